@@ -9,15 +9,15 @@ import type { UpstreamClient } from "./upstream.ts";
 export type UpstreamLimits = {
   /** Limit of a connect, name resolution included, in milliseconds; 0 = none. */
   readonly connectTimeoutMs: number;
-  /** Idle connections over all endpoints and protocols; the one that has been idle longest gives way. */
+  /** Idle connections over all endpoints and protocols; the one that has been idle longest is evicted. */
   readonly maxIdleConnections: number;
-  /** Of the names of endpoints; one of its own unless given. */
+  /** Resolves the names of endpoints; by default a new one. */
   readonly resolver?: Resolver;
-  /** What must not be connected to; nothing unless given. */
+  /** Rejects endpoints that are ports of the gateway itself; absent: rejects none. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
 };
 
-/** The upstream client of a worker: HTTP/1.1 and HTTP/2, by what each request asks for. */
+/** The upstream client of a worker: HTTP/1.1 and HTTP/2, as each request asks. */
 export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient & {
   /** Closes connections that have been idle for longer than their Service allows. */
   closeExpired(nowMs: number): void;

@@ -32,7 +32,7 @@ export type UpstreamClientOptions = {
 export type Connected = { readonly socket: Socket; readonly address: string };
 
 export type ConnectOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver" | "ownPorts"> & {
-  /** What is spoken over TLS (RFC 7301); absent: ALPN is not used. Another choice of an endpoint is not accepted. */
+  /** The protocol over TLS (RFC 7301); absent: ALPN is not used. An endpoint that selects another one is rejected. */
   readonly alpn?: "h2" | "http/1.1";
   /** Reads into memory of the caller's choice instead of emitting `data`. */
   readonly onread?: OnReadOpts;
@@ -115,7 +115,7 @@ export function connectEndpoint(
     });
     attempt.once("secureConnect", () => {
       const { alpnProtocol } = attempt;
-      // Servers of HTTP/1.1 need not know of ALPN; HTTP/2 is not spoken without it (RFC 9113 3.2).
+      // HTTP/1.1 servers need not support ALPN; HTTP/2 is not spoken without it (RFC 9113 3.2).
       const isOther =
         alpnProtocol === false ? options.alpn === "h2" : alpnProtocol !== (options.alpn ?? false);
       if (isOther) return failed(tlsError("upstream does not agree on the protocol"));
@@ -187,9 +187,9 @@ export const connectTimeoutOf = (
   { connectTimeoutMs }: Pick<UpstreamClientOptions, "connectTimeoutMs">,
 ): number => limits?.connectTimeoutMs ?? connectTimeoutMs;
 
-/** Destroys a socket whose further fate, late errors included, is of no interest. */
+/** Destroys a socket and ignores all its later events, errors included. */
 export function abandon(socket: Socket): void {
-  // Of TLS, Node itself waits for `close`, to free what belongs to OpenSSL.
+  // Node itself waits for `close` of a TLS socket, to free memory of OpenSSL.
   for (const event of events) socket.removeAllListeners(event);
   socket.on("error", () => undefined);
   socket.destroy();

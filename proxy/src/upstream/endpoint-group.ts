@@ -10,21 +10,21 @@ type View = { readonly protocol: Protocol; readonly view: UpstreamView; upstream
 
 const noViews: readonly View[] = [];
 
-/** What stays the same for an endpoint set through all its changes. */
+/** The parts of an endpoint set that do not change. */
 export type SetIdentity = {
   readonly name: string;
   readonly service: string;
   readonly retryBudget: RetryBudget;
-  /** One object for all endpoints that the set ever has. */
+  /** Shared by all endpoints of the set, also later ones. */
   readonly limits: ConnectionLimits;
 };
 
 /**
- * The endpoints of a set as those see them who connect with one client certificate, or with none, and their upstreams by
- * protocol. An endpoint is the same object as long as its address, port and TLS stay.
+ * The endpoints of a set for one client certificate, or for none, and their upstreams by protocol. An endpoint remains
+ * the same object while its address, port and TLS settings do not change.
  */
 export class EndpointGroup {
-  /** Whose certificate backends are shown; empty: none. */
+  /** The Gateway whose certificate is presented to backends; empty: none. */
   readonly certificate: string;
   endpoints: readonly UpstreamEndpoint[] = [];
   private readonly identity: SetIdentity;
@@ -39,7 +39,7 @@ export class EndpointGroup {
     this.environment = environment;
   }
 
-  /** Takes over the addresses and the TLS of the set; what comes back is gone. */
+  /** Takes over the addresses and the TLS settings of the set. Returns the removed endpoints. */
   update({ addresses, policy }: EndpointSet, tls: UpstreamTls | undefined): readonly UpstreamEndpoint[] {
     const { limits } = this.identity;
     const known = new Map(this.endpoints.map((endpoint) => [endpoint.address, endpoint]));
@@ -49,11 +49,11 @@ export class EndpointGroup {
       const kept = known.get(address);
       present.set(address, kept?.tls === tls && kept ? kept : { host, port, address, limits, tls });
     }
-    const gone = this.endpoints.filter((endpoint) => present.get(endpoint.address) !== endpoint);
+    const removed = this.endpoints.filter((endpoint) => present.get(endpoint.address) !== endpoint);
     this.endpoints = [...present.values()];
     this.policy = policy;
     for (const kept of this.views) kept.upstream = kept.view.update(this.endpoints, policy);
-    return gone;
+    return removed;
   }
 
   upstream(protocol: Protocol): Upstream {
@@ -74,7 +74,7 @@ export class EndpointGroup {
     for (const { view } of this.views) view.refreshGauges();
   }
 
-  /** Nobody picks from it any more. */
+  /** Drops what was learnt about the endpoints; no upstream of the group is used any more. */
   close(): void {
     for (const { view } of this.views) view.close();
   }

@@ -3,7 +3,7 @@ import type { UpstreamEndpoint } from "./upstream.ts";
 /** Share of a new sample in the moving average of the latency. */
 const alpha = 1 / 8;
 
-/** What one worker knows of how busy and how fast an endpoint is. Kept as long as the endpoint stays. */
+/** The load and latency of an endpoint as one worker has measured them. Kept while the endpoint object is. */
 export class EndpointLoad {
   /** Requests that were sent and have not ended. */
   inFlight = 0;

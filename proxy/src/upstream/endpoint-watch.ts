@@ -3,12 +3,12 @@ import type { EndpointLoad } from "./endpoint-load.ts";
 import type { AttemptWatch } from "./upstream.ts";
 
 /**
- * What a failed attempt counts as in the latency of its endpoint, in milliseconds: an endpoint that refuses at once must
- * not look like the fastest of all.
+ * The latency that a failed attempt counts as, in milliseconds: an endpoint that refuses connections at once must not
+ * look like the fastest one.
  */
 const failureLatencyMs = 1_000;
 
-/** Keeps the books of one attempt: the load of its endpoint, and the verdict for its circuit breaker. */
+/** Records one attempt in the load of its endpoint and in its circuit breaker. */
 export class EndpointWatch implements AttemptWatch {
   private readonly load: EndpointLoad | undefined;
   private readonly admission: Admission | undefined;

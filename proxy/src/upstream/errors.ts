@@ -5,7 +5,7 @@ export const upstreamError = (
   options: { readonly requestSent: boolean },
 ): UpstreamError => ({ kind, text, requestSent: options.requestSent });
 
-/** What a failed connect means (docs/features/upstream.md, "Errors"). */
+/** The error of a failed connect (docs/features/upstream.md, "Errors"). */
 export function connectError(code: string | undefined): UpstreamError {
   switch (code) {
     case "ECONNREFUSED":
@@ -25,8 +25,8 @@ export const connectTimeoutError: UpstreamError = upstreamError("connect-timeout
 export const tlsError = (text: string): UpstreamError => upstreamError("tls", text, { requestSent: false });
 
 /**
- * What ended a handshake, by Node's code (docs/features/backend-tls.md, "Errors"); `nameMismatch` is the code of the
- * check of names in tls/peer-names.ts.
+ * The error of a failed handshake, by Node's code (docs/features/backend-tls.md, "Errors"); `nameMismatch` is the code
+ * of the check of names in tls/peer-names.ts.
  */
 export function handshakeError(code: string | undefined): UpstreamError {
   switch (code) {
@@ -60,13 +60,13 @@ export const ownPortError: UpstreamError = upstreamError("own-port", "endpoint i
 });
 
 export type UpstreamErrorKind =
-  /** RST in answer to a connect. */
+  /** The connect was answered by RST. */
   | "refused"
   /** Any other connect failure, DNS included. */
   | "connect"
   | "connect-timeout"
   | "tls"
-  /** The endpoint is a port of the gateway itself, which nothing is sent to. */
+  /** The endpoint is a port of the gateway itself, which is never connected to. */
   | "own-port"
   /** The connection ended or was reset before the response was complete. */
   | "reset"
@@ -74,7 +74,7 @@ export type UpstreamErrorKind =
   | "invalid"
   /** No progress within an idle limit. */
   | "timeout"
-  /** The request body could not be completed (client gone, limit, malformed): the upstream is not at fault. */
+  /** The request body could not be completed (client disconnected, limit, malformed): the upstream is not at fault. */
   | "request-body";
 
 export type UpstreamError = {

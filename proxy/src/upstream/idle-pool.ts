@@ -1,8 +1,8 @@
 /** A connection that nothing uses at the moment. */
 export type IdleConnection = {
-  /** Closes it and takes it out of whatever holds it; called once. */
+  /** Closes the connection and removes it from the pool of its endpoint; called once. */
   closeIdle(): void;
-  /** The pool's own: its place there, kept from one stay to the next. */
+  /** Owned by the pool: the place of the connection, reused for every stay. */
   idlePlace?: IdlePlace;
 };
 
@@ -11,48 +11,48 @@ export type IdlePlace = {
   readonly connection: IdleConnection | undefined;
   /** When it has been idle for too long, in monotonic milliseconds. */
   untilMs: number;
-  /** From when on its peer may close it unannounced, likewise. */
-  doubtfulMs: number;
+  /** When its peer may begin to close it without having announced a timeout, likewise. */
+  staleFromMs: number;
   earlier: IdlePlace | undefined;
   later: IdlePlace | undefined;
 };
 
 /**
  * The bound on idle upstream connections over all endpoints and protocols of a worker: the one that has been idle
- * longest gives way (docs/features/upstream.md, "Connection pool").
+ * longest is evicted (docs/features/upstream.md, "Connection pool").
  */
 export type IdlePool = {
   /**
-   * Enters a connection that has become idle, once; may close it, or another, at once. After `timeoutMs` it is of no
-   * more use; undefined: it may stay for any time.
+   * Adds a connection that has become idle, once; may close it, or another, at once. It expires after `timeoutMs`;
+   * undefined: never.
    */
   add(connection: IdleConnection, timeoutMs?: number): void;
-  /** Takes a connection out that is about to be used or has ended. */
+  /** Removes a connection that is about to be used or has ended. */
   remove(connection: IdleConnection): void;
   /** Whether a connection that is or was here has been idle for too long. */
   hasExpired(connection: IdleConnection): boolean;
   /**
    * Whether its peer might be closing a connection that is or was here, by its own idle timeout: it has been idle for
-   * more than a second, and nobody has said how long it may be.
+   * more than a second, and neither the peer nor its Service has set an idle timeout.
    */
-  isDoubtful(connection: IdleConnection): boolean;
+  mayBeStale(connection: IdleConnection): boolean;
   /** Closes what has been idle for too long; called every now and then. */
   closeExpired(nowMs: number): void;
   readonly size: number;
 };
 
 /**
- * Creates an empty pool. Every request takes a connection out and puts it back, so this is a ring of places that
- * live as long as their connections: it makes no garbage, where a Set would leave one copy of its table after another.
+ * Creates an empty pool. Every request takes a connection out and puts it back, so this is a linked list of places that
+ * live with their connections: it allocates nothing, where a Set would copy its table again and again.
  */
 export function createIdlePool(
   maxConnections: number,
   now: () => number = () => performance.now(),
 ): IdlePool {
-  /** Stands between the newest and the oldest. */
-  const seam = newPlace(undefined);
-  seam.earlier = seam;
-  seam.later = seam;
+  /** The sentinel of the circular list, between the newest and the oldest. */
+  const sentinel = newPlace(undefined);
+  sentinel.earlier = sentinel;
+  sentinel.later = sentinel;
   let size = 0;
   /** Connections that may stay for a limited time only. */
   let limited = 0;
@@ -75,33 +75,33 @@ export function createIdlePool(
       const nowMs = now();
       if (timeoutMs === undefined) {
         place.untilMs = never;
-        place.doubtfulMs = nowMs + undoubtedMs;
+        place.staleFromMs = nowMs + minServerIdleMs;
       } else {
         place.untilMs = nowMs + timeoutMs;
-        place.doubtfulMs = never;
+        place.staleFromMs = never;
         limited++;
       }
-      const newest = seam.earlier as IdlePlace;
+      const newest = sentinel.earlier as IdlePlace;
       place.earlier = newest;
-      place.later = seam;
+      place.later = sentinel;
       newest.later = place;
-      seam.earlier = place;
+      sentinel.earlier = place;
       size++;
-      const oldest = seam.later?.connection;
+      const oldest = sentinel.later?.connection;
       if (size <= maxConnections || oldest === undefined) return;
       remove(oldest);
       oldest.closeIdle();
     },
     remove,
-    hasExpired({ idlePlace: { untilMs } = seam }) {
+    hasExpired({ idlePlace: { untilMs } = sentinel }) {
       return untilMs !== never && untilMs <= now();
     },
-    isDoubtful({ idlePlace: { doubtfulMs } = seam }) {
-      return doubtfulMs !== never && doubtfulMs < now();
+    mayBeStale({ idlePlace: { staleFromMs } = sentinel }) {
+      return staleFromMs !== never && staleFromMs < now();
     },
     closeExpired(nowMs) {
       if (limited === 0) return;
-      let place = seam.later as IdlePlace;
+      let place = sentinel.later as IdlePlace;
       while (place.connection !== undefined) {
         const { connection, untilMs } = place;
         place = place.later as IdlePlace;
@@ -118,13 +118,13 @@ export function createIdlePool(
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Servers that close idle connections without having said so wait for longer than this. */
-const undoubtedMs = 1000;
+/** Servers that close idle connections without announcing it wait for longer than this. */
+const minServerIdleMs = 1000;
 
 const newPlace = (connection: IdleConnection | undefined): IdlePlace => ({
   connection,
   untilMs: never,
-  doubtfulMs: never,
+  staleFromMs: never,
   earlier: undefined,
   later: undefined,
 });

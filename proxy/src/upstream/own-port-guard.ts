@@ -15,8 +15,8 @@ export type OwnPortGuardOptions = Pick<
 const addressesForMs = 5_000;
 
 /**
- * The last guard before a connect: nothing that the proxy sends for a client goes to a port of the gateway itself, whatever
- * endpoints or names say (docs/security.md, "Ports of the gateway itself").
+ * The last guard before a connect: nothing that the proxy sends for a client goes to a port of the gateway itself, even
+ * when an endpoint or a name leads there (docs/security.md, "Ports of the gateway itself").
  */
 export class OwnPortGuard {
   private readonly options: OwnPortGuardOptions;
@@ -31,7 +31,7 @@ export class OwnPortGuard {
     this.check = createOwnPortCheck(noOwnPorts, this.localPorts);
   }
 
-  /** Takes over what the snapshot says about the pods of the gateway. */
+  /** Takes over the addresses of the gateway's pods from a snapshot. */
   update(ownPorts: OwnPorts): void {
     this.check = createOwnPortCheck(ownPorts, this.localPorts);
   }

@@ -5,39 +5,39 @@ import { createTlsStore, type TlsChanges } from "./tls/tls-store.ts";
 import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
 import type { ViewEnvironment } from "./upstream-view.ts";
 
-/** What an update changes: endpoint sets by name (undefined is one that is gone), and the TLS that they name. */
+/** What an update changes: endpoint sets by name (undefined: removed), and the TLS settings that they reference. */
 export type UpstreamChanges = {
   readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
   readonly tls?: TlsChanges;
 };
 
 /**
- * The upstreams of a worker: one per endpoint set, protocol and, where the set has TLS, client certificate. An endpoint is
- * the same object as long as its address, port and TLS stay, so that pools and counters carry over, and connections of
- * another policy or certificate are never used; an upstream is replaced when its set changes.
+ * The upstreams of a worker: one per endpoint set, protocol and, where the set has TLS, client certificate. An endpoint
+ * remains the same object while its address, port and TLS settings do not change, so that pools and counters carry
+ * over, and connections of another policy or certificate are never used; an upstream is replaced when its set changes.
  */
 export type UpstreamRegistry = {
-  /** Takes changes over. The names of the sets whose upstreams are other ones now come back. */
+  /** Applies changes. Returns the names of the sets whose upstreams were replaced. */
   update(changes: UpstreamChanges): ReadonlySet<string>;
   /**
    * The present upstream of an endpoint set (`namespace/service/port`); without endpoints when the set is unknown.
-   * `identity` is the Gateway whose certificate backends with TLS are shown, or `passThrough`.
+   * `identity` is the Gateway whose certificate is presented to backends with TLS, or `passThrough`.
    */
   get(name: string, protocol: Upstream["protocol"], identity?: string): Upstream;
-  /** Takes over the key of session cookies; undefined: there is none any more. */
+  /** Sets the key of session cookies; undefined removes it. */
   setSessionKey(key: Buffer | undefined): void;
-  /** What was learnt for other routes than these is dropped. */
+  /** Drops the state of all routes but these. */
   retainRoutes(isServed: (routeId: string) => boolean): void;
   /** Brings gauges up to date that follow memory shared with other workers. */
   refreshGauges(): void;
 };
 
 export type UpstreamRegistryOptions = {
-  /** Told about endpoints that are gone (`UpstreamClient.retire`). */
+  /** Called with removed endpoints (`UpstreamClient.retire`). */
   readonly retire: (endpoints: readonly UpstreamEndpoint[]) => void;
   /**
-   * Told how many endpoints of a Service (`namespace/name`) are usable, whenever that changes; undefined when the
-   * Service is gone. With several ports it is the largest of their sets.
+   * Called with the number of usable endpoints of a Service (`namespace/name`) whenever it changes; undefined when the
+   * Service is removed. With several ports it is that of the largest set.
    */
   readonly onUsableEndpoints: (service: string, count: number | undefined) => void;
   readonly breakers: ViewEnvironment["breakers"];
@@ -48,13 +48,13 @@ export type UpstreamRegistryOptions = {
 type Entry = {
   readonly set: EndpointSet;
   readonly identity: SetIdentity;
-  /** The first one has no certificate; those of others are made when they are asked for. */
+  /** The first one has no certificate; those with one are created when they are first used. */
   groups: readonly [EndpointGroup, ...EndpointGroup[]];
 };
 
 const noCertificate = "";
 
-/** The identity of those whose bytes go on as they come: to them a set never has TLS. No Gateway is called so. */
+/** The identity of connections whose bytes are passed through: for them no set has TLS. No Gateway has this name. */
 export const passThrough = "-";
 
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
@@ -79,7 +79,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     retire(group.endpoints);
   };
 
-  /** The one without a certificate stays as long as its set. */
+  /** Removes a group, but never the one without a certificate. */
   const dropGroup = (entry: Entry, dropped: EndpointGroup): void => {
     const [plain, ...others] = entry.groups;
     entry.groups = [plain, ...others.filter((group) => group !== dropped)];
@@ -88,7 +88,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
 
   const replace = (name: string, set: EndpointSet): void => {
     const previous = entries.get(name);
-    // What is learnt belongs to one Service.
+    // Learnt state belongs to one Service.
     if (previous !== undefined && previous.set.service !== set.service) remove(name);
     const known = entries.get(name);
     const identity = known?.identity ?? createIdentity(name, set.service);
@@ -123,7 +123,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     onUsableEndpoints(service, Math.max(...counts));
   };
 
-  /** The groups that depend on a policy or a certificate get what it says now. */
+  /** Updates the groups that depend on a changed policy or certificate. */
   const updateTls = (changes: TlsChanges, changed: Set<string>): void => {
     if (changes.policies.size === 0 && changes.certificates.size === 0) return;
     tlsStore.update(changes);
@@ -135,9 +135,9 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
         const { certificate } = group;
         if (!isOther && !changes.certificates.has(certificate)) continue;
         changed.add(name);
-        const isGone =
+        const isRemoved =
           changes.certificates.has(certificate) && changes.certificates.get(certificate) === undefined;
-        if (isGone) dropGroup(entry, group);
+        if (isRemoved) dropGroup(entry, group);
         else updateGroup(group, set);
       }
     }

@@ -4,24 +4,24 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 /** A record with its time to live. */
 export type AddressRecord = { readonly address: string; readonly ttl: number };
 
-/** Where addresses come from; replaced in tests. */
+/** The source of addresses; replaced in tests. */
 export type NameService = {
   resolve4(name: string): Promise<readonly AddressRecord[]>;
   resolve6(name: string): Promise<readonly AddressRecord[]>;
-  /** The system's own way (hosts file, search list), without a time to live. */
+  /** The system's resolver (hosts file, search list), without a time to live. */
   lookup(name: string): Promise<readonly string[]>;
 };
 
 export type Addresses = readonly string[];
 
 /**
- * Addresses of endpoints that are DNS names (docs/features/upstream.md, "Endpoints by name"). An answer is kept for
- * its time to live, from `minTtlMs` to `maxTtlMs`; equal questions at the same time are asked once.
+ * Addresses of endpoints that are DNS names (docs/features/upstream.md, "Endpoints by name"). An answer is kept for its
+ * time to live, from `minTtlMs` to `maxTtlMs`; equal queries at the same time are sent once.
  */
 export type Resolver = {
-  /** `done` runs at once when the answer is known. */
+  /** Calls `done` at once when the answer is cached. */
   resolve(name: string, done: (addresses: Result<Addresses, "unresolved">) => void): void;
-  /** The last known addresses, fresh or not; an expired answer is asked for again meanwhile. */
+  /** The last known addresses, fresh or not; an expired answer is refreshed meanwhile. */
   lastKnown(name: string): Addresses | undefined;
 };
 
@@ -85,7 +85,7 @@ export function createResolver(
   };
 }
 
-/** Both families, IPv4 first; names that DNS does not know go through the system's lookup. */
+/** Queries both families, IPv4 first; names that DNS does not have go through the system's lookup. */
 async function query(names: NameService, name: string): Promise<Answer> {
   if (!isLocalName(name)) {
     const [v4, v6] = await Promise.allSettled([names.resolve4(name), names.resolve6(name)]);

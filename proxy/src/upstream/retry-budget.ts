@@ -1,6 +1,6 @@
-/** Retries per request that a backend has to bear at most, in the long run. */
+/** Retries per request that a backend gets at most, in the long run. */
 const retriesPerRequest = 0.2;
-/** Retries per second that it bears anyway, so that a backend with few requests is retried too. */
+/** Retries per second that are always allowed, so that a backend with few requests is retried too. */
 const retriesPerSecond = 10;
 /** Retries that can be saved up: ten seconds' worth. */
 const maxSaved = 100;
@@ -18,7 +18,7 @@ export class RetryBudget {
     this.refilledAtMs = nowMs;
   }
 
-  /** A request that may be retried has come. */
+  /** Counts a request that may be retried. */
   deposit(): void {
     this.saved = Math.min(maxSaved, this.saved + retriesPerRequest);
   }

@@ -12,15 +12,15 @@ export type SelectorParts = {
   readonly firstPicker: Picker;
   readonly cookies: SessionCookies | undefined;
   readonly breakers: UpstreamBreakers | undefined;
-  /** The algorithm wants to know how busy and how fast endpoints are. */
+  /** The algorithm uses the load and latency of endpoints. */
   readonly needsLoad: boolean;
 };
 
 type Endpoints = ReadonlySet<UpstreamEndpoint>;
 
 /**
- * Chooses the endpoint of an attempt: session persistence before the algorithm, and the circuit breakers say no to
- * either. A retry is the algorithm's alone, and prefers endpoints that were not tried. See
+ * Chooses the endpoint of an attempt: session persistence first, then the algorithm; circuit breakers can reject the
+ * choice of either. A retry uses the algorithm alone, and prefers endpoints that were not tried. See
  * docs/features/backend-policy.md, "How an endpoint is chosen".
  */
 export class Selector {
@@ -79,8 +79,9 @@ function pickUntried(
 }
 
 /**
- * The algorithm's choice, if its breaker lets the request through: so it does nearly always. If not, the algorithm
- * chooses among the endpoints whose breakers would, until one does: another request may be faster to become its probe.
+ * Picks the algorithm's choice, if its breaker admits the request, as it nearly always does. Otherwise the algorithm
+ * picks among the endpoints whose breakers might, until one does: an open breaker admits only the first request as its
+ * probe.
  */
 function pickAdmitted(
   picker: Picker,

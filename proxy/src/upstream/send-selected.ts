@@ -10,7 +10,7 @@ import type {
   UpstreamStream,
 } from "./upstream.ts";
 
-/** Sends a request to the endpoint that was selected for it; whoever watches that endpoint learns how it goes. */
+/** Sends a request to the endpoint that was selected for it, and reports its outcome to the watch of that endpoint. */
 export function sendSelected(
   client: Pick<UpstreamClient, "send">,
   { endpoint, watch }: Selection,
@@ -23,7 +23,7 @@ export function sendSelected(
   return watched;
 }
 
-/** Stands between an upstream client and the receiver of the response, and listens. */
+/** Passes the events of an upstream client on to the receiver of the response, and reports them to the watch. */
 class WatchedStream implements UpstreamHandler, UpstreamStream {
   stream: UpstreamStream | undefined = undefined;
   private readonly handler: UpstreamHandler;
@@ -74,7 +74,7 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
     this.handler.onEnd(trailers);
   }
 
-  /** The attempt lasts as long as the tunnel. */
+  /** The attempt ends when the tunnel closes. */
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
     this.watch?.responded(101);
     socket.once("close", () => this.end());

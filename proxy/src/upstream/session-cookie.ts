@@ -8,7 +8,7 @@ export type SessionKey = { current: Buffer | undefined };
 const valueBytes = 16;
 
 /**
- * The session cookies of one upstream: each names an endpoint in a way that only holders of the key can make up or
+ * The session cookies of one upstream: each names an endpoint in a form that only holders of the key can create or
  * read. They hold no state, so they are valid on every proxy and after a restart. See docs/features/backend-policy.md.
  */
 export class SessionCookies {
@@ -29,7 +29,7 @@ export class SessionCookies {
     this.make();
   }
 
-  /** The endpoint that the client's cookie names, if it is still there. */
+  /** The endpoint that the client's cookie names, if it still exists. */
   endpointOf({ received }: PickRequest): UpstreamEndpoint | undefined {
     this.make();
     const value = cookieValue(received, this.cookie);
@@ -43,7 +43,7 @@ export class SessionCookies {
     return `${this.cookie}=${value}; Path=/; HttpOnly${secure ? "; Secure" : ""}`;
   }
 
-  /** Works the values out, once for each key and set of endpoints. */
+  /** Computes the values, once for each key and set of endpoints. */
   private make(): void {
     const { current } = this.key;
     if (current === this.madeWith) return;

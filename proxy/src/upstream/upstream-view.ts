@@ -19,8 +19,8 @@ export type ViewEnvironment = {
 type Identity = Pick<Upstream, "key" | "service" | "protocol" | "retryBudget">;
 
 /**
- * One upstream through all changes of its endpoints and its policy. What an algorithm and the breakers have learnt stays
- * as long as their own settings do.
+ * One upstream through all changes of its endpoints and its policy. The state of an algorithm and of the breakers is
+ * kept while their own settings do not change.
  */
 export class UpstreamView {
   private readonly identity: Identity;
@@ -81,7 +81,7 @@ export class UpstreamView {
     this.breakers?.refreshGauges();
   }
 
-  /** The upstream is gone. */
+  /** Drops the state of a removed upstream. */
   close(): void {
     this.breakers?.retain(new Set());
   }

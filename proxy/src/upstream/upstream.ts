@@ -13,9 +13,9 @@ export type UpstreamEndpoint = {
   readonly port: number;
   /** `ip:port`, `[ip6]:port`: for logs and hashing. */
   readonly address: string;
-  /** What its Service says about connections; one object for all endpoints of a set, and always up to date. */
+  /** The limits that its Service sets for connections; one object for all endpoints of a set, updated in place. */
   readonly limits?: ConnectionLimits;
-  /** Absent: connections are in cleartext. */
+  /** Absent: connections are not encrypted. */
   readonly tls?: UpstreamTls | undefined;
 };
 
@@ -53,27 +53,29 @@ export type Upstream = {
   readonly service: string;
   readonly protocol: "http1" | "http2";
   readonly endpoints: readonly UpstreamEndpoint[];
-  /** The retries that the Service port can still bear; shared by all routes to it. */
+  /** Limits the retries to the Service port; shared by all routes to it. */
   readonly retryBudget: RetryBudget;
   /**
    * The endpoint of the next attempt of a request; undefined when there is none (503). A retry names the endpoints that
-   * were `tried`: another one is picked as long as there is any, else one of them again.
+   * were `tried`: another one is picked while there is any, else one of them again.
    */
   pick(request: PickRequest, tried?: ReadonlySet<UpstreamEndpoint>): Selection | undefined;
 };
 
-/** What was chosen for one attempt of a request. The attempt must begin, by `sendSelected`, or nobody learns its end. */
+/**
+ * The choice for one attempt of a request. The attempt must be sent by `sendSelected`, or its end is never reported.
+ */
 export type Selection = {
   readonly endpoint: UpstreamEndpoint;
-  /** Wants to know how the attempt goes; undefined where nobody does. */
+  /** Records how the attempt goes; undefined where that is not needed. */
   readonly watch: AttemptWatch | undefined;
   /** Value of the Set-Cookie field that goes to the client if this endpoint answers. */
   readonly setCookie: string | undefined;
 };
 
-/** Learns how an attempt goes. */
+/** Receives the events of an attempt. */
 export type AttemptWatch = {
-  /** The head of the response is there. */
+  /** The head of the response has arrived. */
   responded(status: number): void;
   /** The endpoint has failed: no connection, no answer in time, a broken answer. */
   failed(): void;
@@ -86,7 +88,7 @@ export const continueTimeoutMs = 1000;
 
 /** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
 export type UpstreamRequest = {
-  /** How the endpoint is spoken to, with or without TLS: HTTP/1.1, or HTTP/2 (with prior knowledge in cleartext). */
+  /** The protocol of the connection, with or without TLS: HTTP/1.1, or HTTP/2 (with prior knowledge without TLS). */
   readonly protocol: Upstream["protocol"];
   readonly method: string;
   /** Path and query in origin form. */
@@ -134,16 +136,16 @@ export type UpstreamHandler = {
 /** Control over a request under way. */
 export type UpstreamStream = {
   resume(): void;
-  /** Ends the request at once; the handler hears nothing more. The connection is not reused. */
+  /** Ends the request at once; the handler gets no more events. The connection is not reused. */
   abort(): void;
 };
 
 /** Sends requests to endpoints, over pooled HTTP/1.1 connections or multiplexed HTTP/2 ones. */
 export type UpstreamClient = {
-  /** No end of the response is told before `send` has returned. */
+  /** Never calls `onEnd`, `onError` or `onUpgrade` before `send` has returned. */
   send(endpoint: UpstreamEndpoint, request: UpstreamRequest, handler: UpstreamHandler): UpstreamStream;
-  /** Closes idle connections to endpoints that are gone; those in use close after their response. */
+  /** Closes idle connections to removed endpoints; those in use close after their response. */
   retire(endpoints: readonly UpstreamEndpoint[]): void;
-  /** Closes everything. */
+  /** Closes all connections and fails requests in flight. */
   close(): void;
 };

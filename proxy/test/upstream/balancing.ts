@@ -30,7 +30,7 @@ export type TestBreakers = {
   advance(ms: number): void;
 };
 
-/** Circuit breakers with a clock that stands still. Several may share `memory`, as the workers of a pod do. */
+/** Circuit breakers with a stopped clock. Several may share `memory`, as the workers of a pod do. */
 export function breakerEnvironment(
   memory: ArrayBuffer | SharedArrayBuffer = new ArrayBuffer(breakerTableBytes),
 ): TestBreakers {

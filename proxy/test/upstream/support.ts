@@ -129,13 +129,13 @@ export const answering = (text: string): Promise<RawServer> =>
     };
   });
 
-/** A handler that records what it hears; `done` settles at the end of the response, whatever it is. */
+/** A handler that records its events; `done` settles at any end of the response. */
 export class Recorder implements UpstreamHandler {
   readonly reused: boolean[] = [];
   readonly informational: [number, HeaderList][] = [];
   readonly pieces: Chunk[] = [];
   head: ResponseHead | undefined = undefined;
-  /** Ends heard; more than one is a fault of the client. */
+  /** Ends received; more than one is a fault of the client. */
   ends: ("end" | "error" | "upgrade")[] = [];
   trailers: HeaderList | undefined = undefined;
   error: UpstreamError | undefined = undefined;

@@ -21,7 +21,7 @@ export function createBalancer(settings: LoadBalancer | undefined, random: () =>
   }
 }
 
-/** The request as it goes to the backend is what is hashed, but for the client's address. */
+/** Hashes the request as it is sent to the backend, except for the client's address. */
 function keyOf(key: HashKey): KeyOf {
   switch (key.from) {
     case "source-ip":

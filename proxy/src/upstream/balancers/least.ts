@@ -6,8 +6,8 @@ import type { Balancer } from "./balancer.ts";
 export const connectionScore = ({ inFlight }: EndpointLoad): number => inFlight;
 
 /**
- * The lowest product of average latency and load. An endpoint without a sample comes first, but gets one request to
- * prove itself, not all of them: until its answer it comes last.
+ * The lowest product of average latency and load. An endpoint without a sample comes first, but gets one request, not
+ * all of them: until its response it comes last.
  */
 export function latencyScore({ inFlight, latencyMs }: EndpointLoad): number {
   if (latencyMs === undefined) return inFlight === 0 ? -1 : unproven * inFlight;

@@ -2,7 +2,7 @@ import type { PickRequest, UpstreamEndpoint } from "../upstream.ts";
 import type { Balancer, Picker } from "./balancer.ts";
 import { hashText, mix } from "./text-hash.ts";
 
-/** What is hashed of a request; undefined or empty: it has none. */
+/** The text of a request that is hashed; undefined or empty: the request has no key. */
 export type KeyOf = (request: PickRequest) => string | undefined;
 
 const scoreSeed = 0x5bd1e995;
@@ -11,7 +11,7 @@ const tieSeed = 0x1b873593;
 /**
  * Highest random weight (Thaler and Ravishankar, 1998): every endpoint gets a score for the key, the highest serves.
  * The score depends on nothing but the key and the `ip:port`, so all proxies agree, before and after a restart, and an
- * endpoint that comes or goes moves only the keys that it gains or loses. Requests without a key go to `otherwise`. See
+ * added or removed endpoint moves only the keys that it gains or loses. Requests without a key go to `otherwise`. See
  * docs/features/load-balancing.md.
  */
 export function createRendezvousPicker(
@@ -29,7 +29,7 @@ export function createRendezvousPicker(
   };
 }
 
-/** Rendezvous hashing as an algorithm: nothing is learnt but the turn of the requests without a key. */
+/** Rendezvous hashing as an algorithm; its only state is the turn of the requests without a key. */
 export const createRendezvousBalancer = (keyOf: KeyOf, otherwise: Balancer): Balancer => ({
   update: (endpoints) => createRendezvousPicker(keyOf, endpoints, otherwise.update(endpoints)),
 });
@@ -39,7 +39,7 @@ type Chooser = (
   excluded: ReadonlySet<UpstreamEndpoint> | undefined,
 ) => UpstreamEndpoint | undefined;
 
-/** One multiplication chain per endpoint and request; everything else was done when the endpoints changed. */
+/** Costs one multiplication chain per endpoint and request; everything else is computed when the endpoints change. */
 function createChooser(endpoints: readonly UpstreamEndpoint[], hashes: Int32Array): Chooser {
   return (key, excluded) => {
     const hash = hashText(key, scoreSeed);

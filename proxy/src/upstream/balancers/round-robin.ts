@@ -3,7 +3,7 @@ import type { Balancer } from "./balancer.ts";
 
 /**
  * Every endpoint in turn. The first pick falls on a random endpoint, so that many workers do not begin with the same
- * one; a change of endpoints goes on with the one that was next, or its next successor that is still there.
+ * one; after a change of endpoints the turn continues with the next one that still exists.
  * `random` gives a number from 0 to 1, 1 excluded.
  */
 export function createRoundRobinBalancer(random: () => number): Balancer {

@@ -1,7 +1,7 @@
 /**
  * A 32-bit hash of a text: each UTF-16 code unit goes through the block step of MurmurHash3 (x86, 32 bits), the result
  * through `mix`. Not for secrets: it is the same on every proxy, and a client can find texts that collide. Its values
- * are part of which endpoint serves which client, so a change of it moves everybody.
+ * decide which endpoint serves which client, so a change of it moves every client.
  */
 export function hashText(text: string, seed: number): number {
   let hash = seed;

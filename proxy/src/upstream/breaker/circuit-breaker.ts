@@ -4,12 +4,12 @@ import { bucketCount, bucketWords, Field, type BreakerSlot } from "./table.ts";
 
 export type BreakerState = "closed" | "open" | "half_open";
 
-/** A request that was let through; what becomes of it is reported with this. */
+/** An admitted request, with which its outcome is reported. */
 export type Passage = { readonly word: number; readonly isProbe: boolean };
 
 /**
- * The state of a slot is one word: the low bits say which state, the rest counts the changes, so that a worker that
- * looked at an older state cannot change a newer one.
+ * The state of a slot is one word: the low bits are the state, the rest counts the changes, so that a worker that has
+ * read an older state cannot change a newer one.
  */
 const closed = 0;
 const open = 1;
@@ -21,12 +21,12 @@ const stateBits = 3;
 
 const names: readonly BreakerState[] = ["closed", "open", "half_open", "half_open"];
 
-/** A probe that nobody has heard of for so long (its worker died, or its endpoint just hangs) makes way for another. */
+/** A probe without a result for so long (its worker died, or its endpoint hangs) is replaced by another one. */
 const probePatienceMs = 5 * 60_000;
 
 /**
- * The circuit breaker of one route and endpoint, as it stands in a slot. Every method works on what the slot says at that
- * moment, for any number of workers. Times are whole milliseconds of a clock that all workers share. See
+ * The circuit breaker of one route and endpoint, whose state is in a slot. Every method works on the state in the slot
+ * at that moment, for any number of workers. Times are whole milliseconds of a clock that all workers share. See
  * docs/features/circuit-breaker.md.
  */
 export class CircuitBreaker {
@@ -34,7 +34,7 @@ export class CircuitBreaker {
   private readonly settings: Settings;
   private readonly onChange: (to: BreakerState) => void;
 
-  /** `onChange` is told of the changes that this worker makes. */
+  /** `onChange` is called for the changes that this worker makes. */
   constructor(slot: BreakerSlot, settings: Settings, onChange: (to: BreakerState) => void) {
     this.slot = slot;
     this.settings = settings;
@@ -45,7 +45,7 @@ export class CircuitBreaker {
     return names[this.slot.get(Field.state) & stateBits] as BreakerState;
   }
 
-  /** Whether `admit` could say yes now. Changes nothing. */
+  /** Whether `admit` could admit a request now. Changes nothing. */
   mayAdmit(nowMs: number): boolean {
     switch (this.slot.get(Field.state) & stateBits) {
       case open: {
@@ -59,7 +59,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Lets a request through, or not. An open breaker whose time is over lets one through, as its probe. */
+  /** Admits a request, or not. An open breaker whose time is over admits one, as its probe. */
   admit(nowMs: number): Passage | undefined {
     const { slot } = this;
     slot.set(Field.usedAt, nowMs);
@@ -84,12 +84,12 @@ export class CircuitBreaker {
     else this.count(passage, nowMs, { requests: 1, failures: 1 });
   }
 
-  /** A request that had already succeeded came to nothing after all. */
+  /** Reports the late failure of a request that has already been counted as a success. */
   failedLate(passage: Passage, nowMs: number): void {
     if (!passage.isProbe) this.count(passage, nowMs, { requests: 0, failures: 1 });
   }
 
-  /** The request ended without telling anything about the endpoint. */
+  /** Reports a request that ended without a verdict about the endpoint. */
   withdrawn({ word, isProbe }: Passage): void {
     if (isProbe) this.slot.exchange(Field.state, word, successor(word, waiting));
   }
@@ -111,7 +111,7 @@ export class CircuitBreaker {
     this.onChange("open");
   }
 
-  /** Counts for the state in which the request began: an answer from before the breaker opened says nothing new. */
+  /** Counts for the state in which the request began: a response from before the breaker opened is ignored. */
   private count(
     { word }: Passage,
     nowMs: number,
@@ -128,7 +128,7 @@ export class CircuitBreaker {
     if (this.isTooMuch(number)) this.trip(word, nowMs);
   }
 
-  /** Two workers may both do this at the turn of a bucket; what the one has counted in between is then lost. */
+  /** Two workers may both do this when a bucket begins; counts of the first one in between are then lost. */
   private startBucket(bucket: number, number: number): void {
     const field = Field.buckets + bucket * bucketWords;
     this.slot.set(field + 1, 0);

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 
 /**
  * The memory of all circuit breakers of a proxy pod: a hash table of fixed size whose slots hold nothing but 32-bit
- * integers, so that the workers of the pod can share it and change it with single atomic operations. Nobody ever waits
- * for another worker, and a worker that dies leaves nothing locked. See docs/features/circuit-breaker.md.
+ * integers, so that the workers of the pod can share it and change it with single atomic operations. No worker ever
+ * waits for another one, and a worker that dies leaves nothing locked. See docs/features/circuit-breaker.md.
  */
 export class BreakerTable {
   private readonly words: Int32Array;
@@ -16,8 +16,8 @@ export class BreakerTable {
   }
 
   /**
-   * The slot of a key, taken if there is none: an empty one, else one that nobody has used for a long time. Undefined
-   * when the table has no room, which is a breaker that never opens.
+   * The slot of a key, allocated if there is none: an empty one, else one that has not been used for a long time.
+   * Undefined when the table is full, which means a breaker that never opens.
    */
   slotOf(key: bigint, nowMs: number): BreakerSlot | undefined {
     const start = Number(BigInt.asUintN(32, key)) % slotCount;
@@ -34,7 +34,7 @@ export class BreakerTable {
     }
     if (spare === undefined) return undefined;
     const found = Atomics.compareExchange(this.keys, spare.index * (slotWords / 2), spare.holds, key);
-    // Another worker was faster: with this key, or with another one, and then the search goes on.
+    // Another worker was faster: with this key, or with another one, and then the search continues.
     if (found !== spare.holds) return found === key ? this.slotAt(spare.index) : this.slotOf(key, nowMs);
     const slot = this.slotAt(spare.index);
     if (spare.holds !== 0n) slot.clear();
@@ -73,7 +73,7 @@ export const bucketCount = 8;
 export const bucketWords = 3;
 const slotWords = 32;
 const slotCount = 16_384;
-/** Slots that are looked at for one key. */
+/** Slots that are probed for one key. */
 const maxSteps = 64;
 const forgottenMs = 10 * 60_000;
 
@@ -94,7 +94,7 @@ export const splitKey = (key: bigint): SplitKey => ({
   high: Number(key >> 32n),
 });
 
-/** The numbers of one breaker. Times are milliseconds in 32 bits, which wrap; only differences are ever looked at. */
+/** The fields of one breaker. Times are milliseconds in 32 bits, which wrap; only differences are compared. */
 export class BreakerSlot {
   private readonly words: Int32Array;
   private readonly start: number;

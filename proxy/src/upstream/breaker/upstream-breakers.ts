@@ -35,13 +35,13 @@ export class UpstreamBreakers {
     return breakers;
   }
 
-  /** Other settings from now on; states stay. */
+  /** Replaces the settings; states are kept. */
   configure(settings: Settings): void {
     this.settings = settings;
     for (const breakers of this.byRoute.values()) breakers.configure(settings);
   }
 
-  /** Forgets other routes than these. Requests of listeners' filters have none. */
+  /** Forgets all routes but these. Requests of listener filters have no route. */
   retainRoutes(isServed: (routeId: string) => boolean): void {
     for (const [routeId, breakers] of this.byRoute) {
       if (routeId === "" || isServed(routeId)) continue;
@@ -55,7 +55,7 @@ export class UpstreamBreakers {
     for (const breakers of this.byRoute.values()) breakers.refreshGauges();
   }
 
-  /** Drops what belongs to endpoints that are not there any more. */
+  /** Drops the breakers of removed endpoints. */
   retain(endpoints: ReadonlySet<UpstreamEndpoint>): void {
     for (const breakers of this.byRoute.values()) breakers.retain(endpoints);
   }
@@ -89,7 +89,7 @@ export class RouteBreakers {
     for (const breaker of this.byEndpoint.values()) breaker.configure(settings);
   }
 
-  /** Adds the endpoints whose breakers are known to let nothing through at the moment. */
+  /** Adds the endpoints whose breakers would reject a request now. */
   addClosedOff(to: Set<UpstreamEndpoint>): void {
     for (const [endpoint, breaker] of this.byEndpoint) if (!breaker.mayAdmit()) to.add(endpoint);
   }
@@ -98,30 +98,30 @@ export class RouteBreakers {
     for (const breaker of this.byEndpoint.values()) breaker.refreshGauge();
   }
 
-  /** The series are gone: requests that still run must not bring them back. */
+  /** Detaches the breakers from metrics whose series were removed: requests in flight must not create them again. */
   detach(): void {
     for (const breaker of this.byEndpoint.values()) breaker.detach();
   }
 
   /** Forgets endpoints that are not among these, with their series. */
   retain(endpoints: ReadonlySet<UpstreamEndpoint>): void {
-    const gone = new Set<string>();
+    const removed = new Set<string>();
     for (const [endpoint, breaker] of this.byEndpoint) {
       if (endpoints.has(endpoint)) continue;
       this.byEndpoint.delete(endpoint);
       breaker.detach();
-      gone.add(endpoint.address);
+      removed.add(endpoint.address);
     }
-    if (gone.size === 0) return;
+    if (removed.size === 0) return;
     const { circuitBreakerState, circuitBreakerRejected, circuitBreakerTransitions } =
       this.environment.metrics;
     for (const family of [circuitBreakerState, circuitBreakerRejected, circuitBreakerTransitions]) {
-      family.remove(({ route, upstream }) => route === this.routeId && gone.has(upstream));
+      family.remove(({ route, upstream }) => route === this.routeId && removed.has(upstream));
     }
   }
 }
 
-/** Leave to send one request to an endpoint; told how that went. */
+/** The permission to send one request to an endpoint, with which its outcome is reported. */
 export class Admission {
   private readonly breaker: EndpointBreaker;
   private readonly passage: Passage | undefined;
@@ -136,10 +136,10 @@ export class Admission {
   }
 }
 
-/** `none`: the request ended without telling anything about the endpoint. */
+/** `none`: the request ended without a verdict about the endpoint. */
 export type Verdict = "succeeded" | "failed" | "failedLate" | "none";
 
-/** The breaker of one route and endpoint as this worker sees it. Its state is in the table that all workers share. */
+/** One worker's access to the breaker of a route and endpoint, whose state is in the table that all workers share. */
 class EndpointBreaker {
   private readonly labels: { readonly route: string; readonly upstream: string };
   private settings: Settings;
@@ -158,7 +158,7 @@ class EndpointBreaker {
     this.split = splitKey(this.key);
   }
 
-  /** Without room in the table, everything passes and nothing is counted. */
+  /** Admits every request, uncounted, when the table is full. */
   admit(): Admission | undefined {
     const nowMs = this.environment.nowMs();
     const breaker = this.attached(nowMs);
@@ -180,7 +180,7 @@ class EndpointBreaker {
 
   report(passage: Passage, verdict: Verdict): void {
     const { breaker, slot } = this;
-    // A slot that went to somebody else has no use for the news.
+    // The slot now belongs to another key.
     if (breaker === undefined || slot?.holds(this.split) !== true) return;
     if (verdict === "none") breaker.withdrawn(passage);
     else breaker[verdict](passage, this.environment.nowMs());

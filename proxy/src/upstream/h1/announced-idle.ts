@@ -1,4 +1,4 @@
-/** Between what a peer announces and what is used of it: a request may be on its way when the peer closes. */
+/** Subtracted from the timeout that a peer announces: a request may be on its way when the peer closes. */
 const marginMs = 1000;
 const maxSeconds = 86_400;
 

@@ -41,7 +41,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     context.open.add(this);
   }
 
-  /** How long the peer lets it be idle, in milliseconds, a margin taken off; undefined: it has not said. */
+  /** How long the peer allows it to be idle, in milliseconds, less a margin; undefined: not announced. */
   get announcedIdleMs(): number | undefined {
     return this.reader.announcedIdleMs;
   }
@@ -52,8 +52,8 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
   }
 
   /**
-   * Connects on behalf of a stream, which is told the outcome. A connection that may be upgraded reads through the
-   * socket's own events, so that it can be handed over as a stream.
+   * Connects for a stream, and reports the outcome to it. A connection that may be upgraded reads through the socket's
+   * own events, so that it can be handed over as a stream.
    */
   open(stream: Http1Stream): void {
     const toUpgrade = stream.request.upgrade !== undefined;
@@ -172,7 +172,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     this.fail("upstream closed");
   }
 
-  /** Ends the connection; a stream on it is told. */
+  /** Ends the connection and fails the stream on it. */
   fail(text: string, kind: "reset" | "tls" = "reset"): void {
     const { stream } = this;
     const { answered } = this.reader;
@@ -184,7 +184,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     this.destroy();
   }
 
-  /** Ends everything at once; a stream on the connection hears nothing. */
+  /** Destroys the connection at once, without an event to the stream on it. */
   destroy(): void {
     if (!this.context.open.delete(this)) return;
     this.stream = undefined;

@@ -6,9 +6,9 @@ const maxProbeBytes = 16_384;
 const headStart = "HTTP/1.";
 
 /**
- * Finds the end of a response head that may arrive in any number of pieces. Work is linear in the bytes, however
- * small the pieces; a head that cannot become valid is refused before it is complete, so that a peer that speaks
- * another protocol is not waited for.
+ * Finds the end of a response head that may arrive in any number of pieces. Work is linear in the bytes, however small
+ * the pieces; a head that cannot become valid is rejected before it is complete, so that a peer with another protocol
+ * fails at once.
  */
 export class HeadCollector {
   /** After a complete head: text that begins with it. */

@@ -7,11 +7,11 @@ import type { Http1Connection } from "./connection.ts";
 export type EndpointConnections = { readonly idle: Http1Connection[]; retired: boolean };
 
 /**
- * Idle connections by endpoint. How many there may be in all is the idle pool's business; here they are found
- * again, the most recently used first (docs/features/upstream.md, "Connection pool").
+ * Idle connections by endpoint. The idle pool limits their number; here they are found, the most recently used first
+ * (docs/features/upstream.md, "Connection pool").
  */
 export class ConnectionPool {
-  /** Forgets an endpoint together with the object that stands for it. */
+  /** Forgets an endpoint together with its object. */
   private readonly byEndpoint = new WeakMap<UpstreamEndpoint, EndpointConnections>();
   private readonly idlePool: IdlePool;
   private readonly resolver: Resolver;
@@ -31,7 +31,7 @@ export class ConnectionPool {
 
   /**
    * A connection that can take a request, no longer idle. For a request that can be sent only once, one that its peer
-   * might be closing is no use; it gives way to the new one, so that an endpoint has no more connections than before.
+   * might be closing is not used but closed, so that the new connection takes its place.
    */
   take(endpoint: UpstreamEndpoint, onlyOnce: boolean): Http1Connection | undefined {
     const { idle } = this.connectionsOf(endpoint);
@@ -39,7 +39,7 @@ export class ConnectionPool {
       this.idlePool.remove(connection);
       const isFresh = !this.idlePool.hasExpired(connection);
       const canTake = isFresh && connection.usable && this.isCurrent(endpoint, connection);
-      const isSafe = !onlyOnce || !this.idlePool.isDoubtful(connection);
+      const isSafe = !onlyOnce || !this.idlePool.mayBeStale(connection);
       if (canTake && isSafe) return connection;
       connection.destroy();
       if (canTake) return undefined;
@@ -47,7 +47,7 @@ export class ConnectionPool {
     return undefined;
   }
 
-  /** Keeps a connection for the next request; false when its endpoint is gone. */
+  /** Keeps a connection for the next request; false when its endpoint was removed. */
   release(connection: Http1Connection): boolean {
     const connections = this.connectionsOf(connection.endpoint);
     if (connections.retired) return false;
@@ -59,7 +59,7 @@ export class ConnectionPool {
     return true;
   }
 
-  /** Takes out a connection that has ended while it was idle. */
+  /** Removes a connection that has ended while it was idle. */
   forget(connection: Http1Connection): void {
     const { idle } = this.connectionsOf(connection.endpoint);
     const index = idle.lastIndexOf(connection);
@@ -68,7 +68,7 @@ export class ConnectionPool {
     this.idlePool.remove(connection);
   }
 
-  /** Closes what is idle; connections in use are not kept after their response. */
+  /** Closes idle connections; those in use are not kept after their response. */
   retire(endpoint: UpstreamEndpoint): void {
     const connections = this.connectionsOf(endpoint);
     connections.retired = true;
@@ -78,7 +78,7 @@ export class ConnectionPool {
     }
   }
 
-  /** False when the endpoint is a name that no longer stands for the address this connection goes to. */
+  /** False when the endpoint is a name that no longer resolves to the address of the connection. */
   private isCurrent(endpoint: UpstreamEndpoint, connection: Http1Connection): boolean {
     if (connection.address === endpoint.host) return true;
     const addresses = this.resolver.lastKnown(endpoint.host);

@@ -3,7 +3,7 @@ import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "
 import { continueTimeoutMs } from "../upstream.ts";
 import { renderLastChunk } from "./request-head.ts";
 
-/** Told by the writer; nothing follows `onBodyFailed`. */
+/** Events of the writer; nothing follows `onBodyFailed`. */
 export type RequestBodyEvents = {
   /** The body cannot be completed; `text` is for the access log. */
   onBodyFailed(text: string): void;
@@ -13,7 +13,7 @@ export type RequestBodyEvents = {
 const joinBytes = 8192;
 
 /**
- * Writes a request that has a body: the head with the first bytes of the body in one write when they are at hand,
+ * Writes a request that has a body: the head with the first bytes of the body in one write when they are available,
  * then the body at the pace of the socket, framed by Content-Length or the chunked coding.
  */
 export class RequestBodyWriter implements BodySink {
@@ -62,7 +62,7 @@ export class RequestBodyWriter implements BodySink {
     this.body.start(this);
   }
 
-  /** Nothing more is sent, whatever the source still has. */
+  /** Stops sending, even when the source has more. */
   stop(): void {
     this.stopped = true;
     clearTimeout(this.continueTimer);

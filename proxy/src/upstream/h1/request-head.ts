@@ -3,17 +3,17 @@ import type { ReadonlyHeaderList } from "../../message/message.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 import { isFieldName, isFieldValue } from "./fields.ts";
 
-/** Methods whose requests say so when they have no body (RFC 9110 8.6). */
+/** Methods whose requests without a body have Content-Length: 0 (RFC 9110 8.6). */
 const methodsWithBody = new Set(["POST", "PUT", "PATCH"]);
 
-/** What would end the method or the target of a request line early, or be cut by latin1. */
+/** Characters that would end the method or the target of a request line early, or be truncated by latin1. */
 const foreignToStart = /[^\x21-\x7e\x80-\xff]/;
 
 const isStartPart = (text: string): boolean => text !== "" && !foreignToStart.test(text);
 
 /**
- * Renders the head of a request as latin1 text. This is the one place that vouches for what goes onto the wire: a
- * method, target or field that could end its line early is refused, wherever it came from.
+ * Renders the head of a request as latin1 text. This is the one place that guards the wire: a method, target or field
+ * that could end its line early is rejected, from any source.
  */
 export function renderRequestHead(request: UpstreamRequest): Result<string, "invalid request head"> {
   const { method, target, authority, upgrade } = request;
@@ -45,8 +45,8 @@ export function renderLastChunk(trailers: ReadonlyHeaderList | undefined): strin
 }
 
 /**
- * Fields as lines; undefined when one of them is malformed. Each is looked at for itself, while it is one short piece of
- * text: looked at as a whole, the head would have to be put together twice.
+ * Fields as lines; undefined when one of them is malformed. Each field is checked by itself, while it is a short
+ * string: checking the whole head would flatten it twice.
  */
 function renderFields(headers: ReadonlyHeaderList): string | undefined {
   let text = "";
@@ -54,7 +54,7 @@ function renderFields(headers: ReadonlyHeaderList): string | undefined {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
     if (!isFieldName(name) || !isFieldValue(value)) return undefined;
-    // A hop-by-hop field that only an HTTP/2 upstream is told (RFC 9110 10.1.4).
+    // A hop-by-hop field that is sent only to HTTP/2 upstreams (RFC 9110 10.1.4).
     if (name.length === 2 && name.toLowerCase() === "te") continue;
     text += name;
     text += ": ";

@@ -17,8 +17,9 @@ export type ParsedResponseHead = {
   readonly length: number | undefined;
   readonly chunked: boolean;
   /**
-   * True when the connection can be used again after this message (RFC 9112 9.3). Not after one that announces a body where
-   * there must be none (RFC 9112 6.1, RFC 9110 8.6): a peer that sends it after all would answer the next request with it.
+   * True when the connection can be used again after this message (RFC 9112 9.3). False after one that announces a body
+   * where there must be none (RFC 9112 6.1, RFC 9110 8.6): a peer that does send it would answer the next request with
+   * it.
    */
   readonly keepAlive: boolean;
   /** Value of the Keep-Alive field: the first one, if there are several. */
@@ -111,7 +112,7 @@ export function parseResponseHead(
 
 /** `HTTP/1.x 200 Reason`, the reason and the space before it optional; undefined when it is anything else. */
 function readStatusLine(text: string, start: number, lineEnd: number): number | undefined {
-  // What nearly every response begins with, without a copy.
+  // The beginning of nearly every response, without a copy.
   if (text.startsWith("HTTP/1.1 200 OK\r\n", start)) return 200;
   const line = text.slice(start, lineEnd);
   return /^HTTP\/1\.[01] [1-5][0-9]{2}(?: [\t\x20-\x7e\x80-\xff]*)?$/.test(line)

@@ -5,12 +5,12 @@ import { ChunkedDecoder, type ChunkedRules } from "./chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";
 import { maxFields, maxHeadBytes, parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
 
-/** Told what was read. The reader does not go on before a call has returned; `stop` may be called from within. */
+/** Events of the reader, which continues when a call has returned; `stop` may be called from within. */
 export type ResponseEvents = {
   onInformational(status: number, headers: HeaderList): void;
   /** `keepAlive` is what the head says about the connection. */
   onHead(head: ResponseHead, keepAlive: boolean): void;
-  /** False: nothing more is wanted for now. */
+  /** False pauses the response. */
   onData(chunk: Chunk): boolean;
   /** The response is complete; `reusable` is false when the peer closes, or sent more than the message. */
   onComplete(trailers: HeaderList | undefined, reusable: boolean): void;
@@ -43,8 +43,8 @@ const chunkedRules: ChunkedRules = {
 };
 
 /**
- * Reads responses off a connection, one after another: 1xx heads, the final head, the body by its framing
- * (RFC 9112 6.3), trailers. Whatever does not fit the grammar or the limits is invalid; nothing is guessed.
+ * Reads responses off a connection, one after another: 1xx heads, the final head, the body by its framing (RFC 9112
+ * 6.3), trailers. Everything that violates the grammar or the limits is invalid; nothing is guessed.
  */
 export class ResponseReader {
   private readonly events: ResponseEvents;
@@ -90,7 +90,7 @@ export class ResponseReader {
     }
   }
 
-  /** How long the peer lets the connection be idle, in milliseconds, a margin taken off; undefined: it has not said. */
+  /** How long the peer allows the connection to be idle, in milliseconds, less a margin; undefined: not announced. */
   get announcedIdleMs(): number | undefined {
     return this.announcedMs;
   }
@@ -104,7 +104,7 @@ export class ResponseReader {
     this.receivedAny = false;
   }
 
-  /** Nothing is of interest any more. */
+  /** Stops all events. */
   stop(): void {
     this.phase = "stopped";
   }
@@ -177,7 +177,7 @@ export class ResponseReader {
     const { status, headers, length } = parsed;
     const bodyless = this.expected.toHead || status === 204 || status === 304;
     this.keepAlive &&= parsed.keepAlive;
-    // Most servers say the same each time.
+    // Most servers send the same value each time.
     if (parsed.keepAliveField !== undefined && parsed.keepAliveField !== this.keepAliveField) {
       this.keepAliveField = parsed.keepAliveField;
       this.announcedMs = announcedIdleMs(parsed.keepAliveField);

@@ -10,9 +10,9 @@ import { renderRequestHead } from "./request-head.ts";
 const proxyClosed = upstreamError("connect", "proxy shutting down", { requestSent: false });
 
 /**
- * One request and its response over HTTP/1.1: finds a connection, sends, and tells the handler what comes back. A
- * pooled connection that turns out to be dead before the first byte of an answer is replaced once, by a new one, if
- * the request may be sent twice (RFC 9112 9.3.1).
+ * One request and its response over HTTP/1.1: finds a connection, sends, and passes the response to the handler. A
+ * pooled connection that turns out to be dead before the first byte of an answer is replaced once, by a new one, if the
+ * request may be sent twice (RFC 9112 9.3.1).
  */
 export class Http1Stream implements UpstreamStream, RequestBodyEvents {
   readonly request: UpstreamRequest;
@@ -41,7 +41,7 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.context = context;
   }
 
-  /** The handler hears of no end before this has returned. */
+  /** The handler gets no end before this has returned. */
   start(): void {
     const head = renderRequestHead(this.request);
     if (head.ok) {
@@ -102,7 +102,8 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.handler.onHead(head);
     const { writer } = this;
     if (this.ended || writer === undefined || writer.complete) return;
-    // A refusal that closes: the rest would only provoke a reset that may overtake the response (RFC 9112 9.5).
+    // A response that closes the connection: the rest of the request would only provoke a reset that may overtake the
+    // response (RFC 9112 9.5).
     if (head.status >= 400 && !keepAlive) writer.stop();
     else writer.proceed();
   }

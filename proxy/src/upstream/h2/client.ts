@@ -9,7 +9,7 @@ import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";
 const maxSessionsPerEndpoint = 8;
 /** Requests that wait for a stream to one endpoint. */
 const maxWaiting = 1024;
-/** Streams that a connection is expected to take before its server has said. */
+/** Streams that a connection is expected to take before the server's SETTINGS arrive. */
 const expectedStreams = 100;
 
 const tooManyWaiting = upstreamError("connect", "too many requests wait for the endpoint", {
@@ -19,19 +19,19 @@ const noUpgrade = upstreamError("invalid", "upgrade over HTTP/2", { requestSent:
 const clientClosed = upstreamError("reset", "connection closed", { requestSent: true });
 
 /**
- * Sends requests over HTTP/2, with TLS or with prior knowledge in cleartext (RFC 9113 3.2, 3.3): few connections per
+ * Sends requests over HTTP/2, with TLS or with prior knowledge without TLS (RFC 9113 3.2, 3.3): few connections per
  * endpoint, many requests on each. See docs/features/http2.md, "Towards backends".
  */
 export function createHttp2UpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const endpoints = new Map<UpstreamEndpoint, EndpointSessions>();
-  /** A request may be sent to an endpoint that went away after it was picked. */
+  /** A request may be sent to an endpoint that was removed after it was picked. */
   const retired = new WeakSet<UpstreamEndpoint>();
   const sessionsOf = (endpoint: UpstreamEndpoint): EndpointSessions => {
     const known = endpoints.get(endpoint);
     if (known !== undefined) return known;
     const sessions = new EndpointSessions(endpoint, options, {
       retired: retired.has(endpoint),
-      onGone: () => endpoints.delete(endpoint),
+      onEmpty: () => endpoints.delete(endpoint),
     });
     endpoints.set(endpoint, sessions);
     return sessions;
@@ -44,8 +44,8 @@ export function createHttp2UpstreamClient(options: UpstreamClientOptions): Upstr
       else queueMicrotask(() => stream.fail(noUpgrade));
       return stream;
     },
-    retire(gone) {
-      for (const endpoint of gone) {
+    retire(removed) {
+      for (const endpoint of removed) {
         retired.add(endpoint);
         endpoints.get(endpoint)?.retire();
       }
@@ -67,24 +67,24 @@ class EndpointSessions implements StreamQueue {
   private readonly sessions = new Set<UpstreamSession>();
   private readonly waiting = new Map<Http2UpstreamStream, AwakeTimer | undefined>();
   private readonly attempts = new Set<{ cancel(): void }>();
-  /** What requests that were refused must not be sent over again. */
+  /** By refused request: the connections that it must not be sent over again. */
   private readonly refusals = new WeakMap<Http2UpstreamStream, Refusal>();
   /** Streams that a new connection can be expected to take: what the server allowed last. */
   private streamsPerSession = expectedStreams;
   private retired: boolean;
   private closed = false;
-  private readonly onGone: () => void;
+  private readonly onEmpty: () => void;
 
-  /** `onGone` is called when the endpoint is retired and nothing of it is left. */
+  /** `onEmpty` is called when the endpoint is retired and has no connection left. */
   constructor(
     endpoint: UpstreamEndpoint,
     options: UpstreamClientOptions,
-    { retired, onGone }: { readonly retired: boolean; readonly onGone: () => void },
+    { retired, onEmpty }: { readonly retired: boolean; readonly onEmpty: () => void },
   ) {
     this.endpoint = endpoint;
     this.options = options;
     this.retired = retired;
-    this.onGone = onGone;
+    this.onEmpty = onEmpty;
   }
 
   private get connectTimeoutMs(): number {
@@ -118,8 +118,8 @@ class EndpointSessions implements StreamQueue {
   }
 
   /**
-   * The endpoint is gone: each connection ends with its last request. Not earlier: a server that is told of the end while
-   * a request is on its way may say that it has not seen it.
+   * Retires the endpoint: each connection ends after its last request. Not earlier: a server that gets GOAWAY while a
+   * request is on its way may report that request as unprocessed.
    */
   retire(): void {
     this.retired = true;
@@ -129,7 +129,7 @@ class EndpointSessions implements StreamQueue {
 
   private endIfGone(): void {
     if (!this.retired || this.waiting.size + this.sessions.size + this.attempts.size > 0) return;
-    this.onGone();
+    this.onEmpty();
   }
 
   close(): void {
@@ -150,7 +150,7 @@ class EndpointSessions implements StreamQueue {
     return undefined;
   }
 
-  /** Where no connection can be added, any other than the one that refused must do. */
+  /** Where no connection can be added, any other than the one that refused is used. */
   private mayRepeat({ refusedBy, used }: Refusal, session: UpstreamSession): boolean {
     return this.isFull ? session !== refusedBy : !used.has(session);
   }
@@ -182,7 +182,7 @@ class EndpointSessions implements StreamQueue {
     for (const stream of this.waiting.keys()) {
       const session = this.sessionWithRoom(stream);
       if (session === undefined) {
-        // One that takes any connection finds none: neither do those behind it.
+        // A request that may use any connection finds none: neither do those behind it.
         if (!this.refusals.has(stream)) break;
         continue;
       }
@@ -213,7 +213,7 @@ class EndpointSessions implements StreamQueue {
     this.attempts.add(attempt);
   }
 
-  /** Requests wait on when another connection is up or coming; else this was their chance. */
+  /** Requests keep waiting while another connection is up or being opened; otherwise they fail. */
   private onConnectFailed(error: UpstreamError): void {
     if (this.sessions.size === 0 && this.attempts.size === 0) this.failWaiting(error);
     this.endIfGone();
@@ -234,7 +234,7 @@ class EndpointSessions implements StreamQueue {
     this.sessions.delete(session);
     this.options.idlePool.remove(session);
     if (this.waiting.size === 0) return this.endIfGone();
-    // A session that never opened says why; one that did makes way for another.
+    // A session that never opened gives the error; one that did is replaced by another.
     if (session.opened) this.connectIfNeeded();
     else this.onConnectFailed(session.fault ?? clientClosed);
   }

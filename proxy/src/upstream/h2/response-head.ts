@@ -36,7 +36,7 @@ export function readResponseHead(
   if (!Number.isInteger(status) || status < 100 || status > 599 || status === 101) {
     return fail("invalid response status");
   }
-  // What is beyond the exact numbers would go on as another one.
+  // A length that a number cannot hold exactly would be forwarded as another one.
   if (length !== undefined && !Number.isSafeInteger(length)) return fail("invalid content-length");
   if (bytes > maxHeadBytes || headers.length > 2 * maxFields) return fail("response header too large");
   return ok({ status, headers, length, bodyless: isBodyless(method, status) });

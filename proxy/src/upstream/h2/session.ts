@@ -68,7 +68,7 @@ export class UpstreamSession implements IdleConnection {
   constructor(socket: Socket, settingsTimeoutMs: number, events: UpstreamSessionEvents) {
     this.socket = socket;
     this.events = events;
-    // Nothing of the socket's beyond what the session handles matters.
+    // Only the events that the session handles matter.
     socket.on("error", ignore);
     const session = connect("http://upstream", { ...sessionOptions, createConnection: () => socket });
     this.session = session;
@@ -132,7 +132,7 @@ export class UpstreamSession implements IdleConnection {
     return stream;
   }
 
-  /** Nobody waits for the stream any more; it has been reset. */
+  /** Marks a stream as cancelled; it has been reset. */
   abandon(stream: ClientHttp2Stream): void {
     if (!this.streams.has(stream)) return;
     this.abandoned.add(stream);
@@ -214,7 +214,7 @@ export class UpstreamSession implements IdleConnection {
   }
 
   /**
-   * Ends a connection that takes no more streams and has none that somebody waits for. Node ends it by itself when all its
+   * Ends a connection that takes no more streams and has none that is still needed. Node ends it by itself when all its
    * streams have closed, but a stream that was cancelled after a GOAWAY which does not cover it sometimes never does.
    */
   private linger(): void {

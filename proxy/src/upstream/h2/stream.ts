@@ -25,7 +25,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_PROTO
 /** 1xx heads of one response; more is an attack. */
 const maxInformational = 16;
 
-/** Where a request goes back to when another connection must take it. */
+/** Takes a request back for another connection. */
 export type StreamQueue = {
   /** `refusedBy`: the connection on which the server has not processed it. */
   enqueue(request: Http2UpstreamStream, refusedBy?: UpstreamSession): void;
@@ -39,7 +39,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
   private readonly queue: StreamQueue;
   private session: UpstreamSession | undefined = undefined;
   private stream: ClientHttp2Stream | undefined = undefined;
-  /** The handler has been told the outcome, or wants to hear nothing more. */
+  /** The outcome was reported, or the request was aborted. */
   private settled = false;
   private replaced = false;
   private responded = false;
@@ -73,7 +73,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     if (this.stream !== undefined) this.reset(this.stream);
   }
 
-  /** Nothing that comes on the stream from here on matters. */
+  /** Ignores all later events of the stream. */
   private reset(stream: ClientHttp2Stream): void {
     resetStream(stream, NGHTTP2_CANCEL);
     this.session?.abandon(stream);
@@ -197,8 +197,8 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
   private onResponseEnd(stream: ClientHttp2Stream): void {
     if (this.settled || !this.complete) return;
     this.settle();
-    // The rest of the request interests nobody any more. Not within this turn: while Node reads from the session, it sends
-    // END_STREAM ahead of the reset, and half a body would look like a whole one.
+    // The rest of the request is not needed any more. Not reset within this turn: while Node reads from the session, it
+    // sends END_STREAM ahead of the reset, and half a body would look complete.
     if (!stream.writableFinished) setImmediate(() => this.reset(stream));
     this.handler.onEnd(this.trailers);
   }
@@ -227,7 +227,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     return reused && !this.bodyStarted && this.session?.lost === true && isIdempotent(this.request.method);
   }
 
-  /** Back to before the request was sent. */
+  /** Resets the state to before the request was sent. */
   private takeBack(): void {
     clearTimeout(this.continueTimer);
     this.replaced = true;
@@ -290,7 +290,7 @@ function requestFields(request: UpstreamRequest): string[] {
   return fields;
 }
 
-/** `:authority` says it already (RFC 9113 8.3.1). */
+/** `:authority` replaces it (RFC 9113 8.3.1). */
 function withoutHost(headers: HeaderList): ReadonlyHeaderList {
   if (headers[0]?.toLowerCase() !== "host") return headers;
   return headers.slice(2);

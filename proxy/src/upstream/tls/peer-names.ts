@@ -3,7 +3,7 @@ import type { PeerCertificate } from "node:tls";
 import type { BackendTls, SubjectAltName } from "@svc-gateway/common/ir/backend-tls.ts";
 import { nameMismatch } from "../errors.ts";
 
-/** Names of the subject are not looked at (RFC 9525 section 2); a wildcard stands for one whole label. */
+/** Names of the subject are ignored (RFC 9525 section 2); a wildcard matches one whole label. */
 const dnsRules = {
   subject: "never",
   partialWildcards: false,
@@ -12,15 +12,15 @@ const dnsRules = {
 } as const;
 
 /**
- * Checks whether a verified certificate belongs to the backend: with `subjectAltNames` it must have one of them, else the
- * hostname. It has the form that `tls.connect` asks for.
+ * Checks whether a verified certificate belongs to the backend: with `subjectAltNames` it must have one of them, else
+ * the hostname. Has the signature of `checkServerIdentity` of `tls.connect`.
  */
 export function createNameCheck({
   hostname,
   subjectAltNames = [{ type: "dns", value: hostname }],
 }: BackendTls): (host: string, certificate: PeerCertificate) => Error | undefined {
   return (_, { raw }) => {
-    // Without a certificate there is nothing in `raw`, whatever the type says.
+    // Without a certificate `raw` is absent, although its type does not show it.
     const certificate = (raw as Buffer | undefined) && new X509Certificate(raw);
     if (certificate !== undefined && subjectAltNames.some((name) => hasName(certificate, name)))
       return undefined;
@@ -31,7 +31,7 @@ export function createNameCheck({
 function hasName(certificate: X509Certificate, { type, value }: SubjectAltName): boolean {
   if (type === "uri") return namesOf(certificate, "URI").includes(value);
   if (!value.startsWith("*.")) return certificate.checkHost(value, dnsRules) !== undefined;
-  // Any one label will do, or the same wildcard.
+  // Matches any one label, or the same wildcard.
   const wanted = value.slice(1).toLowerCase();
   return namesOf(certificate, "DNS").some((name) => {
     const dot = name.indexOf(".");

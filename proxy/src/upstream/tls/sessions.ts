@@ -1,18 +1,18 @@
 import type { TLSSocket } from "node:tls";
 import type { UpstreamEndpoint } from "../upstream.ts";
 
-/** After this long the backend has to prove its certificate again, however long its tickets are good for. */
+/** After this long the backend's certificate is verified again, even when its tickets are valid for longer. */
 const maxAgeMs = 3_600_000;
 
 export type KeptSession = { readonly session: Buffer; readonly verifiedAtMs: number };
 
 /**
- * The newest session of each endpoint (RFC 8446 2.2). The object of an endpoint stands for its policy and client
- * certificate as well, so that a session is never resumed under other rules than those it was verified by.
+ * The newest session of each endpoint (RFC 8446 2.2). An endpoint object belongs to one policy and client certificate,
+ * so that a session is never resumed under other rules than those it was verified by.
  */
 const sessions = new WeakMap<UpstreamEndpoint, KeptSession>();
 
-/** A session to resume; undefined: there is none that may be. */
+/** A session to resume; undefined: there is none, or it is too old. */
 export function sessionOf(endpoint: UpstreamEndpoint): KeptSession | undefined {
   const kept = sessions.get(endpoint);
   if (kept === undefined || performance.now() - kept.verifiedAtMs < maxAgeMs) return kept;
@@ -21,8 +21,8 @@ export function sessionOf(endpoint: UpstreamEndpoint): KeptSession | undefined {
 }
 
 /**
- * Keeps the sessions that the endpoint offers on a connection that is about to be made. Node tells of none before the
- * certificate has been verified, and only if somebody has asked before the handshake.
+ * Keeps the sessions that the endpoint offers on a connection that is about to be made. Node emits `session` only after
+ * the certificate was verified, and only to listeners from before the handshake.
  */
 export function keepSessions(
   endpoint: UpstreamEndpoint,
@@ -30,7 +30,7 @@ export function keepSessions(
   offered: KeptSession | undefined,
 ): void {
   socket.on("session", (session: Buffer) => {
-    // A resumed session proves no more than the one that it continues.
+    // A resumed session was verified when the one that it continues was.
     const verifiedAtMs = socket.isSessionReused() ? offered?.verifiedAtMs : undefined;
     sessions.set(endpoint, { session, verifiedAtMs: verifiedAtMs ?? performance.now() });
   });

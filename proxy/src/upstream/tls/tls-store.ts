@@ -1,18 +1,18 @@
 import type { BackendCertificate, BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { createSecureContexts, createUpstreamTls, type UpstreamTls } from "./upstream-tls.ts";
 
-/** What an update changes of the TLS towards upstreams, by name; undefined is one that is gone. */
+/** The TLS settings towards upstreams that an update changes, by name; undefined: removed. */
 export type TlsChanges = {
   readonly policies: ReadonlyMap<string, BackendTls | undefined>;
   readonly certificates: ReadonlyMap<string, BackendCertificate | undefined>;
 };
 
-/** The policies and client certificates of a worker, and what each pair of them comes to. */
+/** The policies and client certificates of a worker, and the TLS settings of each pair of them. */
 export type TlsStore = {
   update(changes: TlsChanges): void;
   /**
-   * The same object for as long as neither the policy nor the certificate changes. Without the one or the other in the
-   * snapshot no connection is made. The empty name is no client certificate.
+   * Returns the same object while neither the policy nor the certificate changes. When either is missing in the
+   * snapshot, connections are refused. The empty name is no client certificate.
    */
   get(policy: string, clientCertificate: string): UpstreamTls;
 };

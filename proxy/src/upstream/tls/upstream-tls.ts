@@ -8,7 +8,7 @@ import {
 import { tlsSuites } from "../../tls/server-options.ts";
 import { createNameCheck } from "./peer-names.ts";
 
-/** How connections to an endpoint use TLS; made once for a policy and a client certificate, and never changed. */
+/** How connections to an endpoint use TLS; created once per policy and client certificate, and immutable. */
 export type UpstreamTls =
   | {
       /** For SNI (RFC 6066 section 3). */
@@ -17,18 +17,18 @@ export type UpstreamTls =
       /** Whether a certificate that was verified belongs to the backend. */
       readonly checkServerIdentity: NonNullable<ConnectionOptions["checkServerIdentity"]>;
     }
-  /** No connection may be made; the text says why. */
+  /** Connections are refused; the text is the reason. */
   | { readonly refused: string };
 
-/** The contexts of policies and client certificates, each made once: a large bundle takes milliseconds to load. */
+/** The contexts of policies and client certificates, each created once: a large bundle takes milliseconds to load. */
 export type SecureContexts = (
   authorities: string,
   certificate: BackendCertificate["certificate"],
 ) => SecureContext;
 
 /**
- * What a policy and the client certificate of a Gateway come to. Without a policy, or without what either of them needs,
- * nobody is connected to (docs/features/backend-tls.md, "Fail closed").
+ * Combines a policy and the client certificate of a Gateway. Without a usable policy or certificate, connections are
+ * refused (docs/features/backend-tls.md, "Fail closed").
  */
 export function createUpstreamTls(
   policy: BackendTls | undefined,
@@ -46,12 +46,14 @@ export function createUpstreamTls(
       checkServerIdentity: createNameCheck(policy),
     };
   } catch {
-    // The controller has loaded both before it sent them, so this is a difference between two OpenSSLs.
+    // The controller has loaded both before it sent them, so its OpenSSL accepts what this one does not.
     return { refused: "certificates for upstream cannot be loaded" };
   }
 }
 
-/** Contexts by what they hold; one that no endpoint uses any more is collected with the last connection. */
+/**
+ * Caches contexts by their content; one that no endpoint uses any more is garbage-collected after its last connection.
+ */
 export function createSecureContexts(): SecureContexts {
   const known = new Map<string, WeakRef<SecureContext>>();
   return (authorities, certificate) => {

@@ -28,14 +28,14 @@ describe("createRendezvousBalancer", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), fc.nat(), keys, (count, seed, sample) => {
         const all = endpointList(count + 1);
-        const gone = all[seed % all.length] as UpstreamEndpoint;
+        const removed = all[seed % all.length] as UpstreamEndpoint;
         const before = pickAll(all, sample);
         const after = pickAll(
-          all.filter((endpoint) => endpoint !== gone),
+          all.filter((endpoint) => endpoint !== removed),
           sample,
         );
         for (const [index, address] of before.entries()) {
-          if (address === gone.address) expect(after[index]).to.not.equal(gone.address);
+          if (address === removed.address) expect(after[index]).to.not.equal(removed.address);
           else expect(after[index]).to.equal(address);
         }
       }),

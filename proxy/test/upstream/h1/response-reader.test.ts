@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { Chunk, HeaderList, ResponseHead } from "../../../src/message/message.ts";
 import { type ResponseEvents, ResponseReader } from "../../../src/upstream/h1/response-reader.ts";
 
-/** What a reader told, pieces of the body joined. */
-class Heard implements ResponseEvents {
+/** Records the events of a reader, with the pieces of the body joined. */
+class EventRecorder implements ResponseEvents {
   readonly events: unknown[] = [];
   body = "";
 
@@ -35,14 +35,14 @@ class Heard implements ResponseEvents {
 type Expected = { readonly toHead?: boolean; readonly upgrade?: string; readonly thenEnd?: boolean };
 
 function read(pieces: readonly string[], expected: Expected = {}, owned = false): unknown[] {
-  const heard = new Heard();
-  const reader = new ResponseReader(heard);
+  const recorder = new EventRecorder();
+  const reader = new ResponseReader(recorder);
   reader.begin({ toHead: expected.toHead ?? false, upgrade: expected.upgrade });
   for (const piece of pieces) {
     reader.read({ owned, bytes: Buffer.from(piece, "latin1") });
   }
   if (expected.thenEnd === true) reader.end();
-  return heard.events;
+  return recorder.events;
 }
 
 const head = (status: number, fields: HeaderList = [], length?: number, bodyless = false): ResponseHead => ({
@@ -266,14 +266,14 @@ describe("ResponseReader", () => {
   });
 
   it("ResponseReader reports nothing more once it is stopped from an event", () => {
-    const heard = new Heard();
-    const reader = new ResponseReader(heard);
-    heard.onHead = () => reader.stop();
+    const recorder = new EventRecorder();
+    const reader = new ResponseReader(recorder);
+    recorder.onHead = () => reader.stop();
     reader.begin({ toHead: false, upgrade: undefined });
     const text = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     expect(reader.read({ owned: false, bytes: text })).to.equal(false);
     expect(reader.read({ owned: false, bytes: text })).to.equal(false);
     reader.end();
-    expect([heard.events, heard.body]).to.deep.equal([[], ""]);
+    expect([recorder.events, recorder.body]).to.deep.equal([[], ""]);
   });
 });

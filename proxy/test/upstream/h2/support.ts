@@ -65,7 +65,7 @@ export const getRequest: UpstreamRequest = {
   expectContinue: false,
 };
 
-/** What a handler heard of one request. */
+/** The events that a handler got for one request. */
 export type Exchanged = {
   readonly stream: UpstreamStream;
   readonly connections: boolean[];
@@ -258,7 +258,7 @@ export type RawBackend = {
   close(): Promise<void>;
 };
 
-/** An upstream that answers with whatever frames or bytes the test writes. */
+/** An upstream that answers with the frames or bytes that the test writes. */
 export async function startRawBackend(onSocket?: (socket: Socket) => void): Promise<RawBackend> {
   const sockets: Socket[] = [];
   const peers: RawPeer[] = [];

@@ -42,7 +42,7 @@ describe("HTTP/1.1 over TLS", () => {
     const { client: shown, ...own } = options;
     const server = await startTlsBackend(certificate, own);
     const recorder = await send(client, endpointWith(server.port, policy, shown));
-    // A backend that is not believed must not see a byte of the request.
+    // An untrusted backend must not see a byte of the request.
     if (recorder.error !== undefined && !recorder.error.requestSent) expect(server.received).to.equal("");
     server.close();
     return outcomeOf(recorder);
@@ -245,7 +245,7 @@ describe("HTTP/1.1 over TLS", () => {
     const stream = client.send(endpointWith(server.port), getRequest(), recorder);
     await until(() => recorder.receivedBytes > 0);
     const [socket] = server.secure;
-    // The backend is left with most of it, since nobody reads.
+    // The backend keeps most of it, since the receiver does not read.
     await until(() => socket?.writableNeedDrain === true);
     expect(recorder.receivedBytes).to.be.below(bytes / 2);
     recorder.accepting = true;
