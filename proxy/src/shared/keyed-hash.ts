@@ -1,6 +1,6 @@
 /**
- * Two seeded 32-bit hashes of the texts that are added, mixed at the end as MurmurHash3 does. Not for secrets: it keeps
- * whoever does not know the seeds from choosing texts that meet.
+ * Two seeded 32-bit hashes of the texts that are added, mixed at the end as MurmurHash3 does. Not for secrets: without
+ * the seeds, texts that collide cannot be chosen.
  */
 export class KeyedHash {
   low = 0;

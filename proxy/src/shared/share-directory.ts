@@ -7,31 +7,33 @@ export type ShareOwner = {
   readonly group: number;
   readonly name: number;
   readonly seed: number;
-  /** Its shares, in the order in which every worker looks through them. */
+  /** Its shares, in the order in which every worker searches them. */
   shares: readonly number[];
-  /** The state of the directory that `shares` was read from. */
+  /** The generation of the directory that `shares` was read from. */
   generation: number;
   retryAtMs: number;
   tidyAtMs: number;
 };
 
-/** Shares that one owner may have: some 100,000 keys, and so many places that a lookup goes through. */
+/** The most shares of one owner: some 100,000 keys, and as many places that a lookup searches. */
 const maxShares = 128;
 
-/** A share stays its owner's for so long after the last time in it, some 9 s, so that it does not change
- * hands all the time, and so that few changes of a time move this one, too. */
+/**
+ * An owner keeps a share for so long after the last time in it, some 9 s, so that shares rarely change their owner, and
+ * so that few changes of a time have to move this one, too.
+ */
 const graceNs = 1n << 33n;
 
-/** The generation of an owner whose shares are to be read. */
+/** The generation of an owner whose shares have not been read. */
 export const unread = -1;
 
-/** Whose a share is. A share that is free is nobody's in no group. */
+/** The owner of a share; both are 0 when it is free. */
 type Holding = { readonly group: number; readonly name: number };
 
 /**
- * Who has which share. Groups get equal parts, and within a group its owners: when all shares are in use, a new one is taken
- * from the group, and in it from the owner, that has the most, unless the one who asks would then have as many. So what a
- * group has up to its part (all shares, divided by the groups that use some) is never taken from it.
+ * Assigns shares to owners. Groups get equal parts, and so do the owners within a group: when all shares are in use,
+ * one is taken from the group with the most, and there from the owner with the most, unless the requesting owner would
+ * then have as many. So a group never loses shares of its part (all shares, divided by the groups that use some).
  */
 export class ShareDirectory {
   private readonly count: number;
@@ -44,7 +46,7 @@ export class ShareDirectory {
     this.halves = new Int32Array(buffer);
   }
 
-  /** Looks who has what, if that has changed. */
+  /** Reads the owner's shares again, if the directory has changed. */
   refresh(owner: ShareOwner): void {
     const generation = Atomics.load(this.halves, 0);
     if (owner.generation === generation) return;
@@ -54,12 +56,15 @@ export class ShareDirectory {
     owner.retryAtMs = 0;
   }
 
-  /** Gets the owner one more share; false when there is none for it, true when something has changed: look again. */
+  /**
+   * Assigns one more share to the owner; false when there is none for it, true when something has changed: search
+   * again.
+   */
   extend(owner: ShareOwner, now: bigint): boolean {
     const { words, count } = this;
     const own = this.own(owner);
     if (own.length >= maxShares) return false;
-    // Another worker has got one meanwhile: without this look, both would count the same client in two places.
+    // Another worker has got one meanwhile: without this check, both would count the same client in two places.
     if (own.some((share) => !owner.shares.includes(share))) {
       owner.generation = unread;
       return true;
@@ -68,22 +73,24 @@ export class ShareDirectory {
     let overdue: number | undefined;
     for (let share = 0; share < count; share++) {
       const holder = Atomics.load(words, ownersAt + share);
-      if (holder === 0n) return this.hand(share, holder, owner, now);
+      if (holder === 0n) return this.assign(share, holder, owner, now);
       if (overdue === undefined && Atomics.load(words, busy + share) <= now) overdue = share;
     }
     const taken = overdue ?? this.mostExpendable(owner);
-    return taken !== undefined && this.hand(taken, Atomics.load(words, ownersAt + taken), owner, now);
+    return taken !== undefined && this.assign(taken, Atomics.load(words, ownersAt + taken), owner, now);
   }
 
-  /** An owner that gets no share uses one of its group's, or of anybody's if the group has none, until there is a change. */
-  lodge(owner: ShareOwner): void {
+  /**
+   * Lets an owner that gets no share use one of its group, or any share if the group has none, until there is a change.
+   */
+  borrow(owner: ShareOwner): void {
     const ofGroup = this.select(({ group }) => group === owner.group);
     const hosts = ofGroup.length > 0 ? ofGroup : this.select(() => true);
     owner.shares = [hosts[(owner.name >>> 0) % hosts.length] ?? 0];
   }
 
-  /** Frees the shares of an owner in which no time is to come, but for the first. */
-  giveBack(owner: ShareOwner, now: bigint): void {
+  /** Frees the shares of an owner whose times are all over, except for the first. */
+  release(owner: ShareOwner, now: bigint): void {
     const { words, count } = this;
     let isChanged = false;
     for (const share of this.own(owner).slice(1)) {
@@ -94,7 +101,7 @@ export class ShareDirectory {
     if (isChanged) this.announce();
   }
 
-  /** The share holds a time that is to come. */
+  /** Keeps a share until a time in it is over. */
   keepUntil(share: number, time: bigint, high: number): void {
     const at = busyAt(this.count) + share;
     if ((this.halves[at * 2 + 1] as number) > high) return;
@@ -114,13 +121,13 @@ export class ShareDirectory {
     return { name: this.halves[at] as number, group: this.halves[at + 1] as number };
   }
 
-  private select(isWanted: (holding: Holding) => boolean): number[] {
+  private select(matches: (holding: Holding) => boolean): number[] {
     const shares: number[] = [];
-    for (let share = 0; share < this.count; share++) if (isWanted(this.holding(share))) shares.push(share);
+    for (let share = 0; share < this.count; share++) if (matches(this.holding(share))) shares.push(share);
     return shares;
   }
 
-  /** The share that is to be given up for the owner: of those with the most, the one whose times are over first. */
+  /** The share to take for the owner: of those of the owner with the most, the one whose times are over first. */
   private mostExpendable(owner: ShareOwner): number | undefined {
     const all = Array.from({ length: this.count }, (_, share) => share);
     const byGroup = Map.groupBy(all, (share) => this.holding(share).group);
@@ -130,17 +137,17 @@ export class ShareDirectory {
       ofGroup ?? byGroup.get(owner.group) ?? [],
       (share) => this.holding(share).name,
     );
-    const lost =
+    const loser =
       ofGroup === undefined
         ? ownerOfMost(byName, size, owner.name)?.[1]
         : [...byName.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
     const busy = busyAt(this.count);
     const until = (share: number): bigint => Atomics.load(this.words, busy + share);
-    return lost?.reduce((first, share) => (until(share) < until(first) ? share : first));
+    return loser?.reduce((first, share) => (until(share) < until(first) ? share : first));
   }
 
-  /** Makes a share the owner's, empty, unless somebody else was faster. */
-  private hand(share: number, holder: bigint, { group, name }: ShareOwner, now: bigint): boolean {
+  /** Assigns a share to the owner, emptied, unless another worker was faster. */
+  private assign(share: number, holder: bigint, { group, name }: ShareOwner, now: bigint): boolean {
     const { words, count } = this;
     const next = (BigInt(group) << 32n) | BigInt(name >>> 0);
     if (Atomics.compareExchange(words, ownersAt + share, holder, next) === holder) {

@@ -4,7 +4,7 @@
 export type ShareMemory = {
   readonly buffer: SharedArrayBuffer;
   readonly shares: number;
-  /** Seeds of the hash, drawn anew for each process, so that nobody can choose keys that meet in one place. */
+  /** Seeds of the hash, random for each process, so that clients cannot choose keys that collide. */
   readonly seeds: readonly [number, number];
 };
 

@@ -10,19 +10,19 @@ import {
   type ShareMemory,
 } from "./share-memory.ts";
 
-/** How long an owner that was refused another share goes without asking again. */
+/** How long an owner that got no further share waits before it tries again. */
 const retryMs = 100;
-/** How often an owner looks whether it can give shares back. */
+/** How often an owner checks whether it can free shares. */
 const tidyMs = 1_000;
 
 /**
- * A table whose values are times (nanoseconds in 64 bits); an entry means nothing once its time is over, so only then its
- * place is free. Owners have places of their own, in shares that they get as they need them: while there are any, and then
- * from whoever has more than his part (`ShareDirectory`). Thus the keys of one owner never displace those of another.
+ * A table whose values are times (nanoseconds in 64 bits); an entry has no meaning once its time is over, and only then
+ * its place is free. Owners have separate places, in shares that they get as they need them: free ones, and then those
+ * of owners with more than their part (`ShareDirectory`). Thus the keys of one owner never displace those of another.
  *
- * There are no locks, so that a worker that dies leaves nothing locked. An entry is claimed by exchanging the hash of its
- * key; times are changed by compare-and-exchange (`replace`). When two workers take one entry or one share for two uses at
- * one moment, a change may be lost or be made to the other key: what is kept here must tolerate that.
+ * There are no locks, so that a worker that dies leaves nothing locked. An entry is claimed by exchanging the hash of
+ * its key; times are changed by compare-and-exchange (`replace`). When two workers take one entry or one share for two
+ * uses at one moment, a change may be lost or be made to the other key: users of the table must tolerate that.
  */
 export class ShareTable {
   /** All words of the memory; read with `Atomics`, changed with `replace`. */
@@ -62,9 +62,8 @@ export class ShareTable {
   }
 
   /**
-   * Index in `words` of the key's time. A key that is not there gets a place whose time is over, or the one of the owner's
-   * whose time is over first (to 4 s), with a time that is over. `nowMs` is any clock that all workers share and that does not go
-   * back.
+   * Index in `words` of the key's time. A new key gets a place whose time is over, or else the owner's place whose time
+   * is over first (to 4 s), with a time that is over. `nowMs` is of any monotonic clock that all workers share.
    */
   find(owner: ShareOwner, key: string, nowMs: number): number {
     const { hash, directory } = this;
@@ -74,7 +73,7 @@ export class ShareTable {
     const bucket = ((hash.low >>> 0) % bucketsPerShare) * bucketWords;
     if (owner.shares.length > 1 && nowMs >= owner.tidyAtMs) {
       owner.tidyAtMs = nowMs + tidyMs;
-      directory.giveBack(owner, nanoseconds(nowMs));
+      directory.release(owner, nanoseconds(nowMs));
     }
     for (;;) {
       directory.refresh(owner);
@@ -83,7 +82,7 @@ export class ShareTable {
     }
   }
 
-  /** Puts another time (milliseconds) in place of the one that was read; false when somebody else was faster. */
+  /** Replaces the time that was read by another one (milliseconds); false when another worker was faster. */
   replace(at: number, present: bigint, nextMs: number): boolean {
     const next = nanoseconds(nextMs);
     const share = Math.floor((at - this.entries) / shareWords);
@@ -103,11 +102,14 @@ export class ShareTable {
     return undefined;
   }
 
-  /** Index of the hash of an entry that is the key's now; undefined when something has changed: look again. */
+  /**
+   * Allocates an entry for the key and returns the index of its hash; undefined when something has changed: search
+   * again.
+   */
   private place(owner: ShareOwner, bucket: number, nowMs: number): number | undefined {
     const { words, halves, entries } = this;
     const now = nanoseconds(nowMs);
-    // Upper halves decide nearly always, and reading them makes no garbage.
+    // Upper halves nearly always decide, and reading them allocates nothing.
     const nowHigh = Math.floor((nowMs * nanosecondsPerMs) / 2 ** 32);
     let first: number | undefined;
     let firstHigh = 0;
@@ -128,7 +130,7 @@ export class ShareTable {
       owner.retryAtMs = nowMs + retryMs;
     }
     if (first === undefined) {
-      this.directory.lodge(owner);
+      this.directory.borrow(owner);
       return undefined;
     }
     const claimed = this.claim(first);

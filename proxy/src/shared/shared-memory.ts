@@ -3,7 +3,7 @@ import { breakerTableBytes } from "../upstream/breaker/table.ts";
 import { heartbeatBytes } from "../worker/hang-watch.ts";
 import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 
-/** Everything that the workers of a proxy share; made by the supervisor, handed to each worker when it starts. */
+/** All memory that the workers of a proxy share; created by the supervisor, passed to each worker when it starts. */
 export type SharedMemory = {
   /** The counts of rate limits, see share-table.ts. */
   readonly rates: ShareMemory;
@@ -13,7 +13,7 @@ export type SharedMemory = {
   readonly connections: SharedArrayBuffer;
   /** One counter per worker: bytes of log lines that are on their way to the supervisor. */
   readonly logBytes: SharedArrayBuffer;
-  /** What workers show of their event loops, see worker/hang-watch.ts. */
+  /** The heartbeats of the workers, see worker/hang-watch.ts. */
   readonly heartbeats: SharedArrayBuffer;
 };
 
@@ -28,7 +28,7 @@ export const createSharedMemory = (workers: number): SharedMemory => ({
   heartbeats: new SharedArrayBuffer(heartbeatBytes(workers)),
 });
 
-/** A worker is gone, and what it held with it. */
+/** Releases the connections and log bytes of a worker that has ended. */
 export function releaseWorker({ connections, logBytes }: SharedMemory, worker: number): void {
   releaseConnections(connections, worker);
   Atomics.store(new Int32Array(logBytes), worker, 0);

@@ -1,2 +1,2 @@
-/** Takes an event that needs no answer: an error of a socket or stream whose end is told by another event. */
+/** Ignores an event: an error of a socket or stream whose end another event reports. */
 export const ignore = (): void => undefined;

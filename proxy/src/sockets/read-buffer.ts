@@ -10,8 +10,8 @@ export interface BorrowedBytes extends Uint8Array {
 }
 
 /**
- * What one read brought: a view that ends where the read ended, so that no search or conversion can reach what an earlier
- * read, of this connection or another, has left behind it. Bytes that are `owned` may be handed on as they are.
+ * The bytes of one read: a view that ends where the read ended, so that no search or conversion can reach bytes of an
+ * earlier read of this connection or another one. Bytes that are `owned` may be handed on as they are.
  */
 export type Piece =
   { readonly owned: true; readonly bytes: Buffer } | { readonly owned: false; readonly bytes: BorrowedBytes };

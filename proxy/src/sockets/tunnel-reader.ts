@@ -1,7 +1,7 @@
 import type { OnReadOpts } from "node:net";
 import { type Piece, ReadBuffer } from "./read-buffer.ts";
 
-/** Whom the bytes go to. */
+/** The destination of the bytes. */
 export type TunnelReceiver = {
   /** False: nothing more for now. The bytes are the receiver's until it holds none of them. */
   receive(bytes: Buffer): boolean;

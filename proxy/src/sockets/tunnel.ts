@@ -54,10 +54,10 @@ function abortEnd({ socket, abort }: TunnelEnd): void {
   else abort();
 }
 
-/** Less than this may wait while more is read: TLS writes later than it is told to. */
+/** Less than this may wait while more is read: TLS delays writes. */
 const minPauseBytes = 16_384;
 
-/** Where the bytes of one direction go. */
+/** The destination of the bytes of one direction. */
 class Sink implements TunnelReceiver {
   readonly socket: Duplex;
   private readonly swiftness = new Swiftness();
@@ -78,7 +78,7 @@ class Sink implements TunnelReceiver {
     return !this.isPaused;
   }
 
-  /** TLS writes later than it is told to, so that something always seems to be held. */
+  /** TLS delays writes, so that some bytes always appear to be held. */
   get heldBytes(): number | undefined {
     return this.socket instanceof TLSSocket ? undefined : this.socket.writableLength;
   }

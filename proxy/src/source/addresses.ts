@@ -8,10 +8,10 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 export type LookupHost = (host: string) => Promise<readonly string[]>;
 
 const lookupTimeoutMs = 5_000;
-/** More replicas than anyone runs; what a resolver says must not become work without bound. */
+/** More replicas than any installation has; the answer of a resolver must not cause unbounded work. */
 export const maxAddresses = 32;
 
-/** All addresses of a host, as the machine's resolver gives them. */
+/** All addresses of a host, from the system's resolver. */
 export const systemLookup: LookupHost = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 

@@ -30,7 +30,7 @@ export type BootstrapClientOptions = {
 
 export type BootstrapFailure = {
   readonly message: string;
-  /** The controller speaks another wire version: asking again is pointless. */
+  /** The controller uses another wire version: a retry is pointless. */
   readonly isPermanent: boolean;
 };
 
@@ -39,8 +39,8 @@ const staggerMs = 1_000;
 const maxTokenBytes = 16 * 1024;
 
 /**
- * Asks the controllers once for an identity: a fresh key, the token as it is on disk now, every replica in turn until
- * one signs. The key and the token appear in no message and no log. See docs/discovery.md, "Bootstrap".
+ * Requests an identity once, with a new key and the current token file, from every replica in turn until one signs. The
+ * key and the token appear in no message and no log. See docs/discovery.md, "Bootstrap".
  */
 export async function requestIdentity(
   options: BootstrapClientOptions,
@@ -72,11 +72,11 @@ export async function requestIdentity(
       staggerMs,
       clock,
       signal,
-      newcomers: (add) => replicas.follow((hosts) => add(hosts.map(attemptAt))),
+      lateAttempts: (add) => replicas.follow((hosts) => add(hosts.map(attemptAt))),
       discard: () => {},
     },
   );
-  if (!answer.ok) return fail(mostTelling(answer.error));
+  if (!answer.ok) return fail(mostRelevant(answer.error));
   const chainPem = Buffer.from(answer.value.svid_cert_pem).toString("latin1");
   const identity = readProxyIdentity(privateKeyPem, chainPem, clock.nowMs());
   if (!identity.ok) return temporary(identity.error.message);
@@ -92,11 +92,11 @@ async function readToken(path: string): Promise<Result<string>> {
       .toString("latin1")
       .trim();
     return token === "" || token.length > maxTokenBytes
-      ? problem("the token file does not hold a token")
+      ? problem(`the token file ${path} is empty or larger than ${maxTokenBytes} bytes`)
       : ok(token);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    return problem(`the token file cannot be read: ${code}`);
+    return problem(`the token file ${path} cannot be read: ${code}`);
   }
 }
 
@@ -134,10 +134,10 @@ function call(
 function decode(answer: Buffer | undefined): Result<BootstrapResponse, BootstrapFailure> {
   try {
     return answer === undefined
-      ? temporary("the answer is empty")
+      ? temporary("the bootstrap response is empty")
       : ok(BootstrapResponse.deserialize(answer));
   } catch {
-    return temporary("the answer cannot be read");
+    return temporary("the bootstrap response cannot be decoded");
   }
 }
 
@@ -146,9 +146,9 @@ const failureOf = ({ host }: Endpoint, { code, details }: ServiceError): Bootstr
   isPermanent: code === status.FAILED_PRECONDITION,
 });
 
-function mostTelling(failures: readonly BootstrapFailure[]): BootstrapFailure {
+function mostRelevant(failures: readonly BootstrapFailure[]): BootstrapFailure {
   const permanent = failures.find(({ isPermanent }) => isPermanent);
-  return permanent ?? failures.at(-1) ?? { message: "there is no controller to ask", isPermanent: false };
+  return permanent ?? failures.at(-1) ?? { message: "no controller has an address", isPermanent: false };
 }
 
 const temporary = (message: string): Result<never, BootstrapFailure> => fail({ message, isPermanent: false });

@@ -14,11 +14,11 @@ import { maxMessageToProxyBytes, maxMessageToServerBytes, type Keepalive } from 
 import { grpcTarget } from "./addresses.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
 
-/** Whom a proxy talks to. */
+/** The identity that a proxy expects of its controller. */
 export type ControllerName = {
   readonly trustDomain: string;
   readonly identity: WorkloadIdentity;
-  /** Sent as server name, so that the controller can be reached through something that routes by it. */
+  /** Sent as SNI, so that the controller can be reached through a proxy that routes by it. */
   readonly host: string;
 };
 
@@ -26,15 +26,15 @@ export type ChannelRequest = {
   readonly address: Endpoint;
   readonly controller: ControllerName;
   readonly trustPem: string;
-  /** Absent for Bootstrap, where the token speaks for the proxy. */
+  /** Absent for Bootstrap, where the proxy authenticates with its token. */
   readonly identity?: ProxyIdentity;
   readonly keepalive: Keepalive;
 };
 
 /**
  * Creates a client of one replica. It connects when it is first used, checks chain and URI of the controller's
- * certificate, and is closed rather than reconnected: which replica comes next is not for the channel to say.
- * The problem is a bundle or certificate that cannot be read.
+ * certificate, and is closed rather than reconnected: the stream keeper chooses the next replica. Fails when a bundle
+ * or certificate cannot be parsed.
  */
 export function createChannel(request: ChannelRequest): Result<Client> {
   const { address, controller, trustPem, identity, keepalive } = request;
@@ -59,7 +59,7 @@ function controllerProblem(controller: ControllerName, certificate: PeerCertific
   if (shown !== undefined && isSameIdentity(shown, controller.identity)) return undefined;
   const expected = formatIdentity(controller.identity);
   return new Error(
-    `the peer is ${shown === undefined ? "no workload" : formatIdentity(shown)}, not ${expected}`,
+    `the controller's certificate is for ${shown === undefined ? "no workload" : formatIdentity(shown)}, expected ${expected}`,
   );
 }
 

@@ -23,7 +23,7 @@ import type { ProxyIdentity } from "./proxy-identity.ts";
 export type StreamEnd = {
   readonly kind:
     | "closed" // without an error
-    | "rejected" // another wire version: trying again is pointless
+    | "rejected" // another wire version: a retry is pointless
     | "unavailable" // a controller has answered that it cannot serve yet
     | "failed"; // everything else
   readonly message: string;
@@ -38,12 +38,12 @@ export type StreamRequest = ChannelRequest & {
   readonly after: After;
 };
 
-/** A stream whose first message has come, and waits unread. */
+/** An open stream whose first message has arrived and is not processed yet. */
 export type ControllerStream = {
   readonly address: Endpoint;
-  /** The certificate that was shown. */
+  /** The certificate that the proxy presented. */
   readonly identity: ProxyIdentity;
-  /** Whether the replica leads, as its latest message says. */
+  /** Whether the replica is the leader, by its latest message. */
   isLeading(): boolean;
   /** Undefined while the stream is open. */
   end(): StreamEnd | undefined;
@@ -100,19 +100,19 @@ export function openStream(
       after: request.after,
       ping: () => stream.send(new ClientMessage({ ping: new Ping() })),
       onSilent: () =>
-        finish({ kind: "failed", message: `silent for ${request.liveness.silenceMs / 1000} seconds` }),
+        finish({ kind: "failed", message: `no message for ${request.liveness.silenceMs / 1000} seconds` }),
     });
 
     const resume = (envelope: Envelope): void => {
       call.resume();
-      // Controllers of older releases are asked by gRPC only.
-      if (envelope.answersPings) liveness.heard();
+      // Controllers of older releases answer only the keepalive of gRPC.
+      if (envelope.answersPings) liveness.received();
     };
 
     const deliver = (envelope: Envelope): void => {
       call.pause();
       liveness.suspend();
-      // A receiver reports its own failures; what it throws is a bug, and the stream must not hang on it.
+      // A receiver reports its own failures; an exception is a bug, and the stream must not hang on it.
       (receiver?.(envelope) ?? Promise.resolve()).then(
         () => resume(envelope),
         (error: unknown) => finish({ kind: "failed", message: `internal error: ${String(error)}` }),
@@ -122,7 +122,8 @@ export function openStream(
     const onMessage = (bytes: Buffer): void => {
       if (end !== undefined) return;
       const envelope = readEnvelope(bytes);
-      if (envelope === undefined) return finish({ kind: "failed", message: "a message cannot be read" });
+      if (envelope === undefined)
+        return finish({ kind: "failed", message: "a message of the controller cannot be decoded" });
       const hasChanged = leading !== envelope.leading;
       leading = envelope.leading;
       if (receiver !== undefined) deliver(envelope);
@@ -158,7 +159,7 @@ export function openStream(
       signal.removeEventListener("abort", onAbort);
     };
     const cancelTimeout = clock.schedule(openTimeoutMs, () =>
-      finish({ kind: "failed", message: "no snapshot in time" }),
+      finish({ kind: "failed", message: `no snapshot within ${openTimeoutMs / 1000} seconds` }),
     );
     signal.addEventListener("abort", onAbort, { once: true });
     call.on("metadata", () => {
@@ -166,7 +167,7 @@ export function openStream(
     });
     call.on("data", onMessage);
     call.on("status", (ending) => finish(endOf(ending, hasAnswered)));
-    call.on("error", () => {}); // `status` says the same
+    call.on("error", () => {}); // reported by `status`
     call.write(Buffer.from(subscription(nodeId, scope).serialize()));
     if (signal.aborted) onAbort();
   });

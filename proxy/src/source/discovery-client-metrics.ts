@@ -1,5 +1,5 @@
 import type { discoveryClientMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 
-/** The families of the proxy's side of the discovery channel (docs/reference/metrics.md). */
+/** The metrics of the discovery client (docs/reference/metrics.md). */
 export type DiscoveryClientMetrics = MetricSet<typeof discoveryClientMetrics>;

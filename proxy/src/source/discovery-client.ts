@@ -20,7 +20,7 @@ import { createStreamKeeper } from "./stream-keeper.ts";
 import { createTrustRoots } from "./trust-roots.ts";
 import { createUpdateReceiver, type ApplyUpdate } from "./update-receiver.ts";
 
-/** A check of this process, as it is reported to the controller. */
+/** A health check of this process, as it is reported to the controller. */
 export type ReportedCheck = {
   readonly subsystem: string;
   readonly name: string;
@@ -45,7 +45,7 @@ export type DiscoveryClientOptions = {
    * stream is lost. Called at each change.
    */
   readonly onState: (state: HealthState) => void;
-  /** The checks of this process now; asked for after `onState` and `healthChanged`. */
+  /** Returns the current checks of this process; called after `onState` and `healthChanged`. */
   readonly checks: () => readonly ReportedCheck[];
   readonly metrics: DiscoveryClientMetrics;
   readonly log: Logger;
@@ -60,19 +60,19 @@ export type DiscoveryClientOptions = {
 export type DiscoveryClient = {
   start(): void;
   state(): HealthState;
-  /** Listener ports that are bound now: all of them. */
+  /** Sets the complete list of bound listener ports. */
   setBoundPorts(ports: readonly number[]): void;
   /** A check of this process has changed. */
   healthChanged(): void;
-  /** Closes the stream. What was applied stays. */
+  /** Closes the stream. The applied snapshot is kept. */
   stop(): Promise<void>;
 };
 
 const stateNumbers: Readonly<Record<HealthState, number>> = { Pending: 0, Ready: 1, Degraded: 2 };
 
 /**
- * The proxy's side of the discovery channel: obtains an identity, keeps a stream to a controller, preferably the one
- * that leads, and hands updates to `apply` one at a time. The last good snapshot is never given up, whatever happens to
+ * The proxy's side of the discovery channel: obtains an identity, keeps a stream to a controller, preferably the
+ * leader, and passes updates to `apply` one at a time. The last valid snapshot is kept through every failure of the
  * controllers; nothing is written to disk. See docs/discovery.md.
  */
 export function createDiscoveryClient(options: DiscoveryClientOptions): DiscoveryClient {
@@ -160,7 +160,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     onRejected: (reason) =>
       log.error(
         { reason },
-        "controllers speak another wire version; this proxy asks for no identity until it restarts",
+        "controllers use another wire version; this proxy requests no certificate until it is restarted",
       ),
     scheduleRetry: signers.schedule,
     metrics,

@@ -8,13 +8,13 @@ import type { BootstrapFailure } from "./bootstrap.ts";
 import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
 
-/** Keeps the proxy's certificate fresh. */
+/** Keeps the proxy's certificate valid. */
 export type IdentityKeeper = {
   /** Undefined before the first certificate, and once the last one has expired. */
   current(): ProxyIdentity | undefined;
-  /** Calls back with each new certificate; the returned function ends it. */
+  /** Calls back with each new certificate; the returned function unsubscribes. */
   subscribe(listener: (identity: ProxyIdentity) => void): () => void;
-  /** Controllers do not take the present certificate: asks for another one, though not more often than once a minute. */
+  /** Requests another certificate because controllers reject the present one, but at most once a minute. */
   renewSoon(): void;
   start(): void;
   stop(): void;
@@ -22,7 +22,7 @@ export type IdentityKeeper = {
 
 export type IdentityKeeperOptions = {
   readonly request: (signal: AbortSignal) => Promise<Result<ProxyIdentity, BootstrapFailure>>;
-  /** The controllers speak another wire version; the keeper has given up. */
+  /** Called when the controllers use another wire version; the keeper has stopped. */
   readonly onRejected: (message: string) => void;
   /** Schedules the next attempt while there is no certificate. */
   readonly scheduleRetry: Clock["schedule"];
@@ -36,8 +36,8 @@ const gaugeIntervalMs = 10_000;
 const leastRenewalGapMs = 60_000;
 
 /**
- * Obtains a certificate, renews it at half its life, and tries again after failures: like a reconnect while there is
- * none, and less often while the old one is still good. See docs/discovery.md, "Identities".
+ * Obtains a certificate, renews it at half of its lifetime, and retries after failures: like a reconnect while there is
+ * none, and less often while the old one is still valid. See docs/discovery.md, "Identities".
  */
 export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKeeper {
   const { request, onRejected, scheduleRetry, metrics, log, clock, random } = options;
@@ -84,10 +84,10 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
       cancelTimer();
       return onRejected(message);
     }
-    const isBare = current() === undefined;
-    const delayMs = backoffMs(isBare ? reconnecting : renewing, failures, random);
+    const hasNone = current() === undefined;
+    const delayMs = backoffMs(hasNone ? reconnecting : renewing, failures, random);
     log.warn({ reason: message, retry_in_ms: Math.round(delayMs) }, "workload identity not obtained");
-    plan(delayMs, isBare ? scheduleRetry : clock.schedule);
+    plan(delayMs, hasNone ? scheduleRetry : clock.schedule);
   };
 
   const ask = async (): Promise<void> => {

@@ -8,8 +8,8 @@ export type KeyPair = { readonly privateKeyPem: string; readonly csrPem: string 
 const engine = new CryptoEngine({ name: "node", crypto: webcrypto });
 
 /**
- * Creates a P-256 key and signs a request for it (PKCS #10, RFC 2986). The name in the request is for people who look
- * at it; the controller takes the identity from the token.
+ * Creates a P-256 key and signs a request for it (PKCS #10, RFC 2986). The name in the request is informational; the
+ * controller takes the identity from the token.
  */
 export async function createKeyPair(name: string): Promise<KeyPair> {
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };

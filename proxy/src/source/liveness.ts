@@ -2,9 +2,9 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 
 /** How long a controller may be silent. */
 export type LivenessLimits = {
-  /** After so long without a message it is asked. */
+  /** After so long without a message it is pinged. */
   readonly pingMs: number;
-  /** After so long it is left. */
+  /** After so long without a message the stream is closed. */
   readonly silenceMs: number;
 };
 
@@ -13,24 +13,24 @@ export const defaultLiveness: LivenessLimits = { pingMs: 5_000, silenceMs: 10_00
 /** Schedules a callback; the returned function cancels it. */
 export type After = (ms: number, callback: () => void) => () => void;
 
-/** On the awake clock: a process that was paused must not take its own silence for that of a controller. */
+/** Uses the awake clock: a process that was paused must not mistake its own pause for silence of the controller. */
 export const afterAwake: After = (ms, callback) => {
   const timer = new AwakeTimer(callback, ms);
   return () => timer.clear();
 };
 
-/** Whether the controller at the other end of a stream lives. */
+/** Detects a controller that does not respond any more. */
 export type Liveness = {
-  /** A message has come. */
-  heard(): void;
-  /** Nothing is read until `heard` is called: what is silent meanwhile is not the controller. */
+  /** Restarts the limits: a message has arrived. */
+  received(): void;
+  /** Stops the limits while the proxy reads nothing, until `received` is called. */
   suspend(): void;
   stop(): void;
 };
 
 /**
- * Asks a controller that is silent whether it lives, and says when it has been silent for too long. The time begins with the
- * first message. See docs/discovery.md, "Reconnecting".
+ * Pings a silent controller, and reports one that has been silent for too long. The time begins with the first message.
+ * See docs/discovery.md, "Reconnecting".
  */
 export function createLiveness(options: {
   readonly limits: LivenessLimits;
@@ -51,7 +51,7 @@ export function createLiveness(options: {
     cancelPing = after(limits.pingMs, ask);
   };
   return {
-    heard() {
+    received() {
       suspend();
       if (isStopped) return;
       cancelPing = after(limits.pingMs, ask);

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** What a proxy shows to controllers: its key and the certificate that a controller signed for it. */
+/** The credentials of a proxy towards controllers: its key and the certificate that a controller signed for it. */
 export type ProxyIdentity = {
   readonly privateKeyPem: string;
   readonly chainPem: string;
@@ -18,13 +18,13 @@ export function readProxyIdentity(
   try {
     certificate = new X509Certificate(chainPem);
   } catch {
-    return problem("the certificate cannot be read");
+    return problem("the issued certificate cannot be parsed");
   }
   if (!certificate.checkPrivateKey(createPrivateKey(privateKeyPem))) {
-    return problem("the certificate is for another key");
+    return problem("the issued certificate is for another key");
   }
   const notAfterMs = certificate.validToDate.getTime();
   return notAfterMs > nowMs
     ? ok({ privateKeyPem, chainPem, notAfterMs })
-    : problem("the certificate has expired");
+    : problem("the issued certificate has expired");
 }

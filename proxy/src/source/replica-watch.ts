@@ -2,9 +2,9 @@ import { isIP } from "node:net";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import type { LookupHost } from "./addresses.ts";
 
-/** Looks out for replicas that appear while the proxy waits for an answer, or before it tries again. */
+/** Detects replicas that appear while the proxy waits for a response or for its next attempt. */
 export type ReplicaWatch = {
-  /** The lookup to resolve with: what it gave last is not new. */
+  /** The lookup to resolve with: its last addresses do not count as new. */
   readonly lookup: LookupHost;
   /** Calls back with addresses that are new, each once, until the returned function is called. */
   readonly follow: (onNew: (addresses: readonly string[]) => void) => () => void;
@@ -22,12 +22,12 @@ export type ReplicaWatchOptions = {
   readonly random: () => number;
 };
 
-/** Scattered between half and one and a half, so that proxies do not come back at the same moment. */
+/** Jittered between half and one and a half, so that proxies do not reconnect at the same moment. */
 const pollMs = 1_000;
 
 /**
- * Controllers that return after all were gone find their proxies within seconds, whatever those had waited for already.
- * See docs/discovery.md, "Reconnecting".
+ * Makes proxies reconnect within seconds when controllers return after an outage, however long their backoff is. See
+ * docs/discovery.md, "Reconnecting".
  */
 export function createReplicaWatch({ host, lookup, clock, random }: ReplicaWatchOptions): ReplicaWatch {
   let seen: ReadonlySet<string> = new Set();

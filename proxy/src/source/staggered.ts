@@ -2,19 +2,19 @@ import { ok, fail, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { maxAddresses } from "./addresses.ts";
 
-/** One way to reach the goal. It must end soon after the signal aborts. */
+/** One attempt. It must end soon after the signal aborts. */
 export type Attempt<Value, Failure> = (signal: AbortSignal) => Promise<Result<Value, Failure>>;
 
-/** Calls back with attempts that have become possible, until the function that it gave is called. */
-export type Newcomers<Value, Failure> = (
+/** Calls back with attempts that have become possible, until the returned function is called. */
+export type LateAttempts<Value, Failure> = (
   add: (attempts: readonly Attempt<Value, Failure>[]) => void,
 ) => () => void;
 
 /**
  * Starts attempts one after the other: the next when one has failed, or when none has succeeded for a while, so that an
- * address that swallows packets does not hold up the others. Attempts that become possible meanwhile go before those
- * that have not begun; all together are at most `maxAddresses`. The first success counts; the other attempts are aborted, and a
- * success that comes too late is handed to `discard`. Without a success, all failures in the order of the attempts.
+ * address that drops packets does not delay the others. Attempts that become possible meanwhile precede those that have
+ * not started; there are at most `maxAddresses`. The first success counts; the other attempts are aborted, and a late
+ * success is passed to `discard`. Without a success, returns all failures in the order of the attempts.
  */
 export function firstSuccess<Value, Failure>(
   attempts: readonly Attempt<Value, Failure>[],
@@ -23,10 +23,10 @@ export function firstSuccess<Value, Failure>(
     readonly clock: Clock;
     readonly signal: AbortSignal;
     readonly discard: (value: Value) => void;
-    readonly newcomers: Newcomers<Value, Failure>;
+    readonly lateAttempts: LateAttempts<Value, Failure>;
   },
 ): Promise<Result<Value, readonly Failure[]>> {
-  const { staggerMs, clock, signal, discard, newcomers } = options;
+  const { staggerMs, clock, signal, discard, lateAttempts } = options;
   const all = attempts.slice(0, maxAddresses);
   const abort = new AbortController();
   const combined = AbortSignal.any([signal, abort.signal]);
@@ -35,12 +35,12 @@ export function firstSuccess<Value, Failure>(
     let next = 0;
     let isSettled = false;
     let cancelTimer = (): void => {};
-    let leaveNewcomers = (): void => {};
+    let unsubscribe = (): void => {};
 
     const settle = (result: Result<Value, readonly Failure[]>): void => {
       isSettled = true;
       cancelTimer();
-      leaveNewcomers();
+      unsubscribe();
       abort.abort();
       resolve(result);
     };
@@ -67,7 +67,7 @@ export function firstSuccess<Value, Failure>(
     };
 
     if (all.length === 0) return settle(fail([]));
-    leaveNewcomers = newcomers((added) => {
+    unsubscribe = lateAttempts((added) => {
       all.splice(next, 0, ...added.slice(0, maxAddresses - all.length));
       startNext();
     });

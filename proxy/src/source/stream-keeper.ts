@@ -11,11 +11,11 @@ import { createStreamOpener, type OpenResult, type StreamOpenerOptions } from ".
 
 export type StreamKeeperOptions = StreamOpenerOptions & {
   readonly identity: IdentityKeeper;
-  /** Whether an earlier snapshot is served: then reconnecting waits less. */
+  /** Whether an earlier snapshot is served: then the reconnect delay is shorter. */
   readonly isServing: () => boolean;
-  /** This stream counts from now on; the one before, if any, is closed after the call. */
+  /** Called with the stream that replaces the previous one, which is closed after the call. */
   readonly onStream: (stream: ControllerStream) => void;
-  /** There is no stream any more. */
+  /** Called when there is no stream any more. */
   readonly onLost: () => void;
   /** Schedules the next round of attempts. */
   readonly scheduleRetry: Clock["schedule"];
@@ -33,10 +33,10 @@ const leaderSearchIntervalMs = 2_000;
 const moveRetryMs = 5_000;
 /** The controller ends the old stream when the new one subscribes; the new one's first message is then under way. */
 const successorGraceMs = 2_000;
-/** A stream that ends sooner than this does not prove that reconnecting at once is a good idea. */
+/** After a stream that ends sooner than this, reconnects have a delay. */
 const healthyStreamMs = 10_000;
 const restartMs = 5_000;
-/** After so many rounds without any stream the certificate is suspected. */
+/** After so many rounds without any stream a new certificate is requested. */
 const suspiciousRounds = 3;
 
 /**
@@ -68,7 +68,10 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
     });
   };
 
-  /** Tries all replicas, round after round. Undefined when stopped, or when all that answer speak another version. */
+  /**
+   * Tries all replicas, round after round. Returns undefined when stopped, or when all replicas use another wire
+   * version.
+   */
   const connect = async (last: Endpoint | undefined): Promise<ControllerStream | undefined> => {
     const backoff = (): Backoff => (isServing() ? reconnectingWhileServing : reconnecting);
     let delayMs = shortStreams > 1 ? backoffMs(backoff(), shortStreams - 1, random) : 0;
@@ -88,7 +91,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
       if (rejection !== undefined) {
         log.error(
           { reason: rejection.message },
-          "wire version rejected; this proxy connects no more until it restarts",
+          "wire version rejected; this proxy does not reconnect until it is restarted",
         );
         identity.stop();
         return undefined;
@@ -114,7 +117,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
       if (task === "move") nextMoveMs = clock.nowMs() + moveRetryMs;
       else nextSearchMs = clock.nowMs() + leaderSearchIntervalMs;
       if (successor === undefined) continue;
-      adopt(successor, task === "move" ? "new certificate" : "it leads");
+      adopt(successor, task === "move" ? "new certificate" : "leader found");
       stream.close();
       stream = successor;
     }
@@ -213,7 +216,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
     }
   };
 
-  /** A bug must not cost a proxy its configuration for good: it begins anew after a while. */
+  /** Restarts after a bug, which must not cut a proxy off from its configuration for good. */
   const supervise = async (): Promise<void> => {
     while (!signal.aborted) {
       try {

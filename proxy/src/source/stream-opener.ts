@@ -9,7 +9,7 @@ import { openStream, type ControllerStream, type StreamEnd } from "./controller-
 import type { After, LivenessLimits } from "./liveness.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
 import type { ReplicaWatch } from "./replica-watch.ts";
-import { firstSuccess, type Attempt, type Newcomers } from "./staggered.ts";
+import { firstSuccess, type Attempt, type LateAttempts } from "./staggered.ts";
 import type { TrustRoots } from "./trust-roots.ts";
 
 export type StreamOpenerOptions = {
@@ -32,13 +32,13 @@ export type StreamOpener = {
   openAny(identity: ProxyIdentity, last: Endpoint | undefined, signal: AbortSignal): Promise<OpenResult>;
   /** The same replica again. */
   openAt(identity: ProxyIdentity, address: Endpoint, signal: AbortSignal): Promise<OpenResult>;
-  /** A replica other than this one, if it leads. */
+  /** A replica other than this one, if it is the leader. */
   openLeader(identity: ProxyIdentity, except: Endpoint, signal: AbortSignal): Promise<OpenResult>;
 };
 
 export type OpenResult = Result<ControllerStream, readonly StreamEnd[]>;
 
-/** An address that swallows packets does not hold up the others for longer. */
+/** An address that drops packets does not delay the others for longer. */
 const staggerMs = 250;
 
 export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
@@ -58,7 +58,7 @@ export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
       const opened = await attempt(signal);
       if (!opened.ok || opened.value.isLeading()) return opened;
       opened.value.close();
-      return fail({ kind: "closed", message: `${formatEndpoint(opened.value.address)} does not lead` });
+      return fail({ kind: "closed", message: `${formatEndpoint(opened.value.address)} is not the leader` });
     };
 
   const resolve = async (): Promise<Result<Replicas, readonly StreamEnd[]>> => {
@@ -74,9 +74,9 @@ export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
   const race = (
     attempts: readonly Attempt<ControllerStream, StreamEnd>[],
     signal: AbortSignal,
-    newcomers: Newcomers<ControllerStream, StreamEnd> = nobody,
+    lateAttempts: LateAttempts<ControllerStream, StreamEnd> = noLateAttempts,
   ): Promise<OpenResult> =>
-    firstSuccess(attempts, { staggerMs, clock, signal, newcomers, discard: (stream) => stream.close() });
+    firstSuccess(attempts, { staggerMs, clock, signal, lateAttempts, discard: (stream) => stream.close() });
 
   return {
     async openAny(identity, last, signal) {
@@ -108,7 +108,7 @@ export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
   };
 }
 
-const nobody = () => (): void => {};
+const noLateAttempts = () => (): void => {};
 
 type Replicas = { readonly trustPem: string; readonly addresses: readonly Endpoint[] };
 

@@ -3,9 +3,9 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** The roots that certificates of controllers must chain to. */
 export type TrustRoots = {
-  /** Reads the file again, so that the next connection knows what it holds now. PEM. */
+  /** Reads the file again, so that the next connection uses its current content. Returns PEM. */
   read(): Promise<Result<string>>;
-  /** Adds the bundle that a trusted controller has sent, in place of the one before. */
+  /** Adds the bundle that a trusted controller has sent, replacing the previous one. */
   learn(bundlePem: string): void;
 };
 
@@ -13,8 +13,8 @@ const maxBundleBytes = 256 * 1024;
 
 /**
  * Trusts the roots of a mounted file and those that came with the last certificate: the file can lag behind by the
- * minutes that the kubelet takes, the bundle by half the life of a certificate. When the file cannot be read, what was
- * read last counts. See docs/discovery.md, "Certificate authority".
+ * minutes that the kubelet takes, the bundle by half of the lifetime of a certificate. When the file cannot be read,
+ * its last content is used. See docs/discovery.md, "Certificate authority".
  */
 export function createTrustRoots(path: string): TrustRoots {
   let filePem: string | undefined;
@@ -23,14 +23,16 @@ export function createTrustRoots(path: string): TrustRoots {
     async read() {
       try {
         const content = await readFile(path);
-        if (content.byteLength > maxBundleBytes) return problem("the trust bundle is larger than 256 KiB");
+        if (content.byteLength > maxBundleBytes)
+          return problem(`the trust bundle ${path} is larger than 256 KiB`);
         const text = content.toString("latin1");
         if (text.includes("-----BEGIN CERTIFICATE-----")) filePem = text;
       } catch (error) {
-        if (filePem === undefined) return problem(`the trust bundle cannot be read: ${codeOf(error)}`);
+        if (filePem === undefined)
+          return problem(`the trust bundle ${path} cannot be read: ${codeOf(error)}`);
       }
       return filePem === undefined
-        ? problem("the trust bundle holds no certificate")
+        ? problem(`the trust bundle ${path} contains no PEM certificate`)
         : ok(`${filePem}\n${learntPem}`);
     },
     learn(bundlePem) {

@@ -7,8 +7,8 @@ import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import { createUpdateAssembler } from "./update-assembler.ts";
 
 /**
- * Applies an update whole or not at all: checks hashes, version, references and ranges, and keeps what it had when it
- * refuses. The problem goes to the controller as it is.
+ * Applies an update whole or not at all: checks hashes, version, references and ranges, and keeps the previous state
+ * when it rejects the update. The problem is sent to the controller as it is.
  */
 export type ApplyUpdate = (update: SnapshotUpdate) => Result<unknown> | Promise<Result<unknown>>;
 
@@ -23,8 +23,9 @@ export type UpdateReceiverOptions = {
 const maxDetailLength = 1000;
 
 /**
- * The receiving side of a stream: puts updates together from their parts, applies each and answers it with Ack or Nack. The first update must be full,
- * because what an earlier stream has brought is not what this one builds upon. See docs/discovery.md, "Snapshots".
+ * The receiving side of a stream: assembles updates from their parts, applies each and answers it with Ack or Nack. The
+ * first update must be full, because deltas of a stream do not build upon the updates of an earlier one. See
+ * docs/discovery.md, "Snapshots".
  */
 export function createUpdateReceiver(options: UpdateReceiverOptions): (envelope: Envelope) => Promise<void> {
   const { apply, send, onApplied, metrics, log } = options;

@@ -1,6 +1,6 @@
 import type { AwakeClock } from "../timing/awake-clock.ts";
 
-/** How often a worker shows that its event loop turns. */
+/** How often a worker records that its event loop runs. */
 const beatIntervalMs = 500;
 
 /** Two numbers for each worker: how often it has beaten, and whether it is busy. */
@@ -8,7 +8,7 @@ const cells = 2;
 
 export const heartbeatBytes = (workers: number): number => workers * cells * Int32Array.BYTES_PER_ELEMENT;
 
-/** What a worker shows of itself in memory that the supervisor reads. */
+/** The state of a worker in memory that the supervisor reads. */
 export class Heartbeat {
   private readonly memory: Int32Array;
   private readonly at: number;
@@ -18,13 +18,13 @@ export class Heartbeat {
     this.at = worker * cells;
   }
 
-  /** Shows from now on that the event loop turns. */
+  /** Begins to record that the event loop runs. */
   start(): void {
     setInterval(() => this.beat(), beatIntervalMs).unref();
     this.setBusy(false);
   }
 
-  /** Does what may take the event loop a while, such as compiling a snapshot. */
+  /** Runs work that may block the event loop for a while, such as compiling a snapshot. */
   whileBusy<Value>(work: () => Value): Value {
     this.setBusy(true);
     try {
@@ -57,18 +57,18 @@ export type HangLimits = { readonly serving: number; readonly busy: number };
 
 export type HangingWorker = {
   readonly worker: number;
-  /** How long its event loop has stood still. */
+  /** How long its event loop has been blocked. */
   readonly silentMs: number;
-  /** It hangs in its start, or in a snapshot. */
+  /** It hangs while it starts or compiles a snapshot. */
   readonly isBusy: boolean;
 };
 
 type Watched = { readonly heartbeat: Heartbeat; beats: number; sinceMs: number };
 
 /**
- * Notices workers whose event loop does not turn any more: a loop in the code that never ends, or a wait for what never
- * comes. Time is that of the supervisor's awake clock, so that neither a machine that stood still nor a process that did not
- * get its processors is taken for a worker that hangs.
+ * Detects workers whose event loop is blocked, by an endless loop or an endless wait. Time is that of the supervisor's
+ * awake clock, so that neither a suspended machine nor a process without processor time is mistaken for a worker that
+ * hangs.
  */
 export class HangWatch {
   private readonly memory: SharedArrayBuffer;
@@ -82,7 +82,7 @@ export class HangWatch {
     this.clock = clock;
   }
 
-  /** A thread is about to start in the place of the worker; it is busy until it says otherwise. */
+  /** Begins to watch a thread that is about to start; it counts as busy until it has started. */
   started(worker: number): void {
     const heartbeat = new Heartbeat(this.memory, worker);
     heartbeat.setBusy(true);
@@ -95,7 +95,7 @@ export class HangWatch {
     this.watched.delete(worker);
   }
 
-  /** The workers that hang; none is named twice. */
+  /** Returns the workers that hang, each once. */
   check(): readonly HangingWorker[] {
     this.clock.look();
     const { nowMs } = this.clock;

@@ -13,15 +13,18 @@ import { changedHashes } from "../state/staged-update.ts";
 /** An update that leads from what is held to the version that it announces. */
 export type CheckedUpdate = { readonly update: SnapshotUpdate; readonly lines: VersionLines };
 
-/** The resources that all workers serve, kept for those that start later, and what their version follows from. */
+/**
+ * The resources that all workers serve, kept for workers that start later, and the lines that their version is computed
+ * from.
+ */
 export class HeldSnapshot {
   private readonly resources = new Map<ResourceKey, Resource>();
   private lines = noVersionLines;
   private version: string | undefined;
 
   /**
-   * Works out the version that an update leads to. One that is not the announced one is a problem: the update was made for
-   * another snapshot, or is not whole. Changes nothing.
+   * Computes the version that an update leads to. Fails when it is not the announced one: the update was made for
+   * another snapshot, or is incomplete. Changes nothing.
    */
   check(update: SnapshotUpdate): Result<CheckedUpdate> {
     const lines = changeVersionLines(
@@ -31,10 +34,10 @@ export class HeldSnapshot {
     const version = versionOf(lines);
     return version === update.version
       ? ok({ update, lines })
-      : problem(`snapshot ${update.version}: the update gives version ${version}`);
+      : problem(`snapshot ${update.version}: its content has version ${version}`);
   }
 
-  /** Takes an update that the workers have applied; nothing else has been taken since it was checked. */
+  /** Applies an update that the workers have applied; there must be no other one since it was checked. */
   apply({ update: { version, full, resources, removed }, lines }: CheckedUpdate): void {
     if (full) this.resources.clear();
     for (const key of removed) this.resources.delete(key);

@@ -10,8 +10,8 @@ type UdpSocket = { readonly inode: string; readonly port: number; readonly drops
 const tables = ["/proc/net/udp", "/proc/net/udp6"];
 
 /**
- * Counts the datagrams that the kernel has dropped because the receive buffers of listeners were full. It tells by socket
- * and for as long as the socket is open, so what was lost since the last look at a socket that has been closed is not known.
+ * Counts the datagrams that the kernel has dropped because the receive buffers of listeners were full. The kernel
+ * counts per open socket, so datagrams that were dropped between the last read and the close of a socket are unknown.
  */
 export class KernelDrops {
   private readonly read: ReadTable;
@@ -22,7 +22,7 @@ export class KernelDrops {
     this.read = read;
   }
 
-  /** How many were dropped since the last time, by local port; only ports of `ports` are looked at, all of which are ours. */
+  /** How many were dropped since the last call, by local port, of the given ports. */
   async since(ports: ReadonlySet<number>): Promise<ReadonlyMap<number, number>> {
     const dropped = new Map<number, number>();
     if (ports.size === 0) return dropped;

@@ -4,8 +4,8 @@ import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * The sink of a worker: hands lines to the supervisor, which writes those of all workers one after the other. What
- * the supervisor has not taken yet is counted in `waiting[worker]`; beyond `maxBytes` lines are dropped and counted.
+ * The sink of a worker: sends lines to the supervisor, which writes those of all workers in turn. Bytes that the
+ * supervisor has not taken yet are counted in `waiting[worker]`; beyond `maxBytes` lines are dropped and counted.
  */
 export function createLogRelay(
   send: (lines: string) => void,
@@ -26,13 +26,13 @@ export function createLogRelay(
     },
     droppedLines: () => dropped,
     isCongested: () => Atomics.load(waiting, worker) > maxBytes / 2,
-    // What was sent is in the supervisor's hands, also when this thread ends.
+    // The supervisor has every line that was sent, even when this thread ends.
     flushSync: () => {},
     close: () => Promise.resolve(),
   };
 }
 
-/** The supervisor's end: writes lines and makes room for as many. */
+/** The supervisor's side: writes lines and frees their room. */
 export function takeLines(sink: LogSink, lines: string, waiting: Int32Array, worker: number): void {
   sink.write(lines);
   Atomics.sub(waiting, worker, Buffer.byteLength(lines));

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join, dirname } from "node:path";
 
-/** What this process may use of its machine. */
+/** The resources of the machine that this process may use. */
 export type Machine = {
-  /** Processors, with a fraction where a limit says so. */
+  /** Processors, fractional with a CPU limit. */
   readonly processors: number;
   readonly memoryBytes: number;
 };
@@ -14,7 +14,9 @@ export type ReadFile = (path: string) => string | undefined;
 
 const mebibyte = 1024 * 1024;
 
-/** What the container of this process allows: affinity, and the limits of its control groups, versions 1 and 2. */
+/**
+ * Reads what the container of this process may use: affinity, and the limits of its control groups, versions 1 and 2.
+ */
 export function readMachine(): Machine {
   const memoryLimit = process.constrainedMemory();
   return {
@@ -23,29 +25,29 @@ export function readMachine(): Machine {
   };
 }
 
-/** A worker takes a processor; the supervisor gets along with what they leave. */
+/** Memory that a worker needs beside its processor. */
 const memoryPerWorkerBytes = 128 * mebibyte;
 
-/** `--proxy-workers`: what was asked for, or one per whole processor, as long as there is memory for each. */
+/** `--proxy-workers`: the configured number, or one per whole processor, limited by memory. */
 export function workerCount(asked: number, { processors, memoryBytes }: Machine): number {
   if (asked > 0) return asked;
   return Math.max(1, Math.min(Math.floor(processors), Math.floor(memoryBytes / memoryPerWorkerBytes)));
 }
 
 const minHeapMegabytes = 96;
-/** More than a worker needs with a hundred thousand routes; a larger one is being filled by a bug. */
+/** More than a worker needs with a hundred thousand routes; only a bug fills a larger one. */
 const maxHeapMegabytes = 4096;
 /** The rest is for buffers, stacks, the code and the supervisor. */
 const heapShare = 0.6;
 
-/** Heap of one worker in MiB, so that one that fills its heap ends before the system ends them all. */
+/** Heap of one worker in MiB, so that a worker that fills its heap ends before the system ends the process. */
 export const workerHeapMegabytes = (workers: number, { memoryBytes }: Machine): number =>
   Math.min(
     maxHeapMegabytes,
     Math.max(minHeapMegabytes, Math.floor((memoryBytes * heapShare) / workers / mebibyte)),
   );
 
-/** What systems allow that say nothing. */
+/** The limit where the system does not report one. */
 const usualDescriptors = 1_024;
 
 /** Descriptors that this process may open: the soft limit, which Node raises to the hard one when it starts. */
@@ -55,18 +57,18 @@ export function descriptorLimit(read: ReadFile = readOptional): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Of the memory limit, for each connection: an idle one over TLS takes about 80 KiB, the rest is for the proxy itself. */
+/** Memory limit per connection: an idle one over TLS takes about 80 KiB, the rest is for the proxy itself. */
 const memoryPerConnectionBytes = 128 * 1024;
 const maxDefaultConnections = 50_000;
 
-/** Of the descriptors, for connections of clients: each may need another one to a backend, and probes need some. */
+/** Share of the descriptors for client connections: each may need another one to a backend, and probes need some. */
 const connectionShareOfDescriptors = 1 / 2;
 
 /** How many connections of clients leave descriptors for backends, probes and files. */
 export const connectionsOf = (descriptors: number): number =>
   Math.max(1, Math.floor(descriptors * connectionShareOfDescriptors));
 
-/** `--proxy-max-connections`: what was asked for, or what the memory and the descriptors of the process carry. */
+/** `--proxy-max-connections`: the configured number, or the number that memory and descriptors of the process allow. */
 export const connectionLimit = (
   asked: number,
   { memoryBytes }: Machine,
@@ -86,7 +88,7 @@ export const connectionLimit = (
 /** An eighth of a worker's share of the memory. */
 const responseShare = 1 / 8;
 
-/** What all responses of one worker that wait for their clients may take, bytes. */
+/** Memory for all responses of one worker that wait for their clients, in bytes. */
 export const responseMemoryBytes = (workers: number, { memoryBytes }: Machine): number =>
   Math.floor((memoryBytes * responseShare) / workers);
 
@@ -98,7 +100,7 @@ export function processorLimit(read: ReadFile): number {
     if (path === undefined) continue;
     const isVersion2 = id === "0" && controllers === "";
     if (!isVersion2 && controllers?.split(",").includes("cpu") !== true) continue;
-    // A container sees its own group as the root, where /proc may still tell its path on the host.
+    // A container sees its own group as the root, while /proc may still show its path on the host.
     const roots = isVersion2
       ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
       : ["/sys/fs/cgroup/cpu", `/sys/fs/cgroup/${controllers}`];
@@ -115,13 +117,13 @@ function quotaOf(folder: string, isVersion2: boolean, read: ReadFile): number {
   const [quota, period] = isVersion2
     ? (read(join(folder, "cpu.max")) ?? "").split(" ").map(Number)
     : ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map((file) => Number(read(join(folder, file)) ?? Number.NaN));
-  // "max" and -1 stand for no limit.
+  // "max" and -1 mean no limit.
   if (quota === undefined || period === undefined || !(quota > 0) || !(period > 0))
     return Number.POSITIVE_INFINITY;
   return quota / period;
 }
 
-/** A group and those that it is in: the limits of all of them hold. */
+/** A group and its parents: the limits of all of them apply. */
 function withParents(path: string): readonly string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [path, ...withParents(parent)];

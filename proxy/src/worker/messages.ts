@@ -10,10 +10,10 @@ import type { PackedPart, PackedUpdate } from "./packed-update.ts";
 /** How a worker starts. */
 export type WorkerStart = {
   readonly settings: WorkerSettings;
-  /** From 0. The first worker also tells the log what all workers do alike. */
+  /** From 0. The first worker also logs what all workers do alike. */
   readonly worker: number;
   readonly workers: number;
-  /** What responses that wait for clients may take, bytes. */
+  /** Memory for responses that wait for clients, in bytes. */
   readonly responseMemoryBytes: number;
   readonly memory: SharedMemory;
 };
@@ -22,13 +22,13 @@ export type WorkerSettings = DataPlaneSettings & {
   readonly portMap?: readonly PortMapping[] | undefined;
 };
 
-/** What the supervisor asks of a worker, one call at a time but for `metrics`: argument and answer. */
+/** The calls of the supervisor to a worker, one at a time but for `metrics`: argument and answer. */
 export type WorkerCalls = {
-  /** Reads a part of the update of which `stage` brings the end. */
+  /** Parses a part of the update whose end comes with `stage`. */
   readonly read: { readonly argument: PackedPart; readonly answer: Result<unknown> };
   /** Checks and compiles an update. Nothing else is staged until it is committed or discarded. */
   readonly stage: { readonly argument: PackedUpdate; readonly answer: Result<unknown> };
-  /** Serves what is staged. Answered when its sockets are bound, or have failed to be. */
+  /** Serves the staged update. Answered when its sockets are bound, or have failed to be. */
   readonly commit: { readonly argument: readonly PortMapping[]; readonly answer: Committed };
   readonly discard: { readonly argument: undefined; readonly answer: undefined };
   readonly metrics: { readonly argument: undefined; readonly answer: MetricExport };
@@ -38,7 +38,7 @@ export type WorkerCalls = {
 
 export type Committed = {
   readonly summary: ApplySummary;
-  /** Where the bound listeners are, also those that were asked to take a free port. */
+  /** The local ports of the bound listeners, including those with a free port. */
   readonly ports: readonly PortMapping[];
 };
 
@@ -47,7 +47,7 @@ export type WorkerCall = keyof WorkerCalls;
 /** Supervisor to worker. */
 export type ToWorker =
   | { readonly type: "call"; readonly id: number; readonly call: WorkerCall; readonly argument: unknown }
-  /** The shutdown under way shall end at once. */
+  /** Ends the shutdown in progress at once. */
   | { readonly type: "hurry" };
 
 /** Worker to supervisor. */
@@ -55,7 +55,7 @@ export type FromWorker =
   | { readonly type: "ready" }
   | { readonly type: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly type: "log"; readonly lines: string }
-  /** Listener ports that are bound, sorted, whenever that changes, and where those of UDP are. */
+  /** The bound listener ports, sorted, and the local ports of UDP listeners; sent on every change. */
   | { readonly type: "ports"; readonly ports: readonly number[]; readonly udp: readonly PortMapping[] }
-  /** The last counts of a worker that ends by a bug. */
+  /** The last counters of a worker that ends because of a bug. */
   | { readonly type: "counts"; readonly metrics: MetricExport };

@@ -1,6 +1,6 @@
 /**
- * Runs at most once at a time: who asks while it runs shares the next run with all others that do, however many, and
- * nobody is given what was found out before they asked.
+ * Runs at most once at a time: callers during a run share the next run, so that no caller gets a result that is older
+ * than its call.
  */
 export function oneAtATime<Value>(run: () => Promise<Value>): () => Promise<Value> {
   let last: Promise<unknown> = Promise.resolve();

@@ -3,26 +3,26 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 
 /**
- * Resources on their way to a worker. A body that several have, as those of a host that two ports serve alike, is sent
- * once, and is one string at the other end.
+ * Resources in a message to a worker. A body that several resources have, as those of a host that two ports serve
+ * alike, is sent once, and is one string in the worker.
  */
 export type PackedPart = {
   readonly keys: readonly ResourceKey[];
-  /** The place of the body of each key. */
+  /** The index in `bodies` of the body of each key. */
   readonly places: Uint32Array;
   readonly hashes: readonly string[];
   readonly bodies: readonly string[];
 };
 
-/** The end of an update: all that is not in the parts before. */
+/** The end of an update: everything that is not in the parts before. */
 export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> & PackedPart;
 
-/** An update in the messages by which it goes to a worker, most in one. */
+/** An update in the messages to a worker; for most updates it is one. */
 export type PackedMessages = { readonly parts: readonly PackedPart[]; readonly end: PackedUpdate };
 
 /**
- * So much text goes to a worker at a time, and one body: each worker holds a copy of a message twice while it reads it, and
- * a snapshot may be larger than what the memory of a proxy has room for several times over.
+ * The most text in one message to a worker, except for one body: each worker holds two copies of a message while it
+ * reads it, and a snapshot may be too large to be held several times.
  */
 export const maxPartLength = 4 * 1024 * 1024;
 
@@ -39,10 +39,10 @@ export function packUpdate(
   }[] = [];
   type Place = { readonly part: (typeof parts)[number]; readonly place: number };
   const known = new Map<string, Place>();
-  /** Of two resources with one key the later counts, and parts of one update have no order. */
+  /** Keeps the later of two resources with one key, because the parts of an update have no order. */
   for (const { key, hash, body } of new Map(resources.map((resource) => [resource.key, resource])).values()) {
     let found = known.get(hash);
-    // A hash that is wrong is for the worker to find.
+    // The worker checks the hashes.
     if (found === undefined || found.part.bodies[found.place] !== body) {
       let part = parts.at(-1);
       if (part === undefined || (part.length > 0 && part.length + body.length > maxLength)) {

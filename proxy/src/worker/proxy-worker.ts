@@ -1,4 +1,4 @@
-/** The thread that serves requests: a whole data plane, steered by the supervisor (docs/adr/0013-workers.md). */
+/** The thread that serves requests: a whole data plane, controlled by the supervisor (docs/adr/0013-workers.md). */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
@@ -81,7 +81,7 @@ port.on("message", (message: ToWorker) => {
   if (message.type === "hurry") return hurry.abort();
   const { id, call, argument } = message;
   const handler = handlers[call] as (argument: unknown) => unknown;
-  // A handler that throws is a bug: it ends the worker like any other.
+  // A handler that throws is a bug: it ends the worker.
   void Promise.resolve(handler(argument)).then((answer) => send({ type: "answer", id, answer }));
 });
 
@@ -94,7 +94,7 @@ process.on("uncaughtException", (error) => {
 heartbeat.start();
 send({ type: "ready" });
 
-/** The first worker has said it already; failures are told by each. */
+/** Logs at debug what the first worker logs at info; errors are logged by every worker. */
 function quiet(logger: Logger): Logger {
   return { ...logger, info: logger.debug, warn: logger.debug };
 }

@@ -40,23 +40,23 @@ import { startThread, type ThreadEnd, workerProgram, type WorkerThread } from ".
 export type SupervisorOptions = {
   readonly settings: WorkerSettings;
   readonly log: Logger;
-  /** Takes the lines of all workers. */
+  /** Receives the log lines of all workers. */
   readonly sink: LogSink;
-  /** The metrics of other parts of the process, to be shown with those of the workers. */
+  /** The metrics of other parts of the process, which are exposed with those of the workers. */
   readonly otherMetrics?: readonly AnyMetricSet[];
-  /** Listener ports that are bound in every worker, sorted, whenever that changes. */
+  /** Called with the listener ports that are bound in every worker, sorted, on every change. */
   readonly onBoundPorts?: (ports: readonly number[]) => void;
-  /** What the process may use; read from the system unless given. */
+  /** The resources of the process; by default read from the system. */
   readonly machine?: Machine;
-  /** The program of the threads; that of this release unless given. */
+  /** The program of the threads; by default that of this release. */
   readonly program?: URL;
-  /** How long workers may be silent; `stuck` is how long one may take to end that was told to. */
+  /** How long workers may be silent; `stuck` is how long a worker may take to terminate. */
   readonly hangLimits?: HangLimits & { readonly stuck: number };
-  /** A worker cannot be ended, and what clients send it is lost. Ends the process unless given. */
+  /** Called when a worker cannot be terminated, so that its connections are lost. By default ends the process. */
   readonly onStuck?: () => void;
 };
 
-/** The data plane as its process sees it: worker threads that serve requests, and the one place that steers them. */
+/** The data plane of a process: worker threads that serve requests, controlled from one place. */
 export type Supervisor = {
   readonly workers: number;
   /**
@@ -64,11 +64,11 @@ export type Supervisor = {
    * failed to be.
    */
   apply(update: SnapshotUpdate): Promise<Result<ApplySummary>>;
-  /** The metrics of the pod as they are now, those of other parts of the process included. */
+  /** The current metrics of the pod, including those of other parts of the process. */
   metrics(): Promise<Exposition>;
   /** Local port of a bound listener port. */
   localPort(port: number): number | undefined;
-  /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
+  /** Lets requests finish (docs/operations.md, "Shutdown"); cuts the remaining ones when the signal aborts. */
   shutdown(hurry: AbortSignal, how?: ShutdownMode): Promise<void>;
 };
 
@@ -76,23 +76,26 @@ export type Supervisor = {
 type Slot = {
   readonly worker: number;
   thread: WorkerThread | undefined;
-  /** It has the snapshot that all have. */
+  /** It serves the snapshot that all workers serve. */
   serving: boolean;
   ports: readonly number[];
-  /** Where the UDP listeners among them are bound. */
+  /** The local ports of the UDP listeners among them. */
   udp: readonly PortMapping[];
   startedMs: number;
-  /** Threads in a row that ended soon. */
+  /** Consecutive threads that ended soon after their start. */
   failures: number;
   /** It was ended because it hung: while it served, or in its start or a snapshot. */
   hung: "serving" | "busy" | undefined;
   timer: NodeJS.Timeout | undefined;
 };
 
-/** Compiling a snapshot, binding its sockets: far beyond what either takes. A worker that needs longer hangs. */
+/**
+ * Limit for compiling a snapshot and binding its sockets, far above what either takes. A worker that needs longer
+ * hangs.
+ */
 const callTimeoutMs = 60_000;
 const metricsTimeoutMs = 5_000;
-/** Clients wait meanwhile; garbage collections and bursts take less by far. */
+/** Clients wait meanwhile; garbage collections and bursts take much less. */
 const defaultHangLimits = { serving: 10_000, busy: callTimeoutMs, stuck: 10_000 };
 const checkIntervalMs = 500;
 const shutdownMarginMs = 10_000;
@@ -112,7 +115,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   if (proxyMaxConnections > enough) {
     log.warn(
       { connections: proxyMaxConnections, descriptors: descriptorLimit() },
-      "more connections are allowed than half of the descriptors: backends and probes may get none",
+      "the connection limit is more than half of the file descriptors: connections to backends and health probes may fail",
     );
   }
   const settings = { ...options.settings, proxyMaxConnections };
@@ -141,7 +144,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   }));
   let stopping = false;
   let reportedPorts = "";
-  /** One thing at a time happens to the snapshots of the workers. */
+  /** Serialises changes to the snapshots of the workers. */
   let last: Promise<unknown> = Promise.resolve();
   let onJoined: PromiseWithResolvers<void> = Promise.withResolvers();
 
@@ -206,14 +209,17 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   };
 
   /**
-   * Ends a worker that hangs or does not answer, so that another one takes its place. One that cannot be ended keeps its
-   * sockets, and clients with them: only the end of the process helps.
+   * Terminates a worker that hangs or does not answer, so that another one replaces it. A worker that cannot be
+   * terminated keeps its sockets and clients: only the end of the process helps.
    */
   const terminate = ({ worker, thread }: Slot): void => {
     if (thread === undefined) return;
     hangs.forget(worker);
     const stuck = new AwakeTimer(() => {
-      log.error({ event: "worker_stuck", worker }, "worker hangs and cannot be ended: the process ends");
+      log.error(
+        { event: "worker_stuck", worker },
+        "worker hangs and cannot be terminated: the process exits",
+      );
       onStuck();
     }, hangLimits.stuck);
     void thread.terminate().then(() => stuck.clear());
@@ -233,7 +239,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   };
   const hangTimer = setInterval(replaceHanging, checkIntervalMs).unref();
 
-  /** Brings a new thread to where the others are. */
+  /** Applies the present snapshot in a new thread. */
   const join = async (slot: Slot, thread: WorkerThread): Promise<boolean> => {
     if (!(await thread.ready)) return false;
     return inTurn(async () => {
@@ -266,7 +272,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return committed.summary;
   };
 
-  /** `hung`: the worker would have been replaced without the update as well, and its successor gets it. */
+  /** `hung`: the worker hung before the update and is being replaced; its successor gets the update. */
   const stage = async (slot: Slot, update: PackedMessages): Promise<Result<unknown> | "hung"> => {
     const { thread } = slot;
     const staged = thread && (await handOver(thread, update));
@@ -286,7 +292,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return fail(error);
   };
 
-  /** Undefined when no worker was there to apply it. */
+  /** Undefined when there was no worker to apply it. */
   const applyOnce = async (update: SnapshotUpdate): Promise<Result<ApplySummary> | undefined> => {
     const present = serving();
     if (present.length === 0) return undefined;
@@ -301,7 +307,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     const waiting = present.filter((_, index) => results[index] !== "hung");
     if (waiting.length === 0) return undefined;
     let summary: ApplySummary | undefined;
-    // The first one goes ahead, because it may choose local ports for all.
+    // The first worker commits alone, because it may choose local ports for all.
     while (summary === undefined) {
       const slot = waiting.shift();
       if (slot === undefined) return problem("every worker ended while it applied the snapshot");
@@ -385,7 +391,10 @@ function endProcess(sink: LogSink): never {
 const portMappings = (ports: ReadonlyMap<number, number>): readonly PortMapping[] =>
   Array.from(ports, ([listenerPort, localPort]) => ({ listenerPort, localPort }));
 
-/** One message after the other, so that the worker has read one before it gets the next; undefined: it does not answer. */
+/**
+ * Sends one message after the other, so that the worker has read one before it gets the next. Undefined: it does not
+ * answer.
+ */
 async function handOver(
   thread: WorkerThread,
   { parts, end }: PackedMessages,

@@ -5,7 +5,7 @@ import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
 
-/** Why a thread has ended: by itself as it was told to, by an error, by using up its heap, or ended from outside. */
+/** Why a thread has ended: after its shutdown, by an error, by exceeding its heap, or terminated from outside. */
 export type ThreadEnd = {
   readonly reason: "finished" | "error" | "memory" | "terminated";
   readonly error: Error | undefined;
@@ -19,18 +19,18 @@ export type ThreadEvents = {
   onEnd(end: ThreadEnd): void;
 };
 
-/** One thread, as the supervisor sees it. */
+/** The supervisor's handle of one thread. */
 export type WorkerThread = {
   /** False when the thread ended before it was ready. */
   readonly ready: Promise<boolean>;
-  /** Undefined when the thread ends, or the time is over, before it has answered. */
+  /** Resolves to undefined when the thread ends or the timeout expires before the answer. */
   call<Call extends WorkerCall>(
     call: Call,
     argument: WorkerCalls[Call]["argument"],
     timeoutMs: number,
   ): Promise<WorkerCalls[Call]["answer"] | undefined>;
   hurry(): void;
-  /** Ends the thread whatever it does. Resolves when it has ended. */
+  /** Terminates the thread, even while it is busy. Resolves when it has ended. */
   terminate(): Promise<unknown>;
 };
 

@@ -124,11 +124,11 @@ describe("the keeper of the proxy's certificate", () => {
   });
 
   it("the identity keeper notifies listeners of each new certificate until it is stopped", async () => {
-    const heard: string[] = [];
-    keeper.subscribe(({ chainPem }) => heard.push(chainPem));
+    const received: string[] = [];
+    keeper.subscribe(({ chainPem }) => received.push(chainPem));
     await start();
     await clock.advance(12 * hourMs);
-    expect(heard).to.deep.equal(["chain 1", "chain 2"]);
+    expect(received).to.deep.equal(["chain 1", "chain 2"]);
     keeper.stop();
     await clock.advance(dayMs);
     expect(requests).to.equal(2);

@@ -25,7 +25,7 @@ describe("the certificate that comes back", () => {
     const { privateKeyPem } = await createKeyPair("pod-1");
     expect(readProxyIdentity(privateKeyPem, "nonsense", 0)).to.deep.equal({
       ok: false,
-      error: { message: "the certificate cannot be read" },
+      error: { message: "the issued certificate cannot be parsed" },
     });
   });
 });

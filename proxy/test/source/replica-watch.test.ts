@@ -78,20 +78,20 @@ describe("the watch for replicas", () => {
   });
 
   it("followers are notified of every new address once, and no longer after leaving", async () => {
-    const told: string[] = [];
+    const seen: string[] = [];
     addresses = ["10.0.0.1"];
     await watch.lookup(host);
-    const leave = watch.follow((added) => told.push(...added));
+    const leave = watch.follow((added) => seen.push(...added));
     await clock.advance(2_000);
     addresses = ["10.0.0.1", "10.0.0.2"];
     await clock.advance(2_000);
     addresses = ["10.0.0.2", "10.0.0.3"];
     await clock.advance(2_000);
-    expect(told).to.deep.equal(["10.0.0.2", "10.0.0.3"]);
+    expect(seen).to.deep.equal(["10.0.0.2", "10.0.0.3"]);
     leave();
     addresses = ["10.0.0.4"];
     await clock.advance(60_000);
-    expect(told).to.deep.equal(["10.0.0.2", "10.0.0.3"]);
+    expect(seen).to.deep.equal(["10.0.0.2", "10.0.0.3"]);
     expect(clock.pending()).to.equal(0);
   });
 

@@ -42,7 +42,7 @@ describe("staggered attempts", () => {
         clock,
         signal: abort.signal,
         discard: (value) => discarded.push(value),
-        newcomers: (given) => {
+        lateAttempts: (given) => {
           add = given;
           return () => (add = undefined);
         },
@@ -98,23 +98,23 @@ describe("staggered attempts", () => {
 
   it("an attempt that is added starts at once, before those that have not started", async () => {
     const attempts = [controlled(), controlled()];
-    const newcomer = controlled();
+    const late = controlled();
     const result = race(attempts);
-    add?.([newcomer.attempt]);
-    expect(started([...attempts, newcomer])).to.deep.equal([true, false, true]);
-    newcomer.settle(ok("newcomer"));
-    expect(await result).to.deep.equal(ok("newcomer"));
+    add?.([late.attempt]);
+    expect(started([...attempts, late])).to.deep.equal([true, false, true]);
+    late.settle(ok("late"));
+    expect(await result).to.deep.equal(ok("late"));
     expect(attempts[0]?.isAborted()).to.equal(true);
-    expect(add, "the listener for newcomers").to.equal(undefined);
+    expect(add, "the listener for late attempts").to.equal(undefined);
   });
 
   it("an added attempt is awaited before the race fails", async () => {
-    const [first, newcomer] = [controlled(), controlled()];
+    const [first, late] = [controlled(), controlled()];
     const result = race([first]);
-    add?.([newcomer.attempt]);
+    add?.([late.attempt]);
     first.settle(fail("swallowed"));
     await clock.advance(0);
-    newcomer.settle(fail("refused"));
+    late.settle(fail("refused"));
     expect(await result).to.deep.equal(fail(["swallowed", "refused"]));
   });
 

@@ -50,10 +50,10 @@ describe("trust roots", () => {
 
   it("a trust bundle that was never readable, is without certificates or too large is an error", async () => {
     const roots = createTrustRoots(path);
-    expect(await read(roots)).to.equal("the trust bundle cannot be read: ENOENT");
+    expect(await read(roots)).to.equal(`the trust bundle ${path} cannot be read: ENOENT`);
     await writeFile(path, "nothing");
-    expect(await read(roots)).to.equal("the trust bundle holds no certificate");
+    expect(await read(roots)).to.equal(`the trust bundle ${path} contains no PEM certificate`);
     await writeFile(path, certificate("x".repeat(300_000)));
-    expect(await read(roots)).to.equal("the trust bundle is larger than 256 KiB");
+    expect(await read(roots)).to.equal(`the trust bundle ${path} is larger than 256 KiB`);
   });
 });

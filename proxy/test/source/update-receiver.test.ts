@@ -69,6 +69,6 @@ describe("the receiver of updates", () => {
     const failure = await receive({ leading: true, answersPings: true, snapshot: Uint8Array.of(0xff) }).catch(
       String,
     );
-    expect(failure).to.equal("Error: the snapshot message cannot be read");
+    expect(failure).to.equal("Error: the snapshot message cannot be decoded");
   });
 });

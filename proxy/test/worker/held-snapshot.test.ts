@@ -62,7 +62,7 @@ describe("HeldSnapshot", () => {
         take(held, fullUpdate(first));
         const before = held.asUpdate();
         expect(refusalOf(held, { ...fullUpdate(next), version: "0".repeat(64) })).to.include(
-          `snapshot ${"0".repeat(64)}: the update gives version ${next.version}`,
+          `snapshot ${"0".repeat(64)}: its content has version ${next.version}`,
         );
         expect(held.asUpdate()).to.deep.equal(before);
         take(held, diffSnapshots(first, next));
