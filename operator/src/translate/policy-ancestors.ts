@@ -1,7 +1,9 @@
+/** Policies with what their statuses say, by object that they are attached to. */
 import type { ObjectOf } from "../api/kinds.ts";
+import type { KubeObject } from "../api/object.ts";
 import type { DesiredCondition } from "./condition.ts";
 
-/** What became of a policy at one object that it names, or at one listener of it. */
+/** The verdict on a policy at one object that it targets, or at one listener of it. */
 export type PolicyAncestor = {
   readonly target: {
     readonly group: string;
@@ -15,16 +17,16 @@ export type PolicyAncestor = {
   readonly message: string;
 };
 
-/** The policies of ours that say in their status what became of them. */
+/** The policies of this project that have such a status. */
 export type PolicyKind = "SvcBackendPolicy" | "SvcExternalAuth" | "ClientTrafficPolicy";
 
-/** A policy and everything that its status says. The same object as before for as long as that stays the same. */
+/** A policy and everything that its status says. The same object as before while that stays the same. */
 export type PolicyAttachment<K extends PolicyKind = PolicyKind> = {
   readonly object: ObjectOf<K>;
   readonly ancestors: readonly PolicyAncestor[];
 };
 
-/** A BackendTLSPolicy and what its status says at each Gateway; the same object for as long as that stays the same. */
+/** A BackendTLSPolicy and what its status says at each Gateway; the same object while that stays the same. */
 export type BackendTlsAttachment = {
   readonly object: ObjectOf<"BackendTLSPolicy">;
   readonly ancestors: readonly {
@@ -32,3 +34,17 @@ export type BackendTlsAttachment = {
     readonly conditions: readonly DesiredCondition[];
   }[];
 };
+
+/** Returns the attachment before while its object and its content are the same, so that the status is not compared again. */
+export function createAttachmentKeeper<
+  Attachment extends { readonly object: KubeObject; readonly ancestors: readonly object[] },
+>(): (attachment: Attachment) => Attachment {
+  const known = new WeakMap<KubeObject, { readonly form: string; readonly attachment: Attachment }>();
+  return (attachment) => {
+    const form = JSON.stringify(attachment.ancestors);
+    const before = known.get(attachment.object);
+    if (before?.form === form) return before.attachment;
+    known.set(attachment.object, { form, attachment });
+    return attachment;
+  };
+}

@@ -9,8 +9,7 @@ import { withoutStandIns } from "../closures.ts";
 import { policyConflict, policyTargetNotFound } from "../diagnostics/policies.ts";
 import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
-import type { PolicyAncestor, PolicyAttachment } from "../policy-ancestors.ts";
-import { createAttachmentKeeper } from "./attachment-keeper.ts";
+import { createAttachmentKeeper, type PolicyAncestor, type PolicyAttachment } from "../policy-ancestors.ts";
 import { readPolicySettings } from "./policy-settings.ts";
 
 type Policy = ObjectOf<"SvcBackendPolicy">;

@@ -6,6 +6,7 @@ import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { readSecretValue } from "../../api/secret-value.ts";
+import { compareText } from "../age.ts";
 import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 import { orderChain, readPemCertificates } from "./chain.ts";
@@ -118,4 +119,13 @@ function whyTlsRefuses(cert: string, key: string): string | undefined {
 function subjectNames(leaf: X509Certificate): ReadonlySet<string> {
   const names = leaf.subjectAltName ?? "";
   return new Set([...names.matchAll(/(?:^|, )DNS:([^,"\s]+)/g)].map(([, name = ""]) => name.toLowerCase()));
+}
+
+/**
+ * Which of two certificates for one name is offered first: ECDSA before others, because it is cheaper to serve; then the
+ * one that is valid longest.
+ */
+export function compareChoice(a: TlsCertificate, b: TlsCertificate): number {
+  const byType = Number(b.keyType === "ecdsa") - Number(a.keyType === "ecdsa");
+  return byType || b.notAfterMs - a.notAfterMs || compareText(a.id, b.id);
 }

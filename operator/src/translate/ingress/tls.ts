@@ -7,9 +7,9 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { formatRef, refOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
 import { attempt } from "../attempt.ts";
-import { compareChoice } from "../certificates/choice.ts";
 import { servedCertificate } from "../certificates/last-good.ts";
 import { formatTime } from "../certificates/validity.ts";
+import { compareChoice } from "../certificates/tls-secret.ts";
 import { authTlsHostNotListed, authTlsWithoutHosts, invalidAnnotation } from "../diagnostics/annotations.ts";
 import {
   certificateConflict,

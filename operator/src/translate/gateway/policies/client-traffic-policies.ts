@@ -4,12 +4,15 @@ import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
-import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
 import { withoutStandIns } from "../../closures.ts";
 import { rangesLeftOut } from "../../diagnostics/references.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
-import type { PolicyAncestor, PolicyAttachment } from "../../policy-ancestors.ts";
+import {
+  createAttachmentKeeper,
+  type PolicyAncestor,
+  type PolicyAttachment,
+} from "../../policy-ancestors.ts";
 import { transportOf } from "../kinds.ts";
 import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
 import type { PortPolicy, PortPolicies, ClientTraffic } from "../model.ts";

@@ -5,13 +5,16 @@ import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
-import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
 import { withoutStandIns } from "../../closures.ts";
 import { resourcePartlyIgnored } from "../../diagnostics/references.ts";
 import { readExternalAuth } from "../../features/ext-auth.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
-import type { PolicyAncestor, PolicyAttachment } from "../../policy-ancestors.ts";
+import {
+  createAttachmentKeeper,
+  type PolicyAncestor,
+  type PolicyAttachment,
+} from "../../policy-ancestors.ts";
 import type { PlannedGateway } from "../listeners/gateways.ts";
 import type { Guard } from "../model.ts";
 import {

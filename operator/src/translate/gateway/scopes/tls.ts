@@ -1,7 +1,7 @@
 /** The certificates of listeners that terminate TLS as ports offer them. See docs/gateway-api.md, "Certificates". */
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { compareText } from "../../age.ts";
-import { compareChoice } from "../../certificates/choice.ts";
+import { compareChoice } from "../../certificates/tls-secret.ts";
 import { listMemo } from "../../incremental/memo.ts";
 import type { Listener } from "../listeners/gateways.ts";
 
