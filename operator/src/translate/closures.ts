@@ -18,7 +18,7 @@ import { targetClosed } from "./diagnostics/policies.ts";
 import type { Diagnostic } from "./finding.ts";
 import { memo } from "./incremental/memo.ts";
 
-/** What is closed of an object, and by which one. */
+/** What is closed of an object, and by which invalid objects. */
 export type Closure = {
   readonly by: readonly ObjectRef[];
   /** Listeners of a Gateway, ports of a Service by name; undefined: all of them. */
@@ -39,7 +39,7 @@ export const isClosed = (object: object): boolean => {
   return closure !== undefined && closure.sections === undefined;
 };
 
-/** The objects of a list that are what they say. */
+/** The objects of a list without stand-ins for invalid ones. */
 export const withoutStandIns: <T extends KubeObject>(list: readonly T[]) => readonly T[] = (() => {
   const filtered = memo((list: readonly KubeObject[]) =>
     list.some(isStandIn) ? list.filter((object) => !isStandIn(object)) : list,
@@ -47,7 +47,9 @@ export const withoutStandIns: <T extends KubeObject>(list: readonly T[]) => read
   return <T extends KubeObject>(list: readonly T[]) => filtered(list) as readonly T[];
 })();
 
-/** The features of a route that is closed: it asks somebody who cannot be asked, which is answered 503. */
+/**
+ * The features of a closed route: an authorization service that cannot be reached, so that every request gets 503.
+ */
 export const closeAll = (features: RouteFeatures | undefined): RouteFeatures => ({
   ...features,
   "ext-auth": [{}],
@@ -65,7 +67,7 @@ const standInsOf = memo((list: readonly StandIn[]): readonly StandIn[] => list.f
 
 type Closed = { readonly world: World; readonly diagnostics: readonly Diagnostic[] };
 
-/** The world with its closed objects marked; the same lists for as long as nothing that they follow from changes. */
+/** The world with its closed objects marked; the same lists while their inputs are the same. */
 export function createCloser(): (world: World) => Closed {
   const lists = new Map<
     ClosableKind,
@@ -102,7 +104,7 @@ export function createCloser(): (world: World) => Closed {
 
 type Wish = { readonly object: KubeObject; readonly target: ClosedTarget; readonly by: StandIn };
 
-/** What is to be closed of that which exists. Nobody closes anything of another namespace. */
+/** The existing objects that are closed. An object closes nothing in another namespace. */
 function wishesOf(standIns: readonly StandIn[], world: World): readonly Wish[] {
   const lookup = createLookup(world);
   return standIns.flatMap((by) =>
@@ -119,7 +121,7 @@ function joinWishes(object: KubeObject, wishes: readonly Wish[]): Closure {
   return {
     by: [...new Map(wishes.map(({ by }) => [formatRef(refOf(by)), refOf(by)])).values()],
     sections: named.length === sections.length ? new Set(named) : undefined,
-    // Nobody is asked about connections.
+    // SvcExternalAuths authorize requests, not connections.
     belowHttp: wishes.some(({ by }) => by.kind !== "SvcExternalAuth"),
   };
 }
@@ -142,7 +144,7 @@ function sectionsOf(object: KubeObject): readonly (string | undefined)[] {
 const formOf = (object: KubeObject, { by, sections, belowHttp }: Closure): string =>
   JSON.stringify([refOf(object), by, sections && [...sections], belowHttp]);
 
-/** The same marked object for as long as the object and what closes it stay the same. */
+/** The same marked object while the object and its closure are the same. */
 function createMarker(): (object: KubeObject, closure: Closure) => KubeObject {
   const known = new WeakMap<KubeObject, { readonly form: string; readonly marked: KubeObject }>();
   return (object, closure) => {

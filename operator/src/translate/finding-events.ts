@@ -1,4 +1,7 @@
-/** Events that tell the owners of objects what the findings about them say, as they read no log. See docs/reference/events.md. */
+/**
+ * Events for the owners of objects, who cannot read the log, from the findings about their objects. See
+ * docs/reference/events.md.
+ */
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
@@ -9,8 +12,9 @@ import type { ServedHost } from "./routing.ts";
 type Reason = DesiredEvent["reason"];
 
 /**
- * The Events of findings about Ingresses. Findings that are Events already where they are made are not here: conflicts of
- * routes, what is too large, and what is said about annotations (which is told as `ReferenceNotPermitted` besides).
+ * The Event reasons of findings about Ingresses. Findings that have Events where they are made are not listed:
+ * conflicts of routes, size limits, and findings about annotations (of which references without a grant are
+ * `ReferenceNotPermitted` as well).
  */
 const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   CertificateConflict: "HostTaken",
@@ -65,7 +69,7 @@ export const findingEvents = memo((diagnostics: readonly Diagnostic[]): readonly
 
 type EndpointSets = SortedEntries<{ readonly set: EndpointSet }, string>;
 
-/** Tells the Ingresses that send requests to Service ports without any endpoint. */
+/** The Events of Ingresses that send requests to Service ports without any endpoint. */
 export function createEndpointEvents(): (
   hosts: readonly ServedHost[],
   sets: EndpointSets,

@@ -10,13 +10,13 @@ const overspent = problem(
 );
 
 /**
- * Compiles the expressions of one object within what an object may take: controllers and the workers of all proxies
- * compile them one after another, and do nothing else meanwhile.
+ * Compiles the regular expressions of one object up to the limit of an object: controllers and the workers of all
+ * proxies compile them one after another, and do nothing else meanwhile.
  */
 export class RegexBudget {
   private left = maxCost;
 
-  /** As `compileRegex`; a problem also for each expression after those that have spent the budget. */
+  /** As `compileRegex`; a problem also for each regular expression after the budget is spent. */
   compile(pattern: string, options: { readonly whole: boolean }): Result<Regex> {
     if (this.left < 0) return overspent;
     const compiled = compileRegex(pattern, options);

@@ -117,7 +117,7 @@ function shadowedByOthers({ hosts }: Routing): readonly Shadowed[] {
 type Selection = {
   readonly hasHost: (host: string) => boolean;
   readonly hasConflict: (conflict: Shadowed) => boolean;
-  /** Whether this route, the next in order, is selected and lies in the stretch. Counts it. */
+  /** Whether this route, the next in order, is selected and on the requested page. Counts it. */
   readonly takes: (route: Route) => boolean;
   readonly counts: () => Required<Pick<RoutesDocument, "total" | "returned" | "offset">>;
   readonly keepsEmptyHosts: boolean;

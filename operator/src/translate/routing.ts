@@ -13,7 +13,7 @@ export type ServedHost = {
   readonly value: HostRoutes;
 };
 
-/** The snapshot before encoding, for those who explain, list or count what is served. */
+/** The snapshot before encoding, for callers that explain, list or count what is served. */
 export type Routing = {
   readonly hosts: readonly ServedHost[];
   /** Endpoint sets by the name that backends refer to: `namespace/service/port`. */

@@ -10,8 +10,8 @@ export type MachinePorts = {
 };
 
 /**
- * What the operator of the gateway decides about translation. Pass the same object again as long as nothing in it
- * changes: what was worked out under it is remembered by its identity.
+ * The decisions of the operator about translation. Pass the same object again while nothing in it changes: results
+ * are remembered by its identity.
  */
 export type TranslateSettings = {
   /** IngressClasses with this `spec.controller` are ours. */
@@ -54,7 +54,7 @@ export type TranslateSettings = {
    * loopback.
    */
   readonly localPorts: readonly number[];
-  /** Nobody is connected to under a BackendTLSPolicy without a usable name; false: in cleartext. */
+  /** Under a BackendTLSPolicy without a usable name no connections are made; false: they are not encrypted. */
   readonly backendTlsStrict: boolean;
   /** Whether a class is closed whose parameters cannot be used; false: it is served without defaults. */
   readonly classParametersStrict: boolean;
@@ -72,7 +72,7 @@ export type TranslateSettings = {
   readonly maxKeySetBytes: number;
 };
 
-/** The settings of a gateway that was told nothing, see docs/reference/flags.md. */
+/** The default settings, see docs/reference/flags.md. */
 export const defaultTranslateSettings: TranslateSettings = {
   controllerName: "svc-labs.dev/gateway-controller",
   ingressClass: undefined,

@@ -12,7 +12,7 @@ import type { ServedHost } from "./routing.ts";
 type Hosts = readonly ServedHost[];
 type GatewayHosts = readonly { readonly served: ServedHost }[];
 
-/** Finds them; the same list for as long as no host changes. `ofIngresses` is in the order of host names. */
+/** Finds the taken hosts; the same list while no host changes. `ofIngresses` is in the order of host names. */
 export function createTakenHostFinder(): (
   ofIngresses: Hosts,
   ofGateways: GatewayHosts,

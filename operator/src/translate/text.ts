@@ -11,10 +11,10 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const clean = (text: string): string => text.replaceAll(unprintable, "\uFFFD");
 
-/** A value that somebody wrote, in quotation marks, about 80 characters of it at most: those where something looks wrong. */
+/** A value from an object in quotation marks, cut to about 80 characters around the first one that looks wrong. */
 export const quote = (text: string): string => `"${clean(clipText(text, maxQuotedLength).text)}"`;
 
-/** A kind that somebody wrote; those of the core group, whose name is empty, go by their own name. */
+/** A kind from an object in quotation marks; kinds of the core group, whose name is empty, have no group. */
 export const quoteKind = ({ group, kind }: { readonly group: string; readonly kind: string }): string =>
   quote(group === "" ? kind : `${group}/${kind}`);
 

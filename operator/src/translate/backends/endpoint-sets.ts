@@ -28,7 +28,7 @@ type EndpointPart = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** What a need resolved to. */
+/** A reference with its endpoints. */
 type Resolved = ResolvedEndpoints & {
   readonly name: string;
   readonly resource: Resource;
@@ -43,7 +43,7 @@ type Inputs = {
   readonly endpointRefs: readonly EndpointRef[];
   readonly policies: Policies;
   readonly tlsPolicies: Pick<TlsPolicies, "of" | "byService">;
-  /** The ports of the gateway's pods; the same value for as long as it says the same. */
+  /** The ports of the gateway's pods; the same value while it says the same. */
   readonly ownPorts: OwnPorts;
 };
 
@@ -53,9 +53,9 @@ type Settings = Pick<
 >;
 
 /**
- * Keeps the endpoint sets in line with the world: a set is worked out anew when it is needed in another way, or when an
- * EndpointSlice or a policy of its Service is another one. `needs` may name a Service port more than once. Endpoints that
- * would take too much are never worked out.
+ * Keeps the endpoint sets up to date: a set is resolved again when its references change, or an EndpointSlice or
+ * policy of its Service does. `endpointRefs` may name a Service port more than once. Endpoints above the size limit
+ * are never resolved.
  */
 export function createEndpointTranslator(settings: Settings): (inputs: Inputs) => EndpointPart {
   const { allowExternalName, localPorts } = settings;
@@ -113,19 +113,19 @@ export function createEndpointTranslator(settings: Settings): (inputs: Inputs) =
   };
 }
 
-/** The Services (`namespace/name`) of needs that have come or gone. */
+/** The Services (`namespace/name`) of references that were added or removed. */
 function* servicesOf({ removed, added }: Changes<EndpointRef>): Iterable<string> {
   for (const { key } of removed) yield key;
   for (const { key } of added) yield key;
 }
 
-/** The hosts of which it is another thing now which ports are the gateway's own. */
+/** The hosts of which the gateway's own ports have changed. */
 function changedHosts(before: OwnPorts, after: OwnPorts): ReadonlySet<string> {
   const { removed, added } = listChanges(before.addresses, after.addresses);
   return new Set([...removed, ...added].map(({ host }) => host));
 }
 
-/** The needs that have, or would have, an endpoint on one of these hosts. */
+/** The references that have, or would have, an endpoint on one of these hosts. */
 function* refsOn(
   hosts: ReadonlySet<string>,
   wanted: SortedEntries<EndpointRef, string>,
@@ -150,7 +150,7 @@ function presentOf<T>(keys: ReadonlySet<string>, entries: SortedEntries<T, strin
   return present;
 }
 
-/** The Services (`namespace/name`) of which an EndpointSlice or a policy is another one. */
+/** The Services (`namespace/name`) with a changed EndpointSlice or policy. */
 function changedServices(before: Inputs, after: Inputs): ReadonlySet<string> {
   const services = new Set<string>();
   const slices = listChanges(before.world.EndpointSlice, after.world.EndpointSlice);

@@ -14,9 +14,9 @@ import type { EndpointRef } from "./service-port.ts";
 
 type Settings = Pick<TranslateSettings, "allowExternalName" | "maxServiceEndpointBytes" | "maxEndpointBytes">;
 
-/** Keeps count of what the endpoints of each Service take: each at every port that somebody sends to. */
+/** Counts the bytes of the endpoints of each Service, at every port that something sends to. */
 export type EndpointSizes = {
-  /** Counts a Service (`namespace/name`) anew. Without needs it takes nothing. */
+  /** Counts a Service (`namespace/name`) again. Without references it takes nothing. */
   count(service: string, endpointRefs: Iterable<EndpointRef>, world: World): void;
   /** What must be left out now, once all are counted. */
   leftOut(): EndpointsLeftOut;
@@ -30,7 +30,7 @@ type EndpointsLeftOut = FindingsList & {
 /** About how many bytes an endpoint is long as it is sent, by the type of its address. */
 const endpointBytes: { readonly [addressType: string]: number } = { IPv4: 36, IPv6: 60, FQDN: 280 };
 
-/** What is counted once per change costs no more than the slices and needed ports of the Services that have changed. */
+/** A count costs no more than the slices and used ports of the Services that have changed. */
 export function createEndpointSizes({
   allowExternalName,
   maxServiceEndpointBytes,
@@ -102,6 +102,6 @@ function bytesOf({ service, port }: EndpointRef, world: World, allowExternalName
     }
     return Math.max(0, ...byType.values());
   };
-  // Where this fails, working the endpoints out does as well, and tells it.
+  // Where this throws, resolving the endpoints throws as well, which is reported there.
   return attempt(service, () => ({ bytes: count(), diagnostics: [] }), { bytes: 0 }).bytes;
 }

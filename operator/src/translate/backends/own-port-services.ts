@@ -13,8 +13,8 @@ import { compareText } from "../age.ts";
 type EndpointSlice = ObjectOf<"EndpointSlice">;
 
 /**
- * Adds the cluster IPs of such Services to the ports of pods; the same value for as long as it says the same. Other addresses
- * of Services are left out: a tenant may claim any for its own, and would take them from those who have them.
+ * Adds the cluster IPs of such Services to the ports of pods; the same value while it says the same. Other addresses
+ * of Services are left out: a tenant may claim any address, and would take it from its owner.
  */
 export function createOwnPortFinder(
   localPorts: readonly number[],

@@ -26,7 +26,7 @@ const settingsOf = memo((policy: Policy) =>
   attempt(policy, () => readPolicySettings(policy), { policy: {}, ignored: ["spec"] }),
 );
 
-/** Works out the policies of all Services; the same result for as long as policies and Services are the same. */
+/** Translates the policies of all Services; the same result while policies and Services are the same. */
 export function createPolicyTranslator(): (world: World) => BackendPolicies {
   const keep = createAttachmentKeeper<Attachment>();
   let last: { readonly world: World; readonly output: BackendPolicies } | undefined;
@@ -40,7 +40,7 @@ export function createPolicyTranslator(): (world: World) => BackendPolicies {
   };
 }
 
-/** Of several policies that name a Service, the oldest has it, whatever it says. */
+/** Of several policies that target a Service, the oldest applies, even if its settings are invalid. */
 function attach(world: World, keep: (attachment: Attachment) => Attachment): BackendPolicies {
   const lookup = createLookup(world);
   const owners = new Map<string, Policy>();

@@ -24,8 +24,8 @@ export type EndpointRef = {
 };
 
 /**
- * Of needs with one name, the one that counts, whatever their order: ports of one number may have several names. It is
- * for all that any of them is for.
+ * Merges references with one name, in any order: ports of one number may have several names, of which one is chosen.
+ * The result has the uses of all of them.
  */
 export function mergeEndpointRefs(endpointRefs: readonly [EndpointRef, ...EndpointRef[]]): EndpointRef {
   if (endpointRefs.length === 1) return endpointRefs[0];
@@ -36,7 +36,7 @@ export function mergeEndpointRefs(endpointRefs: readonly [EndpointRef, ...Endpoi
   return uses.length === chosen.uses.length ? chosen : { ...chosen, uses };
 }
 
-/** Needs of one name that come to the same endpoints, and to the same finding where there are none. */
+/** Whether references of one name have the same endpoints, and the same finding where there are none. */
 export const isSameEndpointRef = (a: EndpointRef, b: EndpointRef): boolean =>
   a.service === b.service && a.port === b.port && haveSameItems(a.uses, b.uses);
 
@@ -50,7 +50,7 @@ type ResolvedBackend = {
 /** The status that answers for an Ingress backend that cannot be resolved. */
 const unavailable = 503;
 
-/** What carries the requests of a backend. */
+/** The transport protocol of a backend. */
 export type Transport = "TCP" | "UDP";
 
 type ServicePortReference = {

@@ -46,7 +46,7 @@ export const noTlsPolicies: TlsPolicies = {
 /** Kinds that a result depends on besides the Gateways. */
 const inputs = ["BackendTLSPolicy", "Service", "ConfigMap", "ClusterTrustBundle"] as const;
 
-/** Works out the policies of all Service ports; the same result for as long as all that it follows from is the same. */
+/** Translates the policies of all Service ports; the same result while all of its inputs are the same. */
 export function createTlsPolicyTranslator(
   settings: Pick<TranslateSettings, "backendTlsStrict" | "trustBundles">,
 ): (world: World, gatewaysByService: () => GatewaysByService) => TlsPolicies {
@@ -71,7 +71,7 @@ export function createTlsPolicyTranslator(
   };
 }
 
-/** Of a policy that is not what its type says: nobody is connected to. */
+/** The settings of a policy that cannot be read: no connections are made. */
 const unreadable: Omit<TlsPolicySettings, "diagnostics"> = {
   tls: { hostname: "" },
   unaccepted: { reason: "Invalid", message: "The policy cannot be read" },
@@ -154,7 +154,7 @@ const encode = (policy: string, tls: BackendTls): Resource => encodeResource(bac
 const ownerKey = (service: string, section: string | undefined): string =>
   section === undefined ? service : `${service}|${section}`;
 
-/** Enters a policy as the owner of what it names and nobody older has. Only Services can be targets. */
+/** Makes a policy the owner of the targets that no older one has. Only Services can be targets. */
 function claim(
   object: Policy,
   owners: Map<string, Policy>,

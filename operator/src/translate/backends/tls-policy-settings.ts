@@ -21,7 +21,7 @@ import type { TranslateSettings } from "../settings.ts";
 import { quote } from "../text.ts";
 
 export type TlsPolicySettings = {
-  /** What connections must keep to; undefined: they are in cleartext, since not one of its names can be used. */
+  /** The TLS of connections; undefined: they are not encrypted, since none of the names can be used. */
   readonly tls: BackendTls | undefined;
   /** Why the policy is not accepted as it is. */
   readonly unaccepted: ConditionReason | undefined;
@@ -30,7 +30,7 @@ export type TlsPolicySettings = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Reads a policy. Whatever keeps it from protecting leaves the authorities out, so that nobody is connected to. */
+/** Reads a policy. A policy that cannot protect gets no authorities, so that no connections are made. */
 export function readTlsPolicy(
   object: ObjectOf<"BackendTLSPolicy">,
   options: AuthorityOptions & Pick<TranslateSettings, "backendTlsStrict">,

@@ -11,14 +11,15 @@ import type { TlsPolicySettings } from "./tls-policy-settings.ts";
 type Policy = ObjectOf<"BackendTLSPolicy">;
 
 /**
- * So much all policies may take together, each with a copy of its authorities: a hundred and more with those that systems
- * come with. What routes may take, and this, and the rest, are below what a proxy takes in (docs/discovery.md, "Limits").
+ * The limit for all policies together, each with a copy of its authorities: a hundred and more with the roots of
+ * operating systems. This, the limit for routes, and the rest are below what a proxy accepts (docs/discovery.md,
+ * "Limits").
  */
 export const maxAuthoritiesLength = 32 * 1024 * 1024;
 
 /**
- * Leaves the authorities of policies out, so that nobody is connected to, until those of all are no longer than
- * `maxAuthoritiesLength`: of the namespace that takes most the largest, of these the newest.
+ * Leaves out the authorities of policies, so that no connections are made under them, until those of all are no
+ * longer than `maxAuthoritiesLength`: of the namespace that takes most the largest, of these the newest.
  */
 export function createAuthorityFitter(
   world: World,

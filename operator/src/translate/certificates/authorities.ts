@@ -5,7 +5,7 @@ import { maxSecretValueBytes, readSecretValue } from "../../api/secret-value.ts"
 import { memo } from "../incremental/memo.ts";
 import { readPemCertificates } from "./chain.ts";
 
-/** The key of a Secret or ConfigMap under which authorities stand. */
+/** The key of certificate authorities in a Secret or ConfigMap. */
 export const bundleKey = "ca.crt";
 const clientCaLabel = "ingress.svc-labs.dev/auth-tls";
 /** About twice what browsers and systems ship. */
@@ -24,9 +24,9 @@ export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<s
 });
 
 /**
- * All certificates of a PEM text, each once, and nothing else of it; one that cannot be parsed spoils it, and so does more
- * text than a Secret may have, whatever it comes from: many may name one bundle, and each has a copy in the snapshot.
- * `key` is for messages.
+ * All certificates of a PEM text, each once, and nothing else of it. A certificate that cannot be parsed makes the
+ * whole text unusable, and so does more text than a Secret may hold, from any source: many objects may name one
+ * bundle, and each has a copy in the snapshot. `key` is for messages.
  */
 export function readBundle(pem: string, key: string): Result<string> {
   if (pem.length > maxSecretValueBytes) {

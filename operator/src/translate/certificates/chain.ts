@@ -7,8 +7,8 @@ const maxChainCertificates = 32;
 const pemCertificate = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of a PEM text in the order in which they stand; text between them is skipped (RFC 7468 5.2). One that
- * cannot be parsed spoils the text. `key` is where it stands, for messages.
+ * The certificates of a PEM text in their order; text between them is skipped (RFC 7468 5.2). One that cannot be
+ * parsed makes the whole text unusable. `key` is where the text is, for messages.
  */
 export function readPemCertificates(
   pem: string,

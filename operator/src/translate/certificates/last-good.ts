@@ -19,16 +19,16 @@ export function withLastGood(secret: Secret, certificate: TlsCertificate): Secre
   return copy;
 }
 
-/** Whether a translation has asked what to serve of this Secret. */
+/** Whether a translation has served a certificate of this Secret. */
 export const wasServed = (secret: Secret): boolean => served.has(secret);
 
-/** `spoiled` is why the Secret itself cannot be used, where the certificate is the one that it held before. */
+/** `unusableUpdate` is why the Secret itself cannot be used, where the certificate is the one that it held before. */
 export type ServedCertificate = {
   readonly certificate: TlsCertificate;
   readonly unusableUpdate?: Problem;
 };
 
-/** What is served of a Secret: its certificate, or the last one that could be used. */
+/** The certificate of a Secret, or the last one that could be used. */
 export function servedCertificate(secret: Secret): Result<ServedCertificate> {
   served.add(secret);
   const own = readTlsSecret(secret);

@@ -18,7 +18,7 @@ const contentKey = "auth";
 const maxLines = 1000;
 const maxNameLength = 255;
 
-/** Reads the key `auth`. The error says why nobody can be let in with this Secret. */
+/** Reads the key `auth`. The error says why this Secret lets no client in. */
 export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<HtpasswdSecret> => {
   const { metadata, type = "Opaque" } = secret;
   if (metadata.labels?.[htpasswdLabel] !== "true") {
@@ -57,7 +57,8 @@ function readLines(text: string): HtpasswdSecret {
       continue;
     }
     const refused = whyRefused(hash);
-    // Also without a usable hash the first line of a user counts: whoever locks a user that way must be able to trust it.
+    // The first line of a user counts even without a usable hash: an administrator who locks a user that way must be
+    // able to rely on it.
     users.set(name, refused === undefined ? hash : undefined);
     if (refused !== undefined) leftOut.push(`${where} (${refused})`);
     else if (isSha1(hash)) sha1Users.push(name);

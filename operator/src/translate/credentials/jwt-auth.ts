@@ -17,7 +17,7 @@ import type { KeySetRef } from "./remote-key-sets.ts";
 
 export type ReadJwtAuth = {
   readonly rules: TokenRules;
-  /** Keys that stand in the object, or where they are to be fetched. */
+  /** Keys inline in the object, or where they are to be fetched. */
   readonly keys: { readonly inline: KeySet } | { readonly remote: KeySetRef };
   /** What is left out or replaced, one phrase each. */
   readonly warnings: readonly string[];

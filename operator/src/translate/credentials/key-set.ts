@@ -8,7 +8,7 @@ import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 
 export type UsableKeys = {
-  /** Sorted, each once, so that equal sets give equal snapshots whatever their order. */
+  /** Sorted, each once, so that equal sets give equal snapshots in any order. */
   readonly keys: readonly PublicKey[];
   /** What is wrong with those of the set that are not used, each as a phrase that begins with the key. */
   readonly unusable: readonly string[];

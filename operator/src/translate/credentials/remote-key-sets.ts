@@ -1,4 +1,4 @@
-/** Key sets that come from elsewhere: what is wanted of them, and what became of it. */
+/** Key sets that are fetched from URLs: which ones routes need, and what was fetched. */
 import { Buffer } from "node:buffer";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
@@ -29,7 +29,7 @@ export type KeySetRef = {
   readonly refreshIntervalMs: number;
 };
 
-/** What fetching a URL has come to; the same object as long as that does not change. */
+/** The result of fetching a URL; the same object while that does not change. */
 export type FetchedKeySet = {
   /** The last good set. */
   readonly keys: UsableKeys["keys"] | undefined;
@@ -45,8 +45,8 @@ export type FetchedKeySets = ReadonlyMap<string, FetchedKeySet>;
 type Part = FindingsList & { readonly resources: readonly Resource[] };
 
 /**
- * Remembers the resource of each need until its URL gives another key set. Those of all take no more than `maxBytes`: of
- * what is beyond it no key is used.
+ * Remembers the resource of each reference until its URL gives another key set. All of them together take no more
+ * than `maxBytes`: of key sets beyond it no key is used.
  */
 export function createKeySetTranslator(
   maxBytes: number,

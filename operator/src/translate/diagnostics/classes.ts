@@ -14,7 +14,7 @@ export const ingressClassNotFound = (place: Place, name: string, hint: string): 
     ),
   );
 
-/** In a cluster the Ingress may be somebody else's; among manifests nobody is there to serve it. */
+/** In a cluster the Ingress may belong to another controller; among manifests there is none to serve it. */
 export const noIngressClass = (place: Place): Diagnostic =>
   errorAmongManifests(
     finding("info", "NoIngressClass")(

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { finding, type Place } from "./define-finding.ts";
 
-/** What a condition says, at the field that it names; `place` is where the condition stands. */
+/** The finding of a condition, at the field that its message names; `place` is the object of the condition. */
 export function conditionFinding(place: Place, refusal: ConditionReason, consequence?: string): Diagnostic {
   const { reason, message, field } = refusal;
   const bare = field === undefined ? message : message.slice(`${field}: `.length);
@@ -17,7 +17,7 @@ export function conditionFinding(place: Place, refusal: ConditionReason, consequ
 export const faultFinding = (place: Place, { reason, message, consequence }: Fault): Diagnostic =>
   finding("error", reason)(place, `${message}; ${consequence}`);
 
-/** Of a rule that leads nowhere, and that no filter answers. `why` says what it lacks. */
+/** A finding about a rule without a backend that no filter answers. `why` says what it lacks. */
 export const noBackend = (place: Place, why: string, instead: string): Diagnostic =>
   finding("error", "NoBackend")(place, `${why}; ${instead}`);
 
@@ -32,7 +32,7 @@ export const parentNotFound = (place: Place, parent: string, isWatched: boolean)
   return withoutParent(place, `${parent} ${why}; ${what} not served there`);
 };
 
-/** Of a route that listeners take, none of which is served; `parent` names where. */
+/** A finding about a route that listeners accept, none of which is served; `place` names the parent. */
 export const noServingListener = (place: Place): Diagnostic =>
   finding("error", "ListenerNotServed")(
     place,

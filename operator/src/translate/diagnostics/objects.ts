@@ -3,7 +3,7 @@ import { textOf } from "@svc-gateway/common/values/errors.ts";
 import type { Diagnostic } from "../finding.ts";
 import { finding, type Place } from "./define-finding.ts";
 
-/** Told by `check` only: a controller would repeat it for every object of a cluster that is none of its business. */
+/** Reported by `check` only: a controller would repeat it for every object of the cluster that it does not watch. */
 export const notWatched = (place: Place): Diagnostic =>
   finding("info", "NotWatched")(
     place,

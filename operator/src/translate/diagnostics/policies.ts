@@ -12,7 +12,7 @@ export const policyConflict = (place: Place, service: string, winner: string): D
     `Service ${service} already uses the older ${winner}; this policy has no effect on it`,
   );
 
-/** Of a policy without which connections to the port go in cleartext. */
+/** A finding about a policy without which connections to the port are not encrypted. */
 export const tlsPolicyTargetNotFound = (place: Place, target: string): Diagnostic =>
   finding("error", "PolicyTargetNotFound")(
     place,
@@ -32,7 +32,7 @@ export const cleartextFallback = (place: Place): Diagnostic =>
     "The policy has no usable name, so traffic to the backends is NOT encrypted; --backend-tls-strict refuses such connections instead",
   );
 
-/** That another policy has what a policy of a Gateway names. */
+/** Another policy already applies to the target of a policy of a Gateway. */
 export const gatewayPolicyConflict = (place: Place, message: string): Diagnostic =>
   finding("error", "GatewayPolicyConflict")(place, message);
 

@@ -10,7 +10,7 @@ import { describeProblem } from "../diagnostics/define-finding.ts";
 export type AnnotationReader = {
   /** The value of an annotation, or undefined where the built-in default applies. */
   <T>(definition: AnnotationDefinition<T>): T | undefined;
-  /** What the class says, whatever the Ingress does. */
+  /** The class default, even where the Ingress has a value of its own. */
   readonly inherited: <T>(definition: AnnotationDefinition<T>) => T | undefined;
 };
 

@@ -12,7 +12,9 @@ import { resolveProtection } from "./reference.ts";
 /** Users of one message; an Event holds no more. */
 const namesPerMessage = 700;
 
-/** Whose credentials let a request in; absent: nobody is asked. See docs/features/auth-basic-secret.md. */
+/**
+ * The users whose credentials let a request in; absent: no authentication. See docs/features/auth-basic-secret.md.
+ */
 export function translateAuthBasicSecret(
   read: AnnotationReader,
   context: FeatureContext,

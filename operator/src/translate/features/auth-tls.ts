@@ -10,7 +10,7 @@ import { resolveProtection } from "./reference.ts";
 
 /** What an Ingress asks of the clients of its TLS hosts. */
 export type AuthTls = {
-  /** PEM; undefined where the Secret is missing or unusable: then nobody is let in. */
+  /** PEM; undefined where the Secret is missing or unusable: then no client is let in. */
   readonly authorities: string | undefined;
   readonly maxIntermediates: number;
   readonly forward: boolean;
@@ -19,11 +19,11 @@ export type AuthTls = {
 const { authTlsSecret, authTlsVerifyDepth, authTlsPassCertificateToUpstream } = authTls.annotations;
 
 /**
- * What the annotations ask for; undefined: nothing. A Secret that cannot be used, for whatever reason, lets nobody in
- * (docs/features/auth-tls.md).
+ * The client certificates that the annotations ask for; undefined: none. A Secret that cannot be used lets no client
+ * in (docs/features/auth-tls.md).
  */
 export function translateAuthTls(read: AnnotationReader, context: FeatureContext): AuthTls | undefined {
-  // Read in any case: a value that does not parse is told of, also where it changes nothing.
+  // Read in any case, because an invalid value is reported even where it has no effect.
   const depth = read(authTlsVerifyDepth);
   const forward = read(authTlsPassCertificateToUpstream) ?? false;
   if (!context.hasAnnotation(authTlsSecret.name)) return undefined;

@@ -8,28 +8,28 @@ import type { View } from "../incremental/view.ts";
 import type { Referrer } from "../reference-grants.ts";
 
 /**
- * What the translation of a feature can ask and say besides reading annotations. When the world gives another answer
- * to what was asked of the view, the features are worked out again.
+ * What the translation of a feature can look up, report and provide besides reading annotations. When a lookup has
+ * another result in a later world, the features are translated again.
  */
 export type FeatureContext = View & {
-  /** Whose reference an annotation is: the Ingress's. */
+  /** The object whose reference an annotation is: the Ingress. */
   readonly referrer: Referrer;
   /** The port at which clients reach the HTTPS listener of Ingresses. */
   readonly httpsPublicPort: number;
-  /** Takes a finding about an annotation of the Ingress, or about what it leads to. */
+  /** Reports a finding about an annotation of the Ingress, or about what it refers to. */
   readonly report: (
     definition: Pick<AnnotationDefinition<unknown>, "name">,
     finding: (place: Place) => Diagnostic,
   ) => void;
-  /** The same for what the author of the Ingress must hear of: in a finding and in an Event. */
+  /** Reports a finding that the author of the Ingress must see, as an Event as well. */
   readonly announce: FeatureContext["report"];
-  /** Tells of a reference that is not followed, in a finding and in an Event. */
+  /** Reports a reference that is not permitted, in a finding and in an Event. */
   readonly refuse: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
-  /** Warns of an annotation that is used as it stands, in a finding and in an Event. */
+  /** Warns of an annotation that is used as written, in a finding and in an Event. */
   readonly warn: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
   /**
-   * Warns of what is harmless where clients are authenticated. For a route of a Gateway that is known when its listeners
-   * are, since they and the Gateway can authenticate as well.
+   * Warns of a setting that is harmless where clients are authenticated. For a route of a Gateway that is known when
+   * its listeners are, since they and the Gateway can authenticate as well.
    */
   readonly warnUnlessAuthenticated: FeatureContext["warn"];
   /**
@@ -37,14 +37,14 @@ export type FeatureContext = View & {
    * a default of the class, that of the class's parameters.
    */
   readonly freeNamespaces: (definition: Pick<AnnotationDefinition<unknown>, "name">) => readonly string[];
-  /** Takes a Service port whose endpoints the feature names. */
+  /** Adds a Service port whose endpoints the feature uses. */
   readonly useEndpoints: (ref: EndpointRef) => void;
-  /** Takes a resource that the feature names and that must travel with the routes. */
+  /** Adds a resource that the feature refers to and that is sent along with the routes. */
   readonly provide: (resource: Resource) => void;
-  /** Takes a key set that the feature names and that comes from elsewhere. */
+  /** Adds a key set that the feature refers to and that is fetched from a URL. */
   readonly fetch: (ref: KeySetRef) => void;
   /** Whether the Ingress itself has an annotation, by its name without prefix. */
   readonly hasAnnotation: (name: string) => boolean;
-  /** What the filters of a rule do besides; absent: an Ingress asks, which has none. */
+  /** What other filters of the rule do; absent for an Ingress, which has none. */
   readonly filters?: { readonly authenticate: boolean };
 };

@@ -19,7 +19,7 @@ export const defaultAuthTimeoutMs = 2_000;
 /** What clients get of an allowing answer unless a resource says otherwise: services renew their sessions so. */
 export const defaultClientHeaders: readonly string[] = ["Set-Cookie"];
 
-/** Who is asked whether a request may pass; absent: nobody. See docs/features/ext-auth.md. */
+/** The service that authorizes requests; absent: none. See docs/features/ext-auth.md. */
 export function translateExtAuth(read: AnnotationReader, context: FeatureContext): ExtAuth | undefined {
   const definition = extAuth.annotations.extAuth;
   const resource = resolveProtection("SvcExternalAuth", definition, read, context);
@@ -40,14 +40,14 @@ export function translateExtAuth(read: AnnotationReader, context: FeatureContext
 }
 
 export type ReadExternalAuth = {
-  /** The question, or why nobody can be asked. */
+  /** The check of each request, or why the service cannot be used. */
   readonly check: Result<ExternalCheck>;
   readonly endpointRef?: EndpointRef;
-  /** Values that are not used as they stand, each as a sentence. */
+  /** Values that are not used as written, each as a sentence. */
   readonly ignored: readonly string[];
 };
 
-/** What a SvcExternalAuth asks for, whoever refers to it. */
+/** Reads a SvcExternalAuth, for annotations, filters and Gateways alike. */
 export function readExternalAuth(
   resource: ObjectOf<"SvcExternalAuth">,
   view: Pick<View, "lookup" | "permits">,

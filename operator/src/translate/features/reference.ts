@@ -38,9 +38,9 @@ export function resolveReference<K extends KindName>(
 }
 
 /**
- * The resource that protects a route. A reference that does not parse, or that leads to nothing that may be used, is
- * not absent but `unavailable`: whoever asked for a protection must not find the route open. `orElse` completes the
- * finding about a resource that is not there.
+ * The resource that protects a route. A reference that does not parse, or whose object cannot be used, is not absent
+ * but `unavailable`: a route with a protection must never be open. `orElse` completes the finding about a missing
+ * resource.
  */
 export function resolveProtection<K extends KindName>(
   kind: K,
@@ -60,7 +60,7 @@ export function resolveProtection<K extends KindName>(
   return "unavailable";
 }
 
-/** Asked before anything is looked up, so that nobody learns what exists in a namespace that grants nothing. */
+/** Checked before any lookup, so that a tenant cannot find out what exists in a namespace without a grant. */
 function mayRefer(
   kind: KindName,
   reference: NamespacedName,

@@ -20,8 +20,8 @@ export type AddressRequest = {
 export type RequestedAddress = {
   readonly requests: readonly AddressRequest[];
   /**
-   * Whether the Service is of type ClusterIP, whatever type it has otherwise: nothing else is asked for, or a cluster IP
-   * without saying that it is one.
+   * Whether the Service is of type ClusterIP, regardless of its configured type: every requested address can be a
+   * cluster IP, or an IP address is requested without routability Cluster.
    */
   readonly isInternal: boolean;
   /** The IP address that becomes the cluster IP of the Gateway's Service; undefined: any address will do. */

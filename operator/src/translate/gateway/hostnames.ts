@@ -4,7 +4,7 @@ import { formatHostname, parseHostname } from "@svc-gateway/common/values/hostna
 import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { anyHost } from "../ingress/host.ts";
 
-/** Reads the `hostname` of a listener or a route; an absent or empty one stands for every host. */
+/** Reads the `hostname` of a listener or a route; an absent or empty one means every host. */
 export function readHost(text: string | undefined): Result<HostPattern> {
   if (text === undefined || text === "") return ok(anyHost);
   const parsed = parseHostname(text);
@@ -12,7 +12,7 @@ export function readHost(text: string | undefined): Result<HostPattern> {
 }
 
 /**
- * Whether every host of `inner` is one of `outer`. A wildcard stands for one or more labels here, so that
+ * Whether every host of `inner` is one of `outer`. A wildcard matches one or more labels here, so that
  * `*.example.com` covers `a.b.example.com`, but not `example.com`.
  */
 export function covers(outer: HostPattern, inner: HostPattern): boolean {
@@ -46,7 +46,7 @@ export function commonHosts(
 export const specificity = ({ kind, host }: HostPattern): number =>
   kind === "exact" ? 1000 : kind === "wildcard" ? host.length : 0;
 
-/** The hosts of a route; undefined: every host. One that is not a host is left out, and `leftOut` told. */
+/** The hosts of a route; undefined: every host. An invalid one is left out and passed to `leftOut`. */
 export function readHosts(
   written: readonly string[] = [],
   leftOut: (index: number, why: Problem) => void,

@@ -36,7 +36,7 @@ const runtimePrefixes = [
   "run.oci.",
 ] as const;
 
-/** Takes out annotations that speak to a container runtime; `path` is where they stand. */
+/** Removes annotations that configure a container runtime; `path` is their field. */
 export function withoutRuntimeAnnotations(
   annotations: Texts,
   path: string,

@@ -9,7 +9,7 @@ export type RouteKind = HttpRouteKind | L4RouteKind;
 
 type Protocol = {
   readonly protocol: "http" | "https" | "tls" | "tcp" | "udp";
-  /** Listeners of one family can share a port, as long as their host names tell them apart. */
+  /** Listeners of one family can share a port while their hostnames differ. */
   readonly family: "http" | "tls" | "tcp" | "udp";
   readonly kinds: readonly RouteKind[];
 };
@@ -33,7 +33,7 @@ const families = new Map<ListenerProtocol, Family>(
   Object.values(protocols).map(({ protocol, family }) => [protocol, family]),
 );
 
-/** Listeners of one port can share it when they are of one family: the connection tells them apart later. */
+/** Listeners of one family can share a port: each connection shows later which one it belongs to. */
 export const familyOf = (protocol: ListenerProtocol): Family => families.get(protocol) ?? "http";
 
 /** Whether listeners of the family have host names that tell them apart. */

@@ -17,5 +17,5 @@ export type ClientTraffic<G extends PlannedGateway> = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Who is asked about every request of a Gateway; the same value for as long as that stays the same. */
+/** The authorization of every request to a Gateway; the same value while that stays the same. */
 export type Guard = { readonly asked: ExtAuth; readonly endpointRefs: readonly EndpointRef[] };

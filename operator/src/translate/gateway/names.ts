@@ -8,7 +8,7 @@ export const componentLabel = "app.kubernetes.io/component";
 export const vipComponent = "shared-gateway-vip";
 /** The component of everything that belongs to a Gateway with proxies of its own. */
 export const dedicatedComponent = "dedicated-proxy";
-/** The component of the ServiceAccount that stands for a Gateway of the shared proxies in its namespace. */
+/** The component of the ServiceAccount that represents a Gateway of the shared proxies in its namespace. */
 export const identityComponent = "shared-gateway-identity";
 /** An annotation that names the controller that made an object: several may run in one cluster. */
 export const controllerAnnotation = "gateway.svc-labs.dev/controller-name";
@@ -25,7 +25,7 @@ export const bounded = (name: string, key: string): string =>
 /** Name of the Service that gives a Gateway of the shared proxies its own address. */
 export const vipName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix(gateway)}-shared-gw`;
 
-/** Name of the ServiceAccount that stands for a Gateway of the shared proxies in its namespace. */
+/** Name of the ServiceAccount that represents a Gateway of the shared proxies in its namespace. */
 export const identityName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix(gateway)}-shared-sa`;
 
 function sharedPrefix({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string {
@@ -39,7 +39,9 @@ function serviceLabel(name: string): string {
   return /^[a-z]/.test(letters) ? letters : `gw-${letters}`;
 }
 
-/** Name of the Deployment, the Service and whatever else a Gateway with proxies of its own has, but the next. */
+/**
+ * Name of the Deployment, the Service and every other object of a Gateway with dedicated proxies, except the next.
+ */
 export const dedicatedName = ({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string =>
   objectName(`${name}-svc`, `${namespace}/${name}`);
 
@@ -75,7 +77,7 @@ function objectName(name: string, key: string): string {
   return safe === name ? bounded(name, key) : `${safe.slice(0, maxNameLength - 9)}-${digest(key)}`;
 }
 
-/** Labels that nobody but this controller sets on what is made for a Gateway. */
+/** Labels that only this controller sets on the objects of a Gateway. */
 export const ownLabelKeys: ReadonlySet<string> = new Set([
   "app.kubernetes.io/name",
   "app.kubernetes.io/instance",

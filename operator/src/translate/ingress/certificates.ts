@@ -20,13 +20,13 @@ import { buildTlsHost, planTls, type TlsPlan } from "./tls.ts";
 export type CertificatesPart = FindingsList & {
   /** Those of the server names. */
   readonly ofHosts: FindingsList;
-  /** The server names that somebody lists. */
+  /** The server names that some Ingress lists. */
   readonly tlsHosts: SortedEntries<TlsHostTable, string>;
 };
 
 type Contribution = TlsPlan & { readonly key: string };
 
-/** The same value for as long as nothing in it changes. */
+/** The same value while nothing in it changes. */
 export function createCertificateTracker(
   settings: TranslateSettings,
 ): (world: World, classify: (ingress: ObjectOf<"Ingress">) => Classification) => CertificatesPart {

@@ -21,7 +21,7 @@ const defaultClassAnnotation = "ingressclass.kubernetes.io/is-default-class";
 const parametersGroup = "ingress.svc-labs.dev";
 const parametersKind = "SvcIngressClassParameters";
 
-/** A class of ours. The same object comes back for as long as the IngressClass and its parameters do not change. */
+/** A class of this controller. The same object while the IngressClass and its parameters do not change. */
 export type ClassInfo = {
   /** Defaults for annotations; undefined when the class has no parameters. */
   readonly defaults: ClassDefaults | undefined;
@@ -37,11 +37,11 @@ export type Classification = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The same value for as long as no class changes. */
+/** The same value while no class changes. */
 export type Classes = {
   /**
-   * The class that makes an Ingress ours, or why it is not; neither for an Ingress that is somebody else's. Of Ingresses
-   * that are ours by the same class it says the same value.
+   * The class by which this controller serves an Ingress, or why it does not; neither for an Ingress of another
+   * controller. The same value for all Ingresses of one class.
    */
   readonly classify: (ingress: ObjectOf<"Ingress">) => Classification;
   readonly diagnostics: readonly Diagnostic[];

@@ -96,7 +96,7 @@ function setRules(value: HostRoutes, covering: readonly TlsHostTable[]): HostRou
   return { ...value, ...(ofHost && { clients: ofHost }), routes };
 }
 
-/** What holds for a host where nobody lists it but the Ingresses of one namespace. */
+/** The rules of a host as if only the Ingresses of this namespace listed it. */
 function rulesWithin(namespace: string, covering: readonly TlsHostTable[]): ClientRules | undefined {
   for (const { byNamespace } of covering) {
     const own = byNamespace.get(namespace);

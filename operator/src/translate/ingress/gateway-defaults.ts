@@ -15,7 +15,7 @@ export type LastResort = Pick<IngressPlan, "endpointRefs" | "diagnostics"> & {
   readonly route: Route | undefined;
 };
 
-/** `--ingress-default-backend`: stands below everything else on every host. */
+/** `--ingress-default-backend`: comes after everything else on every host. */
 export function planLastResort(
   { ingressDefaultBackend: reference, allowExternalName }: TranslateSettings,
   _: undefined,

@@ -45,9 +45,10 @@ const maxShownPath = 500;
 type Winner = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 
 /**
- * Builds the table of one host, or of every host when nobody claims one. Each (match type, path) belongs to the oldest Ingress that claims it; the others get
- * a `RouteConflict`. Default backends stand below all paths, the oldest first, and below them the default backend of
- * the whole gateway. Of a host with an owner, Ingresses of other namespaces get nothing.
+ * Builds the table of one host, or of every host that no Ingress claims. Each (match type, path) belongs to the
+ * oldest Ingress that claims it; the others get a `RouteConflict`. Default backends come after all paths, the oldest
+ * first, and after them the default backend of the whole gateway. Of a host with an owner, Ingresses of other
+ * namespaces get nothing.
  */
 export function buildHostTable(
   claims: readonly HostClaim[],
@@ -139,7 +140,7 @@ function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] 
 
 const isEveryPath = ({ type, value }: PathMatch): boolean => type === anyPath.type && value === anyPath.value;
 
-/** Written out and hashed once, whatever the number of ports. */
+/** Encoded and hashed once for any number of ports. */
 function underPorts(ports: readonly number[], host: HostPattern, value: HostRoutes): readonly Resource[] {
   const [first, ...others] = ports;
   if (first === undefined) return [];
@@ -163,7 +164,7 @@ function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel
   return level;
 }
 
-/** Whoever serves the path `/` by a rule gets every request, so that no default backend can be reached. */
+/** An Ingress with a rule for the path `/` gets every request, so that no default backend can be reached. */
 function chooseFallback(
   byAge: readonly HostClaim[],
   everyPath: Winner | undefined,
@@ -181,7 +182,7 @@ function chooseFallback(
   return chosen?.claim.route ?? byAge.find(({ isLast }) => isLast)?.fallback?.route ?? lastResort;
 }
 
-/** Prefixes come before expressions, and the prefix `/` takes every path. */
+/** Prefixes take precedence over regular expressions, and the prefix `/` matches every path. */
 function reportShadowedRegexes(winners: Iterable<Winner>, everyPath: ObjectRef, losses: Losses): void {
   for (const { claim, owner } of winners) {
     if (claim.route.match.path.type === "regex") losses.shadowedRegex(claim, owner, everyPath);
@@ -201,7 +202,7 @@ const rank = { exact: 0, prefix: 1, regex: 2 } as const;
 
 type Losses = ReturnType<typeof createLosses>;
 
-/** Collects what the Ingresses that lose something on this host are told. */
+/** Collects the findings and Events of Ingresses that lose something on this host. */
 function createLosses(host: HostPattern, ports: readonly number[]) {
   const conflicts: Conflict[] = [];
   const diagnostics: Diagnostic[] = [];

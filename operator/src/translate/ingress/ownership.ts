@@ -32,9 +32,9 @@ export function ownersOf(tables: readonly HostTable[]): HostOwners {
 }
 
 /**
- * Takes from every host what other namespaces than that of its oldest Ingress or route have there: paths, default
- * backends, and, of a full name, certificates and rules for client certificates. A table that nobody else has a part in
- * stays the same one.
+ * Removes from every host what namespaces other than that of its oldest Ingress or route have there: paths, default
+ * backends, and, of a full name, certificates and rules for client certificates. A table without a part of another
+ * namespace stays the same one.
  */
 export function createOwnedHosts(): (
   tables: readonly HostTable[],
@@ -97,8 +97,8 @@ const findingsOf = (all: readonly FindingsList[]): FindingsList => ({
 type LeftName = { readonly table: TlsHostTable; readonly lost: readonly Diagnostic[] };
 
 /**
- * Certificates and rules of other namespaces do not hold for the name. What they ask of the clients of their own routes
- * does, so that nobody's routes are opened by being taken off a host.
+ * Certificates and rules of other namespaces do not apply to the name. What they ask of clients of their own routes
+ * does apply, so that no route is opened by being removed from a host.
  */
 function leaveToOwner(table: TlsHostTable, owner: HostOwner): LeftName {
   const isForeign = (claim: TlsHostTable["claims"][number]): boolean =>

@@ -28,7 +28,7 @@ export type BackendRef = { readonly service: string; readonly port: ServicePortR
 type ParsedPath = {
   readonly host: HostPattern;
   readonly match: PathMatch;
-  /** The path as it stands in the Ingress, for messages. */
+  /** The path as written in the Ingress, for messages. */
   readonly written: string;
   readonly rule: number;
   readonly path: number;

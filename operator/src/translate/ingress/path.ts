@@ -13,8 +13,8 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
  * The path of an Ingress rule as requests are compared with it (Kubernetes documentation, "Ingress path types"):
  * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
  * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
- * or dot segments are refused. With a budget for `expressions`, `ImplementationSpecific` paths are expressions instead. See
- * docs/routing.md and docs/features/use-regex.md.
+ * or dot segments are rejected. With a `regexBudget`, `ImplementationSpecific` paths are regular expressions instead.
+ * See docs/routing.md and docs/features/use-regex.md.
  */
 export function parseIngressPath(
   path: string | undefined,
@@ -47,7 +47,7 @@ function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): 
   return ok(toMatch(canonical));
 }
 
-/** An expression that does not begin with a slash would match where no path of Kubernetes can: in the middle. */
+/** A regular expression that does not begin with a slash would match in the middle of a path. */
 function parseRegex(pattern: string, regexBudget: RegexBudget): Result<PathMatch> {
   if (!pattern.startsWith("/"))
     return problem(`Path ${quote(pattern)} does not start with "/"`, expectedRegex);
@@ -69,8 +69,8 @@ const unreserved = /^[A-Za-z0-9\-._~]$/;
 export const rulePath = (path: string): string => upperCaseEscapes(canonicalPath(path));
 
 /**
- * The path as a normalised request has it: escapes of unreserved characters decoded, what cannot stand in a URL
- * escaped (RFC 3986 sections 2.1 and 6.2.2.2), backslashes as slashes. Other escapes stay as they were written.
+ * The path as a normalised request has it: escapes of unreserved characters decoded, characters that a URL cannot
+ * hold escaped (RFC 3986 sections 2.1 and 6.2.2.2), backslashes as slashes. Other escapes stay as they were written.
  */
 export function canonicalPath(path: string): string {
   if (plainPath.test(path)) return path;

@@ -112,7 +112,10 @@ const routesOf = (claims: readonly HostClaim[]): readonly Route[] =>
     .flatMap(({ routes, fallback }) => [...routes, ...(fallback ? [fallback] : [])])
     .map(({ route }) => route);
 
-/** The same places without what is to happen there: a request must not find a route open that somebody has protected. */
+/**
+ * The same hosts and paths without their backends and features: a request must not find a route open that an Ingress
+ * protects.
+ */
 export const closeClaim = ({ routes, fallback, ...claim }: HostClaim): HostClaim => ({
   ...claim,
   routes: routes.map(unserved),

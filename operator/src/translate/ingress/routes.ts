@@ -42,7 +42,7 @@ export type RoutesPart = FindingsList & {
   readonly keySets: readonly KeySetRef[];
 };
 
-/** What one Ingress contributes; undefined stands for the settings. */
+/** The contribution of one Ingress, or of the settings: then `ingress` is undefined. */
 type Contribution = IngressPlan & {
   readonly ingress: ObjectOf<"Ingress"> | undefined;
   readonly isOurs: boolean;
@@ -53,8 +53,8 @@ const keyOf = ({ ingress }: Pick<Contribution, "ingress">): string =>
   ingress === undefined ? "" : nameOf(ingress.metadata);
 
 /**
- * Keeps the routes in line with the world; `lastResort` stands below all others on every host. The same value for as long
- * as nothing in it changes.
+ * Keeps the routes up to date with the world; `lastResort` comes after all others on every host. The same value while
+ * nothing in it changes.
  */
 export function createRouteTracker(
   { allowExternalName, ingressHttpsPublicPort: httpsPublicPort }: TranslateSettings,
@@ -164,7 +164,7 @@ const noIngress: readonly ObjectOf<"Ingress">[] = [];
 const oursOf = ({ ingress, isOurs }: Contribution): readonly ObjectOf<"Ingress">[] =>
   isOurs && ingress !== undefined ? [ingress] : noIngress;
 
-/** Claims the host that stands for all others, and no path on it, so that the backend of last resort has a place. */
+/** Claims the host of all other hosts, and no path on it, so that the backend of last resort has a place. */
 const catchAll: Pick<Contribution, "claims" | "ingress" | "isOurs" | "size"> = {
   ingress: undefined,
   size: undefined,

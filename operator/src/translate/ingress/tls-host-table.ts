@@ -6,7 +6,9 @@ import type { TlsCertificate } from "../certificates/tls-secret.ts";
 import type { AuthTls } from "../features/auth-tls.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 
-/** What one server name shows and asks for, and what those who may not take part in it are told. */
+/**
+ * The certificates and client rules of one server name, and the findings of Ingresses that may not take part in it.
+ */
 export type TlsHostTable = Findings & {
   readonly name: HostPattern;
   /** Undefined: the name has no certificate of its own. */
@@ -17,7 +19,7 @@ export type TlsHostTable = Findings & {
   readonly claims: readonly TlsClaim[];
   /** Whether some Ingress that lists the name asks for client certificates. */
   readonly asks: boolean;
-  /** What would hold if one namespace were alone; empty where nobody asks for client certificates. */
+  /** The rules by namespace, as if it were alone; empty where no Ingress asks for client certificates. */
   readonly byNamespace: ReadonlyMap<string, NamespaceRules>;
 };
 

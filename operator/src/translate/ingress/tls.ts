@@ -126,10 +126,10 @@ function readOffer(
 
 /**
  * The certificate of a server name belongs to the oldest Ingress that offers a usable one; only Ingresses of the same
- * namespace may add others (ECDSA next to RSA, say). The rules for client certificates belong to the oldest Ingress that
- * lists the name, whether its certificate can be used or not: nobody else can replace or break its TLS, and a Secret that
- * is missing for a while does not open the host. The certificate of every name is the operator's where the settings have
- * one, so no Ingress can ask something of the clients of all names then.
+ * namespace may add others (such as ECDSA next to RSA). The rules for client certificates belong to the oldest
+ * Ingress that lists the name, whether its certificate can be used or not: no other Ingress can replace or break its
+ * TLS, and a Secret that is missing for a while does not open the host. Where the settings have a default
+ * certificate, it is the operator's, so no Ingress can ask for certificates of the clients of all names then.
  */
 export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   const byAge = [...claims].sort((a, b) => compareAges(a.age, b.age));

@@ -43,9 +43,9 @@ export type UnfinishedIngresses = {
 };
 
 /**
- * Keeps the translation of the Ingresses in line with the world. Of what follows from an Ingress, on a host, or at a
- * Service port, only that is worked out anew whose inputs have changed. The first step says in the ledger what Ingresses
- * take, the second builds what is left of them.
+ * Translates the Ingresses in two steps: the first plans them and reports their sizes to the ledger, the second
+ * builds what was not left out. Per Ingress, host and Service port, only results whose inputs have changed are
+ * computed again.
  */
 export function createIngressTranslator(
   settings: TranslateSettings,

@@ -10,10 +10,10 @@ type Step = { readonly one: Sized; readonly level: Exclude<Level, 0>; readonly s
 type Namespace = { readonly name: string; bytes: number; readonly steps: Step[]; next: number };
 
 /**
- * What is left out of a scope so that it takes no more than `maxBytes`: again and again of the namespace that takes most at
- * that moment, so that those who take little lose nothing. Of its objects those of the largest size first (sizes
- * between two powers of two count as one), of these the newest; and less than all of an object before all of
- * it. Follows from the sizes alone, so that every replica leaves out the same.
+ * The objects that are left out of a scope so that it takes no more than `maxBytes`, chosen one by one: from the
+ * namespace that takes most at that moment, so that small namespaces lose nothing. Of its objects those of the
+ * largest size go first (sizes between two powers of two count as one), of these the newest; and parts of an object
+ * before all of it. The choice follows from the sizes alone, so that every replica leaves out the same.
  */
 export function chooseLeftOut(
   scope: string,

@@ -1,4 +1,4 @@
-/** What people are told of objects that take too much. See docs/routing.md, "Size". */
+/** Findings and Events about objects that take too much. See docs/routing.md, "Size". */
 import type { ObjectRef } from "../../api/object.ts";
 import {
   describeLeftOut,
@@ -12,14 +12,14 @@ import { memo } from "../incremental/memo.ts";
 import type { LeftOut } from "./object-size.ts";
 import { maxRoutesBytes } from "./route-size.ts";
 
-/** Of all but routes: what is wrong with those stands in their statuses, which are findings, too. */
+/** The findings of all objects except routes, whose faults are in their statuses and become findings from there. */
 export const leftOutFindings = memo((all: LeftOut): readonly Diagnostic[] =>
   [...all.values()]
     .filter(({ object }) => object.kind === "Ingress" || hasCertificates(object))
     .map((one) => snapshotFull({ object: one.object }, one)),
 );
 
-/** Of Gateways and ListenerSets, each once for as long as it is too large. */
+/** The findings of Gateways and ListenerSets whose certificates are too large. */
 export const certificatesTooLarge = (objects: readonly ObjectRef[]): readonly Diagnostic[] =>
   objects.filter(hasCertificates).map((object) => tooManyCertificates({ object }, maxRoutesBytes));
 

@@ -42,7 +42,7 @@ export type LeftOutObject = {
   readonly bytes: number;
 };
 
-/** By key; the same value for as long as nothing in it changes. */
+/** By key; the same value while nothing in it changes. */
 export type LeftOut = ReadonlyMap<string, LeftOutObject>;
 
 export const nothingLeftOut: LeftOut = new Map();

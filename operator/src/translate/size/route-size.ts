@@ -3,9 +3,9 @@ import { Buffer } from "node:buffer";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 
 /**
- * Most bytes for the routes of one object on all of its hosts, listeners and ports. An object of Kubernetes is smaller than
- * 2 MiB, but a feature that it writes once stands at each of its paths, on each of its hosts, and at each listener: without
- * a bound one object would fill a snapshot, which all tenants share.
+ * The most bytes for the routes of one object on all of its hosts, listeners and ports. An object of Kubernetes is
+ * smaller than 2 MiB, but a feature that it writes once is repeated at each of its paths, hosts and listeners:
+ * without a limit one object could fill a snapshot, which all tenants share.
  */
 export const maxRoutesBytes = 8 * 1024 * 1024;
 

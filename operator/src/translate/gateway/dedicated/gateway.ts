@@ -28,7 +28,10 @@ export type DedicatedGateway = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** Remembers what each Gateway has for as long as the Gateway stays the same. `gateways` are all, the oldest first. */
+/**
+ * Plans the objects of each Gateway, and remembers them while the Gateway stays the same. `gateways` are all, the
+ * oldest first.
+ */
 export function createDedicatedPlanner(
   options: DedicatedPlanOptions,
 ): (gateways: readonly PlacedGateway[]) => readonly DedicatedGateway[] {

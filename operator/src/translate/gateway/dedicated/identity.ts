@@ -4,8 +4,8 @@ import type { PlacedGateway } from "../scopes/placement.ts";
 import { planIdentity, type Manifest } from "./plan.ts";
 
 /**
- * The ServiceAccounts of the Gateways that belong to the shared proxies, one each: what `infrastructure` says of labels
- * and annotations is found in the Gateway's namespace whatever serves it (GEP-1867).
+ * The ServiceAccounts of the Gateways of the shared proxies, one each: labels and annotations of `infrastructure`
+ * appear in the Gateway's namespace whichever proxies serve it (GEP-1867).
  */
 export function createIdentityPlanner(
   controllerName: string,

@@ -1,6 +1,6 @@
 /**
- * The podTemplate of SvcGatewayParameters, without everything that would weaken the pod: whoever may write parameters may
- * not thereby get a privileged pod. See docs/dedicated-gateways.md, "Pod template".
+ * The podTemplate of SvcGatewayParameters, without everything that would weaken the pod: permission to write
+ * parameters must not be enough to get a privileged pod. See docs/dedicated-gateways.md, "Pod template".
  */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { isObject, type JsonObject } from "./json.ts";
@@ -132,7 +132,7 @@ function sanitizeContainer(container: JsonObject, list: string, ignored: string[
 /** Fields of containers that have the kubelet of the node connect somewhere. */
 const hooks: ReadonlySet<string> = new Set(["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"]);
 
-/** Probes and hooks are sent to the pod, not to a host of somebody's choice. */
+/** Probes and hooks are sent to the pod, not to a host that the template names. */
 function withoutHosts(value: unknown, path: string, ignored: string[]): unknown {
   if (!isObject(value)) return value;
   const kept: Record<string, unknown> = {};

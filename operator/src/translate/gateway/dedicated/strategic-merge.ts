@@ -1,7 +1,7 @@
 /** Strategic merge of parts of a pod template, as `kubectl patch --type strategic` does it (Kubernetes API conventions). */
 import { isObject, type JsonObject } from "./json.ts";
 
-/** The field by which entries of these lists are told apart; every other list is replaced as a whole. */
+/** The field that identifies the entries of these lists; every other list is replaced as a whole. */
 const mergeKeys: Readonly<Record<string, string>> = {
   containers: "name",
   initContainers: "name",

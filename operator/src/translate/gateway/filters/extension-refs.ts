@@ -33,7 +33,7 @@ import { featureContext, type FilterContext } from "./filter-context.ts";
 
 const extensionGroup = "gateway.svc-labs.dev";
 
-/** `missing` is told in ResolvedRefs, `unsupported` in Accepted or PartiallyInvalid. */
+/** `missing` is reported in ResolvedRefs, `unsupported` in Accepted or PartiallyInvalid. */
 export type ExtensionResult =
   | { readonly features: RouteFeatures }
   | { readonly missing: ConditionReason }
@@ -183,7 +183,7 @@ function readSizeLimit({ namespace, name }: Name, { view, place, findings }: Fil
   return {};
 }
 
-/** A path is an address to HTTP, but the name of a method to gRPC. A pattern that is no expression changes nothing. */
+/** HTTP routes by the path, gRPC has the name of a method there. A pattern that does not compile changes nothing. */
 function readPathRewrite({ namespace, name }: Name, { view, place, findings }: FilterContext): RouteFeatures {
   const resource = view.lookup("PathRewriteRegex", namespace, name);
   if (resource === undefined) return {};

@@ -16,7 +16,7 @@ export type FilterFindings = {
   readonly resources: Resource[];
   readonly keySets: KeySetRef[];
   readonly diagnostics: Diagnostic[];
-  /** What the expressions of the object may still take. */
+  /** The rest of the regex budget of the object. */
   readonly regexBudget: RegexBudget;
   /** What is wrong only where neither the listener nor its Gateway authenticates clients. */
   readonly unlessAuthenticated: Diagnostic[];
@@ -47,8 +47,8 @@ export const noFindings = (): FilterFindings => ({
 });
 
 /**
- * The context in which a feature is worked out that a resource of the same namespace asks for: what an annotation of
- * an Ingress would be told in an Event is a finding here.
+ * The context of a feature that a resource of the same namespace configures: what would be an Event for an annotation
+ * of an Ingress is a finding here.
  */
 export function featureContext(context: FilterContext): FeatureContext {
   const { view, kind, namespace, authenticates = false, place, findings } = context;

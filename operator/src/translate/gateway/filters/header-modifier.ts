@@ -50,7 +50,7 @@ export function readHeaderModifier(
   };
 }
 
-/** Says which names stand several times. The API server lets them pass, in several lists or in another case. */
+/** Warns of names that appear several times. The API server accepts them in several lists or in another case. */
 function warnOfRepeats(written: Written | undefined, warn: (message: string) => void): void {
   const { set = [], add = [], remove = [] } = written ?? {};
   const names = [...set, ...add].map(({ name }) => name).concat(remove);

@@ -18,16 +18,19 @@ import { readRewrite } from "./rewrite-target.ts";
 export type ReadFilters = {
   /** The features for requests of one match, since replacing a prefix depends on it. */
   readonly of: (path: PathMatch) => RouteFeatures | undefined;
-  /** What cannot be followed. A mirror that cannot is left out; whatever carries another such filter answers 500. */
+  /**
+   * References that cannot be followed. Such a mirror is left out; a rule or backend with another such filter answers
+   * 500.
+   */
   readonly unresolved: readonly Fault[];
-  /** What cannot be honoured: whatever carries it answers 500. */
+  /** Filters that are not supported: a rule or backend with one answers 500. */
   readonly unsupported: readonly Fault[];
   readonly isBroken: boolean;
 };
 
 /**
- * Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts; but copies
- * go to every mirror, and whoever asks for permission does.
+ * Reads the filters of a rule or backend. Of two filters of a type, or two extensions of a kind, the first one
+ * applies, except that every mirror and every authorization applies.
  */
 export function readFilters(filters: readonly Filter[] | undefined, outer: FilterContext): ReadFilters {
   if (filters === undefined || filters.length === 0) return none;
@@ -112,7 +115,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
     const features = Object.assign({}, common, ...ofPath.map((read) => read(path))) as {
       -readonly [S in keyof RouteFeatures]: RouteFeatures[S];
     };
-    // Host and path of a URLRewrite stand beside what an extension does to the path.
+    // Host and path of a URLRewrite are set beside what an extension does to the path.
     const rewrite = { ...common["rewrite-target"], ...features["rewrite-target"] };
     if (Object.keys(rewrite).length > 0) features["rewrite-target"] = rewrite;
     return Object.values(features).every((value) => value === undefined) ? undefined : features;
@@ -120,7 +123,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
   return { of, unresolved, unsupported, isBroken };
 }
 
-/** What happens to whatever carries a filter that is missing or not supported. */
+/** The answer of a rule or backend with a filter that is missing or not supported. */
 const answersInstead = ({ kind, level }: FilterContext): string =>
   `${level === "backend" ? "the backend's share" : "every request of the rule"} is answered ${invalidAnswer(kind)}`;
 
@@ -130,7 +133,7 @@ const describe = ({ type, extensionRef: ref }: Filter): string =>
     ? `${type} ${quoteKind({ group: ref?.group ?? "", kind: ref?.kind ?? "" })}`
     : quote(type);
 
-/** Filters of which each counts, whatever others of the type there are: mirrors, and who is asked for permission. */
+/** Filters that all apply, beside others of their type: mirrors and authorizations. */
 const isAdditive = ({ type, extensionRef }: Filter): boolean =>
   type === "RequestMirror" ||
   type === "ExternalAuth" ||

@@ -24,7 +24,7 @@ import type { Listener } from "./gateways.ts";
 /** What is asked of the clients of a listener. */
 export type FrontendValidation = {
   readonly mode: ClientValidation["mode"];
-  /** PEM; absent: nobody's certificate is valid. */
+  /** PEM; absent: no client certificate is valid. */
   readonly authorities: string | undefined;
 };
 
@@ -32,7 +32,7 @@ export type ReadFrontendValidation = {
   /** Undefined: nothing is asked. */
   readonly validation: FrontendValidation | undefined;
   readonly unresolved: ConditionReason | undefined;
-  /** Without an authority nobody can be let in, so the listener is not served. */
+  /** Without an authority no client can be let in, so the listener is not served. */
   readonly unaccepted: ConditionReason | undefined;
 };
 
@@ -96,7 +96,7 @@ const reasons: Readonly<Record<UnresolvedAuthority["why"], string>> = {
 
 const isInsecure = ({ mode }: Validation): boolean => mode === "AllowInsecureFallback";
 
-/** Whether a Gateway lets clients in whose certificates nobody has issued, at some port or by default. */
+/** Whether a Gateway lets clients in without a valid certificate, at some port or by default. */
 export function hasInsecureValidation({ spec }: ObjectOf<"Gateway">): boolean {
   const { default: byDefault, perPort = [] } = spec.tls?.frontend ?? {};
   return [byDefault, ...perPort.map(({ tls }) => tls)].some(
@@ -141,7 +141,7 @@ export const demandOf = ({ id, validation }: Pick<Listener, "id" | "validation">
 const rulesOf = (owner: string, authorities: string | undefined): ClientRules =>
   authorities === undefined ? { owner } : { owner, authorities };
 
-/** What the listeners of a port ask of clients; the same value for as long as the listeners are the same. */
+/** The client certificates that the listeners of a port ask for; the same value while the listeners are the same. */
 export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {
   const build = listMemo(buildClientCertPort);
   return (listeners) => build(listeners, undefined);

@@ -3,7 +3,7 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { listMemo } from "../../incremental/memo.ts";
 
-/** The classes of ours by name; the same map as long as they stay the same objects. */
+/** The classes of this controller by name; the same map while they stay the same objects. */
 export function createGatewayClassReader(
   controllerName: string,
 ): (world: World) => ReadonlyMap<string, ObjectOf<"GatewayClass">> {

@@ -64,7 +64,7 @@ type ReadGateway = Pick<PlannedGateway, "gateway" | "backendCertificate">;
 
 type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readonly ParsedListener[] };
 
-/** Remembers each Gateway for as long as nothing that its listeners depend on changes. Oldest first. */
+/** Plans each Gateway, and remembers it while nothing that its listeners depend on changes. Oldest first. */
 export function createGatewayPlanner({
   trustBundles,
   allowExternalName,

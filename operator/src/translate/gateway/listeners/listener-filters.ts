@@ -14,7 +14,7 @@ import { asksClients } from "../filters/route-filters.ts";
 import type { ListenerOwner } from "../kinds.ts";
 
 export type ListenerFilters = {
-  /** In the order in which they run; one that cannot be followed stands in its place, without features. */
+  /** In the order in which they run; one that cannot be followed has a step without features. */
   readonly steps: readonly Step[];
   readonly findings: FilterFindings;
   /** Whether one of them makes clients prove who they are. */
@@ -97,7 +97,7 @@ function readFilter(filter: Written, context: FilterContext): ReadFilter {
   }
 }
 
-/** Whatever is wrong with a reference but a missing grant has one reason on listeners. */
+/** Every fault of a reference except a missing grant has one reason on listeners. */
 const asReference = ({ reason, message }: ConditionReason): ConditionReason => ({
   reason: reason === "RefNotPermitted" ? reason : "InvalidListenerFilterRef",
   message,

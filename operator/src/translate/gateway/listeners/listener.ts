@@ -27,10 +27,10 @@ import { readFrontendValidation, type FrontendValidation } from "./frontend-vali
 import { readListenerFilters, type ListenerFilters } from "./listener-filters.ts";
 import { readNamespaceRule, type NamespaceRule } from "./namespaces.ts";
 export type ParsedListener = {
-  /** `<Kind>/<namespace>/<name>/<listener>`: unique, and stable for as long as the listener keeps its name. */
+  /** `<Kind>/<namespace>/<name>/<listener>`: unique, and stable while the listener keeps its name. */
   readonly id: string;
   readonly name: string;
-  /** The port that clients are told. */
+  /** The port that clients connect to. */
   readonly port: number;
   /** The name in the API; also of one that is not served. */
   readonly written: string;

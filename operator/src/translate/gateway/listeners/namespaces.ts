@@ -8,7 +8,7 @@ export type NamespaceRule =
 
 type Written = { readonly from?: string; readonly selector?: Selector } | undefined;
 
-/** Reads a rule; an unknown value, and a selector that is missing, let nobody in. */
+/** Reads a rule; an unknown value, and a missing selector, allow no namespace. */
 export function readNamespaceRule(written: Written, byDefault: "Same" | "None"): NamespaceRule {
   switch (written?.from ?? byDefault) {
     case "All":
@@ -48,8 +48,8 @@ const labelsOf = (namespace: string, view: View): { readonly [key: string]: stri
 });
 
 /**
- * Whether a label selector matches (Kubernetes API reference, LabelSelector). An operator that is not known matches
- * nothing, so that a mistake lets nobody in.
+ * Whether a label selector matches (Kubernetes API reference, LabelSelector). An unknown operator matches nothing, so
+ * that a mistake allows no namespace.
  */
 export function selects(
   { matchLabels = {}, matchExpressions = [] }: Selector,

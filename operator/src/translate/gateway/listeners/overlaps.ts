@@ -15,7 +15,8 @@ export const overlapsOf: (gateway: PlannedGateway) => ReadonlyMap<string, Condit
     const overlaps = new Map<string, ConditionReason>();
     const secure = listenersOf(gateway).filter(({ serves, tlsMode }) => serves && tlsMode === "terminate");
     for (const ofPort of Map.groupBy(secure, ({ port }) => port).values()) {
-      // Of two reasons the certificates are what is told (Gateway API, ListenerConditionOverlappingTLSConfig).
+      // Overlapping certificates are reported in preference to overlapping hostnames (Gateway API,
+      // ListenerConditionOverlappingTLSConfig).
       findHostnames(ofPort, overlaps);
       findCertificates(ofPort, overlaps);
     }

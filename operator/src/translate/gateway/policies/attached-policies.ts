@@ -17,8 +17,8 @@ export type WithPolicies<G extends PlannedGateway> = {
 type Known<G> = { readonly guard: Guard | undefined; readonly form: string; readonly result: G };
 
 /**
- * Adds to each Gateway what policies say of it. A Gateway without policies comes back as it is, the others as the same
- * value for as long as their policies say the same.
+ * Adds its policies to each Gateway. A Gateway without policies is returned as it is, the others as the same value
+ * while their policies say the same.
  */
 export function createPolicyAttacher<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,

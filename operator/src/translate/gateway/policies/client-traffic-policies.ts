@@ -72,9 +72,9 @@ function readSettings(policy: Policy): Settings {
 }
 
 /**
- * Works out the policy of each port. The header comes before everything that tells listeners of a port apart, so they
- * share one policy: that of the oldest that names one of the listeners, else of the oldest that names the Gateway. Where
- * Gateways share a port, only policies of the oldest of them count.
+ * The policy of each port. The PROXY protocol header comes before everything that distinguishes the listeners of a
+ * port, so they share one policy: that of the oldest that names one of the listeners, else of the oldest that names
+ * the Gateway. Where Gateways share a port, only policies of the oldest of them count.
  */
 export function createClientTrafficReader<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,

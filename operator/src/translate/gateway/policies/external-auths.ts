@@ -34,18 +34,20 @@ export type GuardedGateways = {
 
 type Read = {
   readonly guard: Guard;
-  /** Why nobody can be asked. */
+  /** Why the service cannot be used. */
   readonly problem: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Nobody can be asked, so nobody gets through. */
+/** No service can be asked, so no request passes. */
 const closed: ExtAuth = [{}];
 
 /** Of what an invalid policy names. */
 export const closedGuard: Guard = { asked: closed, endpointRefs: [] };
 
-/** Works out who is asked for which Gateway: of several that name one, the oldest, whatever it says. */
+/**
+ * Finds the authorization of each Gateway: of several policies that target one, the oldest, even if it is invalid.
+ */
 export function createExternalAuthAttacher(
   isWatched: (namespace: string) => boolean,
 ): (world: World, gateways: readonly PlannedGateway[]) => GuardedGateways {
@@ -95,7 +97,7 @@ export function createExternalAuthAttacher(
           ...describeVerdict(
             {
               object: refOf(policy),
-              // Whoever is named, what is wrong is the service that should be asked.
+              // Whichever Gateway is targeted, the fault is in the reference to the service.
               field: verdict.reason === "Invalid" ? "spec.backendRef" : `spec.targetRefs[${index}]`,
             },
             verdict,

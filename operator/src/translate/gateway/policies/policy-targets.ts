@@ -17,8 +17,8 @@ export type GatewayPolicy = ObjectOf<"SvcExternalAuth"> | ObjectOf<"ClientTraffi
 type TargetRef = { readonly name: string; readonly sectionName?: string };
 
 /**
- * A Gateway of the policy's namespace: ours, unknown to everybody (`missing`), or somebody else's, which is then theirs
- * to judge.
+ * A Gateway of the policy's namespace: ours, one that does not exist (`missing`), or that of another controller,
+ * which decides about the policy (`foreign`).
  */
 export type FindGateway<G extends PlannedGateway> = (
   policy: GatewayPolicy,
@@ -59,7 +59,7 @@ const findings = {
   Invalid: invalidGatewayPolicy,
 } as const;
 
-/** What people are told of a verdict; nothing of a good one. */
+/** The findings of a verdict; none for `Accepted`. */
 export function describeVerdict(place: Place, { reason, message }: Verdict): readonly Diagnostic[] {
   return reason === "Accepted" ? [] : [findings[reason](place, message)];
 }

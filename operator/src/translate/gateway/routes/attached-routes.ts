@@ -1,4 +1,4 @@
-/** The routes of some kinds with the listeners that take them, kept in line with the world. */
+/** The routes of some kinds with the listeners that accept them, kept up to date with the world. */
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -51,13 +51,13 @@ export type AttachedRoutes<Plan> = {
 export type AttachedRoutesOptions<K extends RouteKind, Plan> = {
   /** Routes are listed by kind in this order. */
   readonly kinds: readonly K[];
-  /** Reads a route, whatever its parents. */
+  /** Reads a route, independent of its parents. */
   readonly plan: (route: ObjectOf<K>, view: View) => Plan;
   /** Whether objects of a namespace are served. */
   readonly isWatched: (namespace: string) => boolean;
   /** Whether there is anything to serve. */
   readonly serves: (plan: Plan) => boolean;
-  /** What is left of a plan that stands in so many tables; the same one where that is all of it. */
+  /** The rest of a plan that appears in so many tables; the same one where that is all of it. */
   readonly fit: (plan: Plan, copies: number) => Plan;
   /** What is left of it where the snapshot would become too large. */
   readonly leaveOut: (plan: Plan, leftOut: LeftOutObject) => Plan;
@@ -195,7 +195,7 @@ function createListenerClaims<Plan extends CommonPlan>() {
   };
 }
 
-/** Claims of one host are in the same order, whatever came first. */
+/** Claims of one host are in the same order, independent of history. */
 const compareClaims = ({ plan: a }: Claim<CommonPlan>, { plan: b }: Claim<CommonPlan>): number =>
   compareText(a.age.key, b.age.key) || compareText(b.kind, a.kind);
 

@@ -10,7 +10,7 @@ import { resolveCertificates } from "../listeners/certificate-refs.ts";
 export type GatewayCertificate = {
   /** Without a certificate when there is a refusal: then backends with TLS are not connected to. */
   readonly resource: Resource;
-  /** Stands for it where the certificate is left out of a snapshot: without one. */
+  /** Replaces the certificate where it is left out of a snapshot: none is presented. */
   readonly withheld: Resource;
   /** What the certificate takes. */
   readonly bytes: number;

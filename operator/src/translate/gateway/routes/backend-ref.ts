@@ -41,7 +41,7 @@ export type BackendRefOptions = {
   readonly use?: EndpointUse;
 };
 
-/** Resolves a reference to a Service port; `isGrpc` says that the backend speaks HTTP/2 whatever its port says. */
+/** Resolves a reference to a Service port; `isGrpc` says that the backend speaks HTTP/2 regardless of its port. */
 export function resolveBackendRef(
   ref: WrittenBackendRef,
   from: Referrer,

@@ -44,7 +44,7 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
     const features = {
       ...filters.of(path),
       ...(timeouts && { timeouts }),
-      // Also one that asks for no attempts decides, whatever a RetryPolicy says.
+      // A `retry` of zero attempts also replaces a RetryPolicy.
       ...(rule.retry && { retry }),
     };
     const hasFeatures = Object.values(features).some((feature) => feature !== undefined);

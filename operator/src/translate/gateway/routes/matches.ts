@@ -84,7 +84,10 @@ export function readGrpcMatch(
 /** What a match of an HTTPRoute, or one of a GRPCRoute that is such a path as well, is ranked by. */
 export const pathLength = ({ value }: PathMatch): PathLength => [value.length, 0];
 
-/** What a match of a GRPCRoute is ranked by: an expression says more of the service than its characters in all tell. */
+/**
+ * The length that ranks a match of a GRPCRoute: a regular expression is ranked by its part for the service, not by
+ * all of its characters.
+ */
 export const methodLength = (
   { method: { service = "", method = "" } = {} }: GRPCRouteRuleMatch,
   path: PathMatch,

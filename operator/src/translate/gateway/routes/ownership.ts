@@ -104,7 +104,7 @@ function createReduction<Plan extends CommonPlan>(
   };
 }
 
-/** TLS routes have names only: connections to every other name are nobody's, and TCP and UDP know no names. */
+/** TLS routes have names only: connections to every other name have no owner, and TCP and UDP have no names. */
 const isName = ({ host: { kind }, claims }: ClaimedHost<L4Plan>): boolean =>
   kind !== "any" && claims.every(({ plan }) => plan.kind === "TLSRoute");
 

@@ -1,4 +1,4 @@
-/** What a route contributes, whatever its kind and whichever listeners take it. */
+/** What a route asks for, independent of its kind and of the listeners that accept it. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
@@ -49,7 +49,7 @@ export type CommonPlan = {
   /** Whether every rule is dropped. */
   readonly isUnusable: boolean;
   readonly diagnostics: readonly Diagnostic[];
-  /** What is wrong at listeners where nobody but the route could authenticate clients. */
+  /** Findings that apply at listeners where only the route could authenticate clients. */
   readonly unlessAuthenticated: readonly Diagnostic[];
 };
 
@@ -187,8 +187,8 @@ export function assembleRule(
 }
 
 /**
- * A plan that stands in so many tables, of which nothing is left but its matches, with 500 as their answer, where it would
- * fill the snapshot; not even these where they alone would.
+ * A plan that appears in so many tables, reduced to its matches, which answer 500, where it would fill the snapshot;
+ * and without these where they alone would.
  */
 export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
   const isTooLarge = (planned: readonly PlannedRoute[]): boolean =>
@@ -274,7 +274,7 @@ export const hostsOf = (
     diagnostics.push(invalidHost(place, why));
   });
 
-/** What a plan says of its object, whatever is in it. */
+/** The parts of a plan that describe its object, independent of its content. */
 export const describeRoute = (
   object: ObjectOf<RouteKind>,
 ): Pick<CommonPlan, "object" | "ref" | "kind" | "namespace" | "age" | "parentRefs"> => ({

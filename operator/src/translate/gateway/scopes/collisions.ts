@@ -32,9 +32,9 @@ type Sockets = {
 type Place = { readonly key: string; readonly localPort: number };
 
 /**
- * Takes listeners out of service whose port speaks something else already, or whose host an older Gateway serves on it, or
- * whose connections would be accepted where those of another port are. Gateways without such a listener come back as they
- * are, and the others as the same value for as long as nothing of this changes.
+ * Takes listeners out of service when their port already serves another protocol, an older Gateway serves their host
+ * on it, or another port accepts connections at the same place. Gateways without such a listener are returned as they
+ * are, the others as the same value while nothing of this changes.
  */
 export function createCollisionCheck(
   reserved: readonly Reserved[],
@@ -44,7 +44,7 @@ export function createCollisionCheck(
   const localPorts = new Map(map.map(({ listenerPort, localPort }) => [listenerPort, localPort]));
   const placeOf = ({ port, protocol }: Reserved): Place => {
     const localPort = localPorts.get(port) ?? port;
-    // Nobody is in the way of what takes a free port.
+    // A listener that takes a free port collides with none.
     const name = localPort === 0 ? `free for ${port}` : localPort;
     return { key: `${transportOf(protocol)}/${name}`, localPort };
   };

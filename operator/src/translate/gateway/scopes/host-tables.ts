@@ -34,7 +34,7 @@ export type ClaimedHost<Plan> = {
   readonly claims: readonly Claim<Plan>[];
 };
 
-/** By host. The same value for as long as nothing in it changes. */
+/** By host. The same value while nothing in it changes. */
 export type ClaimsOfListener<Plan> = SortedEntries<ClaimedHost<Plan>, string>;
 
 export type GatewayHost = { readonly served: ServedHost; readonly resource: Resource };
@@ -49,7 +49,7 @@ type ListenerTables = {
   readonly peers: readonly Listener[];
   readonly guard: Guard;
   readonly claims: ClaimsOfListener<RoutePlan>;
-  /** Whether requests for its own host are left to somebody else while no route here serves them. */
+  /** Whether requests for its own host go to another table while no route here serves them. */
   readonly isTaken: boolean;
   /** By host. */
   readonly tables: SortedEntries<GatewayHost, string>;
@@ -88,7 +88,7 @@ export function createHostTableBuilder(): (
   };
 }
 
-/** Where only claims differ from the last time, only the tables of their hosts are made anew. */
+/** Where only claims differ from the last time, only the tables of their hosts are built again. */
 function tablesOf(
   port: number,
   inputs: Omit<ListenerTables, "tables">,
@@ -139,7 +139,7 @@ function identity(listener: Listener): Omit<HostRoutes, "routes"> {
   };
 }
 
-/** Nobody is asked for the Gateway as a whole. */
+/** The Gateway itself has no authorization. */
 const unguarded: Guard = { asked: [], endpointRefs: [] };
 
 function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Guard): GatewayHost {
@@ -167,7 +167,7 @@ export function narrowness({ listener, host, plan }: Claim<CommonPlan>): number 
   return Math.max(0, ...names.map(specificity));
 }
 
-/** Whoever is asked for the Gateway is asked before those of the route. */
+/** The authorization of the Gateway comes before those of the route. */
 function guarded(route: Route, { asked }: Guard): Route {
   if (asked.length === 0) return route;
   const own = route.features?.["ext-auth"] ?? [];

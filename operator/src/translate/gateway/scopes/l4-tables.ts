@@ -30,7 +30,7 @@ export type L4Table = {
 /** `isTaken`: its own name belongs to an Ingress on the port, so connections for it are not the listener's. */
 type PortListener = Listener & { readonly isTaken?: true };
 
-/** The tables of all ports; the same values for as long as their listeners and routes stay the same. */
+/** The tables of all ports; the same values while their listeners and routes stay the same. */
 export function createL4TableBuilder(): (
   ports: readonly PortListeners[],
   claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>,

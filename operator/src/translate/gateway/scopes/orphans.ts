@@ -1,12 +1,12 @@
-/** Gateways whose class is gone although they were served. See docs/gateway-api.md, "Classes". */
+/** Gateways that were served and whose class was deleted. See docs/gateway-api.md, "Classes". */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
 import { hasSharedService, hasOwnService, type PlacementSettings } from "./placement.ts";
 
 /**
- * Tells of a Gateway whose class does not exist whether this controller has served it: then it has a Service of ours, and
- * everything that serves it stays. A class of another controller is no such case.
+ * Whether this controller has served a Gateway whose class does not exist: then it has a Service of this controller,
+ * and everything that serves it stays. A class of another controller is no such case.
  */
 export function createOrphanFinder(
   settings: PlacementSettings,

@@ -8,7 +8,7 @@ import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.
 /** The scope of one Gateway. */
 export type OwnScope = GatewayScope & { readonly of: DedicatedGateway };
 
-/** Builds the scopes of the Gateways that have one, and forgets those of Gateways that are gone. */
+/** Builds the scopes of the Gateways that have one, and forgets those of removed Gateways. */
 export function createOwnScopes(): (
   own: readonly DedicatedGateway[],
   inputOf: (gateway: DedicatedGateway["gateway"]) => ScopeInput | undefined,

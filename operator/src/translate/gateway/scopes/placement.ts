@@ -59,7 +59,7 @@ export type PlacementSettings = {
   readonly vipNamespace: string | undefined;
 };
 
-/** Places each Gateway; the same value for as long as nothing of it changes. */
+/** Places each Gateway; the same value while nothing of it changes. */
 export function createPlacer(
   settings: PlacementSettings,
 ): (

@@ -1,7 +1,7 @@
 /**
- * The ports that the shared proxies bind for Gateways. All Gateways share the proxies' pods, so each port of a Gateway
- * gets a port of its own there, and a Service of its own leads from the one to the other. What a Service says already is
- * kept, whatever else changes. See docs/gateway-api.md, "Shared proxies".
+ * The ports that the shared proxies bind for Gateways. All Gateways share the proxies' pods, so each port of a
+ * Gateway gets a port of its own there, and the Service of the Gateway maps one to the other. An existing mapping of
+ * a Service is kept. See docs/gateway-api.md, "Shared proxies".
  */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
@@ -32,8 +32,8 @@ export function bindAdvertised(): (gateways: readonly PlannedGateway[]) => Assig
 }
 
 /**
- * Assigns internal ports: a Gateway keeps what its Service in `namespace` maps; the others get the lowest free ports, the
- * oldest Gateway first. The bindings of a Gateway stay the same value for as long as they say the same.
+ * Assigns internal ports: a Gateway keeps what its Service in `namespace` maps; the others get the lowest free ports,
+ * the oldest Gateway first. The bindings of a Gateway are the same value while they say the same.
  */
 export function bindInternal(
   namespace: string,
@@ -47,7 +47,7 @@ export function bindInternal(
     for (const gateway of gateways) {
       kept.set(gateway, keep(portsOf(gateway), vips.get(vipName(gateway.gateway)), taken));
     }
-    // Ports of Gateways that are gone, or of which nothing serves now, are free once their Services are.
+    // Ports of Gateways that were deleted or serve nothing now are free once their Services are deleted.
     const serving = new Set(
       gateways.filter((one) => portsOf(one).length > 0).map(({ gateway }) => vipName(gateway)),
     );
@@ -124,7 +124,7 @@ export const mappingOf = (vip: ObjectOf<"Service"> | undefined): ReadonlyMap<num
     ),
   );
 
-/** The part of a Service's mapping that is in range and that nobody before has taken. */
+/** The part of a Service's mapping that is in range and that no Gateway before has taken. */
 function keep(
   ports: readonly number[],
   vip: ObjectOf<"Service"> | undefined,

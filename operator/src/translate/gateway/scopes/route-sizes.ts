@@ -93,7 +93,7 @@ function sizeOf(
 const sizeOfPlanned = (planned: readonly PlannedRoute[]): number =>
   sizeOfRoutes(planned.map(({ route }) => route));
 
-/** Those of a listener stand at each of its hosts. */
+/** The filters of a listener are repeated at each of its hosts. */
 const sizeOfFilters = memo((steps: Listener["filters"]["steps"]) =>
   steps.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(steps)),
 );

@@ -70,7 +70,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
     const tls = new Map<number, TlsPort>();
     const clientCerts = new Map<number, ClientCertPort>();
     for (const { port, listeners } of ports) {
-      // A wildcard's certificate is also for the names below it, whoever owns the wildcard.
+      // A wildcard's certificate is also for the names below it, of any owner.
       const secure = listeners.filter(
         (one) => one.tlsMode === "terminate" && !(one.hostname.kind === "exact" && isTaken(one, port)),
       );

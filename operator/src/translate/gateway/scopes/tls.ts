@@ -5,7 +5,7 @@ import { compareChoice } from "../../certificates/tls-secret.ts";
 import { listMemo } from "../../incremental/memo.ts";
 import type { Listener } from "../listeners/gateways.ts";
 
-/** The certificates of all such listeners of a port; the same value for as long as the listeners are the same. */
+/** The certificates of all such listeners of a port; the same value while the listeners are the same. */
 export const createTlsBuilder = (): ((listeners: readonly Listener[]) => TlsPort) => {
   const build = listMemo(buildTlsPort);
   return (listeners) => build(listeners, undefined);

@@ -1,4 +1,4 @@
-/** What the statuses of Gateway API objects say that is wrong, as findings for `check`, `explain` and the log. */
+/** The faults in the statuses of Gateway API objects, as findings for `check`, `explain` and the log. */
 import { refOf } from "../../../api/object.ts";
 import type { DesiredCondition } from "../../condition.ts";
 import type { Place } from "../../diagnostics/define-finding.ts";
@@ -74,7 +74,7 @@ const findings = (
 /** Conditions of which `True` is the bad news. */
 const abnormal: ReadonlySet<string> = new Set(["Conflicted", "PartiallyInvalid"]);
 
-/** What a listener says itself is not told again of its Gateway. */
+/** What a listener reports itself is not repeated for its Gateway. */
 const isBad = ({ type, status, reason }: DesiredCondition): boolean =>
   type === "Accepted" && reason === "ListenersNotValid"
     ? status === "False"

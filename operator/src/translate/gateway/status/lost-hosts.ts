@@ -30,8 +30,8 @@ export const joinLost = (all: readonly LostHosts[]): LostHosts =>
 const maxNamed = 16;
 
 /**
- * Adds to the statuses of routes what they lose at each parent: `Accepted` is False where that is every host there, else
- * `PartiallyInvalid` is True. A status stays the same value for as long as it says the same.
+ * Adds the lost hosts to the statuses of routes: `Accepted` is False where a route loses every host at a parent, else
+ * `PartiallyInvalid` is True. A status is the same value while it says the same.
  */
 export function createLossStatuses(): (
   routes: readonly RouteStatus[],

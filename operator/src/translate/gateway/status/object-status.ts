@@ -81,7 +81,7 @@ export type RouteStatus = {
     /** The hosts that it would have at listeners of the parent, by their ids. */
     readonly places: readonly { readonly listener: string; readonly host: string }[];
   }[];
-  /** What is wrong with the route whatever its parents; the conditions say it as well, but not all of it. */
+  /** The faults of the route at every parent; the conditions report them as well, but not all of them. */
   readonly faults: readonly Fault[];
 };
 
@@ -128,7 +128,7 @@ const insecureValidation: DesiredCondition = {
   message: "AllowInsecureFallback lets clients in without a valid certificate",
 };
 
-/** Accepted as long as one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
+/** Accepted while one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
 function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
   const broken = listeners.filter(({ serves }) => !serves);
   if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is accepted"));
@@ -212,7 +212,7 @@ export function listenerSetStatus(
   };
 }
 
-/** Accepted as long as one of its listeners can be programmed: otherwise it adds nothing to its Gateway. */
+/** Accepted while one of its listeners can be programmed: otherwise it adds nothing to its Gateway. */
 function acceptedSet(listeners: readonly ListenerStatus[]): DesiredCondition {
   const broken = listeners.filter(({ unprogrammable }) => unprogrammable !== undefined);
   if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The listeners are accepted"));

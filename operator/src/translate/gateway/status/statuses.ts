@@ -1,4 +1,4 @@
-/** The desired statuses of all Gateway API objects; each stays the same value for as long as it says the same. */
+/** The desired statuses of all Gateway API objects; each is the same value while it says the same. */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { conditionOf, type DesiredCondition } from "../../condition.ts";

@@ -79,7 +79,7 @@ export type OptionalField = {
 
 const fieldOf = (kind: KindName, path: string): OptionalField => ({ kind, path: path.split(".") });
 
-/** Where a Gateway says, and its status tells, from where an address can be reached. */
+/** The field in which a Gateway requests, and its status reports, from where an address can be reached. */
 export const routabilityField = fieldOf("Gateway", "spec.addresses.routability");
 
 /** Fields without which features cannot be, by what the names of these begin with. */
