@@ -73,7 +73,7 @@ describeCodecs("10,000 generated requests, to the proxy and to a strict reader",
     await backend.close();
   });
 
-  it("are understood alike: none is smuggled, merged, split or changed", async () => {
+  it("generated requests are understood alike by proxy and backend: none is smuggled, merged, split or changed", async () => {
     let next = 0;
     let sent = 0;
     let passed = 0;

@@ -1,6 +1,6 @@
 /**
  * A strict reader of HTTP/1 requests, written from RFC 9112 alone and sharing nothing with the proxy or with Node. It
- * accepts only what has a single meaning; whatever a lenient reader might take for something is an error here.
+ * accepts only requests with a single meaning; everything that only a lenient reader understands is an error here.
  */
 
 /** One complete request. Field names as received; `body` is the decoded content. */

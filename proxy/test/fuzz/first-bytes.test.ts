@@ -143,7 +143,7 @@ describeCodecs("generated first bytes of connections", function () {
       );
     });
 
-    it("leave no handshake and no connection behind", async () => {
+    it("random first bytes leave no handshake and no connection behind", async () => {
       const open = (): number => gateway.metrics.connectionsActive.with({ listener: "443" }).value;
       await fc.assert(
         fc.asyncProperty(generated, fc.boolean(), async (one, resets) => {

@@ -28,7 +28,7 @@ describeCodecs("the access log of a class", (codec) => {
     await upstream.close();
   });
 
-  it("has no line for routes that suppress it, refusals included, while they are counted", async () => {
+  it("a route that suppresses its access log has no line, also for refusals, but is counted", async () => {
     gateway.update({ ports: [port], accessLog: false });
     expect(await exchange(gateway.port, get)).to.match(/^HTTP\/1\.1 200 /);
     gateway.update({
@@ -49,7 +49,7 @@ describeCodecs("the access log of a class", (codec) => {
     expect(counted.map((line) => Number(line.slice(line.lastIndexOf(" "))))).to.have.members([2, 1]);
   });
 
-  it("has a line for what is refused before routing, as far as it was read, and counts it", async () => {
+  it("a request that is refused before routing has a line with the parts that were read, and is counted", async () => {
     gateway.records.length = 0;
     const long = `GET /${"a".repeat(20_000)}?token=secret HTTP/1.1\r\nHost: a.example\r\n\r\n`;
     expect(await exchange(gateway.port, long)).to.match(/^HTTP\/1\.1 414 /);
@@ -81,7 +81,7 @@ describeCodecs("the access log of a class", (codec) => {
     expect(body).to.include('svc_proxy_request_duration_seconds_count{listener="80",route=""} 2');
   });
 
-  it("shows the address of a refused request as it came", async () => {
+  it("the line of a refused request shows its address as received", async () => {
     gateway.records.length = 0;
     await exchange(gateway.port, "TRACE /a?secret HTTP/1.1\r\nHost: a.example:80\r\n\r\n");
     await exchange(gateway.port, "GET /b/%00?secret HTTP/1.1\r\nHost: a.example\r\n\r\n");

@@ -88,7 +88,7 @@ describeCodecs("bodies of many exchanges at a time", () => {
   };
 
   for (const secure of [false, true]) {
-    it(`arrive as they were sent, whoever is slow (${secure ? "TLS" : "cleartext"})`, async () => {
+    it(`bodies of many exchanges arrive as they were sent, with slow clients and backends (${secure ? "TLS" : "cleartext"})`, async () => {
       const exchanges = sizes.flatMap((size, row) =>
         ["length", "chunked", "slow"].map(async (framing, column) => {
           const seed = row * 3 + column;

@@ -53,14 +53,14 @@ describeCodecs("a backend that cannot be used", () => {
     return counts;
   }
 
-  it("answers 500 for its share, while the others get theirs", async () => {
+  it("a broken backend is answered 500 for its share while the others get theirs", async () => {
     const counts = await statusesOf("/shared", 40);
     expect((counts.get(200) ?? 0) + (counts.get(500) ?? 0)).to.equal(40);
-    // Shares are kept to within less than two requests, whatever the start (docs/features/weights.md).
+    // Shares are kept to within less than two requests, from any start (docs/features/weights.md).
     expect(counts.get(500)).to.be.within(8, 12);
   });
 
-  it("answers every request where no other backend has a weight, and none of another route", async () => {
+  it("a broken backend is answered 500 for every request where no other backend has a weight", async () => {
     expect([...(await statusesOf("/alone", 3))]).to.deep.equal([[500, 3]]);
     expect([...(await statusesOf("/zero", 3))]).to.deep.equal([[500, 3]]);
     expect([...(await statusesOf("/fine", 3))]).to.deep.equal([[200, 3]]);

@@ -6,7 +6,7 @@ import { describeCodecs } from "../http1-codecs.ts";
 const program = new URL("./closed-proxy-program.ts", import.meta.url);
 
 describeCodecs("a proxy that was closed", (codec) => {
-  it("leaves no socket, no timer and nothing else behind that would keep its process", async () => {
+  it("a closed proxy leaves no socket, timer or other resource that keeps its process alive", async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [program.pathname], {
       env: { ...process.env, HTTP1_CODEC: codec },
     });

@@ -101,7 +101,7 @@ describeCodecs("requests that are not completed, through the whole data plane", 
 
   for (const protocol of ["http1", "http2"] as const) {
     for (const [name, send] of Object.entries(clients)) {
-      it(`look cut to ${protocol} backends: from an ${name}`, async () => {
+      it(`an incomplete request of an ${name} never looks complete to ${protocol} backends`, async () => {
         const { gateway, got } = await start(protocol);
         const leave = send(gateway);
         await eventually(() => got.text.includes(half));

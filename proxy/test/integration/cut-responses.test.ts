@@ -85,8 +85,8 @@ const cutsOf = {
   },
 } as const satisfies Record<string, Record<string, readonly Step[]>>;
 
-/** What a client can take the answer for. */
-type Told = { readonly status: number; readonly complete: boolean; readonly what: string };
+/** What a client takes the response for. */
+type Outcome = { readonly status: number; readonly complete: boolean; readonly what: string };
 
 describeCodecs("responses that are not completed, through the whole data plane", () => {
   const closing: { close(): unknown }[] = [];
@@ -136,7 +136,7 @@ describeCodecs("responses that are not completed, through the whole data plane",
   };
 
   const asks = {
-    "HTTP/1.1": async ({ port }: Gateway, method = "GET"): Promise<Told> => {
+    "HTTP/1.1": async ({ port }: Gateway, method = "GET"): Promise<Outcome> => {
       const socket = connect({ host: "127.0.0.1", port });
       let text = "";
       socket.on("error", () => {});
@@ -152,7 +152,7 @@ describeCodecs("responses that are not completed, through the whole data plane",
         what: text,
       };
     },
-    "HTTP/1.0": async ({ port }: Gateway, method = "GET"): Promise<Told> => {
+    "HTTP/1.0": async ({ port }: Gateway, method = "GET"): Promise<Outcome> => {
       const socket = connect({ host: "127.0.0.1", port });
       let text = "";
       let failed = false;
@@ -164,7 +164,7 @@ describeCodecs("responses that are not completed, through the whole data plane",
       const complete = !failed && (read.kind === "complete" || method === "HEAD");
       return { status: Number(text.slice(9, 12)), complete, what: text };
     },
-    "HTTP/2": async ({ port }: Gateway, method = "GET"): Promise<Told> => {
+    "HTTP/2": async ({ port }: Gateway, method = "GET"): Promise<Outcome> => {
       // Windows that never close: SETTINGS_INITIAL_WINDOW_SIZE, and WINDOW_UPDATE for the connection.
       const window = 1 << 20;
       const peer = rawClient(port, Buffer.concat([Buffer.of(0, 4), uint32(window)]));
@@ -188,14 +188,15 @@ describeCodecs("responses that are not completed, through the whole data plane",
   for (const protocol of ["http1", "http2"] as const) {
     for (const [version, ask] of Object.entries(asks)) {
       for (const [name, steps] of Object.entries(cutsOf[protocol])) {
-        it(`of ${protocol} backends look cut to ${version} clients: one that ${name}`, async () => {
+        it(`a response of ${protocol} backends that ${name} never looks complete to ${version} clients`, async () => {
           const { gateway } = await start(protocol, () => steps);
-          const told = await ask(gateway);
+          const outcome = await ask(gateway);
           await eventually(() => gateway.records.length === 1);
           const [record] = gateway.records;
-          if (told.complete) expect([told.status, record?.status], told.what).to.deep.equal([502, 502]);
-          expect(record?.error, told.what).to.be.a("string").and.not.equal("");
-          if (told.status === 0) expect(record?.status).not.to.equal(200);
+          if (outcome.complete)
+            expect([outcome.status, record?.status], outcome.what).to.deep.equal([502, 502]);
+          expect(record?.error, outcome.what).to.be.a("string").and.not.equal("");
+          if (outcome.status === 0) expect(record?.status).not.to.equal(200);
         });
       }
     }
@@ -212,7 +213,7 @@ describeCodecs("responses that are not completed, through the whole data plane",
   for (const [version, ask] of Object.entries(asks)) {
     for (const [name, text] of Object.entries(broken)) {
       // The reader of these tests takes the first head that it finds for an answer over HTTP/1.1, too.
-      it(`are 502 to ${version} clients, in log and counters, with ${name} in the packet of the head`, async () => {
+      it(`a response with ${name} in the packet of the head is a 502 for ${version} clients, in log and counters`, async () => {
         const { gateway } = await start("http1", () => [text]);
         const { status, complete, what } = await ask(gateway);
         expect([status, complete], what).to.deep.equal([502, true]);
@@ -237,14 +238,14 @@ describeCodecs("responses that are not completed, through the whole data plane",
     { method: "GET", codes: [503], status: 502, requests: 1 },
     { method: "POST", codes: [502], status: 502, requests: 1 },
   ]) {
-    it(`are ${status === 200 ? "" : "not "}retried, a broken one to a ${method} with the codes ${codes.join()}`, async () => {
+    it(`a broken response to a ${method} is ${status === 200 ? "" : "not "}retried with the codes ${codes.join()}`, async () => {
       const { gateway, counts } = await start(
         "http1",
         (index) => [index === 0 ? broken["an invalid chunk behind a good one"] : good],
         { features: { retry: { ...retry, codes } } },
       );
-      const told = await asks["HTTP/1.1"](gateway, method);
-      expect([told.status, told.complete, counts.requests], told.what).to.deep.equal([
+      const outcome = await asks["HTTP/1.1"](gateway, method);
+      expect([outcome.status, outcome.complete, counts.requests], outcome.what).to.deep.equal([
         status,
         true,
         requests,
@@ -254,19 +255,19 @@ describeCodecs("responses that are not completed, through the whole data plane",
     });
   }
 
-  it("are not retried once their head has left", async () => {
+  it("a broken response is not retried once its head has left", async () => {
     const { gateway, counts } = await start(
       "http1",
       (index) =>
         index === 0 ? [`${ok}Transfer-Encoding: chunked\r\n\r\n`, "pause", "pause", "ZZ\r\n"] : [good],
       { features: { retry } },
     );
-    const told = await asks["HTTP/1.1"](gateway);
-    expect([told.status, told.complete, counts.requests], told.what).to.deep.equal([200, false, 1]);
+    const outcome = await asks["HTTP/1.1"](gateway);
+    expect([outcome.status, outcome.complete, counts.requests], outcome.what).to.deep.equal([200, false, 1]);
   });
 
   for (const [version, ask] of Object.entries(asks)) {
-    it(`are not those to HEAD over ${version}, whatever length they declare`, async () => {
+    it(`a response to HEAD over ${version} is complete with any declared length`, async () => {
       for (const [protocol, step] of [
         ["http1", `${ok}Content-Length: 1000\r\n\r\n`],
         [
@@ -280,13 +281,13 @@ describeCodecs("responses that are not completed, through the whole data plane",
         ],
       ] as const) {
         const { gateway } = await start(protocol, () => [step]);
-        const told = await ask(gateway, "HEAD");
-        expect([told.status, told.complete], told.what).to.deep.equal([200, true]);
+        const outcome = await ask(gateway, "HEAD");
+        expect([outcome.status, outcome.complete], outcome.what).to.deep.equal([200, true]);
       }
     });
   }
 
-  it("look cut to HTTP/2 clients when the proxy ends in the middle of them", async () => {
+  it("a response that is cut by the end of the proxy never looks complete to HTTP/2 clients", async () => {
     const { gateway } = await start("http1", () => [`${ok}Content-Length: 1000\r\n\r\n${half}`]);
     const peer = rawClient(gateway.port);
     peer.send(requestFrame(1, { end: true }));

@@ -26,19 +26,19 @@ describeCodecs("timeouts of the whole proxy", () => {
   const request50 = "--proxy-default-request-timeout=50ms";
   const attempt50 = "--proxy-default-backend-request-timeout=50ms";
 
-  it("limit a rule that has none of its own", async () => {
+  it("the proxy's default timeouts limit a rule without timeouts", async () => {
     expect(await ask([request50])).to.deep.equal(["504", "request timeout"]);
     expect(await ask([attempt50])).to.deep.equal(["504", "upstream request timeout"]);
   });
 
-  it("limit a rule that has limits of another kind", async () => {
+  it("the proxy's default timeouts limit a rule with timeouts of another kind", async () => {
     expect(await ask([attempt50], { readTimeoutMs: 60_000 })).to.deep.equal([
       "504",
       "upstream request timeout",
     ]);
   });
 
-  it("leave a rule alone that says itself which it has, even if that is none", async () => {
+  it("the proxy's default timeouts do not limit a rule that replaces them, even by none", async () => {
     const flags = [request50, attempt50];
     expect(await ask(flags, { replacesDefaults: true })).to.deep.equal(["200", undefined]);
     expect(await ask(flags, { replacesDefaults: true, requestTimeoutMs: 60_000 })).to.deep.equal([

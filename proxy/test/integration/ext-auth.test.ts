@@ -66,10 +66,10 @@ describe("ext-auth over HTTP", () => {
       },
       { allowedResponseHeaders: ["authorization"] },
     );
-    for (const told of ["Bearer exchanged", undefined]) {
+    for (const shown of ["Bearer exchanged", undefined]) {
       await guarded.send({ headers: { authorization: "Bearer opaque" } });
       expect(asked.at(-1)?.headers.authorization).to.equal("Bearer opaque");
-      expect(guarded.seen.at(-1)?.headers.authorization).to.equal(told);
+      expect(guarded.seen.at(-1)?.headers.authorization).to.equal(shown);
     }
   });
 

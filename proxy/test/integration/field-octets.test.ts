@@ -19,8 +19,8 @@ const ways = ["together", "apart", "held", "empty", "big", "interim", "trailer"]
 type Way = (typeof ways)[number];
 const large = "x".repeat(200_000);
 
-/** What a client is told of the field, and the request that the backend got, as text of one character per octet. */
-type Told = { readonly status: number; readonly field: string | undefined; readonly request: string };
+/** The field that a client gets, and the request that the backend got, as text of one character per octet. */
+type Outcome = { readonly status: number; readonly field: string | undefined; readonly request: string };
 
 type Backend = { readonly port: number; readonly requests: string[]; close(): unknown };
 
@@ -95,7 +95,7 @@ async function startHttp2(): Promise<Backend> {
 
 const fieldIn = (text: string): string | undefined => /^x-o: (.*)\r$/im.exec(text)?.[1];
 
-async function askHttp1(gateway: Gateway, path: string, backend: Backend): Promise<Told> {
+async function askHttp1(gateway: Gateway, path: string, backend: Backend): Promise<Outcome> {
   const upgrade =
     path === "upgrade"
       ? "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
@@ -111,7 +111,7 @@ async function askHttp1(gateway: Gateway, path: string, backend: Backend): Promi
   };
 }
 
-async function askHttp2(gateway: Gateway, path: string, backend: Backend): Promise<Told> {
+async function askHttp2(gateway: Gateway, path: string, backend: Backend): Promise<Outcome> {
   const session = connectHttp2(`http://127.0.0.1:${gateway.port}`);
   session.on("error", () => {});
   const stream = session.request({
@@ -158,18 +158,18 @@ describeCodecs("octets of fields, through the whole data plane", () => {
       ["HTTP/1", askHttp1],
       ["HTTP/2", askHttp2],
     ] as const) {
-      it(`pass unchanged above ASCII from ${protocol} backends to ${version} clients, and back in requests`, async () => {
+      it(`octets above ASCII pass unchanged between ${protocol} backends and ${version} clients, in both directions`, async () => {
         const { gateway, backend } = await start(protocol);
         for (const way of ways) {
-          const told = await ask(gateway, way, backend);
+          const outcome = await ask(gateway, way, backend);
           // An interim head is the first that an HTTP/1 client reads.
           const status = way === "empty" ? 204 : way === "interim" && version === "HTTP/1" ? 103 : 200;
-          expect([told.status, told.field], way).to.deep.equal([status, octets]);
-          expect(told.request, way).to.contain(octets);
+          expect([outcome.status, outcome.field], way).to.deep.equal([status, octets]);
+          expect(outcome.request, way).to.contain(octets);
         }
       });
 
-      it(`leave Proxy out of what ${protocol} backends get from ${version} clients`, async () => {
+      it(`the field Proxy of ${version} clients does not reach ${protocol} backends`, async () => {
         const { gateway, backend } = await start(protocol);
         const { request, status } = await ask(gateway, "together", backend);
         expect(status).to.equal(200);
@@ -179,16 +179,16 @@ describeCodecs("octets of fields, through the whole data plane", () => {
     }
   }
 
-  it("pass unchanged above ASCII in an answer that switches to a WebSocket", async () => {
+  it("octets above ASCII pass unchanged in a response that switches to a WebSocket", async () => {
     const { gateway, backend } = await start("http1");
-    const told = await askHttp1(gateway, "upgrade", backend);
-    expect([told.status, told.field]).to.deep.equal([101, octets]);
+    const outcome = await askHttp1(gateway, "upgrade", backend);
+    expect([outcome.status, outcome.field]).to.deep.equal([101, octets]);
   });
 
   /** All that a field value must not hold (RFC 9110 5.5); LF and CR end lines, and are tried by themselves. */
   const forbidden = [...Array.from({ length: 32 }, (_, code) => code), 127].filter((code) => code !== 9);
 
-  it("close the connection with 400 where a value of a request holds a control character", async () => {
+  it("a request with a control character in a field value gets 400", async () => {
     const { gateway, backend } = await start("http1");
     for (const code of forbidden) {
       const value = `a${String.fromCharCode(code)}b`;
@@ -201,7 +201,7 @@ describeCodecs("octets of fields, through the whole data plane", () => {
     expect(backend.requests).to.have.length(0);
   });
 
-  it("make a response of a backend a 502 where a value holds a control character", async () => {
+  it("a response with a control character in a field value is answered 502", async () => {
     let value = "";
     const server = await startTcp((socket) => {
       socket.on("data", () => {
@@ -221,7 +221,7 @@ describeCodecs("octets of fields, through the whole data plane", () => {
     }
   });
 
-  it("cut a request whose trailer holds a control character", async () => {
+  it("a request with a control character in a trailer gets 400", async () => {
     const { gateway } = await start("http1");
     for (const code of [0, 1, 11, 127]) {
       const socket = connect({ host: "127.0.0.1", port: gateway.port });

@@ -38,7 +38,7 @@ const hostileText = fc.string({
   maxLength: 12,
 });
 
-/** The names of the fields of a message head, in lower case; a line that is no field stands as it is. */
+/** The names of the fields of a message head, in lower case; a line that is no field is kept as it is. */
 const fieldNames = (head: string): readonly string[] =>
   head
     .split("\r\n\r\n", 1)
@@ -101,7 +101,7 @@ describeCodecs("values from outside", () => {
   const get = (target: string, fields = ""): string =>
     `GET ${target} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n${fields}\r\n`;
 
-  it("in annotations become whole fields of the annotated direction, or nothing", () => {
+  it("values of annotations become whole fields of the annotated direction, or nothing", () => {
     const definitions = [
       ...Object.values(requestHeaders.annotations),
       ...Object.values(responseHeaders.annotations),
@@ -135,7 +135,7 @@ describeCodecs("values from outside", () => {
     );
   });
 
-  it("in claims become one value each, or nothing", () => {
+  it("values of claims become one field value each, or nothing", () => {
     const claimToHeaders = [
       { claim: "sub", header: "X-User" },
       { claim: "__proto__", header: "X-Proto" },
@@ -154,7 +154,7 @@ describeCodecs("values from outside", () => {
     );
   });
 
-  it("in a request never leave it for the Location of a redirect", async () => {
+  it("values of a request never add a field to a redirect", async () => {
     const redirect = { scheme: "https", statusCode: 302 } as const;
     const [gateway] = await serve({ redirect });
     const known = ["location", "content-length", "content-type", "cache-control", "connection", "date"];
@@ -171,7 +171,7 @@ describeCodecs("values from outside", () => {
     );
   });
 
-  it("in the answer of an authorization service reach the upstream as one field, or the request is refused", async () => {
+  it("values of an authorization service reach the upstream as one field, or the request is refused", async () => {
     let value = "";
     const auth = await startTcp((socket) =>
       onHead(socket, () => {
@@ -208,7 +208,7 @@ describeCodecs("values from outside", () => {
     );
   });
 
-  it("in the answer of an upstream reach the client as the fields that they are, or not at all", async () => {
+  it("a response of an upstream whose fields would split is answered 502", async () => {
     const [gateway] = await serve({}, "X-A: a\u0000b\r\n");
     expect(await exchange(gateway.port, get("/"))).to.match(/^HTTP\/1\.1 502 /);
     const [split] = await serve({}, "X-A: a\rX-Injected: 1\r\n");

@@ -33,8 +33,8 @@ const refused: readonly [string, string, number][] = [
   ["a NUL in the path", "GET /%00 HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
   ["a bad escape", "GET /%zz HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
   ["a fragment in the query", "GET /?a#b HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
-  ["TRACE", "TRACE / HTTP/1.1\r\nHost: a.example\r\n\r\n", 405],
-  ["CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 405],
+  ["the method TRACE", "TRACE / HTTP/1.1\r\nHost: a.example\r\n\r\n", 405],
+  ["the method CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 405],
   ["a long target", `GET /${"a".repeat(17 * 1024)} HTTP/1.1\r\nHost: a.example\r\n\r\n`, 414],
   ["a long field", `GET / HTTP/1.1\r\nHost: a.example\r\nX: ${"a".repeat(66 * 1024)}\r\n\r\n`, 431],
   ["many fields", `GET / HTTP/1.1\r\nHost: a.example\r\n${"X: y\r\n".repeat(100)}\r\n`, 431],
@@ -70,7 +70,7 @@ describeCodecs("hostile requests", () => {
   });
 
   for (const [name, bytes, status] of refused) {
-    it(`${status} for ${name}, and no byte goes upstream`, async () => {
+    it(`a request with ${name} gets ${status}, and no byte goes upstream`, async () => {
       seen = "";
       const text = await exchange(gateway.port, bytes);
       expect(text).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -79,14 +79,14 @@ describeCodecs("hostile requests", () => {
     });
   }
 
-  it("408 for a head that does not arrive in time, and silence for no byte at all", async () => {
+  it("a head that does not arrive in time gets 408, and a silent connection is closed without an answer", async () => {
     const impatient = await startGateway({ ports: [] }, ["--proxy-client-header-timeout=1s"]);
     expect(await exchange(impatient.port, "GET / HTTP/1.1\r\nHo")).to.match(/^HTTP\/1\.1 408 /);
     expect(await exchange(impatient.port, "")).to.equal("");
     await impatient.close();
   });
 
-  it("asks for no upgrade on behalf of a request that cannot have one", async () => {
+  it("a request with a body is not sent upstream as an upgrade", async () => {
     const upgrade = "Connection: Upgrade, close\r\nUpgrade: websocket\r\n";
     seen = "";
     await exchange(
@@ -97,7 +97,7 @@ describeCodecs("hostile requests", () => {
     expect(seen.toLowerCase()).to.not.include("upgrade");
   });
 
-  it("does not pass a request on whose body never comes, and counts a client that leaves", async () => {
+  it("a client that leaves in the middle of its body is logged", async () => {
     const before = gateway.records.length;
     const { connect } = await import("node:net");
     const socket = connect({ host: "127.0.0.1", port: gateway.port });
@@ -110,7 +110,7 @@ describeCodecs("hostile requests", () => {
     expect(gateway.records.at(-1)?.status).to.be.oneOf([200, 499]);
   });
 
-  it("counts what it refuses", async () => {
+  it("refused requests are counted by limit and logged", async () => {
     await exchange(gateway.port, "GET / HTTP/1.1\r\nHost: a.example\r\nX: a\r\n b\r\n\r\n");
     expect(gateway.metrics.limitsReached.with({ limit: "malformed" }).value).to.be.greaterThan(0);
     const tooMany = gateway.metrics.limitsReached.with({ limit: "too-many-headers" });

@@ -95,11 +95,11 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     ["201 fields", `${ok}${"A: b\r\n".repeat(201)}\r\n`],
     ["a header over 64 KiB", `${ok}A: ${"x".repeat(65_536)}\r\n\r\n`],
     ["a flood of 1xx", "HTTP/1.1 102 x\r\n\r\n".repeat(1_000)],
-    ["an upgrade that nobody asked for", "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"],
+    ["an upgrade that was not requested", "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"],
     ["an injected line", `${ok}X-A: a\rSet-Cookie: b=c\r\nContent-Length: 2\r\n\r\nok`],
   ];
   for (const [name, text] of refused) {
-    it(`502 for ${name}; the connection is not used again and the next request is served`, async () => {
+    it(`a response with ${name} is answered 502 and its connection is not used again`, async () => {
       await serve((socket, index) => void socket.write(index === 0 ? text : good, "latin1"));
       const answer = await exchange(gateway.port, get);
       // What was informational may have been relayed.
@@ -148,7 +148,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     expect(connections).to.have.length(1);
   });
 
-  it("bytes that come while a connection is idle close it", async () => {
+  it("bytes that arrive while a connection is idle close it", async () => {
     await serve((socket) => void socket.write(good, "latin1"));
     expect(await exchange(gateway.port, get)).to.match(/good$/);
     const [first] = connections;
@@ -157,7 +157,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     expect(await exchange(gateway.port, get)).to.match(/\r\n\r\ngood$/);
   });
 
-  it("trailers that frame, route or authenticate are left out", async () => {
+  it("trailers of upstreams that frame, route or authenticate are dropped", async () => {
     const trailers = "X-Sum: 1\r\nContent-Length: 5\r\nSet-Cookie: a=b\r\nAuthorization: x\r\nHost: evil\r\n";
     await serve((socket) => void socket.write(`${chunkedHead}2\r\nok\r\n0\r\n${trailers}\r\n`, "latin1"));
     const answer = await exchange(
@@ -168,7 +168,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     expect(answer).not.to.match(/set-cookie|authorization|evil|content-length/i);
   });
 
-  it("trailers do not bring back what the route takes away or sets itself", async () => {
+  it("trailers of upstreams cannot contain response headers that the route sets or removes", async () => {
     const trailers = "X-Internal: a\r\nX_Internal: b\r\nX-Frame-Options: ALLOW\r\nX-Sum: 1\r\n";
     await serve((socket) => void socket.write(`${chunkedHead}2\r\nok\r\n0\r\n${trailers}\r\n`, "latin1"), {
       features: {
@@ -194,7 +194,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     ["without Connection", `${switched}Upgrade: websocket\r\n\r\n`],
   ];
   for (const [name, text] of wrong) {
-    it(`502 for a WebSocket whose upstream switches ${name}`, async () => {
+    it(`a WebSocket whose upstream switches ${name} gets 502`, async () => {
       await serve((socket) => void socket.write(`${text}evil`, "latin1"));
       const answer = await exchange(gateway.port, upgrade);
       expect(answer).to.match(/^HTTP\/1\.1 502 /);
@@ -204,7 +204,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     });
   }
 
-  it("an answer before the end of the request arrives; the connection is not used again", async () => {
+  it("a response before the end of the request reaches the client, and its connection is not used again", async () => {
     await serve((socket) => void socket.write(good, "latin1"));
     const socket = connect({ host: "127.0.0.1", port: gateway.port });
     stop.push(async () => void socket.destroy());
@@ -219,7 +219,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     expect(connections).to.have.length(2);
   });
 
-  it("an upstream that ends its side without a word is a 502, one that does so after an answer harms nobody", async () => {
+  it("an upstream that half-closes without a response is answered 502, and after a response its connection is not used again", async () => {
     await serve((socket, index) => {
       if (index > 0) socket.write(good, "latin1");
       socket.end();
@@ -228,7 +228,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     for (let i = 0; i < 3; i++) expect(await exchange(gateway.port, get)).to.match(/good$/);
   });
 
-  it("an upstream that never reads stops the upload and holds little of it, until the time to send is over", async () => {
+  it("an upstream that never reads stops the upload with little in memory, until the send timeout", async () => {
     const server = await startTcp((socket) => void socket.pause());
     stop.push(() => server.close());
     await start([server.port], { features: { timeouts: { sendTimeoutMs: 500 } } });
@@ -251,7 +251,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
     push();
     await eventually(() => gateway.records.length === 1);
     expect(gateway.records[0]).to.include({ status: 504, error: "upstream send timeout" });
-    // The buffers of four sockets lie between; the proxy itself holds two pieces.
+    // The buffers of four sockets are in between; the proxy itself holds two pieces.
     expect(offered).to.be.below(size / 2);
   });
 });

@@ -59,7 +59,7 @@ describeCodecs("a process that could not run for ten minutes", () => {
     expect(awake.lostMs - before).to.be.within(pauseMs - 1000, pauseMs + 60_000);
   };
 
-  it("takes no client and no backend over HTTP for slow", async () => {
+  it("a pause of the process is not taken for slowness of clients and backends over HTTP", async () => {
     const heads: string[] = [];
     const sockets: Socket[] = [];
     const server = await startTcp((socket) => {
@@ -108,7 +108,7 @@ describeCodecs("a process that could not run for ten minutes", () => {
     expect((await gateway.metrics.expose()).body).not.to.contain("svc_proxy_limits_reached_total{");
   });
 
-  it("keeps connections, sessions and handshakes below HTTP", async () => {
+  it("a pause of the process ends no connection, session or handshake below HTTP", async () => {
     const set = "ns/db/5432";
     const server = await startTcp((socket) => socket.pipe(socket));
     stop.push(() => server.close());

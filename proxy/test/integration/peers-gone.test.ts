@@ -5,8 +5,8 @@ import { describeCodecs } from "../http1-codecs.ts";
 
 const program = new URL("./peers-gone-program.ts", import.meta.url);
 
-describeCodecs("a proxy whose peers are gone", (codec) => {
-  it("has nothing open that it did not have before them", async () => {
+describeCodecs("a proxy after its peers have left", (codec) => {
+  it("a proxy holds no resource after its clients and backends have left", async () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       ["--expose-gc", program.pathname],

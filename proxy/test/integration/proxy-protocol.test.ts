@@ -57,7 +57,7 @@ describeCodecs("PROXY protocol", () => {
     return text;
   };
 
-  it("names the client to upstreams, policies and the access log", async () => {
+  it("the client of the PROXY protocol header is shown to upstreams, policies and the access log", async () => {
     await start();
     expect(await talk(Buffer.concat([client, Buffer.from(get)]))).to.match(/^HTTP\/1.1 200 /);
     expect(seen[0]).to.include({
@@ -76,7 +76,7 @@ describeCodecs("PROXY protocol", () => {
     expect(seen[1]?.["forwarded"]).to.equal('for="[2001:db8::5]:99";proto=http');
   });
 
-  it("leaves connections of the load balancer itself with their own address", async () => {
+  it("a connection of the load balancer itself keeps its own address", async () => {
     await start();
     const local = version2(Buffer.alloc(0), { command: 0x20, transport: 0 });
     expect(await talk(Buffer.concat([local, Buffer.from(get)]))).to.match(/^HTTP\/1.1 200 /);
@@ -84,7 +84,7 @@ describeCodecs("PROXY protocol", () => {
     expect(seen[0]).to.not.have.property("forwarded");
   });
 
-  it("is read byte by byte", async () => {
+  it("a PROXY protocol header that arrives byte by byte is read", async () => {
     await start();
     const socket = dial(gateway.port);
     socket.setNoDelay(true);
@@ -97,7 +97,7 @@ describeCodecs("PROXY protocol", () => {
     expect(seen[0]?.["x-forwarded-for"]).to.equal("203.0.113.5");
   });
 
-  it("is required: connections without or with a bad one are closed", async () => {
+  it("connections without a PROXY protocol header, or with a malformed one, are closed", async () => {
     await start();
     const limit = (): number => gateway.metrics.limitsReached.with({ limit: "proxy-protocol-header" }).value;
     expect(await talk(get)).to.equal("");
@@ -110,7 +110,7 @@ describeCodecs("PROXY protocol", () => {
     expect(seen).to.have.length(0);
   });
 
-  it("is taken from trusted peers only", async () => {
+  it("a PROXY protocol header is accepted from trusted peers only", async () => {
     await start("--proxy-protocol-trusted-cidrs", "192.0.2.0/24");
     expect(await talk(Buffer.concat([client, Buffer.from(get)]))).to.equal("");
     expect(gateway.metrics.limitsReached.with({ limit: "proxy-protocol-peer" }).value).to.equal(1);
@@ -121,7 +121,7 @@ describeCodecs("PROXY protocol", () => {
 
   for (const together of [true, false]) {
     const how = together ? "together with" : "before";
-    it(`comes before TLS, ${how} the ClientHello`, async () => {
+    it(`a PROXY protocol header is read before TLS, ${how} the ClientHello`, async () => {
       await start();
       const socket = dial(gateway.tlsPort);
       await once(socket, "connect");
@@ -138,7 +138,7 @@ describeCodecs("PROXY protocol", () => {
   }
 
   for (const secure of [true, false]) {
-    it(`comes before HTTP/2, ${secure ? "over TLS" : "with prior knowledge"}`, async () => {
+    it(`a PROXY protocol header is read before HTTP/2, ${secure ? "over TLS" : "with prior knowledge"}`, async () => {
       await start();
       const socket = dial(secure ? gateway.tlsPort : gateway.port);
       await once(socket, "connect");

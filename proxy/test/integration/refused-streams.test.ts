@@ -113,8 +113,8 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
     ] as const) {
       it(`a POST over HTTP/1 with ${what} is sent once more after ${refusal}`, async () => {
         await start(refusing(refusal));
-        const told = await exchange(gateway.port, post(body));
-        expect(told).to.match(/^HTTP\/1\.1 200 [^]*served/);
+        const response = await exchange(gateway.port, post(body));
+        expect(response).to.match(/^HTTP\/1\.1 200 [^]*served/);
         expect([peers.length, bodyOf(peers[1]) === body]).to.deep.equal([2, true]);
         await eventually(() => gateway.records.length === 1);
         const { status, attempts, error } = gateway.records[0] ?? {};

@@ -45,7 +45,7 @@ describeCodecs("memory that connections share or use again, through the whole da
     return closeLater(server).port;
   };
 
-  it("shows no client of a backend with an unfinished head what another backend answered", async () => {
+  it("an unfinished response head never shows a client the response of another backend", async () => {
     const secret = "secret-of-another-tenant";
     const body = `X-Stolen: ${secret}\r\n\r\n`.repeat(2000);
     const victim = await serveRaw([
@@ -77,7 +77,7 @@ describeCodecs("memory that connections share or use again, through the whole da
       void expect(isTainted(text), text.slice(0, 300)).to.equal(false);
 
     for (const headBytes of [200, 16_300, 16_384, 16_385, 17_000, 40_000, 65_500]) {
-      it(`serves a response with a head of ${headBytes} bytes in any pieces`, async () => {
+      it(`a response with a head of ${headBytes} bytes is served in any pieces`, async () => {
         const start = "HTTP/1.1 200 OK\r\nX-Big: ";
         const end = "\r\nContent-Length: 5\r\n\r\n";
         const big = "b".repeat(headBytes - start.length - end.length);
@@ -144,7 +144,7 @@ describeCodecs("memory that connections share or use again, through the whole da
     const content = randomBytes(6 * mebibyte);
     const digestOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-    it("writes over no body that a client in cleartext has not taken yet", async () => {
+    it("shared memory of a response body is not overwritten before its cleartext client has taken it", async () => {
       const upstream = closeLater(
         await startHttp((_, response) => {
           response.setHeader("Content-Length", content.length);
@@ -165,7 +165,7 @@ describeCodecs("memory that connections share or use again, through the whole da
       for (const result of results) expect(result).to.deep.equal([digestOf(content), content.length]);
     });
 
-    it("writes over nothing that the client of a TCP route has not taken yet", async () => {
+    it("shared memory of a TCP route is not overwritten before its client has taken it", async () => {
       const server = closeLater(await startTcp((socket) => void socket.end(content)));
       const set = "ns/db/5432";
       const gateway = closeLater(
@@ -179,7 +179,7 @@ describeCodecs("memory that connections share or use again, through the whole da
       for (const result of results) expect(result).to.deep.equal([digestOf(content), content.length]);
     });
 
-    it("relays what a backend with TLS answers, and nothing else", async () => {
+    it("responses of a backend with TLS contain no other memory", async () => {
       const bodies = ["x", "y".repeat(20_000), "z".repeat(300_000)];
       const server = createHttpsServer(
         { cert: backendCertificate.chainPem, key: backendCertificate.keyPem },
@@ -204,7 +204,7 @@ describeCodecs("memory that connections share or use again, through the whole da
       }
     });
 
-    it("shows backend, mirror and authorization service the body of the client, and nothing else", async () => {
+    it("the request body that backend, mirror and authorization service get contains no other memory", async () => {
       type Got = { text: string; readonly to: string };
       const got: Got[] = [];
       const listen = async (to: string): Promise<number> => {
@@ -252,7 +252,7 @@ describeCodecs("memory that connections share or use again, through the whole da
       expectClean(JSON.stringify(gateway.records));
     });
 
-    it("passes datagrams on as they are, long and short ones in turn", async () => {
+    it("datagrams of alternating lengths are relayed unchanged", async () => {
       const echo: UdpSocket = createSocket("udp4");
       echo.on("message", (message, { port, address }) => echo.send(message, port, address));
       echo.bind(0, "127.0.0.1");

@@ -163,7 +163,7 @@ describeCodecs("clients that do not read their responses", () => {
     "a TCP listener": { begin: startTcpListener, speak: () => speakTcp(count) },
   };
   for (const [name, { begin, speak }] of Object.entries(cases)) {
-    it(`hold at most 64 KiB of content each: ${name}`, async () => {
+    it(`a client that does not read holds at most 64 KiB of content: ${name}`, async () => {
       await begin();
       // What tests before this one have left behind.
       for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve, usedBytes()));
@@ -179,7 +179,7 @@ describeCodecs("clients that do not read their responses", () => {
     });
   }
 
-  it("count no longer when they have left", async () => {
+  it("clients that have left no longer count in the response memory", async () => {
     await start();
     await speakHttp1(10, false);
     await speakHttp2(10, false, noWindow);
@@ -195,12 +195,12 @@ describeCodecs("clients that do not read their responses", () => {
     ["HTTP/1 over TLS", () => speakHttp1(30, true)],
     ["HTTP/2", () => speakHttp2(30, false, noWindow)],
   ] as const) {
-    it(`are cut, longest first, when all together hold what may wait in a worker: ${name}`, async () => {
+    it(`stalled clients are cut, longest first, when the response memory is full: ${name}`, async () => {
       const budget = 10 * maxHeldBytes;
       await start(response, budget);
       await speak();
       await eventually(() => backends.length >= 30);
-      // Whatever the order of events: in the end no more is held than may be, and who reads is served.
+      // In any order of events, no more is held in the end than allowed, and clients that read are served.
       clock.advance(2000);
       await eventually(() => gateway.records?.some(({ error }) => error === "response memory full") === true);
       let held = Number.POSITIVE_INFINITY;
@@ -220,7 +220,7 @@ describeCodecs("clients that do not read their responses", () => {
     });
   }
 
-  it("are cut, but not the one among them that reads slowly and steadily", async () => {
+  it("a client that reads slowly and steadily is not cut when stalled ones are", async () => {
     await start(response, 9.5 * maxHeldBytes);
     const [peer] = (await speakHttp2(10, false, noWindow)) as [RawPeer];
     const resetStreams = (): number[] =>

@@ -59,7 +59,7 @@ describeCodecs("traffic through the whole data plane", () => {
     stop.push(() => started.close());
   };
 
-  it("carries an HTTP/1.1 request with body, fields, trailers, and logs it", async () => {
+  it("an HTTP/1.1 request with body, fields and trailers is forwarded and logged", async () => {
     const port = await serveHttp(async (request, response) => {
       const body = await text(request);
       response.writeHead(201, {
@@ -90,7 +90,7 @@ describeCodecs("traffic through the whole data plane", () => {
     });
   });
 
-  it("reuses upstream connections and answers pipelined requests in order", async () => {
+  it("pipelined requests are answered in order over reused upstream connections", async () => {
     const port = await serveHttp((request, response) => void response.end(request.url));
     await start({ ports: [port] });
     const requests = ["/1", "/2", "/3"]
@@ -107,7 +107,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(gateway.metrics.upstreamConnections.with({ state: "reused" }).value).to.equal(3);
   });
 
-  it("terminates TLS for HTTP/1.1 and HTTP/2 and speaks HTTP/2 to h2c backends, gRPC trailers included", async () => {
+  it("HTTP/1.1 and HTTP/2 over TLS reach h2c backends over HTTP/2, including gRPC trailers", async () => {
     const server = createHttp2Server();
     server.on("stream", (stream, headers) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -155,7 +155,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(await text(message)).to.equal("abc");
   });
 
-  it("upgrades WebSockets and logs the tunnel when it ends", async () => {
+  it("a WebSocket is upgraded, and its tunnel is logged when it ends", async () => {
     const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0 });
     await once(sockets, "listening");
     stop.push(async () => sockets.close());
@@ -177,7 +177,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(gateway.records[0]?.bytesSent).to.be.at.least(2 + "echo hi".length + 2);
   });
 
-  it("has logged the tunnels that a shutdown cut by the time it is over", async () => {
+  it("a shutdown has logged the tunnels that it cut when it is over", async () => {
     const backend = await startTcp((socket) =>
       socket.once("data", () =>
         socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
@@ -199,7 +199,7 @@ describeCodecs("traffic through the whole data plane", () => {
     socket.destroy();
   });
 
-  it("never makes a truncated response look complete", async () => {
+  it("a truncated response never looks complete to the client", async () => {
     const backend = await startTcp((socket) =>
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")),
     );
@@ -214,7 +214,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(gateway.records[0]?.error).not.to.equal(undefined);
   });
 
-  it("502 when nothing listens, 503 without endpoints, 404 for another host", async () => {
+  it("a request gets 502 when nothing listens, 503 without endpoints and 404 for another host", async () => {
     const refusing = await holdRefusingPort();
     stop.push(async () => refusing.close());
     await start({ ports: [refusing.port] });
@@ -228,7 +228,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(gateway.metrics.upstreamErrors.with(errors).value).to.equal(1);
   });
 
-  it("413 for a declared body over the limit, without an upstream connection, and for a streamed one", async () => {
+  it("a declared body over the limit gets 413 without an upstream connection, and a streamed one gets 413 as well", async () => {
     let bytes = 0;
     const backend = await startTcp((socket) => socket.on("data", (chunk: Buffer) => (bytes += chunk.length)));
     stop.push(() => backend.close());
@@ -240,7 +240,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(await exchange(gateway.port, chunked)).to.match(/^HTTP\/1\.1 413 /);
   });
 
-  it("413 for a streamed body over the limit on HTTP/2, where other streams of the connection go on", async () => {
+  it("a streamed body over the limit gets 413 on HTTP/2, and other streams of the connection continue", async () => {
     const port = await serveHttp((request, response) => {
       request.on("error", () => {});
       request.resume().on("end", () => response.end("ok"));
@@ -264,7 +264,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(await send("abcdefgh")).to.equal(413);
   });
 
-  it("408 for a body that stops arriving on HTTP/2, and 400 for a path, where other streams go on", async () => {
+  it("a body that stops arriving gets 408 on HTTP/2 and a malformed path 400, and other streams continue", async () => {
     let answerSlow: (() => void) | undefined;
     const port = await serveHttp((request, response) => {
       request.on("error", () => {});
@@ -294,7 +294,7 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(goaway).to.equal(false);
   });
 
-  it("stops reading a fast upstream when the client does not read", async () => {
+  it("the proxy stops reading a fast upstream when the client does not read", async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024, "x");
     const backend = await startTcp((socket) => {
@@ -327,7 +327,7 @@ describeCodecs("traffic through the whole data plane", () => {
     client.destroy();
   });
 
-  it("keeps requests alive through route, endpoint and certificate changes", async () => {
+  it("no request fails during route, endpoint and certificate changes", async () => {
     const port = await serveHttp((_request, response) => void response.end("ok"));
     const other = await serveHttp((_request, response) => void response.end("ok"));
     const certificate = testCertificate();
