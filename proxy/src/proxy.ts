@@ -35,12 +35,12 @@ import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { awake } from "./timing/awake-clock.ts";
-import { createUpstreamClient } from "./upstream/client.ts";
+import { createUpstreamClient } from "./upstream/upstream-client.ts";
 import { OwnPortGuard } from "./upstream/own-port-guard.ts";
 import { createResolver } from "./upstream/resolver.ts";
 import { monotonicMs } from "./shared/monotonic.ts";
-import { BreakerTable } from "./upstream/breaker/table.ts";
-import { createUpstreamRegistry } from "./upstream/registry.ts";
+import { BreakerTable } from "./upstream/breaker/breaker-table.ts";
+import { createUpstreamRegistry } from "./upstream/upstream-registry.ts";
 import { sendSelected } from "./upstream/send-selected.ts";
 import { descriptorLimit } from "./worker/machine.ts";
 

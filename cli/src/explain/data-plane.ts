@@ -18,7 +18,7 @@ import type { ClientPolicy } from "@svc-gateway/proxy/tls/client-validation.ts";
 import { createTerminators, type Terminator, type Terminators } from "@svc-gateway/proxy/tls/terminators.ts";
 import { RetryBudget } from "@svc-gateway/proxy/upstream/retry-budget.ts";
 import type { Upstream, UpstreamEndpoint } from "@svc-gateway/proxy/upstream/upstream.ts";
-import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/registry.ts";
+import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/upstream-registry.ts";
 
 /** The tables that a proxy would serve with. A snapshot that a proxy would reject is a bug of the translation. */
 export function compileServing({ scopes, routing }: Translation): ServingState {

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { ReplayBuffer } from "../http/replay-buffer.ts";
 import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
-import type { UpstreamError } from "../upstream/errors.ts";
+import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { Selection, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream/upstream.ts";
 
 /** Sends a check request to the endpoint that was selected for it, as `sendSelected` does. */

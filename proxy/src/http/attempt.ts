@@ -7,7 +7,7 @@ import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/messa
 import { relayedResponseTrailers } from "../message/trailers.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
 import { awake } from "../timing/awake-clock.ts";
-import type { UpstreamError } from "../upstream/errors.ts";
+import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";

@@ -6,7 +6,7 @@ import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/me
 import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
-import type { UpstreamError } from "../upstream/errors.ts";
+import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import type {
   Selection,

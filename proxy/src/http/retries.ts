@@ -5,7 +5,7 @@ import { joinedField } from "../message/fields.ts";
 import { noSelection } from "../message/local-reply.ts";
 import type { ResponseHead } from "../message/message.ts";
 import { isIdempotent } from "../message/methods.ts";
-import type { UpstreamError } from "../upstream/errors.ts";
+import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { UpstreamEndpoint } from "../upstream/upstream.ts";
 import { Attempt, type AttemptOwner, type RetryDecision } from "./attempt.ts";
 

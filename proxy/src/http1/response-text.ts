@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { type RefusalReason, refusalStatus } from "../http/h1/refusal.ts";
 import { renderReply } from "../message/local-reply.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
-import { isFieldName, isFieldValue } from "../upstream/h1/fields.ts";
+import { isFieldName, isFieldValue } from "../upstream/h1/field-lines.ts";
 
 /** What the connection allows, besides the response itself. */
 export type ResponseOptions = {

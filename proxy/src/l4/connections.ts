@@ -6,7 +6,7 @@ import { joinTunnel } from "../sockets/tunnel.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { connectEndpoint, type UpstreamClientOptions } from "../upstream/connect.ts";
-import type { UpstreamError } from "../upstream/errors.ts";
+import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
 import type { CompiledL4Route } from "./l4-table.ts";
 

@@ -1,6 +1,6 @@
 import type { L4Host, L4Port, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import { createWeightedPicker } from "../routing/weighted-picker.ts";
-import { passThrough } from "../upstream/registry.ts";
+import { passThrough } from "../upstream/upstream-registry.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /** A route prepared when a snapshot is applied. */

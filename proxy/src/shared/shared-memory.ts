@@ -1,5 +1,5 @@
 import { connectionGateBytes, releaseConnections } from "../listeners/connection-gate.ts";
-import { breakerTableBytes } from "../upstream/breaker/table.ts";
+import { breakerTableBytes } from "../upstream/breaker/breaker-table.ts";
 import { heartbeatBytes } from "../worker/hang-watch.ts";
 import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 
@@ -7,7 +7,7 @@ import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 export type SharedMemory = {
   /** The counts of rate limits, see share-table.ts. */
   readonly rates: ShareMemory;
-  /** The circuit breakers, see upstream/breaker/table.ts. */
+  /** The circuit breakers, see upstream/breaker/breaker-table.ts. */
   readonly breakers: SharedArrayBuffer;
   /** Open client connections per worker and listener port, see listeners/connection-gate.ts. */
   readonly connections: SharedArrayBuffer;

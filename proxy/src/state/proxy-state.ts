@@ -16,7 +16,7 @@ import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { RateStore } from "../filters/rate-store.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
-import type { UpstreamRegistry } from "../upstream/registry.ts";
+import type { UpstreamRegistry } from "../upstream/upstream-registry.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
 import { stageL4, type L4Tables } from "./l4-tables.ts";
 import { listListeners, type OwnedListener } from "./listener-list.ts";

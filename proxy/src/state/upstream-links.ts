@@ -1,5 +1,5 @@
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
-import type { UpstreamChanges, UpstreamRegistry } from "../upstream/registry.ts";
+import type { UpstreamChanges, UpstreamRegistry } from "../upstream/upstream-registry.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**

@@ -11,7 +11,7 @@ import {
   ownPortError,
   tlsError,
   type UpstreamError,
-} from "./errors.ts";
+} from "./upstream-errors.ts";
 import type { IdlePool } from "./idle-pool.ts";
 import type { OwnPortGuard } from "./own-port-guard.ts";
 import type { Resolver } from "./resolver.ts";

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Chunk, HeaderList, ResponseHead } from "../message/message.ts";
-import type { UpstreamError } from "./errors.ts";
+import type { UpstreamError } from "./upstream-errors.ts";
 import type {
   AttemptWatch,
   Selection,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BackendPolicy, CircuitBreaker } from "@svc-gateway/common/features/backend-policy.ts";
 import { joinedField } from "../message/fields.ts";
 import type { Balancer } from "./balancers/balancer.ts";
-import { createBalancer } from "./balancers/create.ts";
+import { createBalancer } from "./balancers/create-balancer.ts";
 import { createRendezvousPicker } from "./balancers/rendezvous.ts";
 import { UpstreamBreakers, type BreakerEnvironment } from "./breaker/upstream-breakers.ts";
 import { Selector } from "./selector.ts";

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../message/message.ts";
-import type { UpstreamError } from "./errors.ts";
+import type { UpstreamError } from "./upstream-errors.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamTls } from "./tls/upstream-tls.ts";
 

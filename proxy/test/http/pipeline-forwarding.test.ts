@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { UpstreamErrorKind } from "../../src/upstream/errors.ts";
+import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { createBench, FakeBody, fieldOf } from "./fakes.ts";
 
 describe("pipeline: forwarding", () => {

@@ -1,7 +1,7 @@
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import { retryFilter } from "../../src/filters/retry.ts";
 import type { RequestHead, ResponseHead } from "../../src/message/message.ts";
-import type { UpstreamErrorKind } from "../../src/upstream/errors.ts";
+import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { createBench, FakeBody, type FakeClient } from "./fakes.ts";
 
 export type Bench = ReturnType<typeof createBench>;

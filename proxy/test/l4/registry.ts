@@ -1,5 +1,5 @@
-import { BreakerTable } from "../../src/upstream/breaker/table.ts";
-import { createUpstreamRegistry, type UpstreamRegistry } from "../../src/upstream/registry.ts";
+import { BreakerTable } from "../../src/upstream/breaker/breaker-table.ts";
+import { createUpstreamRegistry, type UpstreamRegistry } from "../../src/upstream/upstream-registry.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createSharedMemory } from "../../src/shared/shared-memory.ts";
 

@@ -3,7 +3,7 @@ import { createSnapshot, diffSnapshots } from "@svc-gateway/common/ir/snapshot.t
 import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { createProxyState } from "../../src/state/proxy-state.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
-import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
+import { createUpstreamRegistry } from "../../src/upstream/upstream-registry.ts";
 import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { request } from "../routing/support.ts";
 import { breakerEnvironment } from "../upstream/balancing.ts";

@@ -17,7 +17,7 @@ import { createAuthStore } from "../../src/auth/auth-store.ts";
 import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
-import type { UpstreamRegistry } from "../../src/upstream/registry.ts";
+import type { UpstreamRegistry } from "../../src/upstream/upstream-registry.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
 import { pattern, request } from "../routing/support.ts";

@@ -1,5 +1,5 @@
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
-import { BreakerTable, breakerTableBytes } from "../../src/upstream/breaker/table.ts";
+import { BreakerTable, breakerTableBytes } from "../../src/upstream/breaker/breaker-table.ts";
 import type { BreakerEnvironment } from "../../src/upstream/breaker/upstream-breakers.ts";
 import type { PickRequest, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 

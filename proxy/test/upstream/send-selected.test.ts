@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
-import type { UpstreamErrorKind } from "../../src/upstream/errors.ts";
+import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { sendSelected } from "../../src/upstream/send-selected.ts";
 import type { UpstreamHandler } from "../../src/upstream/upstream.ts";
 import { FakeUpstream } from "../http/fakes.ts";

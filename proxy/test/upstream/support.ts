@@ -9,7 +9,7 @@ import type {
   RequestBody,
   ResponseHead,
 } from "../../src/message/message.ts";
-import type { UpstreamError } from "../../src/upstream/errors.ts";
+import type { UpstreamError } from "../../src/upstream/upstream-errors.ts";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
 import type { UpstreamClientOptions } from "../../src/upstream/connect.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";

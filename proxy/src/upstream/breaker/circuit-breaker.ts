@@ -1,6 +1,6 @@
 import type { CircuitBreaker as Settings } from "@svc-gateway/common/features/backend-policy.ts";
 import { backoffMs } from "@svc-gateway/common/time/backoff.ts";
-import { bucketCount, bucketWords, Field, type BreakerSlot } from "./table.ts";
+import { bucketCount, bucketWords, Field, type BreakerSlot } from "./breaker-table.ts";
 
 export type BreakerState = "closed" | "open" | "half_open";
 

@@ -2,7 +2,7 @@ import type { CircuitBreaker as Settings } from "@svc-gateway/common/features/ba
 import type { ProxyMetrics } from "../../telemetry/metrics.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
 import { CircuitBreaker, type BreakerState, type Passage } from "./circuit-breaker.ts";
-import { breakerKey, splitKey, type BreakerSlot, type BreakerTable, type SplitKey } from "./table.ts";
+import { breakerKey, splitKey, type BreakerSlot, type BreakerTable, type SplitKey } from "./breaker-table.ts";
 
 export type BreakerEnvironment = {
   readonly table: BreakerTable;

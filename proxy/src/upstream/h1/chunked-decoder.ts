@@ -11,7 +11,7 @@ import {
   quote,
   semicolon,
 } from "../../http1/octets.ts";
-import { readFields } from "./fields.ts";
+import { readFields } from "./field-lines.ts";
 
 /** What the two directions differ in. */
 export type ChunkedRules = {

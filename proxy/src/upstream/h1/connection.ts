@@ -2,7 +2,7 @@ import type { OnReadOpts, Socket } from "node:net";
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import { ReadBuffer } from "../../sockets/read-buffer.ts";
 import { abandon, connectEndpoint, type ConnectAttempt, type UpstreamClientOptions } from "../connect.ts";
-import { isTlsFault } from "../errors.ts";
+import { isTlsFault } from "../upstream-errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
 import type { ConnectionPool } from "./pool.ts";

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ReadonlyHeaderList } from "../../message/message.ts";
 import type { UpstreamRequest } from "../upstream.ts";
-import { isFieldName, isFieldValue } from "./fields.ts";
+import { isFieldName, isFieldValue } from "./field-lines.ts";
 
 /** Methods whose requests without a body have Content-Length: 0 (RFC 9110 8.6). */
 const methodsWithBody = new Set(["POST", "PUT", "PATCH"]);

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { connectionOptions, isHopByHop, withoutConnectionOptions } from "../../message/hop-by-hop.ts";
 import type { HeaderList } from "../../message/message.ts";
-import { readFields } from "./fields.ts";
+import { readFields } from "./field-lines.ts";
 
 /** Most bytes of a response head, and of a trailer section (docs/features/upstream.md, "Limits"). */
 export const maxHeadBytes = 65_536;

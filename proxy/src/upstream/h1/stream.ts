@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { HeaderList, ResponseHead } from "../../message/message.ts";
 import { isIdempotent } from "../../message/methods.ts";
-import { upstreamError, type UpstreamError } from "../errors.ts";
+import { upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
 import { type ConnectionContext, Http1Connection } from "./connection.ts";
 import { type RequestBodyEvents, RequestBodyWriter } from "./request-body-writer.ts";

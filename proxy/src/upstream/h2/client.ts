@@ -1,6 +1,6 @@
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
-import { connectTimeoutError, upstreamError, type UpstreamError } from "../errors.ts";
+import { connectTimeoutError, upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";
 import { UpstreamSession } from "./session.ts";
 import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";

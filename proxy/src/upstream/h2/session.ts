@@ -10,7 +10,7 @@ import { containErrors } from "../../http2/contain-errors.ts";
 import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http2/settings.ts";
 import { ignore } from "../../sockets/ignore.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
-import { isTlsFault, upstreamError, type UpstreamError } from "../errors.ts";
+import { isTlsFault, upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 /** Streams that one session carries even if the server allows more: a connection is also a single point of failure. */
 const maxStreamsPerSession = 256;

@@ -10,7 +10,7 @@ import type {
 } from "../../message/message.ts";
 import { isIdempotent } from "../../message/methods.ts";
 import { ignore } from "../../sockets/ignore.ts";
-import { upstreamError, type UpstreamError } from "../errors.ts";
+import { upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import {
   continueTimeoutMs,
   type UpstreamHandler,

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import type { BackendTls, SubjectAltName } from "@svc-gateway/common/ir/backend-tls.ts";
-import { nameMismatch } from "../errors.ts";
+import { nameMismatch } from "../upstream-errors.ts";
 
 /** Names of the subject are ignored (RFC 9525 section 2); a wildcard matches one whole label. */
 const dnsRules = {

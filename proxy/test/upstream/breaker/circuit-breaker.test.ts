@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { CircuitBreaker as Settings } from "@svc-gateway/common/features/backend-policy.ts";
 import { CircuitBreaker, type Passage } from "../../../src/upstream/breaker/circuit-breaker.ts";
-import { breakerKey, BreakerTable, breakerTableBytes } from "../../../src/upstream/breaker/table.ts";
+import { breakerKey, BreakerTable, breakerTableBytes } from "../../../src/upstream/breaker/breaker-table.ts";
 import { BreakerModel } from "./model.ts";
 
 const settings = fc

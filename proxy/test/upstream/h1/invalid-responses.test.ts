@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { UpstreamErrorKind } from "../../../src/upstream/errors.ts";
+import type { UpstreamErrorKind } from "../../../src/upstream/upstream-errors.ts";
 import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { clientOptions, getRequest, RawServer, Recorder, until } from "../support.ts";

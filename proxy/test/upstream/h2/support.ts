@@ -17,7 +17,7 @@ import type {
   RequestBody,
   ResponseHead,
 } from "../../../src/message/message.ts";
-import type { UpstreamError } from "../../../src/upstream/errors.ts";
+import type { UpstreamError } from "../../../src/upstream/upstream-errors.ts";
 import { createHttp2UpstreamClient } from "../../../src/upstream/h2/client.ts";
 import { createIdlePool, type IdlePool } from "../../../src/upstream/idle-pool.ts";
 import type {

@@ -1,5 +1,10 @@
 import { expect } from "chai";
-import { BreakerTable, breakerKey, breakerTableBytes, Field } from "../../../src/upstream/breaker/table.ts";
+import {
+  BreakerTable,
+  breakerKey,
+  breakerTableBytes,
+  Field,
+} from "../../../src/upstream/breaker/breaker-table.ts";
 
 const memory = () => new SharedArrayBuffer(breakerTableBytes);
 const forgottenMs = 10 * 60_000;

@@ -2,7 +2,7 @@ import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { expect } from "chai";
 import { breakerEnvironment, pickRequest } from "./balancing.ts";
-import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
+import { createUpstreamRegistry } from "../../src/upstream/upstream-registry.ts";
 import type { TlsChanges } from "../../src/upstream/tls/tls-store.ts";
 import type { Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { issueCertificate } from "../tls/certificates.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer as createHttp2Server, type Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { createUpstreamClient } from "../../src/upstream/client.ts";
+import { createUpstreamClient } from "../../src/upstream/upstream-client.ts";
 import { answering, getRequest, Recorder, until } from "./support.ts";
 
 describe("createUpstreamClient", () => {
