@@ -79,10 +79,10 @@ export function createCloser(): (world: World) => Closed {
     if (standIns.length === 0) return { world, diagnostics: [] };
     const changed: Partial<Record<ClosableKind, unknown>> = {};
     const diagnostics: Diagnostic[] = [];
-    for (const [kind, wishes] of Map.groupBy(wishesOf(standIns, world), ({ target }) => target.kind)) {
-      const closed = [...Map.groupBy(wishes, ({ object }) => object)].map(([object, ofObject]) => ({
+    for (const [kind, requests] of Map.groupBy(requestsOf(standIns, world), ({ target }) => target.kind)) {
+      const closed = [...Map.groupBy(requests, ({ object }) => object)].map(([object, ofObject]) => ({
         object,
-        closure: joinWishes(object, ofObject),
+        closure: joinRequests(object, ofObject),
       }));
       diagnostics.push(...closed.map(({ object, closure }) => describe(object, closure)));
       const form = closed.map(({ object, closure }) => formOf(object, closure)).join("\n");
@@ -102,27 +102,27 @@ export function createCloser(): (world: World) => Closed {
   };
 }
 
-type Wish = { readonly object: KubeObject; readonly target: ClosedTarget; readonly by: StandIn };
+type ClosingRequest = { readonly object: KubeObject; readonly target: ClosedTarget; readonly by: StandIn };
 
 /** The existing objects that are closed. An object closes nothing in another namespace. */
-function wishesOf(standIns: readonly StandIn[], world: World): readonly Wish[] {
+function requestsOf(standIns: readonly StandIn[], world: World): readonly ClosingRequest[] {
   const lookup = createLookup(world);
   return standIns.flatMap((by) =>
-    (targetsOfStandIn(by) ?? []).flatMap((target): Wish | [] => {
+    (targetsOfStandIn(by) ?? []).flatMap((target): ClosingRequest | [] => {
       const object = lookup(target.kind, by.metadata.namespace, target.name);
       return object === undefined ? [] : { object, target, by };
     }),
   );
 }
 
-function joinWishes(object: KubeObject, wishes: readonly Wish[]): Closure {
-  const sections = wishes.map(({ target, by }) => sectionOf(object, target, by));
+function joinRequests(object: KubeObject, requests: readonly ClosingRequest[]): Closure {
+  const sections = requests.map(({ target, by }) => sectionOf(object, target, by));
   const named = sections.filter((section) => section !== undefined);
   return {
-    by: [...new Map(wishes.map(({ by }) => [formatRef(refOf(by)), refOf(by)])).values()],
+    by: [...new Map(requests.map(({ by }) => [formatRef(refOf(by)), refOf(by)])).values()],
     sections: named.length === sections.length ? new Set(named) : undefined,
     // SvcExternalAuths authorize requests, not connections.
-    belowHttp: wishes.some(({ by }) => by.kind !== "SvcExternalAuth"),
+    belowHttp: requests.some(({ by }) => by.kind !== "SvcExternalAuth"),
   };
 }
 

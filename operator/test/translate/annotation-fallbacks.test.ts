@@ -127,7 +127,7 @@ const companions: Readonly<Record<string, Annotations>> = {
   "ssl-redirect-code": { "ingress.svc-labs.dev/ssl-redirect": "true" },
 };
 
-/** Values that nobody means, besides those of the table. */
+/** Hostile values, besides those of the table. */
 const hostileValues: readonly string[] = [
   "x".repeat(100_001),
   `${"1".repeat(100_000)}s`,
@@ -237,7 +237,7 @@ describe("translate: values of annotations that cannot be used", () => {
       if (value === undefined) expect.fail("has no default here");
       const own = companions[definition.name] ?? {};
       const withDefault = translateOne(own, { [key]: value }, ofClass);
-      // The path of the Ingress is a prefix, so that its expressions show nowhere.
+      // The path of the Ingress is a prefix, so that use-regex has no visible effect.
       if (definition.name !== "use-regex" && !(isProtection && definition.name !== "ext-auth")) {
         expect(served(withDefault), "the default has an effect").to.not.deep.equal(
           served(translateOne(own, {}, ofClass)),

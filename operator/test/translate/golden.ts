@@ -36,8 +36,9 @@ type Options = Partial<TranslateSettings> & {
 };
 
 /**
- * Reads a case. A document of kind `TranslateSettings` sets options (`now` is the time, `ownPorts` the ports of the gateway's pods by address); every other one is a
- * manifest. A manifest that validation refuses is taken as it stands: translation must cope with it too.
+ * Reads a case. A document of kind `TranslateSettings` sets options (`now` is the time, `ownPorts` the ports of the
+ * gateway's pods by address); every other one is a manifest. A manifest that validation rejects is used as written:
+ * translation must cope with it too.
  */
 export function readCase(name: string): GoldenCase {
   const text = readFileSync(new URL(`${name}.in.yaml`, testdata), "utf8");

@@ -133,8 +133,8 @@ function surroundings(kind: KindName | undefined): readonly Manifest[] {
 
 const passwordHash = "$2y$04$7jehzFjm1aqaNTXehpQTOegNTraQa8ld1mWj1IeZJNOdHvoXf3B.q";
 
-/** The names of the objects that may be told of: the resource, and what uses it. */
-const told: ReadonlySet<string> = new Set(["one", "user", "edge"]);
+/** The names of the objects that findings may be about: the resource, and its user. */
+const reportable: ReadonlySet<string> = new Set(["one", "user", "edge"]);
 
 /** What a resource of a kind with this spec comes to. Undefined: a world without it and without anything that uses it. */
 export function translateResource(kind: KindName | undefined, spec?: object): Translation {
@@ -148,7 +148,7 @@ export function translateResource(kind: KindName | undefined, spec?: object): Tr
   const translation = translate(createWorld(valid), settings);
   for (const { reason, message, object, field = "" } of translation.diagnostics) {
     expect(reason).to.not.equal("InternalError");
-    expect(told.has(object.name), `${object.kind} ${object.name}: ${message}`).to.equal(true);
+    expect(reportable.has(object.name), `${object.kind} ${object.name}: ${message}`).to.equal(true);
     for (const text of [message, field]) {
       expect(Buffer.byteLength(text)).to.be.at.most(1000);
       expect(text).to.match(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u);
@@ -161,7 +161,7 @@ export function translateResource(kind: KindName | undefined, spec?: object): Tr
   return translation;
 }
 
-/** What proxies and objects would be told: two values that mean the same give the same. */
+/** The result for proxies and objects: two values of the same meaning give the same outcome. */
 export const outcomeOf = ({ scopes, wantedKeySets, dedicated, vips }: Translation): unknown => ({
   scopes,
   wantedKeySets,

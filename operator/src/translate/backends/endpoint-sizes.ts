@@ -47,7 +47,7 @@ export function createEndpointSizes({
       ledger.edit({ removed: before ? [before] : [], added: after ? [after] : [] });
     },
     leftOut() {
-      const told = [
+      const omitted = [
         ...ledger
           .tooLarge()
           .map((object) => ({ object, message: describeEndpointsLeftOut(maxServiceEndpointBytes) })),
@@ -57,9 +57,9 @@ export function createEndpointSizes({
         })),
       ];
       return {
-        services: new Set(told.map(({ object }) => nameOf(object))),
-        diagnostics: told.map(({ object, message }) => endpointsLeftOut({ object }, message)),
-        events: told.map(({ object, message }) => notServed(object, message)),
+        services: new Set(omitted.map(({ object }) => nameOf(object))),
+        diagnostics: omitted.map(({ object, message }) => endpointsLeftOut({ object }, message)),
+        events: omitted.map(({ object, message }) => notServed(object, message)),
       };
     },
   };

@@ -217,11 +217,11 @@ function acceptedCondition(
   unaccepted: TlsPolicySettings["unaccepted"],
 ): DesiredCondition {
   const lost = targets.flatMap(({ service, owner }) => (owner === undefined ? [] : [{ service, owner }]));
-  const told = lost.map(
+  const conflicts = lost.map(
     ({ service, owner }) => `Service ${service} already uses the older policy ${nameOf(refOf(owner))}`,
   );
   const conflict =
-    lost.length === targets.length ? { reason: "Conflicted", message: told.join("; ") } : undefined;
-  const message = ["The policy applies", ...told].join("; ");
+    lost.length === targets.length ? { reason: "Conflicted", message: conflicts.join("; ") } : undefined;
+  const message = ["The policy applies", ...conflicts].join("; ");
   return conditionOf("Accepted", conflict ?? unaccepted, { reason: "Accepted", message });
 }

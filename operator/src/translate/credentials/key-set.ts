@@ -63,10 +63,10 @@ export const describeUntried = memo((keys: UsableKeys["keys"]): string | undefin
     const [same] = [...Map.groupBy(all, ({ kid }) => kid)].filter(
       ([, ofName]) => ofName.length > maxTriedKeys,
     );
-    const told = `${all.length} keys are for ${alg}, and a token without kid is checked with ${maxTriedKeys} of them only`;
-    if (same === undefined) return told;
+    const sentence = `${all.length} keys are for ${alg}, and a token without kid is checked with ${maxTriedKeys} of them only`;
+    if (same === undefined) return sentence;
     const [kid, { length }] = same;
-    return `${told}; ${length} of them have ${kid === undefined ? "no kid" : `the kid ${quote(kid)}`}, so some are never used`;
+    return `${sentence}; ${length} of them have ${kid === undefined ? "no kid" : `the kid ${quote(kid)}`}, so some are never used`;
   });
   return parts.length === 0 ? undefined : parts.join("; ");
 });

@@ -73,9 +73,9 @@ export function createKeySetTranslator(
       const bytes = leftOut.get(ref.name);
       resources.push(resourceOf(ref, bytes === undefined ? keys : undefined));
       if (bytes !== undefined) {
-        const told = keySetLeftOut(place, maxBytes, bytes);
-        diagnostics.push(told);
-        events.push(notServed(ref.object, told.message));
+        const finding = keySetLeftOut(place, maxBytes, bytes);
+        diagnostics.push(finding);
+        events.push(notServed(ref.object, finding.message));
         continue;
       }
       const unused = describeUnusable(unusable);

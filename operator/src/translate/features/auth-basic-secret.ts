@@ -28,7 +28,7 @@ export function translateAuthBasicSecret(
   const users = readHtpasswdSecret(secret);
   if (!users.ok) {
     const why = `Secret ${name} cannot be used: ${describeProblem(users.error)}`;
-    context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+    context.reportWithEvent(definition, (place) => protectionUnavailable(place, why, definition.fallback));
     return [{}];
   }
   const { value, sha1Users, leftOut } = users.value;

@@ -19,7 +19,7 @@ export function translateAuthJwt(read: AnnotationReader, context: FeatureContext
   const known = readJwtAuth(resource);
   if (!known.ok) {
     const why = `JwtAuth ${name} cannot be used: ${describeProblem(known.error)}`;
-    context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+    context.reportWithEvent(definition, (place) => protectionUnavailable(place, why, definition.fallback));
     return [{}];
   }
   const { rules, keys, warnings, untried } = known.value;

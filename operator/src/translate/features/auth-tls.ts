@@ -40,6 +40,8 @@ function readAuthorities(read: AnnotationReader, context: FeatureContext): strin
   const authorities = readClientAuthorities(secret);
   if (authorities.ok) return authorities.value;
   const why = `Secret ${formatNamespacedName(secret.metadata)}: ${describeProblem(authorities.error)}`;
-  context.announce(authTlsSecret, (place) => protectionUnavailable(place, why, authTlsSecret.fallback));
+  context.reportWithEvent(authTlsSecret, (place) =>
+    protectionUnavailable(place, why, authTlsSecret.fallback),
+  );
   return undefined;
 }

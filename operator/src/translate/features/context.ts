@@ -22,7 +22,7 @@ export type FeatureContext = View & {
     finding: (place: Place) => Diagnostic,
   ) => void;
   /** Reports a finding that the author of the Ingress must see, as an Event as well. */
-  readonly announce: FeatureContext["report"];
+  readonly reportWithEvent: FeatureContext["report"];
   /** Reports a reference that is not permitted, in a finding and in an Event. */
   readonly refuse: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
   /** Warns of an annotation that is used as written, in a finding and in an Event. */

@@ -32,7 +32,7 @@ export function translateExtAuth(read: AnnotationReader, context: FeatureContext
   }
   if (!check.ok) {
     const text = `${named} cannot be used: ${check.error.message}`;
-    context.announce(definition, (place) => protectionUnavailable(place, text, definition.fallback));
+    context.reportWithEvent(definition, (place) => protectionUnavailable(place, text, definition.fallback));
     return [{}];
   }
   if (endpointRef !== undefined) context.useEndpoints(endpointRef);

@@ -24,7 +24,7 @@ export function translateIpAccessControl(
   if (resource === undefined) return undefined;
   if (isStandIn(resource)) {
     const why = `IpAccessControl ${formatNamespacedName(resource.metadata)} is not valid`;
-    context.announce(definition, (place) =>
+    context.reportWithEvent(definition, (place) =>
       protectionUnavailable(place, why, "every request is answered 503"),
     );
     return { unavailable: true, deny: [] };

@@ -41,10 +41,10 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
   if (!header.ok)
     return unusable(`has no valid header name in spec.byHeader: ${describeProblem(header.error)}`);
   if (!authenticates(read, context)) {
-    const nobody = context.filters === undefined ? "no annotation" : "no filter of the rule";
+    const withoutAuthentication = context.filters === undefined ? "no annotation" : "no filter of the rule";
     context.warnUnlessAuthenticated(
       definition,
-      `${named} counts by the header ${header.value}, whose value a client can change with every request, and ${nobody} authenticates clients`,
+      `${named} counts by the header ${header.value}, whose value a client can change with every request, and ${withoutAuthentication} authenticates clients`,
     );
   }
   return { ...rate, byHeader: header.value.toLowerCase() };

@@ -31,7 +31,7 @@ export function resolveReference<K extends KindName>(
   const named = `${kind} ${formatNamespacedName(reference)}`;
   const instead = byClass === undefined ? definition.fallback : classDefaultApplies;
   const isProtection = definition.restricts === true && byClass === undefined;
-  context.announce(definition, (place) =>
+  context.reportWithEvent(definition, (place) =>
     (isProtection ? protectionNotFound : referenceNotFound)(place, named, instead),
   );
   return byClass;
@@ -56,7 +56,7 @@ export function resolveProtection<K extends KindName>(
   if (found !== undefined && !isStandIn(found)) return found;
   const what = found === undefined ? `does not exist${orElse}` : "is not valid";
   const why = `${kind} ${formatNamespacedName(reference)} ${what}`;
-  context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+  context.reportWithEvent(definition, (place) => protectionUnavailable(place, why, definition.fallback));
   return "unavailable";
 }
 

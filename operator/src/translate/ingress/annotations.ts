@@ -88,7 +88,7 @@ export function openAnnotations(
   const endpointRefs: EndpointRef[] = [];
   const keySets: KeySetRef[] = [];
   const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
-  const tell =
+  const warnWithEvent =
     (finding: (place: Place, message: string) => Diagnostic): FeatureContext["warn"] =>
     (definition, text) => {
       const key = annotationKey(definition);
@@ -120,10 +120,10 @@ export function openAnnotations(
       classDefaults === undefined || hasOwnValue(annotations, definition)
         ? [namespace]
         : [namespace, classDefaults.namespace],
-    warn: tell(riskyAnnotation),
-    warnUnlessAuthenticated: tell(riskyAnnotation),
-    refuse: tell(referenceNotPermitted),
-    announce: (definition, finding) => {
+    warn: warnWithEvent(riskyAnnotation),
+    warnUnlessAuthenticated: warnWithEvent(riskyAnnotation),
+    refuse: warnWithEvent(referenceNotPermitted),
+    reportWithEvent: (definition, finding) => {
       const key = annotationKey(definition);
       const found = finding(placeOf(key));
       diagnostics.push(found);

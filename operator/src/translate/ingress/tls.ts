@@ -64,7 +64,7 @@ function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
   if (clients !== undefined) {
     const served = defaultBackend === undefined ? ruleHosts : [...ruleHosts, anyHost];
     for (const finding of unverifiedHosts(claims, served)) {
-      annotations.context.announce(authTls.annotations.authTlsSecret, finding);
+      annotations.context.reportWithEvent(authTls.annotations.authTlsSecret, finding);
     }
   }
   return {

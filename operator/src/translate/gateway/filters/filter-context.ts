@@ -61,7 +61,7 @@ export function featureContext(context: FilterContext): FeatureContext {
     // Only the redirects of Ingresses need it.
     httpsPublicPort: 443,
     report: (_, finding) => find(finding),
-    announce: (_, finding) => find(finding),
+    reportWithEvent: (_, finding) => find(finding),
     refuse: (_, message) => find((at) => referenceNotPermitted(at, message)),
     warn: (_, message) => find((at) => resourcePartlyIgnored(at, message)),
     warnUnlessAuthenticated: (_, message) => {

@@ -53,10 +53,10 @@ function* widerHosts({ kind, host }: HostPattern): Generator<string, void> {
 
 /** Each name of a certificate is looked at once, however many listeners have it, and each host of a listener too. */
 function findCertificates(listeners: readonly Listener[], overlaps: Map<string, ConditionReason>): void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const note = (listener: Listener, message: string): void => {
-    if (told.has(listener.id)) return;
-    told.add(listener.id);
+    if (reported.has(listener.id)) return;
+    reported.add(listener.id);
     overlaps.set(listener.id, { reason: "OverlappingCertificates", message });
   };
   const wanting = listenersByName(listeners, ({ hostname }) => certificateNames(hostname));

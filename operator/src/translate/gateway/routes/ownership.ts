@@ -61,8 +61,8 @@ export function createOwnedClaims(): (
           isReduced = true;
           const loss = { listener: id, host: one.host.host, owner };
           for (const loser of reduced.losers) addTo(lost, formatRef(loser), loss);
-          for (const told of reduced.losses)
-            losses.set(`${formatRef(told.event.object)} ${told.event.message}`, told);
+          for (const reported of reduced.losses)
+            losses.set(`${formatRef(reported.event.object)} ${reported.event.message}`, reported);
         }
         if (isReduced) left.set(id, sortEntries(hosts));
       }

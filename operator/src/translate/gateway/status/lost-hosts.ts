@@ -39,7 +39,7 @@ export function createLossStatuses(): (
 ) => readonly RouteStatus[] {
   const known = new WeakMap<RouteStatus, { readonly key: string; readonly status: RouteStatus }>();
   let last: readonly RouteStatus[] = [];
-  const tell = (status: RouteStatus, hosts: readonly LostHost[]): RouteStatus => {
+  const withLostHosts = (status: RouteStatus, hosts: readonly LostHost[]): RouteStatus => {
     const key = hosts
       .map(({ listener, host, owner }) => `${listener} ${host} ${describeOwner(owner)}`)
       .join("\n");
@@ -53,7 +53,7 @@ export function createLossStatuses(): (
     if (lost.size === 0) return routes;
     const next = routes.map((status) => {
       const hosts = lost.get(formatRef(refOf(status.object)));
-      return hosts === undefined ? status : tell(status, hosts);
+      return hosts === undefined ? status : withLostHosts(status, hosts);
     });
     if (!haveSameItems(last, next)) last = next;
     return last;
@@ -74,7 +74,7 @@ function withLosses(parent: Parent, all: readonly LostHost[]): Parent {
   const others = conditions.filter(({ type }) => type !== (isWhole ? "Accepted" : "PartiallyInvalid"));
   const partly = conditions.find(({ type }) => type === "PartiallyInvalid");
   const reason = "RouteConflict";
-  const told: DesiredCondition = isWhole
+  const condition: DesiredCondition = isWhole
     ? { type: "Accepted", status: "False", reason, message: `Nothing is served at this parent: ${message}` }
     : {
         type: "PartiallyInvalid",
@@ -85,8 +85,8 @@ function withLosses(parent: Parent, all: readonly LostHost[]): Parent {
   return {
     ...parent,
     conditions: isWhole
-      ? [told, ...others.filter(({ type }) => type !== "PartiallyInvalid")]
-      : [...others, told],
+      ? [condition, ...others.filter(({ type }) => type !== "PartiallyInvalid")]
+      : [...others, condition],
   };
 }
 

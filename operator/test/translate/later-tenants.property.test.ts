@@ -8,9 +8,9 @@ import { createWorld } from "../../src/world.ts";
 import { createRandom, readCorpus, seed, type CorpusCase } from "./corpus.ts";
 
 const prefix = "zz-";
-const strangersOf = 4;
+const casesOfOthers = 4;
 
-/** Values that name a place on the network or a namespace, in the stranger's terms. */
+/** Values that name a place on the network or a namespace, of the later tenants. */
 function foreign(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
     if (key === "namespace") return prefix + value;
@@ -51,7 +51,7 @@ function withHosts(object: KubeObject): KubeObject {
  * The objects of a case as those of other tenants, who came last: in other namespaces and with other hosts. References that
  * name a namespace in one text (`shop/users`) still lead to the first tenants' objects, and so do labels and addresses.
  */
-const asStrangers = ({ objects }: CorpusCase): readonly KubeObject[] =>
+const asLaterTenants = ({ objects }: CorpusCase): readonly KubeObject[] =>
   objects
     .filter(({ metadata: { namespace } }) => namespace !== undefined)
     .map((object) => {
@@ -59,7 +59,7 @@ const asStrangers = ({ objects }: CorpusCase): readonly KubeObject[] =>
       return { ...other, metadata: { ...other.metadata, creationTimestamp: youngest } };
     });
 
-const isStranger = (namespace: string | undefined): boolean => namespace?.startsWith(prefix) === true;
+const isLaterTenant = (namespace: string | undefined): boolean => namespace?.startsWith(prefix) === true;
 
 type Seen = Readonly<Record<string, unknown>>;
 
@@ -67,20 +67,20 @@ type Seen = Readonly<Record<string, unknown>>;
 function view({ scopes, diagnostics, events, conflicts, gatewayStatuses }: Translation): Seen {
   const about = <Item extends { readonly object: { readonly namespace?: string | undefined } }>(
     list: readonly Item[],
-  ) => list.filter(({ object }) => !isStranger(object.namespace));
+  ) => list.filter(({ object }) => !isLaterTenant(object.namespace));
   const ofObjects = <Item extends { readonly object: KubeObject }>(list: readonly Item[]) =>
-    list.filter(({ object }) => !isStranger(object.metadata.namespace));
+    list.filter(({ object }) => !isLaterTenant(object.metadata.namespace));
   return {
     ...Object.fromEntries(scopes.shared.flatMap(resourceView)),
     scopes: scopes.dedicated
-      .filter(({ gateway }) => !isStranger(gateway.namespace))
+      .filter(({ gateway }) => !isLaterTenant(gateway.namespace))
       .map(({ gateway, resources }) => [
         gateway,
         Object.fromEntries(resources.map(({ key, body }) => [key, body])),
       ]),
     diagnostics: about(diagnostics),
     events: about(events),
-    conflicts: conflicts.filter(({ loser }) => !isStranger(loser.namespace)),
+    conflicts: conflicts.filter(({ loser }) => !isLaterTenant(loser.namespace)),
     gateways: ofObjects(gatewayStatuses.gateways),
     listenerSets: ofObjects(gatewayStatuses.listenerSets),
     routes: ofObjects(gatewayStatuses.routes),
@@ -93,7 +93,7 @@ function resourceView(resource: Resource): readonly (readonly [string, unknown])
   const decoded = decodeResource(resource);
   if (!decoded.ok || decoded.value === undefined) throw new Error(`${key} cannot be decoded`);
   const { type, value } = decoded.value;
-  const own = ({ source }: Pick<Route, "source">): boolean => !isStranger(source.namespace);
+  const own = ({ source }: Pick<Route, "source">): boolean => !isLaterTenant(source.namespace);
   switch (type) {
     case "route":
       return [[key, { ...value, routes: value.routes.filter(own) }]];
@@ -130,11 +130,11 @@ describe("tenants who come last, with other namespaces and hosts", function () {
       const first = one.objects.map(dated);
       const before = translate(createWorld(first), structuredClone(settings), options);
       const expected = usedOnly(view(before));
-      for (let index = 0; index < strangersOf; index++) {
+      for (let index = 0; index < casesOfOthers; index++) {
         const other = corpus[Math.floor(random() * corpus.length)] as CorpusCase;
-        const world = createWorld([...first, ...asStrangers(other)]);
+        const world = createWorld([...first, ...asLaterTenants(other)]);
         const after = view(translate(world, structuredClone(settings), options));
-        // Hosts and resources of the strangers come in addition.
+        // Hosts and resources of the later tenants come in addition.
         for (const [key, value] of Object.entries(expected)) {
           expect(after[key], `${one.name}, then ${other.name}: ${key}`).to.deep.equal(value);
         }
