@@ -54,13 +54,17 @@ export type ProxyOptions = {
   /** The most bytes of responses that wait for clients in this worker; no bound when absent. */
   readonly responseMemoryBytes?: number;
   /** The place among the workers of a proxy; the only worker when absent. */
-  readonly crew?: Crew;
+  readonly workerPlace?: WorkerPlace;
   /** Listener ports that are bound, sorted, whenever that changes. */
   readonly onBoundPorts?: (ports: readonly number[]) => void;
 };
 
 /** One worker among those that serve the same listeners. */
-export type Crew = { readonly worker: number; readonly workers: number; readonly memory: SharedMemory };
+export type WorkerPlace = {
+  readonly worker: number;
+  readonly workers: number;
+  readonly memory: SharedMemory;
+};
 
 /** A running data plane: everything from the sockets to the upstreams, steered by snapshots. */
 export type Proxy = {
@@ -102,7 +106,7 @@ const acceptAfterSignalMs = 5_000;
 export function startProxy(options: ProxyOptions): Proxy {
   prepareCollector();
   const { settings, metrics, accessLog, log, snapshotLog = log } = options;
-  const { worker, workers, memory } = options.crew ?? {
+  const { worker, workers, memory } = options.workerPlace ?? {
     worker: 0,
     workers: 1,
     memory: createSharedMemory(1),

@@ -109,7 +109,10 @@ export class Listener {
     this.localPort = bound.value;
     // Accepting may fail later, when file descriptors run out; the socket stays open.
     this.server.on("error", (error: NodeJS.ErrnoException) => {
-      log.error({ listener: this.view.port, reason: error.code ?? error.message }, "connection not accepted");
+      log.error(
+        { listener: this.view.port, reason: error.code ?? error.message },
+        "connections cannot be accepted",
+      );
     });
     return undefined;
   }

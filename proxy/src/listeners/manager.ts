@@ -212,7 +212,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
         draining.delete(listener);
         log.info(
           { ...describe(plan), duration_ms: Math.round(durationMs), cut: cut ?? 0 },
-          cut === undefined ? "listener drained" : "listener cut off",
+          cut === undefined ? "listener drained" : "listener drain timed out: connections were cut",
         );
         events.onDrained(durationMs);
         events.onLifecycle(cut === undefined ? "drain_completed" : "drain_exceeded");

@@ -83,7 +83,7 @@ export class UdpListener implements Draining {
     socket.on("error", (error: NodeJS.ErrnoException) => {
       this.context.log.error(
         { listener: this.port, reason: error.code ?? error.message },
-        "datagram not received",
+        "UDP socket failed",
       );
     });
     socket.on("message", (message, { address, port }) => {

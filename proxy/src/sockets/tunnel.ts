@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import type { Cancellable } from "../exchange/exchange.ts";
 import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../http/response-memory.ts";
-import { Swiftness } from "../http/response-room.ts";
+import { ClientSpeed } from "../http/response-room.ts";
 import { takenBytes } from "../http/taken-bytes.ts";
 import type { TunnelReader, TunnelReceiver } from "./tunnel-reader.ts";
 
@@ -60,7 +60,7 @@ const minPauseBytes = 16_384;
 /** The destination of the bytes of one direction. */
 class Sink implements TunnelReceiver {
   readonly socket: Duplex;
-  private readonly swiftness = new Swiftness();
+  private readonly speed = new ClientSpeed();
   private isPaused = false;
 
   constructor(socket: Duplex) {
@@ -72,8 +72,8 @@ class Sink implements TunnelReceiver {
     socket.write(chunk, this.onWritten);
     const waitingBytes = socket.writableLength;
     // What the system took at once needs no wait, however much it was.
-    if (waitingBytes === 0) this.swiftness.took(chunk.length);
-    else this.swiftness.paused();
+    if (waitingBytes === 0) this.speed.took(chunk.length);
+    else this.speed.paused();
     this.isPaused = waitingBytes >= minPauseBytes;
     return !this.isPaused;
   }
@@ -84,7 +84,7 @@ class Sink implements TunnelReceiver {
   }
 
   get roomBytes(): number {
-    return this.swiftness.roomBytes(this.socket.writableLength);
+    return this.speed.roomBytes(this.socket.writableLength);
   }
 
   /** Called when more may be read after `receive` has answered false. */

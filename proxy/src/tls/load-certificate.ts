@@ -16,7 +16,7 @@ export function loadCertificate({ chainPem, keyPem }: Certificate): Result<Loade
   try {
     const leaf = new X509Certificate(chainPem);
     const key = createPrivateKey(keyPem);
-    if (!leaf.checkPrivateKey(key)) return problem("the private key does not belong to the certificate");
+    if (!leaf.checkPrivateKey(key)) return problem("the private key does not match the certificate");
     return ok({
       chainPem,
       keyPem,
@@ -24,6 +24,6 @@ export function loadCertificate({ chainPem, keyPem }: Certificate): Result<Loade
       notAfterMs: leaf.validToDate.getTime(),
     });
   } catch (error) {
-    return problem(`not a certificate with its key: ${textOf(error)}`);
+    return problem(`the certificate or its private key cannot be parsed: ${textOf(error)}`);
   }
 }

@@ -33,7 +33,7 @@ const proxy = startProxy({
   log,
   snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),
   responseMemoryBytes,
-  crew: { worker, workers, memory },
+  workerPlace: { worker, workers, memory },
   onBoundPorts: (ports) => send({ type: "ports", ports, udp: proxy.udpPorts() }),
 });
 const hurry = new AbortController();

@@ -146,7 +146,7 @@ export async function startGateway(
     settings: read.value.settings,
     metrics,
     log: silentLogger,
-    ...(memory !== undefined && { crew: { worker: 0, workers: 1, memory } }),
+    ...(memory !== undefined && { workerPlace: { worker: 0, workers: 1, memory } }),
     accessLog: {
       enabled: true,
       write: (record) => void records.push(record),

@@ -9,7 +9,7 @@ import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-g
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
-import { startProxy, type Crew, type Proxy } from "../../src/proxy.ts";
+import { startProxy, type WorkerPlace, type Proxy } from "../../src/proxy.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 
 /** What a test wants to be served: listener ports 9000 (TCP), 9443 (TLS, and HTTPS where it says so) and 5300 (UDP). */
@@ -97,7 +97,11 @@ function resourcesOf(plan: L4Plan): readonly Resource[] {
 }
 
 /** Starts a whole data plane, on free ports unless `flags`, those of `serve standalone`, say otherwise. */
-export async function startL4(plan: L4Plan, flags: readonly string[] = [], crew?: Crew): Promise<L4Gateway> {
+export async function startL4(
+  plan: L4Plan,
+  flags: readonly string[] = [],
+  workerPlace?: WorkerPlace,
+): Promise<L4Gateway> {
   const free = flags.some((flag) => flag.startsWith("--port-map")) ? [] : ["--port-map=9000=0,9443=0,5300=0"];
   const ports = [...free, "--proxy-bind-address", "127.0.0.1"];
   const argv = ["--manifests", ".", ...ports, "--proxy-shutdown-grace-period=100ms", ...flags];
@@ -108,7 +112,7 @@ export async function startL4(plan: L4Plan, flags: readonly string[] = [], crew?
     settings: read.value.settings,
     metrics,
     log: silentLogger,
-    ...(crew && { crew }),
+    ...(workerPlace && { workerPlace }),
     accessLog: { enabled: false, write: () => {}, flush: () => {}, close: () => Promise.resolve() },
   });
   let snapshot: Snapshot | undefined;

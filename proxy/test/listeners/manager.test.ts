@@ -243,7 +243,10 @@ describe("the listener manager", () => {
         "drain_exceeded",
         "cut drain_exceeded 1",
       ]);
-      expect(log.lines.at(-1)).to.deep.include({ level: "info", message: "listener cut off" });
+      expect(log.lines.at(-1)).to.deep.include({
+        level: "info",
+        message: "listener drain timed out: connections were cut",
+      });
       expect(log.lines.at(-1)?.fields).to.include({ listener: 80, cut: 1 });
       expect(closes).to.deep.equal(["shutdown"]);
       await busy.untilEnd();

@@ -1,7 +1,7 @@
 import type { ClientCloseReason } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type WaitingClient, WaitingResponse, type ResponseMemory } from "../response-memory.ts";
-import { Swiftness } from "../response-room.ts";
+import { ClientSpeed } from "../response-room.ts";
 
 /** What has been written to a client. */
 export type WrittenBytes = {
@@ -26,7 +26,7 @@ export class ResponseWrites implements WaitingClient {
   private readonly pace = new ReadingPace();
   private waiting: WaitingResponse | undefined = undefined;
   private isWaiting = false;
-  private readonly swiftness = new Swiftness();
+  private readonly speed = new ClientSpeed();
   private resume: (() => void) | undefined = undefined;
 
   /** `timeoutMs` is the write timeout, 0 = off; `leave` ends the connection. */
@@ -44,12 +44,12 @@ export class ResponseWrites implements WaitingClient {
 
   /** Most bytes that may be read for the client at once, while it wants more. */
   get roomBytes(): number {
-    return this.swiftness.roomBytes(this.written.waitingBytes);
+    return this.speed.roomBytes(this.written.waitingBytes);
   }
 
   /** The system has taken all that was written. */
   wentAtOnce(bytes: number): void {
-    this.swiftness.took(bytes);
+    this.speed.took(bytes);
   }
 
   /**
@@ -57,7 +57,7 @@ export class ResponseWrites implements WaitingClient {
    * room in the memory of waiting responses, or `drained` is to be when everything has left.
    */
   mayWait(resume: () => void): boolean {
-    this.swiftness.paused();
+    this.speed.paused();
     this.isWaiting = true;
     if (this.written.waitingBytes >= minCountedBytes) {
       this.look();
