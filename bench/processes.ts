@@ -43,7 +43,7 @@ export async function waitForPort(port: number, seconds = 60): Promise<void> {
     if (isOpen) return;
     await delay(50);
   }
-  throw new Error(`nothing listens on port ${port}`);
+  throw new Error(`no process listens on port ${port}`);
 }
 
 /** Processor time of a process and its children in seconds, from the scheduler's own account. */

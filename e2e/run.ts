@@ -1,5 +1,5 @@
 /**
- * `make e2e`: brings the cluster up if it is not, installs the gateway, runs the tests and says how they went
+ * `make e2e`: brings the cluster up if it is not, installs the gateway, runs the tests and prints the results
  * (support/campaign.ts). TESTS names files.
  */
 import { globSync, rmSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * What the Kubernetes API server checks and fills in by Go code for its own kinds, so that the published OpenAPI
- * does not say it: enums, ranges and defaults ("Kubernetes API Reference Docs", the description of each field).
- * Rules that span fields are code, in operator/src/api/validate-core.ts.
+ * Checks and defaults that the Kubernetes API server applies to its own kinds by Go code, so that the published OpenAPI
+ * lacks them: enums, ranges and defaults ("Kubernetes API Reference Docs", the description of each field). Rules that
+ * span fields are code, in operator/src/api/validate-core.ts.
  */
 import type { Schema } from "../operator/src/api/schema.ts";
 

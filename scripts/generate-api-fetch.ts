@@ -1,7 +1,7 @@
 /**
- * Reads the published schemas of the kinds that are not ours: the CRDs of Gateway API's experimental channel and the
- * OpenAPI documents of Kubernetes. Both come as Go modules through the ordinary `go` command, so this step needs Go,
- * `unzip` and the network; everything else of scripts/generate-api.ts needs neither.
+ * Reads the published schemas of the kinds of Kubernetes and the Gateway API: the OpenAPI documents of the one, and the
+ * CRDs of the other's experimental channel. Both come as Go modules through the ordinary `go` command, so this step
+ * needs Go, `unzip` and the network; everything else of scripts/generate-api.ts needs neither.
  */
 import { execFileSync } from "node:child_process";
 import { parse } from "yaml";
@@ -61,7 +61,7 @@ function core(area: string, version: string, kind: string, plural: string, names
   };
 }
 
-/** Downloads both modules and gives the definition of every kind that is not ours. */
+/** Downloads both modules and returns the definition of every kind of theirs. */
 export function fetchDefinitions(): readonly KindDefinition[] {
   return [...fetchGatewayKinds(), ...fetchCoreKinds()];
 }
@@ -109,6 +109,6 @@ function downloadArchive(module: string): string {
     output = (error as { readonly stdout?: string }).stdout ?? "";
   }
   const { Zip } = (output === "" ? {} : JSON.parse(output)) as { Zip?: string };
-  if (Zip === undefined) throw new Error(`go mod download ${module} gave no archive`);
+  if (Zip === undefined) throw new Error(`go mod download ${module} returned no archive`);
   return Zip;
 }

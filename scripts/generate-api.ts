@@ -1,5 +1,5 @@
 /**
- * Makes the typed API of the operator from schemas.
+ * Generates the typed API of the operator from schemas.
  *
  *   scripts/node scripts/generate-api.ts            from crds/ and operator/src/api/schemas/, writes
  *                                                   schemas/ of our kinds, generated/ of all kinds and the reference

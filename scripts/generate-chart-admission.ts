@@ -1,6 +1,6 @@
 /**
- * The admission policy of the chart, from the declarations of annotations: one rule each for the form of the value. What
- * only the controller can judge (ranges, references) stays a Warning Event. See docs/reference/annotations.md.
+ * The admission policy of the chart, from the declarations of annotations: one rule each for the form of the value.
+ * Ranges and references, which only the controller can check, remain Warning Events. See docs/reference/annotations.md.
  */
 import { stringify } from "yaml";
 import { annotationKey, type AnnotationDefinition } from "../common/src/features/definition.ts";
@@ -23,8 +23,8 @@ export const rulesOf = (definitions: Iterable<AnnotationDefinition<unknown>>): r
   );
 
 /**
- * A value that was there before the update passes: an object that is wrong already must stay editable, and its
- * finalizers removable. The words are those of the Event that the controller would write, up to the consequence.
+ * Accepts a value that was there before the update: an object that is already invalid must stay editable, and its
+ * finalizers removable. The message is that of the Event that the controller would write, without the consequence.
  */
 function ruleOf(key: string, { pattern, noun, expected }: Form): Rule {
   const quoted = celString(key);
@@ -46,7 +46,7 @@ function celString(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
-/** What the rules look at: the annotations of the object, and the keys of those that this request sets or changes. */
+/** Variables of the rules: the annotations of the object, and the keys of those that this request sets or changes. */
 export const variables = [
   { name: "annotations", expression: "has(object.metadata.annotations) ? object.metadata.annotations : {}" },
   {

@@ -1,6 +1,6 @@
 /**
- * What the controllers ask of the API server, as data: what for, where, and under which values of the chart. The templates of
- * the roles follow from it (generate-chart-rbac.ts).
+ * The permissions of the controllers as data: their purpose, their place, and under which values of the chart they are
+ * needed. The templates of the roles are generated from them (generate-chart-rbac.ts).
  */
 
 /**
@@ -58,7 +58,7 @@ const ownKinds = [
 ] as const;
 
 const follow = ["list", "watch"] as const;
-/** Objects that were not held, for want of room or of anybody who names them, are read one by one. */
+/** Objects that are not in the cache are read one by one. */
 const read = ["get", ...follow] as const;
 const make = ["create", "delete", "get", "list", "patch", "watch"] as const;
 const statuses = (resources: readonly string[]): readonly string[] => resources.map((one) => `${one}/status`);

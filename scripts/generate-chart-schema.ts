@@ -6,8 +6,8 @@ import { flags } from "../common/src/settings/flags.ts";
 import type { Flag, Role } from "../common/src/settings/flag.ts";
 
 /**
- * Set by the chart itself, because its manifests say the same in other places: the ports of the containers, the names
- * of Services, what mounts are called.
+ * Flags that the chart sets itself, because its manifests repeat them: the ports of the containers, the names of
+ * Services, the paths of mounts.
  */
 const ownFlags: ReadonlySet<string> = new Set([
   "admin-auth",

@@ -10,7 +10,8 @@ const end = "<!-- end of values -->";
 export function pageWithValues(page: string, valuesYaml: string): string {
   const [before, rest] = page.split(start);
   const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error("docs/installation.md has lost its marks");
+  if (before === undefined || after === undefined)
+    throw new Error("docs/installation.md has no marks around the table of values");
   const rows = valueRows(valuesYaml).map(
     ({ name, initial, meaning }) => `| \`${name}\` | \`${initial}\` | ${meaning} |`,
   );

@@ -11,7 +11,7 @@ export type RunPorts = {
   readonly management: string;
 };
 
-/** Undefined where the variables are not valid, which the gateway itself says. */
+/** Undefined where the variables are invalid, which the gateway reports itself. */
 export function portsOfRun(
   folder: string,
   env: Readonly<Record<string, string | undefined>>,

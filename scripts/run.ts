@@ -1,6 +1,6 @@
 /**
- * `make run`: serves config/examples/quickstart with two echo backends and says how to send the first requests, or
- * serves the folder that is given. Ends, and ends what it started, when it is interrupted.
+ * `make run`: serves config/examples/quickstart with two echo backends and prints how to send the first requests, or
+ * serves a given folder. Ends with all programs that it started when it is interrupted.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const folder = given === undefined ? quickstart : resolve(given);
 /** The ports of config/examples/quickstart/backends.yaml. */
 const backendPorts = { "echo-a": 9101, "echo-b": 9102 };
 
-// Where the variables are wrong, the gateway says so and ends.
+// With invalid variables the gateway reports them and ends.
 const ports = portsOfRun(folder, process.env);
 const backends: EchoBackend[] = [];
 process.exitCode = await main();
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
     [join(root, "dist/svc-gateway.mjs"), "serve", "standalone", "--manifests", folder],
     {
       stdio: "inherit",
-      // What the user sets wins.
+      // Variables of the user take precedence.
       env: {
         SVC_LOG_FORMAT: process.stdout.isTTY ? "console" : "json",
         // There is no load balancer that has to notice the shutdown.
@@ -70,7 +70,7 @@ async function closeBackends(): Promise<void> {
   await Promise.all(backends.map((backend) => backend.close()));
 }
 
-/** True once the health port says so; the race in main ends the wait when the gateway ends. */
+/** Waits until the health port reports ready; the race in main ends the wait when the gateway ends. */
 async function waitUntilReady(): Promise<boolean> {
   if (ports?.health === undefined) return ports !== undefined;
   for (;;) {

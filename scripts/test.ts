@@ -134,14 +134,14 @@ function seconds(sinceMs: number): string {
   return `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
 }
 
-/** Runs a command and gives its status. It is ended when it lingers although it has its result. */
+/** Runs a command and returns its status. It is killed when it does not end although it has written its result. */
 function run(
   [command = "", ...args]: readonly string[],
   { hasResult }: { readonly hasResult?: () => boolean } = {},
 ): Promise<number> {
   return new Promise((settle) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], detached: true });
-    // Through a pipe, so that "close" also waits for programs that the command has started and left behind.
+    // Through a pipe, so that "close" also waits for programs that the command has left running.
     child.stdout.pipe(process.stdout, { end: false });
     const forward = (signal: NodeJS.Signals): void => endGroup(child.pid, signal);
     process.once("SIGINT", forward).once("SIGTERM", forward);
@@ -150,7 +150,7 @@ function run(
       if (hasResult?.() !== true) return;
       clearInterval(look);
       linger = setTimeout(() => {
-        printLine("the tests have ended, but something that they started still runs");
+        printLine("the tests have ended, but a socket, timer or process that they started is still open");
         endGroup(child.pid, "SIGKILL");
       }, lingerMs);
     }, 1000);

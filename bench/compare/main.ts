@@ -32,7 +32,7 @@ function chosen<T extends { readonly name: string }>(all: readonly T[], variable
   const unknown = names.filter((name) => !all.some((one) => one.name === name));
   if (unknown.length > 0) {
     const known = all.map(({ name }) => name).join(", ");
-    throw new Error(`${variable}: there is no ${unknown.join(", ")}; expected some of ${known}`);
+    throw new Error(`${variable}: unknown ${unknown.join(", ")}, expected some of ${known}`);
   }
   return all.filter(({ name }) => names.includes(name));
 }

@@ -59,7 +59,7 @@ export async function measureVariant(
       if (command === undefined) continue;
       const pid = start(cpusFor(variant.workers), command.command, command.args, command.env);
       await waitForPort(http).catch(() => {
-        throw new Error(`${subject.name} does not listen; its messages are above`);
+        throw new Error(`${subject.name} does not listen; see its messages above`);
       });
       running.push({ name: subject.name, target: { ports, pid, token } });
     }

@@ -24,7 +24,7 @@ const programs = (): string =>
     "bin",
   );
 
-/** The programs that are not there yet. */
+/** The programs that are not built yet. */
 export const missingPrograms = (): readonly string[] =>
   ["etcd", "kube-apiserver"]
     .map((name) => join(programs(), name))

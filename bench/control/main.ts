@@ -22,7 +22,7 @@ async function outside(): Promise<number> {
   const programs = missingPrograms();
   if (commands.length > 0 || programs.length > 0) {
     printLine(`bench-control needs ${[...commands, ...programs].join(", ")}`);
-    if (programs.length > 0) printLine("e2e/cluster/local.sh build makes the programs of the test cluster");
+    if (programs.length > 0) printLine("e2e/cluster/local.sh build builds the programs of the test cluster");
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), "svc-gateway-bench-control-"));
@@ -36,7 +36,7 @@ async function outside(): Promise<number> {
 
 async function inside(): Promise<number> {
   const limit = setTimeout(() => {
-    printLine(`gave up after ${limitMs / 60_000} minutes`);
+    printLine(`timeout after ${limitMs / 60_000} minutes`);
     process.exit(2);
   }, limitMs);
   try {

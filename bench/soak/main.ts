@@ -31,7 +31,7 @@ const crowd: readonly (readonly [share: number, run: (stage: Stage) => Promise<v
   [0.15, runWebSocket],
 ];
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** Memory that a process holds, in MiB. */
 function residentMiB({ pid }: ChildProcess): number {
@@ -88,7 +88,7 @@ async function watchMemory(gateway: ChildProcess, { tally, signal }: Stage): Pro
   while (await pause(1000, signal)) {
     samples.push(residentMiB(gateway));
     if (samples.length % 30 === 0) {
-      say(
+      printLine(
         `${samples.length} s: ${samples.at(-1)?.toFixed(0)} MiB; ${tally.summary}; errors ${tally.failures}`,
       );
     }
@@ -100,7 +100,7 @@ async function watchMemory(gateway: ChildProcess, { tally, signal }: Stage): Pro
 function growth(samples: readonly number[]): number | undefined {
   if (samples.length < 180) return undefined;
   const [early, late] = [mean(samples.slice(60, 120)), mean(samples.slice(-60))];
-  say(`memory: ${early.toFixed(1)} MiB in the second minute, ${late.toFixed(1)} MiB in the last`);
+  printLine(`memory: ${early.toFixed(1)} MiB in the second minute, ${late.toFixed(1)} MiB in the last`);
   return late / early - 1;
 }
 
@@ -125,7 +125,7 @@ async function main(): Promise<boolean> {
     const clients = crowd.flatMap(([share, run]) =>
       Array.from({ length: Math.max(1, Math.round(share * connections)) }, () => run(stage)),
     );
-    say(`${clients.length} clients for ${seconds} s`);
+    printLine(`${clients.length} clients for ${seconds} s`);
     const [samples] = await Promise.all([
       watchMemory(gateway, stage),
       changeRoutes(folder, end.signal),
@@ -133,11 +133,11 @@ async function main(): Promise<boolean> {
       ...clients,
     ]);
     gateway.removeAllListeners("exit");
-    for (const line of stage.tally.worst) say(line);
+    for (const line of stage.tally.worst) printLine(line);
     const grown = growth(samples);
-    say(`${stage.tally.summary}; errors ${stage.tally.failures}`);
-    if (grown === undefined) say("the memory is not judged in less than three minutes");
-    else say(`memory grew by ${(grown * 100).toFixed(1)} % (at most ${growthLimit * 100} %)`);
+    printLine(`${stage.tally.summary}; errors ${stage.tally.failures}`);
+    if (grown === undefined) printLine("the memory is not judged in less than three minutes");
+    else printLine(`memory grew by ${(grown * 100).toFixed(1)} % (at most ${growthLimit * 100} %)`);
     return stage.tally.failures === 0 && (grown ?? 0) <= growthLimit;
   } finally {
     await stop(gateway);

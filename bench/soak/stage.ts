@@ -2,7 +2,7 @@ import type { Tally } from "./tally.ts";
 
 /** What clients of the soak need. */
 export type Stage = {
-  /** Local port of the gateway for cleartext HTTP. */
+  /** Local port of the gateway for HTTP without TLS. */
   readonly port: number;
   readonly tally: Tally;
   /** Aborted when the time is over. */
@@ -24,9 +24,9 @@ export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** Between a half and one and a half of it, so that clients do not march in step. */
+/** Jitters a wait between a half and one and a half of it, so that clients do not act in lockstep. */
 export const around = (ms: number): number => ms * (0.5 + Math.random());
 
-/** What went wrong, in words that are the same for the same cause. */
+/** The text of an error, the same for the same cause. */
 export const wordsOf = (error: unknown): string =>
   error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error);

@@ -51,7 +51,7 @@ export async function startAcmeServer(
   programs.start(
     join(folder, "pebble"),
     ["-config", write("pebble.json", JSON.stringify({ pebble })), "-dnsserver", nameserver],
-    // Neither waits nor bad nonces, with which it tries the patience of clients.
+    // Disables the random delays and bad nonces with which Pebble tests clients.
     { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "0" },
   );
   return {

@@ -70,7 +70,8 @@ async function runSuite(): Promise<Results> {
 
 /** Flags that choose tests; none: all. */
 function selectionOf(tests: string, selection: string): readonly string[] {
-  if (selection !== "" && selection !== "steady") throw new Error(`SELECTION is steady, not ${selection}`);
+  if (selection !== "" && selection !== "steady")
+    throw new Error(`SELECTION is "${selection}", expected steady`);
   const names = tests.split(/[\s,]+/).filter((name) => name !== "");
   if (names.length > 0) return [`-only-tests=${names.join()}`];
   return selection === "" ? [] : [`-skip-tests=${unsteadyTests.join()}`];

@@ -6,7 +6,7 @@ export type Mode = "shared" | "dedicated";
 
 export function modeOf(text: string): Mode {
   if (text === "shared" || text === "dedicated") return text;
-  throw new Error(`MODE is shared or dedicated, not ${text}`);
+  throw new Error(`MODE is "${text}", expected shared or dedicated`);
 }
 
 const dedicatedClass = "svc-dedicated";

@@ -1,6 +1,6 @@
 /**
- * Tests that a machine with other work can fail without the gateway's doing: they compare shares of traffic with what
- * is likely, or how long something took. `SELECTION=steady` leaves them out.
+ * Tests that can fail on a busy machine without a fault of the gateway: they compare shares of traffic with
+ * probabilities, or durations with limits. `SELECTION=steady` leaves them out.
  */
 export const unsteadyTests: readonly string[] = [
   "GRPCRouteWeight",

@@ -31,7 +31,9 @@ const ownFinalizers = [
   "gateway-exists-finalizer.gateway.networking.k8s.io",
 ];
 
-/** Lets go of Gateways and classes that no controller is left to let go of; what was made for them goes with them. */
+/**
+ * Removes the finalizers of Gateways and classes when no controller runs any more; their objects are deleted with them.
+ */
 export async function releaseGateways(): Promise<void> {
   for (const kind of ["gateways", "gatewayclasses"]) await releaseAll(kind);
 }
@@ -54,7 +56,7 @@ async function releaseAll(kind: string): Promise<void> {
     if (kept.length === finalizers.length) continue;
     const patch = ["--type", "merge", "--patch", JSON.stringify({ metadata: { finalizers: kept } })];
     const where = namespace === undefined ? [] : ["--namespace", namespace];
-    // One that has ended meanwhile needs nothing.
+    // An object that was deleted meanwhile needs nothing.
     await tryKubectl(["patch", kind, name, ...where, ...patch]);
   }
 }

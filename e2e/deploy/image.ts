@@ -1,6 +1,6 @@
 /**
- * Makes the image of the test cluster and gives it to the cluster. With kind, Docker builds it from the Dockerfile; for
- * the local provider the same files are put on the cluster's own Node.js image without a container engine.
+ * Builds the image of the test cluster and loads it into the cluster. With kind, Docker builds it from the Dockerfile;
+ * for the local provider the same files are put on the cluster's own Node.js image without a container engine.
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -39,16 +39,16 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
 
   async undeploy() {
     await undeploy();
-    printLine("nothing of svc-gateway is left in the cluster");
+    printLine("svc-gateway is removed from the cluster");
   },
 };
 
 function channelOf(text: string): GatewayApiChannel {
   if (text === "experimental" || text === "standard" || text === "none") return text;
-  throw new Error(`GATEWAY_API is experimental, standard or none, not ${text}`);
+  throw new Error(`GATEWAY_API is "${text}", expected experimental, standard or none`);
 }
 
-/** A backend with an Ingress in a file, and what to type. */
+/** A backend with an Ingress in a file, and the commands for a first request. */
 async function firstRequest(image: Image): Promise<string> {
   const manifests = await echoManifests({ name: "echo", image: imageName(image) });
   const file = join(root, ".cache/deploy/echo.json");

@@ -1,4 +1,4 @@
-/** The Helm release that the test cluster gets, and how it goes away again. */
+/** The Helm release of the test cluster, and its removal. */
 import { join } from "node:path";
 import { helm, kubectl, providerName, root, tryKubectl } from "../support/provider.ts";
 import {
@@ -36,7 +36,7 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
   );
 }
 
-/** Whether something was installed, in whole or in part: what undeploy takes away last is there. */
+/** Whether an installation exists, complete or in part: the object that undeploy removes last exists. */
 export const isDeployed = async (): Promise<boolean> =>
   (await tryKubectl(["get", "namespace", namespace])).status === 0;
 
@@ -47,7 +47,7 @@ const kindArguments = [
   ...["--set", "sharedProxy.service.nodePorts.https=30443"],
 ];
 
-/** Takes away the release and all that it and this tool have brought, the custom resources included. */
+/** Removes the release and everything that it and this tool have installed, including the custom resources. */
 export async function undeploy(): Promise<void> {
   // Not with --wait: a GatewayClass with Gateways stays until its finalizer is taken away below.
   await helm(["uninstall", release, "--namespace", namespace, "--ignore-not-found", "--timeout", "180s"], {
@@ -68,7 +68,7 @@ export async function undeploy(): Promise<void> {
   await kubectl(["delete", "namespace", namespace, "--ignore-not-found", "--timeout=120s"]);
 }
 
-/** Where this machine reaches the shared proxies over HTTP: `host:port`. */
+/** The address at which this machine reaches the shared proxies over HTTP: `host:port`. */
 export async function publicAddress(): Promise<string> {
   if ((await providerName()) === "kind") return "127.0.0.1:8080";
   const path = "jsonpath={.status.loadBalancer.ingress[0].ip}";

@@ -1,4 +1,4 @@
-/** Plain calls to the API server of the test cluster, for what is asked so often that kubectl would be slow. */
+/** Plain calls to the API server of the test cluster, for frequent requests for which kubectl would be slow. */
 import { readFileSync } from "node:fs";
 import { request, Agent } from "node:https";
 import { parse } from "yaml";
@@ -61,7 +61,7 @@ export async function call(path: string, { method = "GET", body }: CallOptions =
       timeout: callTimeoutMs,
       headers: { accept: "application/json", ...(body !== undefined && { "content-type": type }) },
     });
-    sent.once("timeout", () => sent.destroy(new Error(`no answer in ${callTimeoutMs} ms`)));
+    sent.once("timeout", () => sent.destroy(new Error(`no response within ${callTimeoutMs} ms`)));
     sent.once("error", reject);
     sent.once("response", (response) => {
       let text = "";

@@ -1,6 +1,6 @@
 /**
- * An authorization service of Envoy's API as a pod runs it until SIGTERM, on port 8080. Who sends `x-user` passes and is
- * called so upstream in `x-checked-user`; everybody else, and a body `forbidden`, is refused.
+ * An authorization service of Envoy's API as a pod runs it until SIGTERM, on port 8080. A request with `x-user` is
+ * allowed, with the user in `x-checked-user` to the backend; every other one, and a body `forbidden`, is denied.
  */
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { CheckRequest, CheckResponse } from "@svc-gateway/proto/generated/ext-authz.js";

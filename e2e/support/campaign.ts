@@ -1,7 +1,7 @@
 /**
- * What `make e2e` and `make conformance` have in common: a cluster while the tests run, and a line at the end that says
- * how they went; `.cache/<name>-results.json` has it for .ci/run, with the names of what failed. KEEP=1 leaves a
- * cluster that this run has started as it is; one that was up before stays up, unless FRESH=1 asks for a new one.
+ * What `make e2e` and `make conformance` have in common: a cluster while the tests run, and a line with the results at
+ * the end; `.cache/<name>-results.json` has them for .ci/run, with the names of failed tests. KEEP=1 leaves a cluster
+ * that this run has started as it is; one that was up before stays up, unless FRESH=1 asks for a new one.
  */
 import { textOf } from "../../common/src/values/errors.ts";
 import {
@@ -48,7 +48,7 @@ async function withCluster(test: () => Promise<Results>): Promise<Results> {
     results = failedFor(results, error);
   }
   if (process.env["KEEP"] === "1" || wasUp) {
-    printLine("the cluster stays up; end it with make cluster-down");
+    printLine("the cluster keeps running; stop it with make cluster-down");
   } else {
     await showProvider("down").catch((error: unknown) => {
       results = failedFor(results, error);
@@ -57,7 +57,7 @@ async function withCluster(test: () => Promise<Results>): Promise<Results> {
   return results;
 }
 
-/** Shows an error and counts it, by its first line. */
+/** Prints an error and counts it under its first line. */
 function failedFor(results: Results, error: unknown): Results {
   const text = textOf(error);
   printLine(text);

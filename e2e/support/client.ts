@@ -49,7 +49,7 @@ export async function send(options: SendOptions): Promise<Reply> {
           ...(identity && { cert: identity.certificatePem, key: identity.keyPem }),
         })
       : requestHttp({ ...common, port: address.http });
-    sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+    sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no response within ${timeoutMs} ms`)));
     sent.once("error", reject);
     sent.once("response", (response) => {
       const chunks: Buffer[] = [];
@@ -78,7 +78,7 @@ export type SlowOptions = {
   readonly durationMs: number;
 };
 
-/** A request that is under way all the time, because its body is sent bit by bit; gives the status, 0 without one. */
+/** Sends a request slowly, piece by piece of its body; returns the status, 0 without a response. */
 export async function sendSlowly({ host, path, durationMs }: SlowOptions): Promise<number> {
   const address = await proxyAddress();
   return new Promise((settle) => {
@@ -108,7 +108,7 @@ export async function sendSlowly({ host, path, durationMs }: SlowOptions): Promi
 export const fieldsOf = (reply: Reply, lowerName: string): readonly string[] =>
   (echoed(reply)?.headers ?? []).flatMap(([name, value]) => (name.toLowerCase() === lowerName ? value : []));
 
-/** What the echo backend says that it got; undefined when something else answered. */
+/** The request as the echo backend received it; undefined when another program answered. */
 export function echoed({ status, headers, body }: Reply): EchoAnswer | undefined {
   return status === 200 && headers["echo-backend"] !== undefined
     ? (JSON.parse(body) as EchoAnswer)

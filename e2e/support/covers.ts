@@ -13,7 +13,7 @@ type Filter = { readonly type: string; readonly extensionRef?: { readonly kind: 
 
 type Filtered = { readonly filters?: readonly Filter[] };
 
-/** What of the `spec` of a route says which filters it has. */
+/** The part of the `spec` of a route with its filters. */
 type RouteSpec = {
   readonly rules?: readonly (Filtered & { readonly backendRefs?: readonly Filtered[] })[];
 };
@@ -37,7 +37,7 @@ export function noteFilters(spec: object): void {
 const filterName = ({ type, extensionRef }: Filter): string =>
   extensionRef === undefined ? type : `${type} to ${extensionRef.kind}`;
 
-/** Declares, inside of `describe`, which annotations its tests set; that they do is looked at when they have ended. */
+/** Declares, inside of `describe`, which annotations its tests set; this is checked when they have ended. */
 export function covers(...names: readonly string[]): void {
   after(() => {
     const known = [...annotations.values()].map(({ name }) => name);

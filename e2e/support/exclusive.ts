@@ -12,9 +12,9 @@ const file = join(tmpdir(), "svc-gateway-e2e.lock");
 export async function exclusively<T>(work: () => Promise<T>): Promise<T> {
   const holder = readHolder();
   if (holder !== undefined && isAlive(holder))
-    throw new Error(`another run is at work: process ${holder} (wait for it, or end it)`);
+    throw new Error(`another run is in progress: process ${holder} (wait for it, or stop it)`);
   rmSync(file, { force: true });
-  // Of two that come this far at once, one cannot create the file.
+  // Of two processes that come this far at once, one cannot create the file.
   writeFileSync(file, String(process.pid), { flag: "wx" });
   try {
     return await work();

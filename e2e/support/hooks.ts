@@ -1,4 +1,4 @@
-/** Root hooks of every test file: logs of what failed, and an end without open connections. */
+/** Root hooks of every test file: logs of failed tests, and an end without open connections. */
 import type { RootHookObject } from "mocha";
 import { closeApi } from "./api.ts";
 import { collectLogs } from "./logs.ts";

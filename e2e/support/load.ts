@@ -1,4 +1,4 @@
-/** What every fault test starts from: a whole installation, a backend, an Ingress that is served. */
+/** The start of every fault test: a complete installation, a backend, an Ingress that is served. */
 import { expect } from "chai";
 import { ask } from "./api.ts";
 import { send } from "./client.ts";

@@ -1,4 +1,4 @@
-/** What a failed test leaves behind for the person who must understand it. */
+/** Logs, Events and objects of a failed test. */
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { namespace } from "../deploy/release.ts";

@@ -1,4 +1,4 @@
-/** Every object of the cluster by name, to compare what was there before with what is there after. */
+/** Every object of the cluster by name, to compare the cluster before and after. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ask } from "./api.ts";
@@ -14,7 +14,7 @@ type ObjectList = {
   readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
 };
 
-/** They come and go by themselves. */
+/** Objects that are created and deleted on their own. */
 const passing = new Set(["events", "componentstatuses"]);
 
 /** Names such as `networking.k8s.io/v1/ingresses web/shop`, in order; `-` means no namespace. */

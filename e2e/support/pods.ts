@@ -1,4 +1,4 @@
-/** The pods of the installation, and what can be done to them. */
+/** The pods of the installation, and operations on them. */
 import { namespace } from "../deploy/release.ts";
 import { ask, askPod, call, find } from "./api.ts";
 import { kubectl } from "./provider.ts";
@@ -112,7 +112,10 @@ export const waitForRollout = (deployment: DeploymentRef, limitMs = 120_000): Pr
     limitMs,
   );
 
-/** Everything as it was installed: two controllers that lead and follow, two ready proxies, none of them going. */
+/**
+ * Waits for a complete installation: two controllers, one of them the leader, two ready proxies, and no pod that is
+ * terminating.
+ */
 export async function waitUntilWhole(limitMs = 120_000): Promise<void> {
   await poll("an API server that is ready", async () => (await call("/readyz")).status === 200, limitMs);
   for (const component of ["controller", "shared-proxy"] as const) {

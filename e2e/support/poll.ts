@@ -4,8 +4,8 @@ import { textOf } from "../../common/src/values/errors.ts";
 const pauseMs = 100;
 
 /**
- * Asks again and again until there is a result other than undefined and false, and gives it with the time it took. A
- * question that fails counts as not answered; after the limit the last failure or what was waited for is the error.
+ * Polls until there is a result other than undefined and false, and returns it with the time it took. A failed attempt
+ * counts as no result; after the limit the error has what was waited for and the last failure.
  */
 export async function poll<T>(
   what: string,
@@ -23,7 +23,7 @@ export async function poll<T>(
       lastFailure = `: ${textOf(error)}`;
     }
     if (performance.now() - startedMs > limitMs)
-      throw new Error(`waited ${limitMs} ms in vain for ${what}${lastFailure}`);
+      throw new Error(`timeout after ${limitMs} ms, waiting for ${what}${lastFailure}`);
     await delay(pauseMs);
   }
 }

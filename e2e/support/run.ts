@@ -55,7 +55,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** Like `run`, for programs that must succeed: what they printed, or an error that says what they complained about. */
+/** Like `run`, for programs that must succeed: returns their output, or throws with their error output. */
 export async function mustRun(
   command: string,
   args: readonly string[],
@@ -64,5 +64,5 @@ export async function mustRun(
   const { status, stdout, stderr } = await run(command, args, options);
   if (status === 0) return stdout;
   const said = options.isShown === true ? "" : `:\n${stderr.trim() || stdout.trim()}`;
-  throw new Error(`${[command, ...args].join(" ").slice(0, 400)} ended with ${status}${said}`);
+  throw new Error(`${[command, ...args].join(" ").slice(0, 400)} exited with ${status}${said}`);
 }

@@ -1,5 +1,6 @@
 /**
- * A backend that says what it saw. One port speaks HTTP/1.1, HTTP/2 with prior knowledge, WebSocket and gRPC:
+ * A backend that describes each request in its response. One port serves HTTP/1.1, HTTP/2 with prior knowledge, WebSocket
+ * and gRPC:
  *
  * - any HTTP request is answered with JSON: the backend's name, method, path, headers and body; `?status=404` sets the
  *   status, `?delayMs=500` lets the answer wait, and trailers of the request come back in the JSON as well;
@@ -31,12 +32,12 @@ import { createMessageReader, encodeMessage } from "./grpc-framing.ts";
 
 export type EchoBackend = {
   readonly port: number;
-  /** Stops listening and cuts what is open. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 };
 
 export type EchoOptions = {
-  /** What the answers say who answered. */
+  /** The name of the backend in its responses. */
   readonly name: string;
   /** 0 takes a free port. */
   readonly port?: number;
@@ -79,7 +80,7 @@ export async function startEchoBackend({
       socket.unshift(first);
       const isHttp2 = first.toString("latin1", 0, 3) === "PRI";
       (isHttp2 ? http2 : http1).emit("connection", socket);
-      // An HTTP/2 session takes what was read so far by itself.
+      // An HTTP/2 session reads the bytes that were read so far by itself.
       if (!isHttp2) socket.resume();
     });
   });
@@ -98,7 +99,7 @@ export async function startEchoBackend({
 
 function createHttp1(backend: string): Server {
   const server = createHttpServer((request, response) => {
-    // A client that leaves in the middle of its body gets no answer.
+    // A client that leaves in the middle of its body gets no response.
     void echoRequest(request, response, backend).catch(() => response.destroy());
   });
   const webSockets = new WebSocketServer({ server, maxPayload: 1_048_576 });

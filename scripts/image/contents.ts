@@ -1,6 +1,6 @@
 /**
- * What the image holds and how it starts, for both ways of making it: the Dockerfile and `make image` without Docker. A
- * test compares the Dockerfile with `imageConfig`.
+ * The content of the image and how it starts, for both ways of building it: the Dockerfile and `make image` without
+ * Docker. A test compares the Dockerfile with `imageConfig`.
  */
 import { createHash } from "node:crypto";
 import {
@@ -24,7 +24,7 @@ export const nodePath = "/usr/local/bin/node";
 
 /** How a container of the image starts by default. */
 export const imageConfig = {
-  /** An ordinary user, as images without a shell call theirs. */
+  /** The user `nonroot` of images without a shell. */
   user: "65532:65532",
   workingFolder: programFolder,
   entrypoint: [
@@ -65,7 +65,8 @@ export function contentTag(): string {
 
 function programFiles(): readonly string[] {
   const names = readdirSync(join(root, "dist")).filter((name) => !leftOut.has(name));
-  if (!names.includes("svc-gateway.mjs")) throw new Error("dist/ holds no program: run make build first");
+  if (!names.includes("svc-gateway.mjs"))
+    throw new Error("dist/ has no svc-gateway.mjs: run make build first");
   return names.sort();
 }
 

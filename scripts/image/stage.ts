@@ -3,7 +3,7 @@ import { stageImage } from "./contents.ts";
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
-  process.stderr.write("stage.ts FOLDER\n");
+  process.stderr.write("usage: stage.ts FOLDER\n");
   process.exitCode = 2;
 } else {
   stageImage(folder);

@@ -49,7 +49,7 @@ if (unread.length > 0) {
   const rest = unread.length > 3 ? ` and ${unread.length - 3} more` : "";
   console.error(`not read: ${unread.slice(0, 3).join(", ")}${rest}`);
 }
-// A file that is listed without its imports was not understood.
+// A file that is listed without its imports was not parsed.
 const isBlind = imports < modules.length;
 if (isBlind) console.error("the imports could not be read");
 console.log(`${modules.length} modules, ${imports} imports, ${errors} forbidden`);

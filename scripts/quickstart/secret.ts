@@ -7,7 +7,7 @@ const dayMs = 24 * 60 * 60_000;
 
 /**
  * Writes `tls.yaml`, a Secret `quickstart-tls` with a certificate for these names, and `ca.crt`, which clients must
- * trust. What is there and valid for another day stays.
+ * trust. A certificate that is valid for another day is kept.
  */
 export async function writeExampleSecret(folder: string, dnsNames: readonly string[]): Promise<void> {
   const secretFile = join(folder, "tls.yaml");

@@ -1,4 +1,4 @@
-/** What a run of tests came to, how several become one, and which tests needed a second try. */
+/** The results of a run of tests, the sum of several, and which tests needed a second try. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 

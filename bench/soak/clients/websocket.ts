@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import { around, pause, type Stage, wordsOf } from "../stage.ts";
 
-/** A backend that restarts says so (RFC 6455 7.4.1), and so does a client that has had enough. */
+/** Close codes of a backend that restarts (RFC 6455 7.4.1) and of a client that ends normally. */
 const orderly = new Set([1000, 1001]);
 const messagesPerConnection = 60;
 

@@ -106,7 +106,7 @@ function make(layout: string): void {
 function copyBase({ from, layout }: { readonly from: string; readonly layout: string }): Stack {
   const index = readJson<{ readonly manifests: readonly Descriptor[] }>(join(from, "index.json"));
   const [entry] = index.manifests;
-  if (entry === undefined) throw new Error(`${from} holds no image`);
+  if (entry === undefined) throw new Error(`${from} contains no image`);
   const manifest = readJson<Manifest>(blobPath(from, entry.digest));
   const base = readJson<ImageConfig>(blobPath(from, manifest.config.digest));
   for (const { digest } of manifest.layers) cpSync(blobPath(from, digest), blobPath(layout, digest));
@@ -210,7 +210,7 @@ const writeJson = (path: string, value: object): void => writeFileSync(path, JSO
 
 const { out } = options;
 if (out === undefined || options.tag.length === 0) {
-  process.stderr.write("mkimage: --out and --tag are needed\n");
+  process.stderr.write("mkimage: --out and --tag are required\n");
   process.exitCode = 2;
 } else {
   make(out);
