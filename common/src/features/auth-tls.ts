@@ -50,5 +50,5 @@ export const authTls = defineOption({
       parse: parseBoolean,
     }),
   },
-  handledIn: ["operator/src/translate/ingress/client-certs.ts", "proxy/src/tls/settings.ts"],
+  handledIn: ["operator/src/translate/ingress/client-certs.ts", "proxy/src/tls/server-options.ts"],
 });

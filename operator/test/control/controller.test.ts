@@ -60,8 +60,8 @@ describe("startController", () => {
     });
     expect(await publishedTrust(cluster)).to.include("BEGIN CERTIFICATE");
     expect(cluster.get("/api/v1/secrets", "svc-system/svc-discovery-ca")).to.have.property("data");
-    // Both name a Service that does not exist, and one loses.
-    await until(() => eventsOf(cluster).length === 3, "Events");
+    // Both name a Service that does not exist, one has an invalid annotation and a path of the other.
+    await until(() => eventsOf(cluster).length === 4, "Events");
     expect(eventsOf(cluster)).to.include("RouteConflict: Route on host a.example path / is shadowed by ns/a");
     expect(
       cluster.requests.filter((request) => request.includes("gateway.networking.k8s.io/v1/")),
