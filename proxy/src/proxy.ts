@@ -14,6 +14,7 @@ import { createHttp1Front } from "./http/h1/front.ts";
 import { createNativeHttp1Front } from "./http1/front.ts";
 import type { Http2FrontEvent } from "./http/h2/events.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
+import { createNativeHttp2Front } from "./http/h2-native/front.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
 import { ResponseMemory } from "./http/response-memory.ts";
@@ -193,7 +194,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
     l4,
     createHttp1Front: () => http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }),
-    createHttp2Front: () => createHttp2Front({ limits, handler, onEvent, responseMemory }),
+    createHttp2Front: () => http2FrontOf[settings.http2Codec]({ limits, handler, onEvent, responseMemory }),
     events: listenerMetrics,
     reportsFailures: worker === 0,
     log: snapshotLog,
@@ -288,8 +289,9 @@ export function startProxy(options: ProxyOptions): Proxy {
   };
 }
 
-/** The front of each codec. */
+/** The fronts of each codec. */
 const http1FrontOf = { node: createHttp1Front, native: createNativeHttp1Front };
+const http2FrontOf = { node: createHttp2Front, native: createNativeHttp2Front };
 
 /** What a worker has of something that is bounded for the whole proxy. */
 const shareOf = (total: number, worker: number, workers: number): number =>

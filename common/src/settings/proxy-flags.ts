@@ -308,6 +308,14 @@ export const proxyFlags = [
     meaning: "Minimum TLS version of clients.",
   }),
   flag({
+    name: "http2-codec",
+    type: choiceType(["node", "native"]),
+    roles: serving,
+    defaultValue: "node",
+    meaning:
+      "What reads and writes HTTP/2 of clients: Node's own module (nghttp2), or the proxy's own codec (docs/features/http2.md).",
+  }),
+  flag({
     name: "proxy-udp-session-timeout",
     type: timeoutType,
     roles: serving,

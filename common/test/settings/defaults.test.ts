@@ -85,6 +85,7 @@ describe("settings: defaults", () => {
       proxyRetryBufferSizeBytes: 65_536,
       proxyVia: true,
       proxyTlsMinVersion: "1.2",
+      http2Codec: "node",
       proxyUdpSessionTimeoutMs: 10_000,
     });
   });

@@ -14,7 +14,7 @@ const connectionFields = new Set([
 ]);
 
 /** Names as they go on the wire, by any spelling; null for those that must not. */
-const wireName = memoByName((name): string | null => {
+export const wireName = memoByName((name): string | null => {
   const lower = name.toLowerCase();
   const allowed = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(lower) && !connectionFields.has(lower);
   return allowed ? lower : null;

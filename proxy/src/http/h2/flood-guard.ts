@@ -1,9 +1,5 @@
-import { RecentCount } from "./recent-count.ts";
-
-/** What one client connection may do within `floodWindowMs` (docs/features/http2.md, "Abuse protection"). */
-export const floodWindowMs = 10_000;
-export const maxResetStreams = 200;
-export const maxControlFrames = 1000;
+import { type Flood, floodWindowMs, maxControlFrames, maxResetStreams } from "../../http2/flood-limits.ts";
+import { RecentCount } from "../../http2/recent-count.ts";
 
 /** A control frame that is only seen by its bytes: 9 of head and 8 of payload. */
 const controlFrameBytes = 17;
@@ -13,8 +9,6 @@ const maxPrepaidBytes = 2_097_152;
 export const dataFrameOverheadBytes = 9 + 1 + 255;
 /** Bytes on the wire per unread byte of a body if each comes in a DATA frame of its own. */
 const maxWireFactor = 1 + dataFrameOverheadBytes;
-
-export type Flood = "reset-flood" | "control-flood";
 
 /**
  * Counts what a client does without asking for anything: streams it resets or makes the proxy reset (rapid reset,

@@ -4,20 +4,18 @@ import { ignore } from "../../sockets/ignore.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
 import { ResponseMemory } from "../response-memory.ts";
+import { sweepInterval } from "../sweep-interval.ts";
 import type { Http2ClientStream } from "./client-stream.ts";
 import type { Http2FrontEventHandler } from "./events.ts";
 import { Http2ServerConnection, type SessionContext } from "./session.ts";
 
-type Http2FrontOptions = {
+export type Http2FrontOptions = {
   readonly limits: FrontLimits;
   readonly handler: RequestHandler;
   readonly onEvent?: Http2FrontEventHandler;
   /** Counts the response bytes that wait for clients; without a bound unless given. */
   readonly responseMemory?: ResponseMemory;
 };
-
-/** Longest time between two looks at the time limits; shorter when a limit is shorter. */
-const maxSweepIntervalMs = 1000;
 
 /**
  * The HTTP/2 side towards clients (RFC 9113), over Node's `http2` sessions. Takes plain sockets whose first bytes are
@@ -88,14 +86,3 @@ export function createHttp2Front(options: Http2FrontOptions): Front {
   };
 }
 
-/** A quarter of the shortest limit, so that none is exceeded by more than that. */
-function sweepInterval(limits: FrontLimits): number {
-  const timeouts = [
-    limits.headerTimeoutMs,
-    limits.bodyTimeoutMs,
-    limits.idleTimeoutMs,
-    limits.writeTimeoutMs,
-  ];
-  const shortest = Math.min(...timeouts.filter((limitMs) => limitMs > 0));
-  return Math.max(10, Math.min(maxSweepIntervalMs, shortest / 4));
-}

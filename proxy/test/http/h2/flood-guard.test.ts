@@ -1,10 +1,6 @@
 import { expect } from "chai";
-import {
-  FloodGuard,
-  floodWindowMs,
-  maxControlFrames,
-  maxResetStreams,
-} from "../../../src/http/h2/flood-guard.ts";
+import { FloodGuard } from "../../../src/http/h2/flood-guard.ts";
+import { floodWindowMs, maxControlFrames, maxResetStreams } from "../../../src/http2/flood-limits.ts";
 
 const times = <T>(count: number, act: () => T): T | undefined => {
   let last: T | undefined;

@@ -16,6 +16,7 @@ import {
   uint32,
 } from "./frames.ts";
 import {
+  codecs,
   answerOf,
   type FrontServer,
   get,
@@ -27,438 +28,463 @@ import {
   until,
 } from "./support.ts";
 
-describe("HTTP/2 front: limits", () => {
-  let server: FrontServer;
-  afterEach(() => server.close());
+for (const codec of codecs) {
+  describe(`HTTP/2 front on the ${codec} codec: limits`, () => {
+    let server: FrontServer;
+    afterEach(() => server.close());
 
-  describe("that Node keeps and does not tell about", () => {
-    const good = (id: number) => requestFrame(id, { end: true });
-    /** A request with so many fields that Node resets its stream: each one the field 16 of the static table, a byte. */
-    const tooMany = (id: number): Buffer =>
-      frame(
-        frameTypes.headers,
-        flags.endStream | flags.endHeaders,
-        id,
-        Buffer.concat([requestBlock("GET"), Buffer.alloc(4001, 0x90)]),
-      );
-    const unread = () => server.events.filter(({ reason }) => reason === "unread-request").length;
-    const begin = async (limits = {}): Promise<RawPeer> => {
-      server = await startFront((_connection, _head, client) => reply(client, "ok"), limits);
-      const peer = rawClient(server.port);
-      await peer.ofType(frameTypes.settings);
-      peer.send(frame(frameTypes.settings, flags.ack, 0));
-      return peer;
-    };
+    if (codec === "node")
+      describe("that Node keeps and does not tell about", () => {
+        const good = (id: number) => requestFrame(id, { end: true });
+        /** A request with so many fields that Node resets its stream: each one the field 16 of the static table, a byte. */
+        const tooMany = (id: number): Buffer =>
+          frame(
+            frameTypes.headers,
+            flags.endStream | flags.endHeaders,
+            id,
+            Buffer.concat([requestBlock("GET"), Buffer.alloc(4001, 0x90)]),
+          );
+        const unread = () => server.events.filter(({ reason }) => reason === "unread-request").length;
+        const begin = async (limits = {}): Promise<RawPeer> => {
+          server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"), limits);
+          const peer = rawClient(server.port);
+          await peer.ofType(frameTypes.settings);
+          peer.send(frame(frameTypes.settings, flags.ack, 0));
+          return peer;
+        };
 
-    it("counts a request with more than 4000 fields when the next one comes", async () => {
-      const peer = await begin();
-      peer.send(good(1), tooMany(3));
-      expect(await peer.resetCode(3)).to.equal(11);
-      expect(unread()).to.equal(0);
-      peer.send(good(5));
-      await until(() => server.requests.length === 2);
-      expect(unread()).to.equal(1);
-      peer.close();
-    });
+        it("counts a request with more than 4000 fields when the next one comes", async () => {
+          const peer = await begin();
+          peer.send(good(1), tooMany(3));
+          expect(await peer.resetCode(3)).to.equal(11);
+          expect(unread()).to.equal(0);
+          peer.send(good(5));
+          await until(() => server.requests.length === 2);
+          expect(unread()).to.equal(1);
+          peer.close();
+        });
 
-    it("counts one after which nothing comes when the connection ends, and none that has been answered", async () => {
-      const peer = await begin();
-      peer.send(good(1));
-      await until(() => server.requests.length === 1);
-      peer.send(tooMany(3));
-      expect(await peer.resetCode(3)).to.equal(11);
-      server.front.drain();
-      await until(() => unread() === 1);
-      expect(await peer.goawayCode()).to.equal(0);
-      expect(unread()).to.equal(1);
-    });
+        it("counts one after which nothing comes when the connection ends, and none that has been answered", async () => {
+          const peer = await begin();
+          peer.send(good(1));
+          await until(() => server.requests.length === 1);
+          peer.send(tooMany(3));
+          expect(await peer.resetCode(3)).to.equal(11);
+          server.front.drain();
+          await until(() => unread() === 1);
+          expect(await peer.goawayCode()).to.equal(0);
+          expect(unread()).to.equal(1);
+        });
 
-    it("counts one whose client leaves at once", async () => {
-      for (const leave of ["end", "resetAndDestroy"] as const) {
-        const peer = await begin();
-        peer.send(tooMany(1));
-        await peer.resetCode(1);
-        peer.socket[leave]();
-        await until(() => unread() === 1);
-        await server.close();
-      }
-    });
-  });
-
-  describe("of size", () => {
-    it("answers 414 for a target over the limit and keeps the connection", async () => {
-      server = await startFront((_connection, _head, client) => reply(client, "ok"), { maxUriBytes: 100 });
-      const session = openSession(server.url);
-      expect((await get(session, { ":path": `/${"a".repeat(99)}` })).status).to.equal(200);
-      const refused = await get(session, { ":path": `/${"a".repeat(100)}` });
-      expect(refused.status).to.equal(414);
-      expect(refused.body).to.equal("414 URI Too Long\n");
-      expect(refused.headers["cache-control"]).to.equal("no-store");
-      expect((await get(session)).status).to.equal(200);
-      expect(server.requests).to.have.length(2);
-      expect(server.events).to.have.length(1);
-      expect(server.events[0]).to.deep.include({ reason: "uri-too-long", status: 414 });
-      session.destroy();
-    });
-
-    it("answers 431 for too many fields", async () => {
-      server = await startFront((_connection, _head, client) => reply(client, "ok"));
-      const session = openSession(server.url);
-      const fields = (count: number): Record<string, string> =>
-        Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, "1"]));
-      expect((await get(session, fields(100))).status).to.equal(200);
-      expect((await get(session, fields(101))).status).to.equal(431);
-      expect((await get(session, fields(500))).status).to.equal(431);
-      expect((await get(session, fields(3000))).status).to.equal(431);
-      const reasons = server.events.map(({ reason }) => reason);
-      expect(reasons).to.deep.equal(["too-many-headers", "too-many-headers", "header-too-large"]);
-      session.destroy();
-    });
-
-    it("answers 400 for a length that would go on as another one", async () => {
-      server = await startFront((_connection, _head, client) => reply(client, "ok"));
-      const session = openSession(server.url);
-      const stream = session.request({
-        ":method": "POST",
-        ":path": "/",
-        "content-length": "9007199254740993",
-      });
-      stream.write("a");
-      expect((await answerOf(stream)).status).to.equal(400);
-      expect((await get(session)).status).to.equal(200);
-      expect(server.requests).to.have.length(1);
-      expect(server.events[0]).to.deep.include({ reason: "malformed", status: 400 });
-      session.destroy();
-    });
-
-    it("counts the pieces of a split Cookie as one field and joins them", async () => {
-      server = await startFront((_connection, _head, client) => reply(client, "ok"));
-      const session = openSession(server.url);
-      const cookie = Array.from({ length: 120 }, (_, i) => `c${i}=1`);
-      expect((await get(session, { cookie, "x-a": "1" })).status).to.equal(200);
-      expect(server.requests[0]?.head.headers).to.deep.equal(["cookie", cookie.join("; "), "x-a", "1"]);
-      session.destroy();
-    });
-
-    it("answers 431 for a header list over the limit, in gRPC as a status", async () => {
-      server = await startFront((_connection, _head, client) => reply(client, "ok"), {
-        maxHeaderBytes: 8192,
-      });
-      const session = openSession(server.url);
-      expect((await get(session, { "x-a": "a".repeat(7000) })).status).to.equal(200);
-      expect((await get(session, { "x-a": "a".repeat(9000) })).status).to.equal(431);
-      expect((await get(session, { "x-a": "a".repeat(60_000) })).status).to.equal(431);
-      const call = await get(session, {
-        ":method": "GET",
-        "content-type": "application/grpc",
-        "x-a": "a".repeat(9000),
-      });
-      expect(call.headers).to.deep.include({ ":status": 200, "grpc-status": "2" });
-      expect((await get(session)).status).to.equal(200);
-      session.destroy();
-    });
-
-    it("answers 431 although the request has a body that nobody reads", async () => {
-      server = await startFront(undefined, { maxHeaderBytes: 8192 });
-      const session = openSession(server.url);
-      const stream = session.request({ ":method": "POST", ":path": "/", "x-a": "a".repeat(9000) });
-      stream.write(Buffer.alloc(200_000));
-      const answer = await answerOf(stream);
-      expect(answer.status).to.equal(431);
-      expect(answer.rstCode).to.equal(0);
-      session.destroy();
-    });
-
-    it("ends the connection for header blocks beyond what is read at all", async () => {
-      server = await startFront();
-      const peer = rawClient(server.port);
-      const block = Buffer.concat([
-        requestFrame(1, { end: true }).subarray(9),
-        Buffer.from([0, 1, 0x61, 0x7f, 0xf1, 0x9f, 0x04]),
-        Buffer.alloc(70_000, 0x61),
-      ]);
-      const frames: Buffer[] = [];
-      for (let at = 0; at < block.length; at += 16_384) {
-        const last = at + 16_384 >= block.length;
-        const type = at === 0 ? frameTypes.headers : frameTypes.continuation;
-        frames.push(frame(type, last ? 4 : 0, 1, block.subarray(at, at + 16_384)));
-      }
-      peer.send(...frames);
-      expect(await peer.goawayCode()).to.equal(9);
-      expect(server.requests).to.have.length(0);
-    });
-  });
-
-  describe("of time", () => {
-    const clock = holdClock();
-    /** The limits have been looked at. */
-    const swept = async (): Promise<void> => {
-      const before = clock.looks();
-      await until(() => clock.looks() > before);
-    };
-    /** Resolves when the server has handled everything that the client has sent. */
-    const handled = (session: ClientHttp2Session): Promise<void> =>
-      new Promise((resolve) => session.ping(() => resolve()));
-
-    it("closes a connection that sends no request", async () => {
-      server = await startFront(undefined, { headerTimeoutMs: 40 });
-      const silent = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
-      const partial = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
-      partial.send(preface.subarray(0, 10));
-      const idle = rawClient(server.port);
-      const slow = rawClient(server.port);
-      slow.send(requestFrame(1, { end: true }).subarray(0, 20));
-      for (const peer of [silent, partial, idle, slow]) {
-        const code = await clock.passing(peer.goawayCode());
-        expect(code).to.equal(0);
-        peer.close();
-      }
-      expect(new Set(server.events.map(({ reason }) => reason))).to.deep.equal(new Set(["header-timeout"]));
-    });
-
-    it("closes a connection without streams, not one with", async () => {
-      server = await startFront(undefined, { idleTimeoutMs: 40 });
-      const session = openSession(server.url);
-      let goaway = false;
-      session.on("goaway", () => (goaway = true));
-      const answer = get(session);
-      const { client } = await server.next();
-      const other = rawClient(server.port);
-      other.send(requestFrame(1, { end: true }));
-      reply((await server.next()).client, "ok");
-      expect(await clock.passing(other.goawayCode())).to.equal(0);
-      expect(goaway).to.equal(false);
-      reply(client, "ok");
-      expect((await answer).status).to.equal(200);
-      await clock.passing(until(() => goaway && server.front.connections === 0));
-    });
-
-    it("aborts a body that stops arriving, and can still answer", async () => {
-      server = await startFront(undefined, { bodyTimeoutMs: 40 });
-      const session = openSession(server.url);
-      const stream = session.request({ ":method": "POST", ":path": "/" });
-      stream.write("part");
-      const answer = answerOf(stream);
-      const { client } = await server.next();
-      const reading = readBody(client.body);
-      await handled(session);
-      const body = await clock.passing(reading);
-      expect(body).to.deep.equal({ text: "part", trailers: undefined, aborted: "timeout" });
-      client.sendHead({ status: 408, headers: [], length: 0, bodyless: false });
-      client.end(undefined);
-      const { status, rstCode } = await answer;
-      expect(status).to.equal(408);
-      expect(rstCode).to.equal(0);
-      session.destroy();
-    });
-
-    it("does not count time in which the body is not wanted, nor silence in gRPC", async () => {
-      server = await startFront(undefined, { bodyTimeoutMs: 40 });
-      const session = openSession(server.url);
-      const paused = session.request({ ":method": "POST", ":path": "/" });
-      paused.write("part");
-      const unread = session.request({ ":method": "POST", ":path": "/" });
-      const grpc = session.request({ ":method": "POST", ":path": "/", "content-type": "application/grpc" });
-      grpc.write("part");
-      const streaming = session.request({ ":method": "POST", ":path": "/" });
-      const aborts: string[] = [];
-      const received = [await server.next(), await server.next(), await server.next(), await server.next()];
-      received.forEach(({ client }, i) => {
-        if (i === 1) return;
-        client.body?.start({
-          onData: () => i !== 0,
-          onEnd: () => undefined,
-          onAbort: (reason) => aborts.push(`${i} ${reason}`),
+        it("counts one whose client leaves at once", async () => {
+          for (const leave of ["end", "resetAndDestroy"] as const) {
+            const peer = await begin();
+            peer.send(tooMany(1));
+            await peer.resetCode(1);
+            peer.socket[leave]();
+            await until(() => unread() === 1);
+            await server.close();
+          }
         });
       });
-      received[3]?.client.sendHead(streamingHead());
-      const control = session.request({ ":method": "POST", ":path": "/" });
-      for (const stream of [paused, unread, grpc, streaming, control]) stream.on("error", () => undefined);
-      const { aborted } = await clock.passing(readBody((await server.next()).client.body));
-      expect(aborted).to.equal("timeout");
-      expect(aborts).to.deep.equal([]);
-      session.destroy();
-      await until(() => aborts.length === 3);
+
+    describe("of size", () => {
+      it("answers 414 for a target over the limit and keeps the connection", async () => {
+        server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"), {
+          maxUriBytes: 100,
+        });
+        const session = openSession(server.url);
+        expect((await get(session, { ":path": `/${"a".repeat(99)}` })).status).to.equal(200);
+        const refused = await get(session, { ":path": `/${"a".repeat(100)}` });
+        expect(refused.status).to.equal(414);
+        expect(refused.body).to.equal("414 URI Too Long\n");
+        expect(refused.headers["cache-control"]).to.equal("no-store");
+        expect((await get(session)).status).to.equal(200);
+        expect(server.requests).to.have.length(2);
+        expect(server.events).to.have.length(1);
+        expect(server.events[0]).to.deep.include({ reason: "uri-too-long", status: 414 });
+        session.destroy();
+      });
+
+      it("answers 431 for too many fields", async () => {
+        server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
+        const session = openSession(server.url);
+        const fields = (count: number): Record<string, string> =>
+          Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, "1"]));
+        expect((await get(session, fields(100))).status).to.equal(200);
+        expect((await get(session, fields(101))).status).to.equal(431);
+        expect((await get(session, fields(500))).status).to.equal(431);
+        expect((await get(session, fields(3000))).status).to.equal(431);
+        const reasons = server.events.map(({ reason }) => reason);
+        expect(reasons).to.deep.equal(["too-many-headers", "too-many-headers", "header-too-large"]);
+        session.destroy();
+      });
+
+      it("answers 400 for a length that would go on as another one", async () => {
+        server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
+        const session = openSession(server.url);
+        const stream = session.request({
+          ":method": "POST",
+          ":path": "/",
+          "content-length": "9007199254740993",
+        });
+        stream.write("a");
+        expect((await answerOf(stream)).status).to.equal(400);
+        expect((await get(session)).status).to.equal(200);
+        expect(server.requests).to.have.length(1);
+        expect(server.events[0]).to.deep.include({ reason: "malformed", status: 400 });
+        session.destroy();
+      });
+
+      it("counts the pieces of a split Cookie as one field and joins them", async () => {
+        server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
+        const session = openSession(server.url);
+        const cookie = Array.from({ length: 120 }, (_, i) => `c${i}=1`);
+        expect((await get(session, { cookie, "x-a": "1" })).status).to.equal(200);
+        expect(server.requests[0]?.head.headers).to.deep.equal(["cookie", cookie.join("; "), "x-a", "1"]);
+        session.destroy();
+      });
+
+      it("answers 431 for a header list over the limit, in gRPC as a status", async () => {
+        server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"), {
+          maxHeaderBytes: 8192,
+        });
+        const session = openSession(server.url);
+        expect((await get(session, { "x-a": "a".repeat(7000) })).status).to.equal(200);
+        expect((await get(session, { "x-a": "a".repeat(9000) })).status).to.equal(431);
+        expect((await get(session, { "x-a": "a".repeat(60_000) })).status).to.equal(431);
+        const call = await get(session, {
+          ":method": "GET",
+          "content-type": "application/grpc",
+          "x-a": "a".repeat(9000),
+        });
+        expect(call.headers).to.deep.include({ ":status": 200, "grpc-status": "2" });
+        expect((await get(session)).status).to.equal(200);
+        session.destroy();
+      });
+
+      it("answers 431 although the request has a body that nobody reads", async () => {
+        server = await startFront(codec, undefined, { maxHeaderBytes: 8192 });
+        const session = openSession(server.url);
+        const stream = session.request({ ":method": "POST", ":path": "/", "x-a": "a".repeat(9000) });
+        stream.write(Buffer.alloc(200_000));
+        const answer = await answerOf(stream);
+        expect(answer.status).to.equal(431);
+        expect(answer.rstCode).to.equal(0);
+        session.destroy();
+      });
+
+      it("ends the connection for header blocks beyond what is read at all, and for such that are none", async () => {
+        server = await startFront(codec);
+        const peer = rawClient(server.port);
+        const block = Buffer.concat([
+          requestFrame(1, { end: true }).subarray(9),
+          Buffer.from([0, 1, 0x61, 0x7f, 0xf1, 0x9f, 0x04]),
+          Buffer.alloc(70_000, 0x61),
+        ]);
+        const frames: Buffer[] = [];
+        for (let at = 0; at < block.length; at += 16_384) {
+          const last = at + 16_384 >= block.length;
+          const type = at === 0 ? frameTypes.headers : frameTypes.continuation;
+          frames.push(frame(type, last ? 4 : 0, 1, block.subarray(at, at + 16_384)));
+        }
+        peer.send(...frames);
+        expect(await peer.goawayCode()).to.equal(9);
+        expect(server.requests).to.have.length(0);
+      });
     });
 
-    /** A response of two streams that cannot go on for want of a window; resolves when the client has had the first data. */
-    const stall = async (peer: RawPeer, ids: readonly number[]): Promise<ClientStream[]> => {
-      peer.send(...ids.map((id) => requestFrame(id, { end: true })));
-      const clients: ClientStream[] = [];
-      for (const id of ids) {
-        const { client } = await server.next();
-        client.sendHead(streamingHead());
-        while (client.write(Buffer.alloc(16_384))) await new Promise((resolve) => setImmediate(resolve));
-        await peer.frame((f) => f.type === frameTypes.headers && f.streamId === id);
-        clients.push(client);
-      }
-      return clients;
-    };
-    const noWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
-    /** The second limit has the front look at the clock more often; no connection here is without streams. */
-    const slowReaders = { writeTimeoutMs: 60_000, idleTimeoutMs: 60 };
+    describe("of time", () => {
+      const clock = holdClock();
+      /** The limits have been looked at. */
+      const swept = async (): Promise<void> => {
+        const before = clock.looks();
+        await until(() => clock.looks() > before);
+      };
+      /** Resolves when the server has handled everything that the client has sent. */
+      const handled = (session: ClientHttp2Session): Promise<void> =>
+        new Promise((resolve) => session.ping(() => resolve()));
 
-    for (const [what, drip] of [
-      ["pings", frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
-      ["sends SETTINGS", frame(frameTypes.settings, 0, 0)],
-      ["opens its window byte by byte", frame(frameTypes.windowUpdate, 0, 1, uint32(1))],
-    ] as const) {
-      it(`resets a stream whose client takes nothing but ${what}`, async () => {
-        server = await startFront(undefined, slowReaders);
+      it("closes a connection that sends no request", async () => {
+        server = await startFront(codec, undefined, { headerTimeoutMs: 40 });
+        const silent = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
+        const partial = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
+        partial.send(preface.subarray(0, 10));
+        const idle = rawClient(server.port);
+        const slow = rawClient(server.port);
+        slow.send(requestFrame(1, { end: true }).subarray(0, 20));
+        for (const peer of [silent, partial, idle, slow]) {
+          const code = await clock.passing(peer.goawayCode());
+          expect(code).to.equal(0);
+          peer.close();
+        }
+        expect(new Set(server.events.map(({ reason }) => reason))).to.deep.equal(new Set(["header-timeout"]));
+      });
+
+      it("closes a connection without streams, not one with", async () => {
+        server = await startFront(codec, undefined, { idleTimeoutMs: 40 });
+        const session = openSession(server.url);
+        let goaway = false;
+        session.on("goaway", () => (goaway = true));
+        const answer = get(session);
+        const { client } = await server.next();
+        const other = rawClient(server.port);
+        other.send(requestFrame(1, { end: true }));
+        reply((await server.next()).client, "ok");
+        expect(await clock.passing(other.goawayCode())).to.equal(0);
+        expect(goaway).to.equal(false);
+        reply(client, "ok");
+        expect((await answer).status).to.equal(200);
+        await clock.passing(until(() => goaway && server.front.connections === 0));
+      });
+
+      it("aborts a body that stops arriving, and can still answer", async () => {
+        server = await startFront(codec, undefined, { bodyTimeoutMs: 40 });
+        const session = openSession(server.url);
+        const stream = session.request({ ":method": "POST", ":path": "/" });
+        stream.write("part");
+        const answer = answerOf(stream);
+        const { client } = await server.next();
+        const reading = readBody(client.body);
+        await handled(session);
+        const body = await clock.passing(reading);
+        expect(body).to.deep.equal({ text: "part", trailers: undefined, aborted: "timeout" });
+        client.sendHead({ status: 408, headers: [], length: 0, bodyless: false });
+        client.end(undefined);
+        const { status, rstCode } = await answer;
+        expect(status).to.equal(408);
+        expect(rstCode).to.equal(0);
+        session.destroy();
+      });
+
+      it("does not count time in which the body is not wanted, nor silence in gRPC", async () => {
+        server = await startFront(codec, undefined, { bodyTimeoutMs: 40 });
+        const session = openSession(server.url);
+        const paused = session.request({ ":method": "POST", ":path": "/" });
+        paused.write("part");
+        const unread = session.request({ ":method": "POST", ":path": "/" });
+        const grpc = session.request({ ":method": "POST", ":path": "/", "content-type": "application/grpc" });
+        grpc.write("part");
+        const streaming = session.request({ ":method": "POST", ":path": "/" });
+        const aborts: string[] = [];
+        const received = [await server.next(), await server.next(), await server.next(), await server.next()];
+        received.forEach(({ client }, i) => {
+          if (i === 1) return;
+          client.body?.start({
+            onData: () => i !== 0,
+            onEnd: () => undefined,
+            onAbort: (reason) => aborts.push(`${i} ${reason}`),
+          });
+        });
+        received[3]?.client.sendHead(streamingHead());
+        const control = session.request({ ":method": "POST", ":path": "/" });
+        for (const stream of [paused, unread, grpc, streaming, control]) stream.on("error", () => undefined);
+        const { aborted } = await clock.passing(readBody((await server.next()).client.body));
+        expect(aborted).to.equal("timeout");
+        expect(aborts).to.deep.equal([]);
+        session.destroy();
+        await until(() => aborts.length === 3);
+      });
+
+      /** A response of two streams that cannot go on for want of a window; resolves when the client has had the first data. */
+      const stall = async (peer: RawPeer, ids: readonly number[]): Promise<ClientStream[]> => {
+        peer.send(...ids.map((id) => requestFrame(id, { end: true })));
+        const clients: ClientStream[] = [];
+        for (const id of ids) {
+          const { client } = await server.next();
+          client.sendHead(streamingHead());
+          while (client.write(Buffer.alloc(16_384))) await new Promise((resolve) => setImmediate(resolve));
+          await peer.frame((f) => f.type === frameTypes.headers && f.streamId === id);
+          clients.push(client);
+        }
+        return clients;
+      };
+      const noWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
+      /** The second limit has the front look at the clock more often; no connection here is without streams. */
+      const slowReaders = { writeTimeoutMs: 60_000, idleTimeoutMs: 60 };
+
+      for (const [what, drip] of [
+        ["pings", frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
+        ["sends SETTINGS", frame(frameTypes.settings, 0, 0)],
+        ["opens its window byte by byte", frame(frameTypes.windowUpdate, 0, 1, uint32(1))],
+      ] as const) {
+        it(`resets a stream whose client takes nothing but ${what}`, async () => {
+          server = await startFront(codec, undefined, slowReaders);
+          const peer = rawClient(server.port, noWindow);
+          const [client] = (await stall(peer, [1])) as [ClientStream];
+          const closed = new Promise<string>((resolve) => (client.onClose = resolve));
+          let isOver = false;
+          void closed.then(() => (isOver = true));
+          // Every two seconds of the clock, looked at by at least one sweep each.
+          for (let seconds = 0; seconds <= 62 && !isOver; seconds += 2) {
+            const answers = peer.frames.length;
+            peer.send(drip);
+            await until(() => peer.frames.length > answers);
+            clock.advance(2000);
+            if (seconds % 20 === 0 || seconds >= 58) await swept();
+          }
+          expect(await closed).to.equal("timeout");
+          expect(await peer.resetCode(1)).to.equal(8);
+          expect(server.events.map(({ reason }) => reason)).to.deep.equal(["write-timeout"]);
+          peer.close();
+        });
+      }
+
+      it("leaves a slow client with many streams alone, and one that has nothing to take", async () => {
+        server = await startFront(codec, undefined, slowReaders);
         const peer = rawClient(server.port, noWindow);
-        const [client] = (await stall(peer, [1])) as [ClientStream];
-        const closed = new Promise<string>((resolve) => (client.onClose = resolve));
+        await stall(peer, [1, 3, 5, 7]);
+        peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(100_000_000)));
+        peer.send(requestFrame(9, { end: true }));
+        const quiet = await server.next();
+        quiet.client.sendHead(streamingHead());
+        await peer.frame((f) => f.type === frameTypes.headers && f.streamId === 9);
+        for (let round = 0; round < 12; round++) {
+          for (const id of [1, 3, 5, 7]) {
+            const frames = peer.frames.length;
+            peer.send(frame(frameTypes.windowUpdate, 0, id, uint32(4000)));
+            await until(() => peer.frames.length > frames);
+          }
+          clock.advance(20_000);
+          await swept();
+        }
+        expect(server.events).to.deep.equal([]);
+        peer.close();
+      });
+
+      it("resets a stream that takes nothing beside one that takes all", async () => {
+        server = await startFront(codec, undefined, slowReaders);
+        const peer = rawClient(server.port, noWindow);
+        const [stalled, busy] = (await stall(peer, [1, 3])) as [ClientStream, ClientStream];
+        const closed = new Promise<string>((resolve) => (stalled.onClose = resolve));
         let isOver = false;
         void closed.then(() => (isOver = true));
-        // Every two seconds of the clock, looked at by at least one sweep each.
-        for (let seconds = 0; seconds <= 62 && !isOver; seconds += 2) {
-          const answers = peer.frames.length;
-          peer.send(drip);
-          await until(() => peer.frames.length > answers);
-          clock.advance(2000);
-          if (seconds % 20 === 0 || seconds >= 58) await swept();
+        peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(100_000_000)));
+        busy.onDrain = () => {
+          while (busy.write(Buffer.alloc(16_384)));
+        };
+        while (!isOver) {
+          const frames = peer.frames.length;
+          peer.send(frame(frameTypes.windowUpdate, 0, 3, uint32(200_000)));
+          await until(() => peer.frames.length >= frames + 12);
+          clock.advance(5000);
+          await swept();
         }
         expect(await closed).to.equal("timeout");
         expect(await peer.resetCode(1)).to.equal(8);
-        expect(server.events.map(({ reason }) => reason)).to.deep.equal(["write-timeout"]);
+        expect(peer.frames.filter((f) => f.type === frameTypes.rstStream)).to.have.length(1);
         peer.close();
       });
-    }
 
-    it("leaves a slow client with many streams alone, and one that has nothing to take", async () => {
-      server = await startFront(undefined, slowReaders);
-      const peer = rawClient(server.port, noWindow);
-      await stall(peer, [1, 3, 5, 7]);
-      peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(100_000_000)));
-      peer.send(requestFrame(9, { end: true }));
-      const quiet = await server.next();
-      quiet.client.sendHead(streamingHead());
-      await peer.frame((f) => f.type === frameTypes.headers && f.streamId === 9);
-      for (let round = 0; round < 12; round++) {
-        for (const id of [1, 3, 5, 7]) {
-          const frames = peer.frames.length;
-          peer.send(frame(frameTypes.windowUpdate, 0, id, uint32(4000)));
-          await until(() => peer.frames.length > frames);
-        }
-        clock.advance(20_000);
-        await swept();
-      }
-      expect(server.events).to.deep.equal([]);
-      peer.close();
+      it("resets a stream whose client takes nothing", async () => {
+        server = await startFront(codec, undefined, { writeTimeoutMs: 40 });
+        const peer = rawClient(server.port);
+        peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
+        const { client } = await server.next();
+        const other = await server.next();
+        const closed = new Promise((resolve) => (client.onClose = resolve));
+        client.sendHead(streamingHead());
+        while (client.write(Buffer.alloc(16_384))) await new Promise((resolve) => setImmediate(resolve));
+        expect(await clock.passing(closed)).to.equal("timeout");
+        expect(await peer.resetCode(1)).to.equal(8);
+        peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(1000)));
+        reply(other.client, "alive");
+        await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
+        peer.close();
+      });
     });
 
-    it("resets a stream that takes nothing beside one that takes all", async () => {
-      server = await startFront(undefined, slowReaders);
-      const peer = rawClient(server.port, noWindow);
-      const [stalled, busy] = (await stall(peer, [1, 3])) as [ClientStream, ClientStream];
-      const closed = new Promise<string>((resolve) => (stalled.onClose = resolve));
-      let isOver = false;
-      void closed.then(() => (isOver = true));
-      peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(100_000_000)));
-      busy.onDrain = () => {
-        while (busy.write(Buffer.alloc(16_384)));
+    describe("of connections", () => {
+      /** The last stream is named by the only GOAWAY of Node, and by the second one of the native codec. */
+      const lastGoaway = (peer: RawPeer) =>
+        peer.when(() => {
+          const goaways = peer.frames.filter(({ type }) => type === frameTypes.goaway);
+          return goaways[codec === "node" ? 0 : 1];
+        });
+      /** Takes the notice that the connection will end, and acknowledges the PING that came with it. */
+      const isNoticed = async (peer: RawPeer): Promise<void> => {
+        const notice = await peer.ofType(frameTypes.goaway);
+        expect([notice.payload.readUInt32BE(0), notice.payload.readUInt32BE(4)]).to.deep.equal([
+          0x7fffffff, 0,
+        ]);
+        const { payload } = await peer.ofType(frameTypes.ping);
+        peer.send(frame(frameTypes.ping, flags.ack, 0, payload));
       };
-      while (!isOver) {
-        const frames = peer.frames.length;
-        peer.send(frame(frameTypes.windowUpdate, 0, 3, uint32(200_000)));
-        await until(() => peer.frames.length >= frames + 12);
-        clock.advance(5000);
-        await swept();
-      }
-      expect(await closed).to.equal("timeout");
-      expect(await peer.resetCode(1)).to.equal(8);
-      expect(peer.frames.filter((f) => f.type === frameTypes.rstStream)).to.have.length(1);
-      peer.close();
-    });
 
-    it("resets a stream whose client takes nothing", async () => {
-      server = await startFront(undefined, { writeTimeoutMs: 40 });
-      const peer = rawClient(server.port);
-      peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
-      const { client } = await server.next();
-      const other = await server.next();
-      const closed = new Promise((resolve) => (client.onClose = resolve));
-      client.sendHead(streamingHead());
-      while (client.write(Buffer.alloc(16_384))) await new Promise((resolve) => setImmediate(resolve));
-      expect(await clock.passing(closed)).to.equal("timeout");
-      expect(await peer.resetCode(1)).to.equal(8);
-      peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(1000)));
-      reply(other.client, "alive");
-      await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
-      peer.close();
+      it("announces the end after the last allowed request, and serves what is under way", async () => {
+        server = await startFront(codec, undefined, { maxRequestsPerConnection: 2 });
+        const peer = rawClient(server.port);
+        peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
+        const first = await server.next();
+        const second = await server.next();
+        if (codec === "native") await isNoticed(peer);
+        const goaway = await lastGoaway(peer);
+        expect(goaway.payload.readUInt32BE(0)).to.equal(3);
+        expect(goaway.payload.readUInt32BE(4)).to.equal(0);
+        // Beyond the last stream: not processed, and the client knows.
+        peer.send(requestFrame(5, { end: true }));
+        for (const { client } of [first, second]) reply(client, "ok");
+        expect(await peer.goawayCode()).to.equal(0);
+        expect(peer.frames.filter((f) => f.type === frameTypes.data)).to.have.length(2);
+        expect(server.requests).to.have.length(2);
+      });
+
+      it("drains: requests in flight finish, idle connections end, new ones are asked to leave", async () => {
+        server = await startFront(codec);
+        const busy = openSession(server.url);
+        const idle = openSession(server.url);
+        await once(idle, "remoteSettings");
+        const answer = get(busy);
+        const { client } = await server.next();
+        server.front.drain();
+        await once(idle, "close");
+        const late = openSession(server.url);
+        const lateAnswer = get(late);
+        reply((await server.next()).client, "late");
+        expect((await lateAnswer).body).to.equal("late");
+        await once(late, "close");
+        reply(client, "done");
+        expect((await answer).body).to.equal("done");
+        await until(() => server.front.connections === 0);
+      });
+
+      it("takes all requests that came together when it asks a client to leave", async () => {
+        server = await startFront(codec, (_connection, _head, client) =>
+          setImmediate(() => reply(client, "ok")),
+        );
+        server.front.drain();
+        const peer = rawClient(server.port);
+        peer.send(...[1, 3, 5].map((id) => requestFrame(id, { end: true })));
+        if (codec === "native") await isNoticed(peer);
+        expect(await peer.goawayCode()).to.equal(0);
+        const goaway = await lastGoaway(peer);
+        expect(goaway.payload.readUInt32BE(0)).to.equal(5);
+        expect(peer.frames.filter((f) => f.type === frameTypes.data)).to.have.length(3);
+      });
+
+      it("closes an idle connection at once", async () => {
+        server = await startFront(codec);
+        const peer = rawClient(server.port);
+        await peer.ofType(frameTypes.settings);
+        server.front.drain();
+        expect(await peer.goawayCode()).to.equal(0);
+      });
+
+      it("counts what it cuts when it is destroyed", async () => {
+        server = await startFront(codec);
+        const session = openSession(server.url);
+        const [one, two] = [get(session), get(session)];
+        const first = await server.next();
+        const second = await server.next();
+        reply(second.client, "ok");
+        await two;
+        const closed = new Promise((resolve) => (first.client.onClose = resolve));
+        expect(server.front.connections).to.equal(1);
+        expect(server.front.destroy()).to.equal(1);
+        expect(await closed).to.equal("shutdown");
+        expect((await one).complete).to.equal(false);
+        await until(() => server.front.connections === 0);
+      });
     });
   });
-
-  describe("of connections", () => {
-    it("announces the end after the last allowed request, and serves what is under way", async () => {
-      server = await startFront(undefined, { maxRequestsPerConnection: 2 });
-      const peer = rawClient(server.port);
-      peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
-      const first = await server.next();
-      const second = await server.next();
-      const goaway = await peer.ofType(frameTypes.goaway);
-      expect(goaway.payload.readUInt32BE(0)).to.equal(3);
-      expect(goaway.payload.readUInt32BE(4)).to.equal(0);
-      // Beyond the last stream: not processed, and the client knows.
-      peer.send(requestFrame(5, { end: true }));
-      for (const { client } of [first, second]) reply(client, "ok");
-      expect(await peer.goawayCode()).to.equal(0);
-      expect(peer.frames.filter((f) => f.type === frameTypes.data)).to.have.length(2);
-      expect(server.requests).to.have.length(2);
-    });
-
-    it("drains: requests in flight finish, idle connections end, new ones are asked to leave", async () => {
-      server = await startFront();
-      const busy = openSession(server.url);
-      const idle = openSession(server.url);
-      await once(idle, "remoteSettings");
-      const answer = get(busy);
-      const { client } = await server.next();
-      server.front.drain();
-      await once(idle, "close");
-      const late = openSession(server.url);
-      const lateAnswer = get(late);
-      reply((await server.next()).client, "late");
-      expect((await lateAnswer).body).to.equal("late");
-      await once(late, "close");
-      reply(client, "done");
-      expect((await answer).body).to.equal("done");
-      await until(() => server.front.connections === 0);
-    });
-
-    it("takes all requests that came together when it asks a client to leave", async () => {
-      server = await startFront((_connection, _head, client) => setImmediate(() => reply(client, "ok")));
-      server.front.drain();
-      const peer = rawClient(server.port);
-      peer.send(...[1, 3, 5].map((id) => requestFrame(id, { end: true })));
-      expect(await peer.goawayCode()).to.equal(0);
-      const goaway = await peer.ofType(frameTypes.goaway);
-      expect(goaway.payload.readUInt32BE(0)).to.equal(5);
-      expect(peer.frames.filter((f) => f.type === frameTypes.data)).to.have.length(3);
-    });
-
-    it("closes an idle connection at once", async () => {
-      server = await startFront();
-      const peer = rawClient(server.port);
-      await peer.ofType(frameTypes.settings);
-      server.front.drain();
-      expect(await peer.goawayCode()).to.equal(0);
-    });
-
-    it("counts what it cuts when it is destroyed", async () => {
-      server = await startFront();
-      const session = openSession(server.url);
-      const [one, two] = [get(session), get(session)];
-      const first = await server.next();
-      const second = await server.next();
-      reply(second.client, "ok");
-      await two;
-      const closed = new Promise((resolve) => (first.client.onClose = resolve));
-      expect(server.front.connections).to.equal(1);
-      expect(server.front.destroy()).to.equal(1);
-      expect(await closed).to.equal("shutdown");
-      expect((await one).complete).to.equal(false);
-      await until(() => server.front.connections === 0);
-    });
-  });
-});
+}

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { ClientConnection } from "../../../src/exchange/client-connection.ts";
 import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
+import { createNativeHttp2Front } from "../../../src/http/h2-native/front.ts";
 import type { Http2FrontEvent } from "../../../src/http/h2/events.ts";
 import { createHttp2Front } from "../../../src/http/h2/front.ts";
 import type {
@@ -60,7 +61,14 @@ export type FrontServer = {
   close(): Promise<void>;
 };
 
+/** The codecs that `--http2-codec` chooses between; all of a front's tests hold for both unless they say otherwise. */
+export const codecs = ["node", "native"] as const;
+export type Codec = (typeof codecs)[number];
+
+const fronts = { node: createHttp2Front, native: createNativeHttp2Front };
+
 export async function startFront(
+  codec: Codec,
   handler?: RequestHandler,
   limits: Partial<FrontLimits> = {},
 ): Promise<FrontServer> {
@@ -69,7 +77,7 @@ export async function startFront(
   const sockets = new Set<Socket>();
   let taken = 0;
   let wake: (() => void) | undefined;
-  const front = createHttp2Front({
+  const front = fronts[codec]({
     limits: { ...generousLimits, ...limits },
     handler: (connection, head, client) => {
       requests.push({ connection, head, client });
@@ -78,7 +86,7 @@ export async function startFront(
     },
     onEvent: (event) => events.push(event),
   });
-  const server: Server = createServer((socket) => {
+  const server: Server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     front.accept(socket, {

@@ -1,0 +1,466 @@
+import type { Duplex } from "node:stream";
+import { Http2Connection } from "../../http2/connection/connection.ts";
+import type { PeerFlood } from "../../http2/connection/frame-guard.ts";
+import { errorCode, frameFlag, frameType } from "../../http2/frames/frame-types.ts";
+import { putUint32 } from "../../http2/frames/frame-output.ts";
+import { HpackDecoder } from "../../http2/hpack/decoder.ts";
+import { awake } from "../../timing/awake-clock.ts";
+import type { ClientConnection } from "../connection.ts";
+import type { FrontLimits, RequestHandler } from "../front.ts";
+import type { Http2FrontEvent, Http2FrontEventReason } from "../h2/events.ts";
+import type { HeadRefusal, ReceivedHead } from "../h2/request-head.ts";
+import { renderReply } from "../local-reply.ts";
+import { ReadingPace } from "../reading-pace.ts";
+import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
+import { takenBytes } from "../taken-bytes.ts";
+import { Draining, noticePing } from "./draining.ts";
+import { judgeField } from "./field-tags.ts";
+import { RequestFields, TrailerFields } from "./request-fields.ts";
+import { connectionWindowBytes, maxStreams, serverSettings, streamWindowBytes } from "./settings.ts";
+import { NativeClientStream } from "./stream.ts";
+
+/** What all connections of a front share. */
+export type ConnectionContext = {
+  readonly limits: FrontLimits;
+  readonly handler: RequestHandler;
+  readonly responseMemory: ResponseMemory;
+  /** Set once the front drains. */
+  readonly draining: boolean;
+  onEvent(event: Http2FrontEvent): void;
+  onClosed(connection: Http2ServerConnection): void;
+};
+
+/** How long a client may take to read the last bytes and close its end after the connection has ended. */
+const lingerMs = 30_000;
+/** What is still read, and thrown away, of a client that goes on after the end. */
+const maxLateBytes = 1_048_576;
+/** How long the streams of a client that has reset too many may go on. */
+const floodGraceMs = 5000;
+/** Answers to control frames that may wait for a client; all else waits elsewhere. */
+const maxWaitingBytes = 262_144;
+const lastStream = 0x7fff_ffff;
+const refusalStatus = {
+  malformed: 400,
+  "uri-too-long": 414,
+  "header-too-large": 431,
+  "too-many-headers": 431,
+} as const satisfies { readonly [Reason in HeadRefusal]: number };
+
+/** Fields are read within a call: one reader serves all connections. */
+const requestFields = new RequestFields();
+
+/** One client connection that speaks HTTP/2: takes requests, counts abuse, watches time limits, and drains. */
+export class Http2ServerConnection extends Http2Connection<NativeClientStream> {
+  private readonly connection: ClientConnection;
+  private readonly context: ConnectionContext;
+  private readonly decoder = new HpackDecoder(judgeField);
+  private readonly draining = new Draining();
+  private requests = 0;
+  /** The last stream that was taken, whatever became of it. */
+  private lastTaken = 0;
+  private idleSinceMs: number;
+  private lingerSinceMs = 0;
+  private lateBytes = 0;
+  /** A header block that is not whole: since when. */
+  private partSinceMs = 0;
+  private flooded = false;
+  /** Until when the streams of a flooding client may go on, once it gets no more. */
+  private graceEndsMs: number | undefined = undefined;
+  private leaving = false;
+  private clientLeaves = false;
+  private readonly pace = new ReadingPace();
+  private waiting: WaitingResponse | undefined = undefined;
+  /** What the system had taken when that was last shared among the streams. */
+  private creditedBytes = 0;
+  /** Content in frames of streams that have closed since. */
+  private closedBytes = 0;
+
+  constructor(socket: Duplex, connection: ClientConnection, context: ConnectionContext) {
+    super(socket, { asServer: true, windowBytes: connectionWindowBytes, streamWindowBytes });
+    this.connection = connection;
+    this.context = context;
+    this.idleSinceMs = awake.nowMs;
+    this.begin(serverSettings(context.limits));
+    socket.on("data", (bytes: Buffer) => this.onBytes(bytes));
+    socket.on("end", () => this.clientEnded());
+    socket.on("close", () => this.onSocketClosed());
+  }
+
+  get memory(): ResponseMemory {
+    return this.context.responseMemory;
+  }
+
+  /** Requests whose response is not complete. */
+  get openRequests(): number {
+    let open = 0;
+    for (const stream of this.streams.values()) if (stream.isOpen) open++;
+    return open;
+  }
+
+  countSent(bytes: number): void {
+    this.guard.countSent(bytes);
+  }
+
+  /** A response is complete; whether its request is does not matter any more. */
+  onResponseEnd(stream: NativeClientStream): void {
+    if (stream.remoteEnded) this.close(stream);
+    else this.reset(stream, errorCode.noError);
+  }
+
+  /**
+   * Graceful end (RFC 9113 6.8): a GOAWAY that refuses nothing, and when the client has read it, one with the last stream that
+   * was taken; the connection ends with its last stream.
+   */
+  drain(): void {
+    if (this.isOver || this.draining.hasBegun) return;
+    this.draining.begin(awake.nowMs);
+    this.sendGoaway(lastStream, errorCode.noError);
+    this.sender.output.frame(frameType.ping, 0, 0, noticePing);
+    this.sender.flushLater();
+  }
+
+  /** Ends everything now; answers how many requests were cut. */
+  destroy(): number {
+    const cut = this.openRequests;
+    for (const stream of this.streams.values()) stream.cut("shutdown");
+    this.end(errorCode.noError);
+    this.socket.destroy();
+    return cut;
+  }
+
+  sweep(nowMs: number): void {
+    if (this.isOver) return this.endLinger(nowMs);
+    const { context, streams } = this;
+    if (this.sender.waitingBytes > maxWaitingBytes) return this.onFlood("frame-flood");
+    if (this.draining.isDue(nowMs)) this.finishDrain();
+    if (this.graceEndsMs !== undefined && nowMs >= this.graceEndsMs) return this.endFlood();
+    if (this.endIfIdle(nowMs) || this.endIfPartial(nowMs)) return;
+    this.creditPartlyTaken();
+    for (const stream of streams.values()) {
+      const exceeded = stream.sweep(nowMs, context.limits);
+      if (exceeded !== undefined) this.report(exceeded);
+    }
+    this.endIfStalled(nowMs);
+  }
+
+  private onBytes(bytes: Buffer): void {
+    if (this.isOver) {
+      this.lateBytes += bytes.length;
+      if (this.lateBytes > maxLateBytes) this.socket.destroy();
+      return;
+    }
+    this.reader.read(bytes);
+    const isPartial = this.block.isOpen || this.reader.isWithinFrame;
+    if (!isPartial) this.partSinceMs = 0;
+    else if (this.partSinceMs === 0) this.partSinceMs = awake.nowMs;
+  }
+
+  /** Nobody can open a window or acknowledge anything any more, so what is under way cannot be completed. */
+  private clientEnded(): void {
+    if (!this.isOver) this.end(errorCode.noError);
+    if (this.sender.waitingBytes === 0) this.socket.end();
+    else this.socket.destroy();
+  }
+
+  private onSocketClosed(): void {
+    this.waiting?.hold(0, 0);
+    this.end(errorCode.noError);
+    this.context.onClosed(this);
+  }
+
+  protected onHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
+    const open = this.streams.get(streamId);
+    const endStream = (flags & frameFlag.endStream) !== 0;
+    if (open !== undefined) return this.onTrailers(open, endStream, bytes, start, end);
+    if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "HEADERS on an even stream");
+    if (streamId <= this.lastPeerStream) return this.onLateHeaders(streamId, endStream, bytes, start, end);
+    this.lastPeerStream = streamId;
+    requestFields.begin(this.context.limits);
+    if (!this.decoder.decode(bytes, start, end, requestFields)) return this.onBadBlock();
+    const nowMs = awake.nowMs;
+    if (this.draining.isFinal || this.graceEndsMs !== undefined) return this.ignore(streamId, endStream);
+    this.guard.countOpened(nowMs);
+    if (this.streams.size >= maxStreams) {
+      this.refuseStream(streamId, endStream, errorCode.refusedStream);
+      return this.punish(this.guard.countReset(nowMs));
+    }
+    this.lastTaken = streamId;
+    const received = requestFields.finish(this.context.limits, endStream);
+    if (received === undefined || this.block.dependsOnItself) {
+      this.report("malformed");
+      this.refuseStream(streamId, endStream, errorCode.protocolError);
+      return this.punish(this.guard.countReset(nowMs)) && this.punish(this.guard.countFault(nowMs));
+    }
+    this.open(streamId, received, endStream);
+    return !this.isOver;
+  }
+
+  private open(streamId: number, received: ReceivedHead, endStream: boolean): void {
+    const client = new NativeClientStream(
+      streamId,
+      this,
+      { send: this.sender.peer.initialWindowBytes, receive: streamWindowBytes },
+      {
+        length: received.contentLength,
+        hasBody: !endStream,
+        isHead: received.head.method === "HEAD",
+        grpc: received.grpc,
+      },
+    );
+    this.streams.set(streamId, client);
+    this.requests++;
+    this.endAfterLastRequest();
+    if (received.refusal === undefined) this.handle(received, client);
+    else this.refuse(client, received, received.refusal);
+  }
+
+  private onTrailers(
+    stream: NativeClientStream,
+    endStream: boolean,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): boolean {
+    if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
+    const fields = new TrailerFields();
+    if (!this.decoder.decode(bytes, start, end, fields)) return this.onBadBlock();
+    const trailers = fields.finish(this.context.limits);
+    if (!endStream || trailers === undefined) return this.blame(stream, errorCode.protocolError);
+    stream.remoteEnded = true;
+    if (!stream.onTrailers(trailers.length === 0 ? undefined : trailers)) {
+      return this.blame(stream, errorCode.protocolError);
+    }
+    if (stream.localEnded) this.close(stream);
+    return !this.isOver;
+  }
+
+  /** On a stream that is closed: the block is read all the same, for the sake of the table. */
+  private onLateHeaders(
+    streamId: number,
+    endStream: boolean,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): boolean {
+    const afterlife = this.closed.of(streamId);
+    if (afterlife === "unknown") return this.onFault(errorCode.protocolError, "a stream below the last one");
+    if (afterlife === "forbidden") return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
+    if (!this.decoder.decode(bytes, start, end, new TrailerFields())) return this.onBadBlock();
+    if (endStream) this.closed.endCutOff(streamId);
+    return this.punish(this.guard.countMinor(awake.nowMs));
+  }
+
+  private onBadBlock(): boolean {
+    return this.onFault(errorCode.compressionError, "header block that cannot be decoded");
+  }
+
+  private refuseStream(streamId: number, endStream: boolean, code: number): void {
+    this.sendReset(streamId, code);
+    this.remember(streamId, endStream);
+  }
+
+  /** A stream that crosses the last GOAWAY: not processed, as that has told the client. */
+  private ignore(streamId: number, endStream: boolean): boolean {
+    this.remember(streamId, endStream);
+    return this.punish(this.guard.countMinor(awake.nowMs));
+  }
+
+  private remember(streamId: number, endStream: boolean): void {
+    if (endStream) this.closed.addEnded(streamId);
+    else this.closed.addCutOff(streamId);
+  }
+
+  /** The connection takes no more requests than it may, and only those under way once its listener drains. */
+  private endAfterLastRequest(): void {
+    const { limits, draining } = this.context;
+    const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
+    if (last && !this.leaving) this.report("requests-per-connection");
+    if (this.leaving || !(last || draining || this.connection.listener.draining)) return;
+    this.leaving = true;
+    this.drain();
+  }
+
+  private handle(received: ReceivedHead, client: NativeClientStream): void {
+    try {
+      this.context.handler(this.connection, received.head, client);
+    } catch (error) {
+      client.abort();
+      this.report("handler-failed", { error });
+    }
+  }
+
+  /** Answers a request that the pipeline never sees. */
+  private refuse(client: NativeClientStream, received: ReceivedHead, reason: HeadRefusal): void {
+    const status = refusalStatus[reason];
+    const reply = renderReply(
+      { status, error: reason },
+      { head: received.head.method === "HEAD", grpc: received.grpc },
+    );
+    client.sendHead(reply.head);
+    client.write(reply.body);
+    client.end(undefined);
+    this.report(reason, { status, head: received.head });
+  }
+
+  protected onStreamClosed(stream: NativeClientStream): void {
+    this.closedBytes += stream.newlyFramedBytes();
+    if (this.streams.size > 0) return;
+    this.idleSinceMs = awake.nowMs;
+    // Whoever is told of the end of the stream comes first.
+    if (this.draining.isFinal || this.clientLeaves || this.graceEndsMs !== undefined) {
+      queueMicrotask(() => this.endIfDone());
+    }
+  }
+
+  private endIfDone(): void {
+    if (this.isOver || this.streams.size > 0) return;
+    if (this.graceEndsMs !== undefined) this.endFlood();
+    else if (this.draining.isFinal || this.clientLeaves) this.end(errorCode.noError);
+  }
+
+  protected onGoaway(): void {
+    this.clientLeaves = true;
+    if (this.streams.size === 0) this.end(errorCode.noError);
+  }
+
+  protected onPingAck(bytes: Buffer, start: number): boolean {
+    if (!this.draining.isAnswer(bytes.subarray(start, start + 8))) return false;
+    this.finishDrain();
+    return true;
+  }
+
+  private finishDrain(): void {
+    this.draining.finish();
+    if (this.streams.size === 0) this.end(errorCode.noError);
+    else this.sendGoaway(this.lastTaken, errorCode.noError);
+  }
+
+  private sendGoaway(streamId: number, code: number): void {
+    const payload = new Uint8Array(8);
+    putUint32(payload, putUint32(payload, 0, streamId), code);
+    this.sender.output.frame(frameType.goaway, 0, 0, payload);
+    this.sender.flushLater();
+  }
+
+  override end(code: number): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.reader.stop();
+    const { socket } = this;
+    this.sendGoaway(this.lastTaken, code);
+    for (const stream of this.streams.values()) {
+      this.close(stream);
+      stream.onReset("own");
+    }
+    this.sender.output.flush();
+    if (!socket.writableEnded) socket.end();
+  }
+
+  /** Without streams: waits for the first request as long as for a header, for the next ones as an idle connection. */
+  private endIfIdle(nowMs: number): boolean {
+    if (this.streams.size > 0) return false;
+    const { headerTimeoutMs, idleTimeoutMs } = this.context.limits;
+    const fresh = this.requests === 0;
+    const limitMs = fresh ? headerTimeoutMs : idleTimeoutMs;
+    if (limitMs === 0 || nowMs - this.idleSinceMs < limitMs) return false;
+    if (this.draining.hasBegun) return false;
+    this.report(fresh ? "header-timeout" : "idle-timeout");
+    if (fresh) this.end(errorCode.noError);
+    else this.drain();
+    return true;
+  }
+
+  /** A frame or header block that has begun and does not go on blocks everything behind it. */
+  private endIfPartial(nowMs: number): boolean {
+    const { headerTimeoutMs, bodyTimeoutMs } = this.context.limits;
+    const limitMs = this.block.isOpen ? headerTimeoutMs : Math.max(headerTimeoutMs, bodyTimeoutMs);
+    if (this.partSinceMs === 0 || limitMs === 0 || nowMs - this.partSinceMs < limitMs) return false;
+    this.report("header-timeout");
+    this.end(errorCode.noError);
+    return true;
+  }
+
+  /** The socket itself takes nothing, or too little. */
+  private endIfStalled(nowMs: number): void {
+    const { waitingBytes } = this.sender;
+    const taken = takenBytes(this.socket);
+    if (waitingBytes > 0) this.waiting ??= new WaitingResponse(this.memory, this);
+    this.waiting?.hold(waitingBytes, taken);
+    if (waitingBytes === 0) this.pace.rest();
+    else if (this.pace.isStalled(nowMs, taken, this.context.limits.writeTimeoutMs)) {
+      this.report("write-timeout");
+      this.cutAll("timeout");
+    }
+  }
+
+  /** The memory of waiting responses asks, for what waits for the socket. */
+  look(): void {
+    this.waiting?.hold(this.isOver ? 0 : this.sender.waitingBytes, takenBytes(this.socket));
+  }
+
+  cut(): void {
+    this.cutAll("response-memory");
+  }
+
+  private cutAll(reason: "timeout" | "response-memory"): void {
+    for (const stream of this.streams.values()) stream.cut(reason);
+    this.end(errorCode.noError);
+    this.socket.destroy();
+  }
+
+  private endLinger(nowMs: number): void {
+    if (this.lingerSinceMs === 0) this.lingerSinceMs = nowMs;
+    else if (nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
+  }
+
+  protected onFlood(flood: PeerFlood): void {
+    if (this.isOver) return;
+    if (!this.flooded) this.report(flood);
+    else if (flood === "reset-flood") return;
+    this.flooded = true;
+    if (flood !== "reset-flood" || this.streams.size === 0) this.endFlood();
+    else this.refuseStreams();
+  }
+
+  /** Takes no more streams, and lets those under way finish for a while. */
+  private refuseStreams(): void {
+    this.graceEndsMs = awake.nowMs + floodGraceMs;
+    this.leaving = true;
+    this.sendGoaway(this.lastTaken, errorCode.enhanceYourCalm);
+  }
+
+  private endFlood(): void {
+    this.end(errorCode.enhanceYourCalm);
+  }
+
+  protected onFatal(reason: string): void {
+    this.report("malformed", { error: new Error(reason) });
+  }
+
+  /**
+   * Content waits in frames of up to 16 KiB, which is long for a slow client with many streams. What the system has taken
+   * while no frame was put together is shared among the streams that wait.
+   */
+  creditPartlyTaken(): void {
+    const taken = takenBytes(this.socket);
+    const content = taken - this.creditedBytes;
+    let framed = this.closedBytes;
+    let waiting = 0;
+    for (const stream of this.streams.values()) {
+      framed += stream.newlyFramedBytes();
+      if (stream.heldBytes > 0) waiting++;
+    }
+    this.creditedBytes = taken;
+    this.closedBytes = 0;
+    if (framed > 0 || content <= 0 || this.sender.waitingBytes === 0) return;
+    for (const stream of this.streams.values())
+      if (stream.heldBytes > 0) stream.countPartly(content / waiting);
+  }
+
+  private report(
+    reason: Http2FrontEventReason,
+    details: Pick<Partial<Http2FrontEvent>, "status" | "head" | "error"> = {},
+  ): void {
+    this.context.onEvent({ connection: this.connection, reason, status: 0, ...details });
+  }
+}

@@ -1,0 +1,65 @@
+import { memoByName } from "../name-memo.ts";
+
+/** What is known of a field as soon as it has been read: which it is, if it matters, or that no message may have it. */
+export const fieldTag = {
+  plain: 0,
+  malformed: 1,
+  method: 2,
+  path: 3,
+  authority: 4,
+  scheme: 5,
+  cookie: 6,
+  contentLength: 7,
+  contentType: 8,
+  host: 9,
+} as const;
+
+const { plain, malformed } = fieldTag;
+
+/** Tags of pseudo-fields lie between these. */
+export const isPseudo = (tag: number): boolean => tag >= fieldTag.method && tag <= fieldTag.scheme;
+
+/** Fields that are looked at by name; those of a connection are in no message (RFC 9113 8.2.2, 8.3.1). */
+const namedTags: ReadonlyMap<string, number> = new Map<string, number>([
+  [":method", fieldTag.method],
+  [":path", fieldTag.path],
+  [":authority", fieldTag.authority],
+  [":scheme", fieldTag.scheme],
+  ["cookie", fieldTag.cookie],
+  ["content-length", fieldTag.contentLength],
+  ["content-type", fieldTag.contentType],
+  ["host", fieldTag.host],
+  ["connection", malformed],
+  ["keep-alive", malformed],
+  ["proxy-connection", malformed],
+  ["transfer-encoding", malformed],
+  ["upgrade", malformed],
+]);
+
+/** Names are tokens in lower case (RFC 9113 8.2.1, RFC 9110 5.1). */
+const fieldName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+
+const tagOfName = memoByName((name) => namedTags.get(name) ?? (fieldName.test(name) ? plain : malformed));
+
+/** No control characters but HTAB, and no white space at either end (RFC 9113 8.2.1, RFC 9110 5.5). */
+const fieldValue = /^(?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?$/;
+
+/** What the values of these fields look like; nghttp2 knows the same characters. */
+const valueForms: ReadonlyMap<number, RegExp> = new Map<number, RegExp>([
+  [fieldTag.method, /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/],
+  [fieldTag.path, /^[!-~\x80-\xff]+$/],
+  [fieldTag.authority, /^[!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]+$/],
+  [fieldTag.scheme, /^[a-zA-Z][0-9a-zA-Z+\-.]*$/],
+  [fieldTag.contentLength, /^\d+$/],
+  [fieldTag.host, /^[!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]+$/],
+]);
+
+/** The judge of the fields of requests. */
+export function judgeField(name: string, value: string): number {
+  const tag = tagOfName(name);
+  if (tag === plain) {
+    if (name === "te" && value.toLowerCase() !== "trailers") return malformed;
+    return fieldValue.test(value) ? plain : malformed;
+  }
+  return (valueForms.get(tag) ?? fieldValue).test(value) ? tag : malformed;
+}

@@ -1,0 +1,45 @@
+const minBlockBytes = 1024;
+const maxBlockBytes = 16_384;
+
+/** Content that nobody takes yet, copied together, so that it takes little more memory than it is long, in however small pieces it came. */
+export class HeldContent {
+  bytes = 0;
+  private blocks: Buffer[] = [];
+  /** How much of the last block is used. */
+  private lastHas = 0;
+
+  add(piece: Buffer): void {
+    let from = 0;
+    const last = this.blocks.at(-1);
+    if (last !== undefined && this.lastHas < last.length) {
+      from = piece.copy(last, this.lastHas);
+      this.lastHas += from;
+    }
+    const left = piece.length - from;
+    if (left > 0) {
+      const size = Math.max(left, Math.min(maxBlockBytes, Math.max(minBlockBytes, this.bytes)));
+      const block = Buffer.allocUnsafeSlow(size);
+      piece.copy(block, 0, from);
+      this.blocks.push(block);
+      this.lastHas = left;
+    }
+    this.bytes += piece.length;
+  }
+
+  /** The first of what is held; there must be some. Its memory is the receiver's. */
+  take(): Buffer {
+    const first = this.blocks.shift() as Buffer;
+    const block = this.blocks.length === 0 ? first.subarray(0, this.lastHas) : first;
+    this.bytes -= block.length;
+    return block;
+  }
+
+  /** Answers how much was dropped. */
+  drop(): number {
+    const { bytes } = this;
+    this.bytes = 0;
+    this.blocks = [];
+    this.lastHas = 0;
+    return bytes;
+  }
+}

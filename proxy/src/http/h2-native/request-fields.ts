@@ -1,0 +1,176 @@
+import type { FieldSink } from "../../http2/hpack/decoder.ts";
+import type { FrontLimits } from "../front.ts";
+import type { HeadRefusal, ReceivedHead } from "../h2/request-head.ts";
+import type { HeaderList } from "../message.ts";
+import { isGrpc } from "../request-headers.ts";
+import { fieldTag, isPseudo } from "./field-tags.ts";
+
+/** What RFC 9113 6.5.2 adds per field. */
+const fieldOverheadBytes = 32;
+/** Lengths of more digits are compared as what they are. */
+const maxExactDigits = 15;
+const maxLength = 2n ** 63n - 1n;
+
+type Limits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
+
+/**
+ * Takes the fields of one request, and finds out whether they are one (RFC 9113 8.1 to 8.3): one after the other, so that a list
+ * beyond the limits is read to its end and not kept. Used again for the next one.
+ */
+export class RequestFields implements FieldSink {
+  private headers: HeaderList = [];
+  private method = "";
+  private path: string | undefined = undefined;
+  private authority: string | undefined = undefined;
+  private scheme: string | undefined = undefined;
+  private length: string | undefined = undefined;
+  private hasHost = false;
+  private isGrpc = false;
+  private cookieAt = -1;
+  private fields = 0;
+  private listBytes = 0;
+  private isMalformed = false;
+  private hasFields = false;
+  private maxBytes = 0;
+
+  begin(limits: Limits): void {
+    this.headers = [];
+    this.method = "";
+    this.path = undefined;
+    this.authority = undefined;
+    this.scheme = undefined;
+    this.length = undefined;
+    this.hasHost = false;
+    this.isGrpc = false;
+    this.cookieAt = -1;
+    this.fields = 0;
+    this.listBytes = 0;
+    this.isMalformed = false;
+    this.hasFields = false;
+    this.maxBytes = limits.maxHeaderBytes;
+  }
+
+  onField(name: string, value: string, tag: number): void {
+    this.listBytes += name.length + value.length + fieldOverheadBytes;
+    if (tag === fieldTag.plain) this.add(name, value);
+    else if (isPseudo(tag)) this.addPseudo(value, tag);
+    else this.addNamed(name, value, tag);
+  }
+
+  private addPseudo(value: string, tag: number): void {
+    if (this.hasFields) this.isMalformed = true;
+    switch (tag) {
+      case fieldTag.method:
+        if (this.method !== "") this.isMalformed = true;
+        this.method = value;
+        return;
+      case fieldTag.path:
+        if (this.path !== undefined) this.isMalformed = true;
+        this.path = value;
+        return;
+      case fieldTag.authority:
+        if (this.authority !== undefined) this.isMalformed = true;
+        this.authority = value;
+        return;
+      default:
+        if (this.scheme !== undefined) this.isMalformed = true;
+        this.scheme = value;
+    }
+  }
+
+  private addNamed(name: string, value: string, tag: number): void {
+    switch (tag) {
+      case fieldTag.cookie:
+        // The pieces of a split Cookie become one field again (RFC 9113 8.2.3).
+        if (this.cookieAt >= 0) {
+          this.joinCookie(value);
+          return;
+        }
+        this.cookieAt = this.headers.length + 1;
+        break;
+      case fieldTag.contentLength:
+        if (this.length !== undefined) this.isMalformed = true;
+        this.length = value;
+        break;
+      case fieldTag.contentType:
+        this.isGrpc = isGrpc(value);
+        break;
+      case fieldTag.host:
+        if (this.hasHost) this.isMalformed = true;
+        this.hasHost = true;
+        break;
+      default:
+        this.isMalformed = true;
+        return;
+    }
+    this.add(name, value);
+  }
+
+  private joinCookie(value: string): void {
+    const { headers, cookieAt } = this;
+    if (this.listBytes <= this.maxBytes) headers[cookieAt] = `${headers[cookieAt] as string}; ${value}`;
+  }
+
+  private add(name: string, value: string): void {
+    this.hasFields = true;
+    this.fields++;
+    if (this.listBytes <= this.maxBytes) this.headers.push(name, value);
+  }
+
+  /** The request; undefined for one that is malformed. `endStream`: it has no body. */
+  finish(limits: Limits, endStream: boolean): ReceivedHead | undefined {
+    const { headers, method, path, authority, scheme, length } = this;
+    if (this.isMalformed || !this.hasPseudoFields()) return undefined;
+    const contentLength = length === undefined ? undefined : Number(length);
+    if (length !== undefined) {
+      if (length.length > maxExactDigits && BigInt(length) > maxLength) return undefined;
+      if (endStream && contentLength !== 0) return undefined;
+    }
+    const target = path ?? authority ?? "";
+    return {
+      head: { version: "2.0", method, target, authority, scheme, headers },
+      contentLength,
+      grpc: this.isGrpc,
+      listBytes: this.listBytes,
+      refusal: this.refusal(limits, contentLength, target),
+    };
+  }
+
+  private refusal(
+    limits: Limits,
+    contentLength: number | undefined,
+    target: string,
+  ): HeadRefusal | undefined {
+    if (contentLength !== undefined && !Number.isSafeInteger(contentLength)) return "malformed";
+    if (target.length > limits.maxUriBytes) return "uri-too-long";
+    if (this.listBytes > limits.maxHeaderBytes) return "header-too-large";
+    return this.fields > limits.maxHeaders ? "too-many-headers" : undefined;
+  }
+
+  private hasPseudoFields(): boolean {
+    const { method, path, authority, scheme } = this;
+    if (method === "CONNECT") return authority !== undefined && path === undefined && scheme === undefined;
+    if (method === "" || path === undefined || scheme === undefined) return false;
+    if (authority === undefined && !this.hasHost) return false;
+    return path.startsWith("/") || (path === "*" && method === "OPTIONS");
+  }
+}
+
+/** Takes the trailers of a request. */
+export class TrailerFields implements FieldSink {
+  private fields: HeaderList = [];
+  private listBytes = 0;
+  private isMalformed = false;
+
+  onField(name: string, value: string, tag: number): void {
+    this.listBytes += name.length + value.length + fieldOverheadBytes;
+    if (tag === fieldTag.malformed || isPseudo(tag)) this.isMalformed = true;
+    else this.fields.push(name, value);
+  }
+
+  /** Undefined for trailers that are malformed, or more than a head may be. */
+  finish({ maxHeaderBytes, maxHeaders }: Limits): HeaderList | undefined {
+    if (this.isMalformed || this.listBytes > maxHeaderBytes) return undefined;
+    return this.fields.length > 2 * maxHeaders ? undefined : this.fields;
+  }
+}

@@ -1,0 +1,305 @@
+import { errorCode } from "../../http2/frames/frame-types.ts";
+import { Http2Stream, type ResetCause } from "../../http2/connection/stream.ts";
+import { dropFields } from "../fields.ts";
+import type { Chunk, ClientCloseReason, ClientStream, HeaderList, ResponseHead } from "../message.ts";
+import { ReadingPace } from "../reading-pace.ts";
+import { type WaitingClient, WaitingResponse } from "../response-memory.ts";
+import { roomBytes } from "../response-room.ts";
+import type { Http2ServerConnection } from "./connection.ts";
+import { NativeRequestBody } from "./request-body.ts";
+import { maxFieldsBytes, putFields, putInformational, putResponseHead } from "./response-block.ts";
+
+/** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
+const minCountedBytes = 16_384;
+/** With this much waiting nothing more is taken. */
+const maxHeldBytes = 65_536;
+
+/** A status without content (RFC 9110 15.3.6), whatever an upstream has announced. */
+const resetContent = 205;
+const contentLength: ReadonlySet<string> = new Set(["content-length"]);
+
+/** What the front knows of a request besides its head. */
+type RequestFacts = {
+  /** Undefined: none was declared. */
+  readonly length: number | undefined;
+  readonly hasBody: boolean;
+  readonly isHead: boolean;
+  readonly grpc: boolean;
+};
+
+/**
+ * One request of a client and its response. What the response brings within a turn leaves together at its end: a message at
+ * hand as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
+ */
+export class NativeClientStream extends Http2Stream implements ClientStream, WaitingClient {
+  readonly body: NativeRequestBody | null;
+  readonly canUpgrade = false;
+  headSent = false;
+  bytesSent = 0;
+  onHeadSent: (() => void) | null = null;
+  onDrain: (() => void) | null = null;
+  onClose: ((reason: ClientCloseReason) => void) | null = null;
+  readonly grpc: boolean;
+  private readonly connection: Http2ServerConnection;
+  private readonly isHead: boolean;
+  /** A final head was handed over; `head` until it is in a frame. */
+  private headTaken = false;
+  private head: ResponseHead | undefined = undefined;
+  private bodyless = false;
+  /** Declared length of the content, where there is content. */
+  private length: number | undefined = undefined;
+  private awaitsDrain = false;
+  private awaitsRoom = false;
+  private closeReason: ClientCloseReason = "client-closed";
+  private pace: ReadingPace | undefined = undefined;
+  private waiting: WaitingResponse | undefined = undefined;
+  /** Content that the socket has taken while no frame was completed, as far as the connection can tell. */
+  private partlyTakenBytes = 0;
+  /** `framedBytes` at the last sweep. */
+  private sweptBytes = 0;
+
+  constructor(
+    id: number,
+    connection: Http2ServerConnection,
+    windows: { readonly send: number; readonly receive: number },
+    request: RequestFacts,
+  ) {
+    super(id, windows.send, windows.receive);
+    this.connection = connection;
+    this.grpc = request.grpc;
+    this.isHead = request.isHead;
+    this.remoteEnded = !request.hasBody;
+    this.body = request.hasBody ? new NativeRequestBody(request.length, this) : null;
+  }
+
+  sendInformational(status: number, headers: HeaderList): void {
+    if (this.isClosed || this.headTaken) return;
+    this.connection.sender.sendBlock(this, maxFieldsBytes(headers), (into, at) =>
+      putInformational(into, at, status, headers),
+    );
+  }
+
+  sendHead(head: ResponseHead): void {
+    if (this.isClosed || this.headTaken) return;
+    const { status } = head;
+    this.headTaken = true;
+    this.bodyless =
+      head.bodyless || this.isHead || status === 204 || status === 304 || status === resetContent;
+    this.length = this.bodyless ? undefined : head.length;
+    if (status === resetContent) dropFields(head.headers, contentLength);
+    this.head = head;
+    this.connection.sender.schedule(this);
+  }
+
+  takeBack(): void {
+    if (this.isClosed || this.head === undefined) return;
+    this.headTaken = false;
+    this.head = undefined;
+    this.isComplete = false;
+    this.trailers = undefined;
+    this.bytesSent = 0;
+    this.dropContent();
+  }
+
+  write(chunk: Chunk): boolean {
+    if (this.isClosed || this.isComplete || this.bodyless || chunk.length === 0) return true;
+    this.bytesSent += chunk.length;
+    if (this.length !== undefined && this.bytesSent > this.length) {
+      this.breakOff();
+      return true;
+    }
+    const { sender } = this.connection;
+    this.connection.countSent(chunk.length);
+    this.hold(chunk);
+    if (this.heldBytes < minCountedBytes) {
+      sender.schedule(this);
+      return this.mayGoOn();
+    }
+    sender.sendNow(this);
+    if (this.heldBytes >= minCountedBytes) this.countWaiting();
+    if (this.heldBytes < maxHeldBytes) return this.mayGoOn();
+    this.awaitsDrain = true;
+    return false;
+  }
+
+  /** The sender may write over what it has handed over once all of it is copied into frames. */
+  get pendingBytes(): number {
+    return this.heldBytes;
+  }
+
+  get roomBytes(): number {
+    return roomBytes(this.heldBytes);
+  }
+
+  end(trailers: HeaderList | undefined): void {
+    if (this.isClosed || this.isComplete) return;
+    if (this.length !== undefined && this.bytesSent < this.length) return this.breakOff();
+    this.isComplete = true;
+    if (!this.bodyless && trailers !== undefined && trailers.length > 0) this.trailers = trailers;
+    this.connection.sender.schedule(this);
+  }
+
+  abort(): void {
+    if (!this.isComplete) this.connection.reset(this, errorCode.internalError);
+  }
+
+  /** The response cannot be completed as it was announced: the client must see that. */
+  private breakOff(): void {
+    this.closeReason = "broken-response";
+    this.abort();
+  }
+
+  closeAfterResponse(): void {}
+
+  upgrade(): undefined {
+    return undefined;
+  }
+
+  /** Ends the response visibly, and tells the exchange, for a reason of ours. */
+  cut(reason: ClientCloseReason = "response-memory"): void {
+    this.closeReason = reason;
+    this.connection.reset(this, errorCode.cancel);
+  }
+
+  /** True until the response was handed over completely. */
+  get isOpen(): boolean {
+    return !this.isComplete && !this.isClosed;
+  }
+
+  /** Ends what exceeded a limit and answers which one. */
+  sweep(
+    nowMs: number,
+    limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
+  ): "body-timeout" | "write-timeout" | undefined {
+    const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
+    if (waitingSinceMs > 0 && !this.headSent && !this.grpc && limits.bodyTimeoutMs > 0) {
+      if (nowMs - waitingSinceMs >= limits.bodyTimeoutMs) {
+        this.body?.abort("timeout");
+        return "body-timeout";
+      }
+    }
+    this.countWaiting();
+    if (this.heldBytes === 0) this.pace?.rest();
+    else {
+      this.pace ??= new ReadingPace();
+      if (this.pace.isStalled(nowMs, this.progressBytes, limits.writeTimeoutMs)) {
+        this.cut("timeout");
+        return "write-timeout";
+      }
+    }
+    return undefined;
+  }
+
+  /** Content that was put into frames since this was asked last. */
+  newlyFramedBytes(): number {
+    const bytes = this.framedBytes - this.sweptBytes;
+    this.sweptBytes += bytes;
+    return bytes;
+  }
+
+  /** `bytes` have left for this stream while no frame was put together. */
+  countPartly(bytes: number): void {
+    this.partlyTakenBytes += bytes;
+  }
+
+  /** The memory of waiting responses asks. */
+  look(): void {
+    this.connection.creditPartlyTaken();
+    this.countWaiting();
+  }
+
+  private countWaiting(): void {
+    if (this.heldBytes > 0) this.waiting ??= new WaitingResponse(this.connection.memory, this);
+    this.waiting?.hold(this.heldBytes, this.progressBytes);
+  }
+
+  private get progressBytes(): number {
+    return this.framedBytes + this.partlyTakenBytes;
+  }
+
+  onAllFramed(): void {
+    this.waiting?.hold(0, 0);
+    if (!this.awaitsDrain) return;
+    this.awaitsDrain = false;
+    if (this.mayGoOn()) this.onDrain?.();
+  }
+
+  /** False while the memory of waiting responses is full: `onDrain` comes when it is no more. */
+  private mayGoOn(): boolean {
+    const { memory } = this.connection;
+    if (!memory.full) return true;
+    if (this.awaitsRoom) return false;
+    this.awaitsRoom = true;
+    memory.whenRoom(() => {
+      this.awaitsRoom = false;
+      this.onDrain?.();
+    });
+    return false;
+  }
+
+  get hasHead(): boolean {
+    return this.head !== undefined;
+  }
+
+  get maxHeadBytes(): number {
+    return this.head === undefined ? 0 : maxFieldsBytes(this.head.headers);
+  }
+
+  putHead(into: Buffer, at: number): number {
+    const { head } = this;
+    if (head === undefined) return at;
+    this.head = undefined;
+    return putResponseHead(into, at, head);
+  }
+
+  onHeadFramed(): void {
+    this.headSent = true;
+    this.onHeadSent?.();
+  }
+
+  get maxTrailerBytes(): number {
+    return maxFieldsBytes(this.trailers ?? []);
+  }
+
+  putTrailers(into: Buffer, at: number): number {
+    return putFields(into, at, this.trailers ?? []);
+  }
+
+  /** The response is complete. Nobody reads the rest of a request that is not (RFC 9113 8.1). */
+  onLocalEnd(): void {
+    this.waiting?.hold(0, 0);
+    if (!this.remoteEnded) this.body?.abort("client-closed");
+    this.connection.onResponseEnd(this);
+  }
+
+  onContent(bytes: Buffer): boolean {
+    return this.body === null || this.body.receive(bytes);
+  }
+
+  onRemoteEnd(): boolean {
+    return this.onTrailers(undefined);
+  }
+
+  /** The request has come to its end. False: it is not as long as it was declared. */
+  onTrailers(trailers: HeaderList | undefined): boolean {
+    return this.body === null || this.body.end(trailers);
+  }
+
+  /** Of the body, taken by whoever reads it. */
+  take(bytes: number): void {
+    this.connection.take(this, bytes);
+  }
+
+  onReset(cause: ResetCause): void {
+    const isOpen = !this.isComplete;
+    this.isComplete = true;
+    this.head = undefined;
+    this.dropContent();
+    this.waiting?.hold(0, 0);
+    this.body?.abort(cause === "fault" ? "malformed" : "client-closed");
+    if (!isOpen) return;
+    const { onClose } = this;
+    this.onClose = null;
+    onClose?.(this.closeReason);
+  }
+}

@@ -1,0 +1,389 @@
+import type { Duplex } from "node:stream";
+import { awake } from "../../timing/awake-clock.ts";
+import { type FrameHandler, FrameReader, uint32At } from "../frames/frame-reader.ts";
+import {
+  errorCode,
+  frameFlag,
+  frameType,
+  initialFrameBytes,
+  initialWindowBytes,
+  maxWindowBytes,
+} from "../frames/frame-types.ts";
+import { readSettings } from "../frames/settings-frame.ts";
+import { ClosedStreams } from "./closed-streams.ts";
+import { FrameGuard, type PeerFlood } from "./frame-guard.ts";
+import { HeaderBlock } from "./header-block.ts";
+import { Sender } from "./sender.ts";
+import type { Http2Stream, ResetCause } from "./stream.ts";
+
+type ConnectionOptions = {
+  /** The other end is a client. */
+  readonly asServer: boolean;
+  /** What all bodies of the connection may have on their way unread, and those of one stream. */
+  readonly windowBytes: number;
+  readonly streamWindowBytes: number;
+};
+
+/**
+ * One end of an HTTP/2 connection (RFC 9113) without what only servers or clients do: frames and their faults, settings,
+ * windows, the states of streams, and what a peer may do without asking for anything.
+ */
+export abstract class Http2Connection<Stream extends Http2Stream> implements FrameHandler {
+  readonly sender: Sender;
+  protected readonly socket: Duplex;
+  protected readonly streams = new Map<number, Stream>();
+  protected readonly closed = new ClosedStreams();
+  protected readonly guard = new FrameGuard();
+  protected readonly reader: FrameReader;
+  protected readonly block = new HeaderBlock();
+  /** The last stream that the peer has opened. */
+  protected lastPeerStream = 0;
+  /** SETTINGS that the peer has not acknowledged: since when, in milliseconds of the awake clock; 0: none. */
+  protected settingsSinceMs = 0;
+  /** Nothing is dealt with any more: the connection has come to its end, or has ended for a fault. */
+  protected isOver = false;
+  private readonly options: ConnectionOptions;
+  private hasSettings = false;
+  /** What the peer may still send on the whole connection, and what is to be given back of it. */
+  private receiveWindow = initialWindowBytes;
+  private takenBytes = 0;
+  /** Of the DATA frame that is being read. */
+  private receiving: Stream | undefined = undefined;
+  private hasContent = false;
+
+  constructor(socket: Duplex, options: ConnectionOptions) {
+    this.socket = socket;
+    this.options = options;
+    this.sender = new Sender(socket);
+    this.reader = new FrameReader(this, { asServer: options.asServer, maxFrameBytes: initialFrameBytes });
+  }
+
+  /** A header block, for a stream that may be open, closed or new. False: nothing more is read. */
+  protected abstract onHeaders(
+    streamId: number,
+    flags: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): boolean;
+  /** The peer sends GOAWAY. */
+  protected abstract onGoaway(code: number): void;
+  protected abstract onPingAck(bytes: Buffer, start: number): boolean;
+  protected abstract onFlood(flood: PeerFlood): void;
+  /** A connection error of the peer, before the connection ends for it. */
+  protected abstract onFatal(reason: string): void;
+  /** A stream is no longer among those that are open. */
+  protected abstract onStreamClosed(stream: Stream): void;
+  /** Ends the connection with all its streams, saying why. */
+  abstract end(code: number): void;
+
+  /** SETTINGS, and the larger window of the connection. */
+  protected begin(settings: Uint8Array): void {
+    const { output } = this.sender;
+    output.frame(frameType.settings, 0, 0, settings);
+    output.frameOf(frameType.windowUpdate, 0, this.options.windowBytes - initialWindowBytes);
+    this.receiveWindow = this.options.windowBytes;
+    this.settingsSinceMs = awake.nowMs;
+    this.sender.flushLater();
+  }
+
+  /** `bytes` of the content of a stream have been taken: the peer may send as many more. */
+  take(stream: Stream, bytes: number): void {
+    this.takeOfConnection(bytes);
+    stream.takenBytes += bytes;
+    if (stream.remoteEnded || stream.isClosed || stream.takenBytes * 2 < this.options.streamWindowBytes)
+      return;
+    stream.receiveWindow += stream.takenBytes;
+    this.sender.output.frameOf(frameType.windowUpdate, stream.id, stream.takenBytes);
+    stream.takenBytes = 0;
+    this.sender.flushLater();
+  }
+
+  /** Ends a stream with RST_STREAM. */
+  reset(stream: Stream, code: number, cause: ResetCause = "own"): void {
+    if (stream.isClosed) return;
+    this.sendReset(stream.id, code);
+    this.close(stream);
+    stream.onReset(cause);
+  }
+
+  /** Both sides of a stream have ended, or one of them has reset it. */
+  protected close(stream: Stream): void {
+    if (stream.isClosed) return;
+    stream.isClosed = true;
+    this.streams.delete(stream.id);
+    if (stream.remoteEnded) this.closed.addEnded(stream.id);
+    else this.closed.addCutOff(stream.id);
+    this.onStreamClosed(stream);
+  }
+
+  protected sendReset(streamId: number, code: number): void {
+    this.sender.output.frameOf(frameType.rstStream, streamId, code);
+    this.sender.flushLater();
+  }
+
+  /** A stream error for which the peer is to blame; false when it has made too many. */
+  protected blame(stream: Stream, code: number): boolean {
+    this.reset(stream, code, "fault");
+    return this.punish(this.guard.countReset(awake.nowMs)) && this.punish(this.guard.countFault(awake.nowMs));
+  }
+
+  /** Answers whether to read on. */
+  protected punish(flood: PeerFlood | undefined): boolean {
+    if (flood !== undefined) this.onFlood(flood);
+    return !this.isOver;
+  }
+
+  /** Ends the connection for a fault of the peer (RFC 9113 5.4.1). */
+  onFault(code: number, reason: string): false {
+    if (this.isOver) return false;
+    if (code === errorCode.enhanceYourCalm) this.onFlood("frame-flood");
+    else this.onFatal(reason);
+    if (!this.isOver) this.end(code);
+    return false;
+  }
+
+  onDataFrame(streamId: number, length: number): boolean {
+    if (!this.mayCome(frameType.data, streamId)) return false;
+    if (streamId === 0) return this.onFault(errorCode.protocolError, "DATA on stream 0");
+    if (length > this.receiveWindow)
+      return this.onFault(errorCode.flowControlError, "more DATA than the window");
+    this.receiveWindow -= length;
+    this.hasContent = false;
+    const stream = this.streams.get(streamId);
+    this.receiving = stream;
+    if (stream === undefined) return this.mayComeLate(streamId, "DATA");
+    if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "DATA after END_STREAM");
+    if (length > stream.receiveWindow) return this.blame(stream, errorCode.flowControlError);
+    stream.receiveWindow -= length;
+    return true;
+  }
+
+  onContent(_streamId: number, bytes: Buffer): boolean {
+    const stream = this.receiving;
+    this.hasContent = true;
+    if (stream === undefined || stream.isClosed) this.takeOfConnection(bytes.length);
+    else if (!stream.onContent(bytes)) {
+      this.takeOfConnection(bytes.length);
+      return this.blame(stream, errorCode.protocolError);
+    }
+    return !this.isOver;
+  }
+
+  onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean {
+    const stream = this.receiving;
+    this.receiving = undefined;
+    if (!this.hasContent && !endStream && !this.punish(this.guard.countEmpty(awake.nowMs))) return false;
+    if (stream === undefined || stream.isClosed) {
+      this.takeOfConnection(overheadBytes);
+      if (endStream) this.closed.endCutOff(streamId);
+      return !this.isOver;
+    }
+    if (overheadBytes > 0) this.take(stream, overheadBytes);
+    if (!endStream) return true;
+    return this.endRemote(stream) ? !this.isOver : this.blame(stream, errorCode.protocolError);
+  }
+
+  /** The peer has sent END_STREAM; the answer is that of the stream. */
+  private endRemote(stream: Stream): boolean {
+    stream.remoteEnded = true;
+    const isSound = stream.onRemoteEnd();
+    if (isSound && stream.localEnded) this.close(stream);
+    return isSound;
+  }
+
+  onUnknownFrame(length: number): boolean {
+    if (this.block.isOpen) return this.onFault(errorCode.protocolError, "header block interrupted");
+    return this.punish(this.guard.countUnknown(awake.nowMs, length));
+  }
+
+  onFrame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
+    if (!this.mayCome(type, streamId)) return false;
+    switch (type) {
+      case frameType.headers:
+        return this.onHeadersFrame(flags, streamId, bytes, start, end);
+      case frameType.continuation:
+        return this.onContinuation(flags, bytes, start, end);
+      case frameType.windowUpdate:
+        return this.onWindowUpdate(streamId, bytes, start, end);
+      case frameType.rstStream:
+        return this.onRstStream(streamId, end - start);
+      case frameType.settings:
+        return this.onSettings(flags, streamId, bytes, start, end);
+      case frameType.ping:
+        return this.onPing(flags, streamId, bytes, start, end);
+      case frameType.priority:
+        return this.onPriority(streamId, bytes, start, end);
+      case frameType.goaway:
+        return this.onGoawayFrame(streamId, bytes, start, end);
+      default:
+        return this.onFault(errorCode.protocolError, "PUSH_PROMISE");
+    }
+  }
+
+  /** Whether a frame of this type may come now: SETTINGS first, and a header block in one piece. */
+  private mayCome(type: number, streamId: number): boolean {
+    if (!this.hasSettings && type !== frameType.settings) {
+      return this.onFault(errorCode.protocolError, "no SETTINGS first");
+    }
+    if (this.block.isOpen ? type === frameType.continuation && streamId === this.block.streamId : true) {
+      if (type !== frameType.continuation || this.block.isOpen) return true;
+    }
+    return this.onFault(errorCode.protocolError, "header block interrupted");
+  }
+
+  /** Whether a frame may come for a stream that is not open; one on an idle stream ends the connection. */
+  protected mayComeLate(streamId: number, what: string): boolean {
+    if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, `${what} on an idle stream`);
+    if (this.closed.of(streamId) !== "ignored")
+      return this.onFault(errorCode.streamClosed, `${what} on a closed stream`);
+    return this.punish(this.guard.countMinor(awake.nowMs));
+  }
+
+  /** Nobody has opened the stream. */
+  protected isIdle(streamId: number): boolean {
+    return streamId % 2 === 0 || streamId > this.lastPeerStream;
+  }
+
+  private onHeadersFrame(flags: number, streamId: number, bytes: Buffer, from: number, to: number): boolean {
+    if (streamId === 0) return this.onFault(errorCode.protocolError, "HEADERS on stream 0");
+    let start = from;
+    let end = to;
+    if ((flags & frameFlag.padded) !== 0) {
+      end -= start < end ? (bytes[start] as number) : 1;
+      start++;
+    }
+    this.block.dependsOnItself = false;
+    if ((flags & frameFlag.priority) !== 0) {
+      if (start + 5 <= to) this.block.dependsOnItself = (uint32At(bytes, start) & 0x7fff_ffff) === streamId;
+      else return this.onFault(errorCode.frameSizeError, "HEADERS without their priority");
+      start += 5;
+    }
+    if (start > end) return this.onFault(errorCode.protocolError, "padding longer than its frame");
+    if ((flags & frameFlag.endHeaders) !== 0) return this.onHeaders(streamId, flags, bytes, start, end);
+    this.block.begin(streamId, flags, bytes, start, end);
+    return true;
+  }
+
+  private onContinuation(flags: number, bytes: Buffer, start: number, end: number): boolean {
+    const { block } = this;
+    if (!block.add(bytes, start, end))
+      return this.onFault(errorCode.enhanceYourCalm, "header block too long");
+    if ((flags & frameFlag.endHeaders) === 0) return true;
+    const whole = block.finish();
+    return this.onHeaders(block.streamId, block.flags, whole, 0, whole.length);
+  }
+
+  private onWindowUpdate(streamId: number, bytes: Buffer, start: number, end: number): boolean {
+    if (end - start !== 4) return this.onFault(errorCode.frameSizeError, "WINDOW_UPDATE of a wrong size");
+    const by = uint32At(bytes, start) & 0x7fff_ffff;
+    if (streamId === 0) {
+      if (by === 0) return this.onFault(errorCode.protocolError, "WINDOW_UPDATE of 0");
+      if (!this.sender.enlarge(by)) return this.onFault(errorCode.flowControlError, "window too large");
+      return this.punish(this.guard.countMinor(awake.nowMs));
+    }
+    const stream = this.streams.get(streamId);
+    if (stream === undefined) {
+      if (this.isIdle(streamId))
+        return this.onFault(errorCode.protocolError, "WINDOW_UPDATE on an idle stream");
+    } else if (by === 0) return this.blame(stream, errorCode.protocolError);
+    else {
+      stream.sendWindow += by;
+      if (stream.sendWindow > maxWindowBytes) return this.blame(stream, errorCode.flowControlError);
+      if (stream.heldBytes > 0) this.sender.schedule(stream);
+    }
+    return this.punish(this.guard.countMinor(awake.nowMs));
+  }
+
+  private onRstStream(streamId: number, length: number): boolean {
+    if (length !== 4) return this.onFault(errorCode.frameSizeError, "RST_STREAM of a wrong size");
+    const stream = this.streams.get(streamId);
+    if (stream === undefined) {
+      if (streamId === 0 || this.isIdle(streamId)) {
+        return this.onFault(errorCode.protocolError, "RST_STREAM on an idle stream");
+      }
+      this.closed.endCutOff(streamId);
+      return this.punish(this.guard.countMinor(awake.nowMs));
+    }
+    const isEarly = !stream.endsNow;
+    stream.remoteEnded = true;
+    this.close(stream);
+    stream.onReset("peer");
+    return isEarly ? this.punish(this.guard.countReset(awake.nowMs)) : !this.isOver;
+  }
+
+  private onSettings(flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
+    if (streamId !== 0) return this.onFault(errorCode.protocolError, "SETTINGS on a stream");
+    if ((flags & frameFlag.ack) !== 0) {
+      if (end > start) return this.onFault(errorCode.frameSizeError, "SETTINGS acknowledged with entries");
+      if (!this.hasSettings) return this.onFault(errorCode.protocolError, "no SETTINGS first");
+      if (this.settingsSinceMs === 0) return this.punish(this.guard.countPing(awake.nowMs));
+      this.settingsSinceMs = 0;
+      return true;
+    }
+    this.hasSettings = true;
+    const { peer } = this.sender;
+    const before = peer.initialWindowBytes;
+    const fault = readSettings(peer, bytes, start, end);
+    if (fault !== undefined) return this.onFault(fault, "SETTINGS that are not allowed");
+    if (peer.isTableLimited) this.sender.tableLimited();
+    peer.isTableLimited = false;
+    if (!this.moveWindows(peer.initialWindowBytes - before)) {
+      return this.onFault(errorCode.flowControlError, "window too large");
+    }
+    this.sender.output.frame(frameType.settings, frameFlag.ack, 0);
+    this.sender.flushLater();
+    return this.punish(this.guard.countPing(awake.nowMs));
+  }
+
+  /** The windows of all open streams follow the initial one (RFC 9113 6.9.2). */
+  private moveWindows(by: number): boolean {
+    if (by === 0) return true;
+    for (const stream of this.streams.values()) {
+      stream.sendWindow += by;
+      if (stream.sendWindow > maxWindowBytes) return false;
+      if (by > 0 && stream.heldBytes > 0) this.sender.schedule(stream);
+    }
+    return true;
+  }
+
+  private onPing(flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
+    if (end - start !== 8) return this.onFault(errorCode.frameSizeError, "PING of a wrong size");
+    if (streamId !== 0) return this.onFault(errorCode.protocolError, "PING on a stream");
+    if ((flags & frameFlag.ack) === 0) {
+      this.sender.output.frame(frameType.ping, frameFlag.ack, 0, bytes.subarray(start, end));
+      this.sender.flushLater();
+    } else if (this.onPingAck(bytes, start)) return true;
+    return this.punish(this.guard.countPing(awake.nowMs));
+  }
+
+  /** Priorities of RFC 7540 are parsed and ignored (RFC 9113 5.3.2). */
+  private onPriority(streamId: number, bytes: Buffer, start: number, end: number): boolean {
+    if (streamId === 0) return this.onFault(errorCode.protocolError, "PRIORITY on stream 0");
+    if (end - start !== 5) {
+      const stream = this.streams.get(streamId);
+      if (stream !== undefined) return this.blame(stream, errorCode.frameSizeError);
+      return this.onFault(errorCode.frameSizeError, "PRIORITY of a wrong size");
+    }
+    if ((uint32At(bytes, start) & 0x7fff_ffff) === streamId) {
+      return this.onFault(errorCode.protocolError, "a stream that depends on itself");
+    }
+    return this.punish(this.guard.countMinor(awake.nowMs));
+  }
+
+  private onGoawayFrame(streamId: number, bytes: Buffer, start: number, end: number): boolean {
+    if (end - start < 8) return this.onFault(errorCode.frameSizeError, "GOAWAY of a wrong size");
+    if (streamId !== 0) return this.onFault(errorCode.protocolError, "GOAWAY on a stream");
+    this.onGoaway(uint32At(bytes, start + 4));
+    return this.punish(this.guard.countMinor(awake.nowMs));
+  }
+
+  private takeOfConnection(bytes: number): void {
+    this.takenBytes += bytes;
+    if (this.takenBytes * 2 < this.options.windowBytes) return;
+    this.receiveWindow += this.takenBytes;
+    this.sender.output.frameOf(frameType.windowUpdate, 0, this.takenBytes);
+    this.takenBytes = 0;
+    this.sender.flushLater();
+  }
+}

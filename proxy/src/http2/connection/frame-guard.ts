@@ -1,0 +1,91 @@
+import { type Flood, floodWindowMs, maxControlFrames, maxResetStreams } from "../flood-limits.ts";
+import { RecentCount } from "../recent-count.ts";
+
+/** Empty DATA frames, and malformed messages, within the time of the other limits. */
+const maxEmptyFrames = 100;
+/** What a client may send for free because it opened a stream: priorities and windows of it. */
+const framesPerStream = 8;
+/** What it may send for free because it received content: as many frames as many small windows ask for. */
+const framesPerContent = 4;
+const contentBytesPerFrame = 256;
+/** Most frames that are free at a time. */
+const maxFreeFrames = 10_000;
+/** A frame of a type that nobody knows counts once more for as many octets. */
+const unknownBytesPerFrame = 1024;
+
+export type PeerFlood = Flood | "frame-flood";
+
+/**
+ * Counts what a peer does without asking for anything, frame by frame, each with a limit in ten seconds
+ * (docs/features/http2.md, "Abuse protection"). Methods answer what is a flood, else undefined. Times are
+ * milliseconds on one clock.
+ */
+export class FrameGuard {
+  private readonly counts: { [Kind in "opened" | "resets" | "controls" | "empty" | "faults"]?: RecentCount } =
+    {};
+  /** PINGs that a peer may send because it received data, as those do that measure the path. */
+  private freePings = 0;
+  /** Windows, priorities and the like that streams and content explain. */
+  private freeFrames = 0;
+
+  countOpened(nowMs: number): void {
+    this.count("opened", nowMs);
+    this.freeFrames = Math.min(maxFreeFrames, this.freeFrames + framesPerStream);
+  }
+
+  /** A stream ended for the peer before its response did. One who cancels some of many requests is no flood. */
+  countReset(nowMs: number): PeerFlood | undefined {
+    const resets = this.count("resets", nowMs);
+    if (resets <= maxResetStreams) return undefined;
+    return 2 * resets > (this.counts.opened?.total(nowMs) ?? 0) ? "reset-flood" : undefined;
+  }
+
+  /** PING, SETTINGS, or an acknowledgement of nothing. */
+  countPing(nowMs: number): PeerFlood | undefined {
+    if (this.freePings === 0) return this.countControl(nowMs, 1);
+    this.freePings--;
+    return undefined;
+  }
+
+  /** WINDOW_UPDATE, PRIORITY, or a frame on a stream that is over. */
+  countMinor(nowMs: number): PeerFlood | undefined {
+    if (this.freeFrames === 0) return this.countControl(nowMs, 1);
+    this.freeFrames--;
+    return undefined;
+  }
+
+  countUnknown(nowMs: number, payloadBytes: number): PeerFlood | undefined {
+    return this.countControl(nowMs, 1 + Math.floor(payloadBytes / unknownBytesPerFrame));
+  }
+
+  /** DATA without content that ends nothing. */
+  countEmpty(nowMs: number): PeerFlood | undefined {
+    return this.count("empty", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
+  }
+
+  /** A malformed message. */
+  countFault(nowMs: number): PeerFlood | undefined {
+    return this.count("faults", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
+  }
+
+  /** Content goes out: the peer will open windows again, and may measure the path. */
+  countSent(bytes: number): void {
+    this.freeFrames = Math.min(
+      maxFreeFrames,
+      this.freeFrames + framesPerContent + Math.floor(bytes / contentBytesPerFrame),
+    );
+    if (this.freePings < maxControlFrames) this.freePings++;
+  }
+
+  private countControl(nowMs: number, by: number): PeerFlood | undefined {
+    let total = 0;
+    for (let i = 0; i < by; i++) total = this.count("controls", nowMs);
+    return total >= maxControlFrames ? "control-flood" : undefined;
+  }
+
+  private count(kind: keyof FrameGuard["counts"], nowMs: number): number {
+    const counted = (this.counts[kind] ??= new RecentCount(floodWindowMs, nowMs));
+    counted.add(nowMs);
+    return counted.total(nowMs);
+  }
+}

@@ -1,0 +1,231 @@
+import type { Duplex } from "node:stream";
+import { FrameOutput } from "../frames/frame-output.ts";
+import {
+  frameFlag,
+  frameHeadBytes,
+  frameType,
+  initialWindowBytes,
+  maxWindowBytes,
+} from "../frames/frame-types.ts";
+import { putNoTable } from "../hpack/encoder.ts";
+import { initialPeerSettings, type PeerSettings } from "../frames/settings-frame.ts";
+import { flushLater } from "./flush-later.ts";
+import { maxContentBytes, type SendingStream } from "./sending-stream.ts";
+
+/** Most that waits for the socket of a connection before its streams have to wait. */
+const maxWaitingBytes = 65_536;
+
+/** What becomes of a stream that was asked for a frame. */
+type Turn = "done" | "goes-on" | "waits";
+
+/**
+ * What the streams of a connection send, in frames: each stream in turn as far as the windows of the peer and the socket allow,
+ * all that a turn of the event loop brings in one write.
+ */
+export class Sender {
+  readonly output: FrameOutput;
+  readonly peer: PeerSettings = initialPeerSettings();
+  /** What the peer still takes on the whole connection. */
+  window: number = initialWindowBytes;
+  private readonly maxWaitingBytes: number;
+  /** Those that may have something to send, in turn. */
+  private ready: SendingStream[] = [];
+  /** Those that wait for the connection, not for their own window. */
+  private stopped: SendingStream[] = [];
+  /** Those whose content has all gone into frames. */
+  private emptied: SendingStream[] = [];
+  private isFlushDue = false;
+  /** The next block has to say that there is no table. */
+  private owesTableSize = false;
+
+  constructor(socket: Duplex) {
+    this.output = new FrameOutput(socket);
+    // Beyond that mark a socket says when it has room again.
+    this.maxWaitingBytes = Math.min(maxWaitingBytes, socket.writableHighWaterMark);
+    socket.on("drain", () => this.resume());
+  }
+
+  /** Content that waits for the socket. */
+  get waitingBytes(): number {
+    return this.output.waitingBytes;
+  }
+
+  /** The stream has something to send; it is asked for it at the end of the turn. */
+  schedule(stream: SendingStream): void {
+    if (!stream.isQueued) {
+      stream.isQueued = true;
+      this.ready.push(stream);
+    }
+    this.flushLater();
+  }
+
+  /** Has what was put into `output` written at the end of the turn. */
+  flushLater(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    flushLater(this);
+  }
+
+  /** Puts what one stream has into frames at once, as far as that goes. */
+  sendNow(stream: SendingStream): void {
+    let turn: Turn = "goes-on";
+    while (turn === "goes-on") turn = this.hasRoom ? this.sendFrame(stream) : "waits";
+    if (turn === "waits" && !stream.isQueued) {
+      stream.isQueued = true;
+      this.stopped.push(stream);
+    }
+    this.flushLater();
+  }
+
+  /** Sends everything that can be sent. */
+  flush(): void {
+    this.isFlushDue = false;
+    do {
+      this.sendReady();
+      this.output.flush();
+      // A socket that took it all at once has room for more.
+    } while (this.ready.length > 0 || (this.window > 0 && this.hasRoom && this.wakeStopped()));
+    this.tellEmptied();
+  }
+
+  /** The connection has room again: in its window, or in its socket. */
+  resume(): void {
+    if (this.wakeStopped()) this.flushLater();
+  }
+
+  /** Takes an increment of the connection's window. False: it grows too large (RFC 9113 6.9.1). */
+  enlarge(by: number): boolean {
+    this.window += by;
+    if (this.window > maxWindowBytes) return false;
+    this.resume();
+    return true;
+  }
+
+  /** The peer has said how large its table may be. */
+  tableLimited(): void {
+    this.owesTableSize = true;
+  }
+
+  private get hasRoom(): boolean {
+    return this.output.waitingBytes < this.maxWaitingBytes;
+  }
+
+  private wakeStopped(): boolean {
+    if (this.stopped.length === 0) return false;
+    this.ready.push(...this.stopped);
+    this.stopped = [];
+    return true;
+  }
+
+  private sendReady(): void {
+    const { ready } = this;
+    for (let i = 0; i < ready.length; i++) {
+      const stream = ready[i] as SendingStream;
+      const turn = this.hasRoom ? this.sendFrame(stream) : "waits";
+      if (turn === "goes-on") ready.push(stream);
+      else if (turn === "waits") this.stopped.push(stream);
+      else stream.isQueued = false;
+    }
+    ready.length = 0;
+  }
+
+  private sendFrame(stream: SendingStream): Turn {
+    if (stream.isClosed || stream.localEnded) return "done";
+    if (stream.hasHead) {
+      this.sendHead(stream);
+      if (stream.localEnded) return "done";
+    }
+    if (stream.heldBytes > 0) return this.sendContent(stream);
+    if (!stream.endsNow) return "done";
+    if (stream.hasTrailers) this.sendTrailers(stream);
+    else {
+      this.output.frame(frameType.data, frameFlag.endStream, stream.id);
+      this.localEnd(stream);
+    }
+    return "done";
+  }
+
+  private sendContent(stream: SendingStream): Turn {
+    const { output } = this;
+    const length = Math.min(stream.heldBytes, stream.sendWindow, this.window, maxContentBytes);
+    if (length <= 0) return stream.sendWindow <= 0 ? "done" : "waits";
+    output.reserve(frameHeadBytes + length);
+    const isAll = length === stream.heldBytes;
+    const isLast = isAll && stream.endsAfterContent;
+    const at = output.putHead(output.at, length, frameType.data, isLast ? frameFlag.endStream : 0, stream.id);
+    stream.takeContent(output.bytes, at, length);
+    output.at = at + length;
+    stream.sendWindow -= length;
+    this.window -= length;
+    if (isLast) {
+      this.localEnd(stream);
+      return "done";
+    }
+    if (isAll) this.emptied.push(stream);
+    return isAll && !stream.endsNow ? "done" : "goes-on";
+  }
+
+  private sendHead(stream: SendingStream): void {
+    const { output } = this;
+    const isLast = stream.endsNow && !stream.hasTrailers;
+    const at = this.beginBlock(stream.maxHeadBytes);
+    this.endBlock(stream, stream.putHead(output.bytes, at), isLast);
+    stream.onHeadFramed();
+    if (isLast) this.localEnd(stream);
+  }
+
+  private sendTrailers(stream: SendingStream): void {
+    const at = this.beginBlock(stream.maxTrailerBytes);
+    this.endBlock(stream, stream.putTrailers(this.output.bytes, at), true);
+    this.localEnd(stream);
+  }
+
+  /** A block that belongs to no end: an informational head. */
+  sendBlock(stream: SendingStream, maxBytes: number, put: (into: Buffer, at: number) => number): void {
+    const at = this.beginBlock(maxBytes);
+    this.endBlock(stream, put(this.output.bytes, at), false);
+    this.flushLater();
+  }
+
+  /** Answers where the fields of a block of at most `maxBytes` go. */
+  private beginBlock(maxBytes: number): number {
+    const { output } = this;
+    output.reserve(frameHeadBytes + 1 + maxBytes);
+    const start = output.at + frameHeadBytes;
+    if (!this.owesTableSize) return start;
+    return putNoTable(output.bytes, start);
+  }
+
+  /** A block larger than a frame goes on in CONTINUATION (RFC 9113 6.10). */
+  private endBlock(stream: SendingStream, end: number, isLast: boolean): void {
+    const { output } = this;
+    this.owesTableSize = false;
+    const start = output.at + frameHeadBytes;
+    const length = end - start;
+    const lastFlag = isLast ? frameFlag.endStream : 0;
+    if (length <= maxContentBytes) {
+      output.putHead(output.at, length, frameType.headers, frameFlag.endHeaders | lastFlag, stream.id);
+      output.at = end;
+      return;
+    }
+    const block = Buffer.from(output.bytes.subarray(start, end));
+    for (let at = 0; at < length; at += maxContentBytes) {
+      const part = block.subarray(at, at + maxContentBytes);
+      const flags = (at === 0 ? lastFlag : 0) | (at + part.length === length ? frameFlag.endHeaders : 0);
+      output.frame(at === 0 ? frameType.headers : frameType.continuation, flags, stream.id, part);
+    }
+  }
+
+  private localEnd(stream: SendingStream): void {
+    stream.localEnded = true;
+    stream.onLocalEnd();
+  }
+
+  /** Not while frames are put together: who hears of it hands over more. */
+  private tellEmptied(): void {
+    if (this.emptied.length === 0) return;
+    const streams = this.emptied;
+    this.emptied = [];
+    for (const stream of streams) if (!stream.isClosed && stream.heldBytes === 0) stream.onAllFramed();
+  }
+}

@@ -1,0 +1,118 @@
+import type { Chunk, HeaderList } from "../../http/message.ts";
+import { initialFrameBytes } from "../frames/frame-types.ts";
+
+/** Most content of a frame, whatever the peer would take: streams take turns by frames. */
+export const maxContentBytes = initialFrameBytes;
+
+/**
+ * The sending half of a stream: a head, content in order, and an end, which wait here until the windows of the peer and the
+ * socket have room for them.
+ */
+export abstract class SendingStream {
+  readonly id: number;
+  /** What the peer still takes; below zero after it has made its windows smaller (RFC 9113 6.9.2). */
+  sendWindow: number;
+  /** END_STREAM has been sent. */
+  localEnded = false;
+  /** Neither side sends any more. */
+  isClosed = false;
+  /** Among those that will be asked for frames. */
+  isQueued = false;
+  /** Content that was handed over and is in no frame. */
+  heldBytes = 0;
+  /** Content that was put into frames. */
+  framedBytes = 0;
+  /** The last content was handed over; `trailers` follow it. */
+  protected isComplete = false;
+  protected trailers: HeaderList | undefined = undefined;
+  private first: Chunk | undefined = undefined;
+  /** How much of `first` has gone. */
+  private offset = 0;
+  private others: Chunk[] | undefined = undefined;
+
+  constructor(id: number, sendWindow: number) {
+    this.id = id;
+    this.sendWindow = sendWindow;
+  }
+
+  /** A head waits to be sent. */
+  abstract get hasHead(): boolean;
+  /** Most octets of the block of that head. */
+  abstract get maxHeadBytes(): number;
+  /** Writes that block. It counts as sent. */
+  abstract putHead(into: Buffer, at: number): number;
+  /** That block is in a frame. */
+  abstract onHeadFramed(): void;
+  abstract get maxTrailerBytes(): number;
+  abstract putTrailers(into: Buffer, at: number): number;
+  /** END_STREAM has just been put into a frame. */
+  abstract onLocalEnd(): void;
+  /** All content that was handed over is in frames. */
+  abstract onAllFramed(): void;
+
+  /** Everything was handed over, and is in frames but for what only ends the stream. */
+  get endsNow(): boolean {
+    return this.isComplete && this.heldBytes === 0;
+  }
+
+  /** The last content is the end of the stream. */
+  get endsAfterContent(): boolean {
+    return this.isComplete && this.trailers === undefined;
+  }
+
+  get hasTrailers(): boolean {
+    return this.trailers !== undefined;
+  }
+
+  protected hold(chunk: Chunk): void {
+    this.heldBytes += chunk.length;
+    if (this.first === undefined) this.first = chunk;
+    else if (this.others === undefined) this.others = [chunk];
+    else this.others.push(chunk);
+  }
+
+  protected dropContent(): void {
+    this.heldBytes = 0;
+    this.first = undefined;
+    this.others = undefined;
+    this.offset = 0;
+  }
+
+  /** Copies the next `length` octets of content, of which there must be as many. */
+  takeContent(into: Buffer, at: number, length: number): void {
+    let next = at;
+    let left = length;
+    while (left > 0) {
+      const taken = this.takeOfFirst(into, next, left);
+      next += taken;
+      left -= taken;
+    }
+    this.heldBytes -= length;
+    this.framedBytes += length;
+  }
+
+  private takeOfFirst(into: Buffer, at: number, most: number): number {
+    let chunk = this.first as Chunk;
+    if (typeof chunk === "string") {
+      if (chunk.length <= most) {
+        const { length } = chunk;
+        into.write(chunk, at, "latin1");
+        this.shift();
+        return length;
+      }
+      chunk = Buffer.from(chunk, "latin1");
+      this.first = chunk;
+    }
+    const length = Math.min(most, chunk.length - this.offset);
+    chunk.copy(into, at, this.offset, this.offset + length);
+    this.offset += length;
+    if (this.offset === chunk.length) this.shift();
+    return length;
+  }
+
+  private shift(): void {
+    this.offset = 0;
+    this.first = this.others?.shift();
+    if (this.others?.length === 0) this.others = undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import { SendingStream } from "./sending-stream.ts";
+
+/** Who ends a stream before its time: the peer, this end for a fault of the peer, or this end for a reason of its own. */
+export type ResetCause = "peer" | "fault" | "own";
+
+/** A stream of a connection: both halves, and what the connection tells it. */
+export abstract class Http2Stream extends SendingStream {
+  /** The peer has sent END_STREAM. */
+  remoteEnded = false;
+  /** What the peer may still send. */
+  receiveWindow: number;
+  /** Taken, and not given back to the peer's window yet. */
+  takenBytes = 0;
+
+  constructor(id: number, sendWindow: number, receiveWindow: number) {
+    super(id, sendWindow);
+    this.receiveWindow = receiveWindow;
+  }
+
+  /**
+   * A piece of content: a view of what was read, good until this returns. Whoever has taken some says so to the
+   * connection by `take`. False: the message is malformed.
+   */
+  abstract onContent(bytes: Buffer): boolean;
+  /** END_STREAM without trailers. False: the message is malformed. */
+  abstract onRemoteEnd(): boolean;
+  /** The stream was reset, or ends with its connection. */
+  abstract onReset(cause: ResetCause): void;
+}

@@ -1,0 +1,111 @@
+import { TLSSocket } from "node:tls";
+import type { Duplex } from "node:stream";
+import { frameHeadBytes } from "./frame-types.ts";
+
+/** What is gathered before it is written. */
+const slabBytes = 65_536;
+/** Memory that no connection writes from, for the next ones; more is left to the collector. */
+const spareSlabs: Buffer[] = [];
+const maxSpareSlabs = 32;
+/** A write of at most this size is copied where the memory cannot be had back at once, as is all that waits behind another. */
+const smallWriteBytes = 8192;
+
+const noSlab: Buffer = Buffer.alloc(0);
+
+/**
+ * The frames that leave on one connection, gathered in memory that is the connection's only as long as something is in it,
+ * and written together: at the end of a turn, or when it is full.
+ */
+export class FrameOutput {
+  /** Where the next octet goes in `bytes`; only after `reserve`. */
+  at = 0;
+  bytes: Buffer = noSlab;
+  private readonly socket: Duplex;
+  /** TLS says later that it has taken a write, a socket often at once. */
+  private readonly isEncrypted: boolean;
+  /** The memory of a write that has not been taken; there is one at a time. */
+  private lent: Buffer = noSlab;
+
+  constructor(socket: Duplex) {
+    this.socket = socket;
+    this.isEncrypted = socket instanceof TLSSocket;
+  }
+
+  /** What has been gathered or written and was not taken. */
+  get waitingBytes(): number {
+    return this.at + this.socket.writableLength;
+  }
+
+  /** Sees to it that `length` octets can be put at `at`. */
+  reserve(length: number): void {
+    if (this.at + length <= this.bytes.length) return;
+    this.flush();
+    this.bytes =
+      length <= slabBytes
+        ? (spareSlabs.pop() ?? Buffer.allocUnsafeSlow(slabBytes))
+        : Buffer.allocUnsafeSlow(length);
+  }
+
+  /** The head of a frame at `at`, where there is room for it (RFC 9113 4.1). Answers what follows it. */
+  putHead(at: number, length: number, type: number, flags: number, streamId: number): number {
+    const { bytes } = this;
+    bytes[at] = length >> 16;
+    bytes[at + 1] = length >> 8;
+    bytes[at + 2] = length;
+    bytes[at + 3] = type;
+    bytes[at + 4] = flags;
+    return putUint32(bytes, at + 5, streamId);
+  }
+
+  /** A frame whose payload is a number of 32 bits. */
+  frameOf(type: number, streamId: number, value: number): void {
+    this.reserve(frameHeadBytes + 4);
+    this.at = putUint32(this.bytes, this.putHead(this.at, 4, type, 0, streamId), value);
+  }
+
+  /** A whole frame; what of `payload` is its payload is copied. */
+  frame(type: number, flags: number, streamId: number, payload: Uint8Array = noSlab): void {
+    this.reserve(frameHeadBytes + payload.length);
+    const at = this.putHead(this.at, payload.length, type, flags, streamId);
+    this.bytes.set(payload, at);
+    this.at = at + payload.length;
+  }
+
+  /** Writes what has been gathered. */
+  flush(): void {
+    const { bytes, at, socket } = this;
+    if (at === 0) return;
+    this.at = 0;
+    this.bytes = noSlab;
+    if (!socket.writable) return giveBack(bytes);
+    if (socket.writableLength > 0 || (this.isEncrypted && at <= smallWriteBytes)) {
+      socket.write(Buffer.from(bytes.subarray(0, at)));
+      giveBack(bytes);
+    } else if (this.isEncrypted) {
+      socket.write(bytes.subarray(0, at), this.onWritten);
+      this.lent = bytes;
+    } else {
+      socket.write(bytes.subarray(0, at));
+      if (socket.writableLength === 0) giveBack(bytes);
+    }
+  }
+
+  private readonly onWritten = (error?: Error | null): void => {
+    const { lent } = this;
+    this.lent = noSlab;
+    if (!error) giveBack(lent);
+  };
+}
+
+function giveBack(bytes: Buffer): void {
+  if (bytes.length === slabBytes && spareSlabs.length < maxSpareSlabs) spareSlabs.push(bytes);
+}
+
+/** Answers what follows the number. */
+export function putUint32(into: Uint8Array, at: number, value: number): number {
+  into[at] = value >>> 24;
+  into[at + 1] = value >>> 16;
+  into[at + 2] = value >>> 8;
+  into[at + 3] = value;
+  return at + 4;
+}

@@ -1,0 +1,227 @@
+import { connectionPreface, errorCode, frameFlag, frameHeadBytes, frameType } from "./frame-types.ts";
+
+/** What a reader finds. Each method answers false to have nothing more read. */
+export type FrameHandler = {
+  /** A whole frame other than DATA; its payload is in `bytes` from `start` to `end` until this returns. */
+  onFrame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean;
+  /** A DATA frame begins, of `length` octets, padding included. */
+  onDataFrame(streamId: number, length: number): boolean;
+  /** A piece of its content: a view of what was read. */
+  onContent(streamId: number, bytes: Buffer): boolean;
+  /** It ends; `overheadBytes` of it were padding. */
+  onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean;
+  /** A frame of a type that nobody knows; its payload is skipped. */
+  onUnknownFrame(length: number): boolean;
+  /** Connection error (RFC 9113 5.4.1). */
+  onFault(code: number, reason: string): void;
+};
+
+/** The number of 32 bits that is written at `at`. */
+export const uint32At = (bytes: Uint8Array, at: number): number =>
+  (((bytes[at] as number) << 24) |
+    ((bytes[at + 1] as number) << 16) |
+    ((bytes[at + 2] as number) << 8) |
+    (bytes[at + 3] as number)) >>>
+  0;
+
+const firstPartBytes = 1024;
+const noBytes: Buffer = Buffer.alloc(0);
+
+/**
+ * Takes a byte stream apart into frames (RFC 9113 4.1). Content of DATA is handed on as it comes; any other frame that a read
+ * does not bring whole is put together in memory that grows with what has come of it, at most one frame.
+ */
+export class FrameReader {
+  private readonly handler: FrameHandler;
+  private readonly maxFrameBytes: number;
+  /** Octets of the preface that are still to come. */
+  private prefaceLeft: number;
+  private isStopped = false;
+  /** The head of the frame that is being read. */
+  private readonly head = new Uint8Array(frameHeadBytes);
+  private headHas = 0;
+  private type = 0;
+  private flags = 0;
+  private streamId = 0;
+  /** Octets of the payload that are still to come. */
+  private payloadLeft = 0;
+  private part: Buffer = noBytes;
+  private partHas = 0;
+  /** Of a DATA frame: content that is still to come, -1 until the length of the padding is known. */
+  private contentLeft = 0;
+  private overheadBytes = 0;
+
+  /** `asServer`: the preface of a client comes first. */
+  constructor(
+    handler: FrameHandler,
+    options: { readonly asServer: boolean; readonly maxFrameBytes: number },
+  ) {
+    this.handler = handler;
+    this.maxFrameBytes = options.maxFrameBytes;
+    this.prefaceLeft = options.asServer ? connectionPreface.length : 0;
+  }
+
+  /** A frame has begun and has not come to its end. */
+  get isWithinFrame(): boolean {
+    return this.headHas > 0;
+  }
+
+  /** Nothing is read any more. */
+  stop(): void {
+    this.isStopped = true;
+    this.part = noBytes;
+  }
+
+  /** Takes what one read has brought. */
+  read(bytes: Buffer): void {
+    let at = this.prefaceLeft > 0 ? this.readPreface(bytes) : 0;
+    while (at < bytes.length && !this.isStopped) {
+      if (this.headHas < frameHeadBytes) {
+        if (this.headHas === 0 && bytes.length - at >= frameHeadBytes) {
+          this.headHas = frameHeadBytes;
+          at += frameHeadBytes;
+          if (!this.begin(bytes, at - frameHeadBytes)) return this.stop();
+        } else {
+          at = this.readHead(bytes, at);
+          if (this.headHas < frameHeadBytes) return;
+          if (!this.begin(this.head, 0)) return this.stop();
+        }
+      }
+      at = this.readPayload(bytes, at);
+    }
+  }
+
+  private readPreface(bytes: Buffer): number {
+    const from = connectionPreface.length - this.prefaceLeft;
+    const length = Math.min(this.prefaceLeft, bytes.length);
+    for (let i = 0; i < length; i++) {
+      if (bytes[i] === connectionPreface[from + i]) continue;
+      this.fail(errorCode.protocolError, "no connection preface");
+      return bytes.length;
+    }
+    this.prefaceLeft -= length;
+    return length;
+  }
+
+  /** A head that a read does not bring whole. */
+  private readHead(bytes: Buffer, from: number): number {
+    const { head } = this;
+    let at = from;
+    while (this.headHas < frameHeadBytes && at < bytes.length) head[this.headHas++] = bytes[at++] as number;
+    return at;
+  }
+
+  /** The head is here. */
+  private begin(head: Uint8Array, at: number): boolean {
+    const length = uint32At(head, at) >>> 8;
+    const type = head[at + 3] as number;
+    this.type = type;
+    this.flags = head[at + 4] as number;
+    // The first bit is reserved, and ignored.
+    this.streamId = uint32At(head, at + 5) & 0x7fff_ffff;
+    this.payloadLeft = length;
+    if (length > this.maxFrameBytes) {
+      return this.fail(errorCode.frameSizeError, "frame larger than announced");
+    }
+    if (type === frameType.data) return this.beginData(length);
+    if (type > frameType.continuation && !this.handler.onUnknownFrame(length)) return false;
+    if (length === 0) this.endFrame(noBytes, 0);
+    return true;
+  }
+
+  private beginData(length: number): boolean {
+    const isPadded = (this.flags & frameFlag.padded) !== 0;
+    if (isPadded && length === 0) return this.fail(errorCode.frameSizeError, "no length of padding");
+    if (!this.handler.onDataFrame(this.streamId, length)) return false;
+    this.contentLeft = isPadded ? -1 : length;
+    this.overheadBytes = 0;
+    if (length === 0) this.endData();
+    return true;
+  }
+
+  private readPayload(bytes: Buffer, from: number): number {
+    if (this.payloadLeft === 0) return from;
+    if (this.type === frameType.data) return this.readData(bytes, from);
+    const length = Math.min(this.payloadLeft, bytes.length - from);
+    const end = from + length;
+    this.payloadLeft -= length;
+    if (this.type > frameType.continuation) {
+      if (this.payloadLeft === 0) this.headHas = 0;
+    } else if (this.partHas > 0 || this.payloadLeft > 0) {
+      this.keep(bytes, from, end);
+      if (this.payloadLeft === 0) {
+        const { part, partHas } = this;
+        this.part = noBytes;
+        this.partHas = 0;
+        this.endFrame(part, partHas);
+      }
+    } else this.deliver(bytes, from, end);
+    return end;
+  }
+
+  private keep(bytes: Buffer, from: number, end: number): void {
+    const has = this.partHas + end - from;
+    if (has > this.part.length) {
+      const most = has + this.payloadLeft;
+      const larger = Buffer.allocUnsafeSlow(Math.min(most, Math.max(firstPartBytes, 2 * has)));
+      this.part.copy(larger, 0, 0, this.partHas);
+      this.part = larger;
+    }
+    bytes.copy(this.part, this.partHas, from, end);
+    this.partHas = has;
+  }
+
+  private endFrame(payload: Buffer, length: number): void {
+    if (this.type > frameType.continuation) this.headHas = 0;
+    else this.deliver(payload, 0, length);
+  }
+
+  private deliver(bytes: Buffer, start: number, end: number): void {
+    this.headHas = 0;
+    if (!this.handler.onFrame(this.type, this.flags, this.streamId, bytes, start, end)) this.stop();
+  }
+
+  private readData(bytes: Buffer, from: number): number {
+    let at = from;
+    if (this.contentLeft < 0) {
+      const padding = bytes[at++] as number;
+      this.payloadLeft--;
+      if (padding > this.payloadLeft) {
+        this.fail(errorCode.protocolError, "padding longer than its frame");
+        return at;
+      }
+      this.contentLeft = this.payloadLeft - padding;
+      this.overheadBytes = 1 + padding;
+    }
+    const content = Math.min(this.contentLeft, bytes.length - at);
+    if (content > 0) {
+      this.contentLeft -= content;
+      this.payloadLeft -= content;
+      const isWhole = at === 0 && content === bytes.length;
+      if (!this.handler.onContent(this.streamId, isWhole ? bytes : bytes.subarray(at, at + content))) {
+        this.stop();
+        return bytes.length;
+      }
+      at += content;
+    }
+    if (this.contentLeft === 0) {
+      const padding = Math.min(this.payloadLeft, bytes.length - at);
+      this.payloadLeft -= padding;
+      at += padding;
+    }
+    if (this.payloadLeft === 0) this.endData();
+    return at;
+  }
+
+  private endData(): void {
+    this.headHas = 0;
+    const endStream = (this.flags & frameFlag.endStream) !== 0;
+    if (!this.handler.onDataEnd(this.streamId, this.overheadBytes, endStream)) this.stop();
+  }
+
+  private fail(code: number, reason: string): false {
+    this.stop();
+    this.handler.onFault(code, reason);
+    return false;
+  }
+}

@@ -1,0 +1,158 @@
+import { DynamicTable } from "./dynamic-table.ts";
+import { decodeHuffman, maxDecodedBytes } from "./huffman.ts";
+import { staticFields } from "./static-table.ts";
+
+/** Takes the fields of a block, in order. `tag` is what `FieldJudge` said of the field. */
+export type FieldSink = { onField(name: string, value: string, tag: number): void };
+
+/** Looks at a field when it comes as a literal, once also for all its repetitions by index, and answers its tag. */
+export type FieldJudge = (name: string, value: string) => number;
+
+/** SETTINGS_HEADER_TABLE_SIZE unless it is announced otherwise (RFC 9113 6.5.2). */
+const tableBytes = 4096;
+/** No number of a block may be larger; the block itself is far smaller. */
+const maxInteger = 0xfff_ffff;
+/** Strings whose code is longer than this are decoded into memory of their own. */
+const scratch = Buffer.allocUnsafeSlow(maxDecodedBytes(16_384));
+
+/**
+ * Decodes header blocks (RFC 7541) of one direction of a connection. A block is read to its end, whatever its sink makes of
+ * the fields, so that the table stays that of the encoder. What a block makes this hold is bounded by the table and
+ * the block itself: what is referred to by index is not copied.
+ */
+export class HpackDecoder {
+  private readonly judge: FieldJudge;
+  private readonly table = new DynamicTable(tableBytes);
+  private readonly staticTags: readonly number[];
+  private bytes: Buffer = scratch;
+  private at = 0;
+  private end = 0;
+  /** Where the string that was read last lies. */
+  private text: Buffer = scratch;
+  private textStart = 0;
+  private textEnd = 0;
+
+  constructor(judge: FieldJudge) {
+    this.judge = judge;
+    this.staticTags = tagsOfStaticFields(judge);
+  }
+
+  /** Answers false for a block that is no valid one: a connection error of type COMPRESSION_ERROR (RFC 9113 4.3). */
+  decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
+    this.bytes = bytes;
+    this.at = start;
+    this.end = end;
+    const isSound = this.readFields(sink);
+    this.bytes = scratch;
+    this.text = scratch;
+    return isSound;
+  }
+
+  private readFields(sink: FieldSink): boolean {
+    if (!this.readSizeUpdates()) return false;
+    while (this.at < this.end) {
+      const first = this.bytes[this.at] as number;
+      if (first >= 0x80) {
+        if (!this.readIndexed(sink)) return false;
+      } else if (first >= 0x40) {
+        if (!this.readLiteral(6, sink)) return false;
+      } else if (first >= 0x20) return false;
+      else if (!this.readLiteral(4, sink)) return false;
+    }
+    return true;
+  }
+
+  /** Only at the beginning of a block, and not beyond what was announced (RFC 7541 4.2, 6.3). */
+  private readSizeUpdates(): boolean {
+    while (this.at < this.end && ((this.bytes[this.at] as number) & 0xe0) === 0x20) {
+      const size = this.readInteger(5);
+      if (size < 0 || size > tableBytes) return false;
+      this.table.resize(size);
+    }
+    return true;
+  }
+
+  private readIndexed(sink: FieldSink): boolean {
+    const index = this.readInteger(7);
+    if (index <= 0) return false;
+    if (index <= staticFields.length) {
+      const [name, value] = staticFields[index - 1] as readonly [string, string];
+      sink.onField(name, value, this.staticTags[index - 1] as number);
+      return true;
+    }
+    const { table } = this;
+    const at = index - staticFields.length - 1;
+    if (at >= table.count) return false;
+    sink.onField(table.name(at), table.value(at), table.tag(at));
+    return true;
+  }
+
+  /** A literal whose index of the name has `prefix` bits: 6 where it enters the table. */
+  private readLiteral(prefix: number, sink: FieldSink): boolean {
+    const name = this.readName(prefix);
+    if (name === undefined || !this.readString()) return false;
+    const value = this.text.toString("latin1", this.textStart, this.textEnd);
+    const tag = this.judge(name, value);
+    if (prefix === 6) this.table.add(name, value, tag);
+    sink.onField(name, value, tag);
+    return true;
+  }
+
+  private readName(prefix: number): string | undefined {
+    const index = this.readInteger(prefix);
+    if (index < 0) return undefined;
+    if (index === 0) {
+      return this.readString() ? this.text.toString("latin1", this.textStart, this.textEnd) : undefined;
+    }
+    if (index <= staticFields.length) return staticFields[index - 1]?.[0];
+    const at = index - staticFields.length - 1;
+    return at < this.table.count ? this.table.name(at) : undefined;
+  }
+
+  /** Finds out where the next string lies, decoded if need be. False: it does not end within the block, or is coded badly. */
+  private readString(): boolean {
+    if (this.at >= this.end) return false;
+    const isCoded = (this.bytes[this.at] as number) >= 0x80;
+    const length = this.readInteger(7);
+    const start = this.at;
+    if (length < 0 || length > this.end - start) return false;
+    this.at = start + length;
+    if (!isCoded) {
+      this.text = this.bytes;
+      this.textStart = start;
+      this.textEnd = this.at;
+      return true;
+    }
+    const most = maxDecodedBytes(length);
+    this.text = most <= scratch.length ? scratch : Buffer.allocUnsafeSlow(most);
+    this.textStart = 0;
+    this.textEnd = decodeHuffman(this.bytes, start, this.at, this.text);
+    return this.textEnd >= 0;
+  }
+
+  /** A number with a prefix of `prefix` bits (RFC 7541 5.1); -1 for one that does not end within the block or is too large. */
+  private readInteger(prefix: number): number {
+    const { bytes, end } = this;
+    if (this.at >= end) return -1;
+    const mask = (1 << prefix) - 1;
+    let value = (bytes[this.at++] as number) & mask;
+    if (value < mask) return value;
+    for (let shift = 0; shift <= 28 && this.at < end; shift += 7) {
+      const octet = bytes[this.at++] as number;
+      value += (octet & 0x7f) * 2 ** shift;
+      if (octet < 0x80) return value > maxInteger ? -1 : value;
+    }
+    return -1;
+  }
+}
+
+const tagsByJudge = new Map<FieldJudge, readonly number[]>();
+
+/** The same for all connections of a judge. */
+function tagsOfStaticFields(judge: FieldJudge): readonly number[] {
+  const known = tagsByJudge.get(judge);
+  if (known !== undefined) return known;
+  const tags = staticFields.map(([name, value]) => judge(name, value));
+  tagsByJudge.set(judge, tags);
+  return tags;
+}
