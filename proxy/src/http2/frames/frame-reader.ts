@@ -140,7 +140,7 @@ export class FrameReader {
   }
 
   private readPayload(bytes: Buffer, from: number): number {
-    if (this.payloadLeft === 0) return from;
+    if (this.payloadLeft === 0 || from === bytes.length) return from;
     if (this.type === frameType.data) return this.readData(bytes, from);
     const length = Math.min(this.payloadLeft, bytes.length - from);
     const end = from + length;
