@@ -5,11 +5,11 @@ import { errorCode, frameFlag, frameType } from "../../http2/frames/frame-types.
 import { putUint32 } from "../../http2/frames/frame-output.ts";
 import { HpackDecoder } from "../../http2/hpack/decoder.ts";
 import { awake } from "../../timing/awake-clock.ts";
-import type { ClientConnection } from "../connection.ts";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { FrontLimits, RequestHandler } from "../front.ts";
 import type { Http2FrontEvent, Http2FrontEventReason } from "../h2/events.ts";
 import type { HeadRefusal, ReceivedHead } from "../h2/request-head.ts";
-import { renderReply } from "../local-reply.ts";
+import { renderReply } from "../../message/local-reply.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";

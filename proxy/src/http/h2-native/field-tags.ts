@@ -1,4 +1,4 @@
-import { memoByName } from "../name-memo.ts";
+import { memoByName } from "../../message/name-memo.ts";
 
 /** What is known of a field as soon as it has been read: which it is, if it matters, or that no message may have it. */
 export const fieldTag = {

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
+import { ignore } from "../../sockets/ignore.ts";
 import { awake } from "../../timing/awake-clock.ts";
-import type { ClientConnection } from "../connection.ts";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { Front } from "../front.ts";
 import type { Http2FrontOptions } from "../h2/front.ts";
 import { ResponseMemory } from "../response-memory.ts";
@@ -64,5 +65,3 @@ export function createNativeHttp2Front(options: Http2FrontOptions): Front {
     },
   };
 }
-
-const ignore = (): void => undefined;

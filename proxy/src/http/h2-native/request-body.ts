@@ -1,5 +1,5 @@
 import { awake } from "../../timing/awake-clock.ts";
-import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../message.ts";
+import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../message/message.ts";
 import { HeldContent } from "./held-content.ts";
 
 /** Gives the client back what was taken of its window. */

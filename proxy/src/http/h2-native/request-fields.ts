@@ -1,8 +1,8 @@
 import type { FieldSink } from "../../http2/hpack/decoder.ts";
 import type { FrontLimits } from "../front.ts";
 import type { HeadRefusal, ReceivedHead } from "../h2/request-head.ts";
-import type { HeaderList } from "../message.ts";
-import { isGrpc } from "../request-headers.ts";
+import type { HeaderList } from "../../message/message.ts";
+import { isGrpc } from "../request-fields.ts";
 import { fieldTag, isPseudo } from "./field-tags.ts";
 
 /** What RFC 9113 6.5.2 adds per field. */

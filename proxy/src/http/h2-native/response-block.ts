@@ -1,7 +1,8 @@
 import { encodedName, maxBlockBytes, putName, putStatus, putValue } from "../../http2/hpack/encoder.ts";
-import { wireName } from "../h2/fields.ts";
-import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message.ts";
-import { memoByName } from "../name-memo.ts";
+import { wireName } from "../../http2/fields.ts";
+import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../../message/message.ts";
+import { firstField } from "../../message/fields.ts";
+import { memoByName } from "../../message/name-memo.ts";
 
 /** Room for the status and a date. */
 const ownBytes = 64;
@@ -35,7 +36,7 @@ export const maxFieldsBytes = (fields: ReadonlyHeaderList): number => maxBlockBy
 /** Writes the block of a final head; Date is added where it is missing, unless it is to have none. */
 export function putResponseHead(into: Buffer, at: number, head: ResponseHead): number {
   const next = putStatus(into, at, head.status);
-  const isDated = head.undated === true || hasDate(head.headers);
+  const isDated = head.undated === true || firstField(head.headers, "date") !== undefined;
   const end = putFields(into, next, head.headers);
   return isDated ? end : putValue(into, putName(into, end, dateName), dateNow());
 }
@@ -56,12 +57,4 @@ export function putFields(into: Buffer, at: number, fields: ReadonlyHeaderList):
     if (end >= 0) next = end;
   }
   return next;
-}
-
-function hasDate(fields: ReadonlyHeaderList): boolean {
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i] as string;
-    if (name.length === 4 && name.toLowerCase() === "date") return true;
-  }
-  return false;
 }

@@ -1,7 +1,13 @@
 import { errorCode } from "../../http2/frames/frame-types.ts";
 import { Http2Stream, type ResetCause } from "../../http2/connection/stream.ts";
-import { dropFields } from "../fields.ts";
-import type { Chunk, ClientCloseReason, ClientStream, HeaderList, ResponseHead } from "../message.ts";
+import { dropFields } from "../../message/fields.ts";
+import type {
+  Chunk,
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  ResponseHead,
+} from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";

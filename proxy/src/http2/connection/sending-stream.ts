@@ -1,4 +1,4 @@
-import type { Chunk, HeaderList } from "../../http/message.ts";
+import type { Chunk, HeaderList } from "../../message/message.ts";
 import { initialFrameBytes } from "../frames/frame-types.ts";
 
 /** Most content of a frame, whatever the peer would take: streams take turns by frames. */
