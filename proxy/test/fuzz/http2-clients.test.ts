@@ -15,6 +15,7 @@ import {
   uint32,
   type Frame,
 } from "../http/h2/frames.ts";
+import { describeHttp2Codecs } from "../http2-codecs.ts";
 
 /** The same frames in each run; SEED=<integer> makes others. */
 const seed = Number(process.env["SEED"] ?? 9113);
@@ -278,7 +279,7 @@ function numbered(frames: readonly (readonly Frame[])[]): readonly Frame[] {
   });
 }
 
-describe("generated HTTP/2 frames of clients", function () {
+describeHttp2Codecs("generated HTTP/2 frames of clients", function (codec) {
   this.timeout(120_000);
   let gateway: Gateway;
   let backend: Awaited<ReturnType<typeof startStrictBackend>>;
@@ -359,8 +360,10 @@ describe("generated HTTP/2 frames of clients", function () {
     );
     process.off("warning", onWarning);
     expect(warnings).to.deep.equal([]);
-    expect(answered, "requests that were answered").to.be.greaterThan(connections / 10);
-    expect(seen.length, "requests that reached the backend").to.be.greaterThan(connections / 8);
+    // The native codec ends a connection on which a frame comes for a stream that its client has ended.
+    const share = codec === "node" ? 1 : 1.5;
+    expect(share * answered, "requests that were answered").to.be.greaterThan(connections / 10);
+    expect(share * seen.length, "requests that reached the backend").to.be.greaterThan(connections / 8);
     expect((await getOverHttp2(gateway.port, "a.example")).status).to.equal(200);
     expect(
       await exchange(gateway.port, "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n"),

@@ -10,6 +10,7 @@ import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-g
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { http1Codec } from "../http1-codecs.ts";
+import { http2Codec } from "../http2-codecs.ts";
 import type { SharedMemory } from "../../src/shared/shared-memory.ts";
 import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
 import type { AccessRecord } from "../../src/telemetry/access-line.ts";
@@ -135,6 +136,7 @@ export async function startGateway(
     "80=0,443=0",
     "--proxy-shutdown-grace-period=100ms",
     `--http1-codec=${http1Codec()}`,
+    `--http2-codec=${http2Codec()}`,
     ...flags,
   ];
   const read = readStandaloneSettings({ argv, env: {} });

@@ -4,6 +4,7 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectOverTls } from "node:tls";
 import { expect } from "chai";
 import { field, flags, frame, frameTypes, rawClient, uint32 } from "../http/h2/frames.ts";
+import { describeHttp2Codecs } from "../http2-codecs.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { eventually, startGateway, startTcp, type Gateway } from "./gateway.ts";
 
@@ -41,7 +42,7 @@ const ways: readonly (readonly [name: string, leave: (client: ClientHttp2Stream,
   ["resets its connection", (_, raw) => resetUnderneath(raw)],
 ];
 
-describe("an HTTP/2 client that leaves while flow control blocks its response", () => {
+describeHttp2Codecs("an HTTP/2 client that leaves while flow control blocks its response", () => {
   let gateway: Gateway;
   let backend: Awaited<ReturnType<typeof startTcp>>;
   let session: ClientHttp2Session | undefined;

@@ -1,8 +1,9 @@
 import { connect } from "node:net";
 import { frame, frameTypes, preface, requestFrame, uint32 } from "../http/h2/frames.ts";
+import { describeHttp2Codecs } from "../http2-codecs.ts";
 import { eventually, startGateway, startTcp } from "./gateway.ts";
 
-describe("HTTP/2 connections that Node has given up without closing them", () => {
+describeHttp2Codecs("HTTP/2 connections that Node has given up without closing them", () => {
   it("an HTTP/2 connection that Node has given up is closed, although a stream on it cannot end", async () => {
     const backend = await startTcp((socket) => void socket.resume());
     const gateway = await startGateway({ ports: [backend.port], hosts: ["a.test"] }, [

@@ -61,7 +61,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> {
   private idleSinceMs: number;
   private lingerSinceMs = 0;
   private lateBytes = 0;
-  /** A header block that is not whole: since when. */
+  /** A frame or header block that is not whole: since when. */
   private partSinceMs = 0;
   private flooded = false;
   /** Until when the streams of a flooding client may go on, once it gets no more. */
@@ -149,10 +149,11 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> {
       if (this.lateBytes > maxLateBytes) this.socket.destroy();
       return;
     }
-    this.reader.read(bytes);
-    const isPartial = this.block.isOpen || this.reader.isWithinFrame;
-    if (!isPartial) this.partSinceMs = 0;
-    else if (this.partSinceMs === 0) this.partSinceMs = awake.nowMs;
+    const { reader } = this;
+    const { frames } = reader;
+    reader.read(bytes);
+    if (!this.block.isOpen && !reader.isWithinFrame) this.partSinceMs = 0;
+    else if (this.partSinceMs === 0 || reader.frames !== frames) this.partSinceMs = awake.nowMs;
   }
 
   /** Nobody can open a window or acknowledge anything any more, so what is under way cannot be completed. */
@@ -372,9 +373,9 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> {
 
   /** A frame or header block that has begun and does not go on blocks everything behind it. */
   private endIfPartial(nowMs: number): boolean {
-    const { headerTimeoutMs, bodyTimeoutMs } = this.context.limits;
-    const limitMs = this.block.isOpen ? headerTimeoutMs : Math.max(headerTimeoutMs, bodyTimeoutMs);
-    if (this.partSinceMs === 0 || limitMs === 0 || nowMs - this.partSinceMs < limitMs) return false;
+    const { headerTimeoutMs } = this.context.limits;
+    if (this.partSinceMs === 0 || headerTimeoutMs === 0) return false;
+    if (nowMs - this.partSinceMs < headerTimeoutMs) return false;
     this.report("header-timeout");
     this.end(errorCode.noError);
     return true;

@@ -48,11 +48,20 @@ const fieldValue = /^(?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?$/;
 const valueForms: ReadonlyMap<number, RegExp> = new Map<number, RegExp>([
   [fieldTag.method, /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/],
   [fieldTag.path, /^[!-~\x80-\xff]+$/],
-  [fieldTag.authority, /^[!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]+$/],
+  [fieldTag.authority, /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/],
   [fieldTag.scheme, /^[a-zA-Z][0-9a-zA-Z+\-.]*$/],
   [fieldTag.contentLength, /^\d+$/],
-  [fieldTag.host, /^[!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]+$/],
+  [fieldTag.host, /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/],
 ]);
+
+const maxLength = String(2n ** 63n - 1n);
+
+/** Whether a length is none that 63 bits can hold; decimal numbers of one size compare like texts. */
+function isTooLong(length: string): boolean {
+  if (length.length < maxLength.length) return false;
+  const digits = length.replace(/^0+/, "");
+  return digits.length > maxLength.length || (digits.length === maxLength.length && digits > maxLength);
+}
 
 /** The judge of the fields of requests. */
 export function judgeField(name: string, value: string): number {
@@ -61,5 +70,6 @@ export function judgeField(name: string, value: string): number {
     if (name === "te" && value.toLowerCase() !== "trailers") return malformed;
     return fieldValue.test(value) ? plain : malformed;
   }
-  return (valueForms.get(tag) ?? fieldValue).test(value) ? tag : malformed;
+  if (!(valueForms.get(tag) ?? fieldValue).test(value)) return malformed;
+  return tag === fieldTag.contentLength && isTooLong(value) ? malformed : tag;
 }

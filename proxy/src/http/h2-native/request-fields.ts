@@ -7,9 +7,6 @@ import { fieldTag, isPseudo } from "./field-tags.ts";
 
 /** What RFC 9113 6.5.2 adds per field. */
 const fieldOverheadBytes = 32;
-/** Lengths of more digits are compared as what they are. */
-const maxExactDigits = 15;
-const maxLength = 2n ** 63n - 1n;
 
 type Limits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
 
@@ -122,10 +119,7 @@ export class RequestFields implements FieldSink {
     const { headers, method, path, authority, scheme, length } = this;
     if (this.isMalformed || !this.hasPseudoFields()) return undefined;
     const contentLength = length === undefined ? undefined : Number(length);
-    if (length !== undefined) {
-      if (length.length > maxExactDigits && BigInt(length) > maxLength) return undefined;
-      if (endStream && contentLength !== 0) return undefined;
-    }
+    if (endStream && length !== undefined && contentLength !== 0) return undefined;
     const target = path ?? authority ?? "";
     return {
       head: { version: "2.0", method, target, authority, scheme, headers },
@@ -164,7 +158,9 @@ export class TrailerFields implements FieldSink {
 
   onField(name: string, value: string, tag: number): void {
     this.listBytes += name.length + value.length + fieldOverheadBytes;
-    if (tag === fieldTag.malformed || isPseudo(tag)) this.isMalformed = true;
+    // A length behind the content says nothing, or something else (RFC 9110 6.5.1).
+    if (tag === fieldTag.malformed || tag === fieldTag.contentLength || isPseudo(tag))
+      this.isMalformed = true;
     else this.fields.push(name, value);
   }
 

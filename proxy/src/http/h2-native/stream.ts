@@ -98,11 +98,9 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   }
 
   takeBack(): void {
-    if (this.isClosed || this.head === undefined) return;
+    if (this.isClosed || this.isComplete || this.head === undefined) return;
     this.headTaken = false;
     this.head = undefined;
-    this.isComplete = false;
-    this.trailers = undefined;
     this.bytesSent = 0;
     this.dropContent();
   }
@@ -143,6 +141,8 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.isComplete = true;
     if (!this.bodyless && trailers !== undefined && trailers.length > 0) this.trailers = trailers;
     this.connection.sender.schedule(this);
+    // Nobody takes it back any more, and whoever waits for it is about to go.
+    if (this.head !== undefined) this.onHeadFramed();
   }
 
   abort(): void {
@@ -259,6 +259,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   }
 
   onHeadFramed(): void {
+    if (this.headSent) return;
     this.headSent = true;
     this.onHeadSent?.();
   }

@@ -40,6 +40,8 @@ export class FrameReader {
   /** The head of the frame that is being read. */
   private readonly head = new Uint8Array(frameHeadBytes);
   private headHas = 0;
+  /** Frames that have begun. */
+  frames = 0;
   private type = 0;
   private flags = 0;
   private streamId = 0;
@@ -61,9 +63,9 @@ export class FrameReader {
     this.prefaceLeft = options.asServer ? connectionPreface.length : 0;
   }
 
-  /** A frame has begun and has not come to its end. */
+  /** A frame has begun and has not come to its end; the content of DATA is handed on as it comes, and does not count. */
   get isWithinFrame(): boolean {
-    return this.headHas > 0;
+    return this.headHas > 0 && (this.headHas < frameHeadBytes || this.type !== frameType.data);
   }
 
   /** Nothing is read any more. */
@@ -114,6 +116,7 @@ export class FrameReader {
   /** The head is here. */
   private begin(head: Uint8Array, at: number): boolean {
     const length = uint32At(head, at) >>> 8;
+    this.frames++;
     const type = head[at + 3] as number;
     this.type = type;
     this.flags = head[at + 4] as number;

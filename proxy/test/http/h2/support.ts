@@ -61,11 +61,12 @@ export type FrontServer = {
   close(): Promise<void>;
 };
 
-/** The codecs that `--http2-codec` chooses between; all of a front's tests hold for both unless they say otherwise. */
-export const codecs = ["node", "native"] as const;
-export type Codec = (typeof codecs)[number];
-
 const fronts = { node: createHttp2Front, native: createNativeHttp2Front };
+
+type Codec = keyof typeof fronts;
+
+/** What `--http2-codec` chooses between. All tests of a front hold for both unless they say otherwise. */
+export const codecs = Object.keys(fronts) as readonly Codec[];
 
 export async function startFront(
   codec: Codec,

@@ -66,7 +66,10 @@ describe("gRPC through front and upstream client", () => {
       headersSeen.push(headers);
       serve(stream);
     });
-    server = await startFront("node", relay(client, () => backend.port));
+    server = await startFront(
+      "node",
+      relay(client, () => backend.port),
+    );
     session = openSession(server.url);
   });
   afterEach(async () => {
