@@ -150,6 +150,9 @@ export class RequestFields implements FieldSink {
   }
 }
 
+/** Fields that are looked at by name, and may come behind the content all the same. */
+const trailerTags: ReadonlySet<number> = new Set([fieldTag.cookie, fieldTag.contentType]);
+
 /** Takes the trailers of a request. */
 export class TrailerFields implements FieldSink {
   private fields: HeaderList = [];
@@ -158,9 +161,8 @@ export class TrailerFields implements FieldSink {
 
   onField(name: string, value: string, tag: number): void {
     this.listBytes += name.length + value.length + fieldOverheadBytes;
-    // A length behind the content says nothing, or something else (RFC 9110 6.5.1).
-    if (tag === fieldTag.malformed || tag === fieldTag.contentLength || isPseudo(tag))
-      this.isMalformed = true;
+    // Framing and routing are over by then (RFC 9110 6.5.1).
+    if (tag !== fieldTag.plain && !trailerTags.has(tag)) this.isMalformed = true;
     else this.fields.push(name, value);
   }
 

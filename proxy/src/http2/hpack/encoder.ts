@@ -34,7 +34,7 @@ export function maxBlockBytes(fields: readonly string[], ownBytes: number): numb
 
 /**
  * The beginning of a field of that name, which the value follows. This encoder keeps no table, so that a block depends on
- * nothing that was sent before: names come from the static table, values are literals as they are (docs/adr, "HTTP/2 codec").
+ * nothing that was sent before: names come from the static table, values are literals as they are (docs/adr/0028-own-http2-codec.md).
  */
 export function encodedName(name: string): Uint8Array {
   const into = Buffer.alloc(name.length + fieldOverheadBytes);

@@ -54,7 +54,7 @@ const anyFrame = fc
   .map(({ type, flags, streamId, payload }) => frame(type, flags, streamId, Buffer.from(payload)));
 
 describe("the reader of HTTP/2 frames", () => {
-  it("finds the same however the bytes are cut", () => {
+  it("the same frames are found in bytes that are cut anywhere", () => {
     fc.assert(
       fc.property(
         fc.array(anyFrame, { maxLength: 8 }),
@@ -75,7 +75,7 @@ describe("the reader of HTTP/2 frames", () => {
     );
   });
 
-  it("finds content, padding and end of DATA", () => {
+  it("content, padding and the end of DATA are found", () => {
     const bytes = Buffer.concat([frame(0, 9, 1, Buffer.from([2, 0x61, 0x62, 0, 0])), frame(0, 0, 3)]);
     expect(read(bytes, [], false)).to.deep.equal([
       "DATA@1 of 5",
@@ -98,13 +98,13 @@ describe("the reader of HTTP/2 frames", () => {
     ],
     ["no room for the length of the padding", frame(0, 8, 1), "fault 6 no length of padding"],
   ] as const) {
-    it(`refuses ${what}, and reads nothing behind it`, () => {
+    it(`${what} is refused, and nothing behind it is read`, () => {
       const found = read(Buffer.concat([bytes, frame(6, 0, 0, Buffer.alloc(8))]), [], false);
       expect(found.at(-1)).to.equal(fault);
     });
   }
 
-  it("refuses a preface at its first wrong octet", () => {
+  it("a preface is refused at its first wrong octet", () => {
     expect(read(Buffer.from("PRI * HTTP/2.1"), [3])).to.deep.equal(["fault 1 no connection preface"]);
   });
 });

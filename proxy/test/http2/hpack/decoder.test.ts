@@ -109,7 +109,7 @@ describe("the HPACK decoder", () => {
       responses,
     ],
   ] as const) {
-    it(`decodes the examples of RFC 7541, ${name}`, () => {
+    it(`the examples of RFC 7541 are decoded: ${name}`, () => {
       const decoder = new HpackDecoder(judge);
       blocks.forEach((block, at) => {
         const { isSound, fields, tags } = decode(decoder, hex(block));
@@ -135,7 +135,7 @@ describe("the HPACK decoder", () => {
     "padding that is no beginning of EOS": "0001 6181 18",
     "padding of a whole octet": "0001 6182 1fff",
   })) {
-    it(`refuses ${what}`, () => {
+    it(`${what} makes a block invalid`, () => {
       expect(decode(new HpackDecoder(judge), hex(block)).isSound).to.equal(false);
     });
   }
@@ -152,7 +152,7 @@ describe("the HPACK decoder", () => {
     isValueCoded: fc.boolean(),
   });
 
-  it("decodes what an encoder makes of any fields, in whatever representation, block after block", () => {
+  it("fields are decoded from every representation that an encoder can choose, block after block", () => {
     fc.assert(
       fc.property(fc.array(fc.array(field, { maxLength: 12 }), { maxLength: 12 }), (blocks) => {
         const encoder = new BlockEncoder();
@@ -167,7 +167,7 @@ describe("the HPACK decoder", () => {
     );
   });
 
-  it("decodes a string far longer than most", () => {
+  it("a string of 100,000 octets is decoded", () => {
     const value = "%".repeat(100_000);
     const encoder = new BlockEncoder();
     const block = encoder.encode([
@@ -177,7 +177,7 @@ describe("the HPACK decoder", () => {
     expect([isSound, fields[0]?.[1]]).to.deep.equal([true, value]);
   });
 
-  it("never throws, and reads nothing beyond its block, whatever octets it gets", () => {
+  it("any octets are decoded or refused without an exception, and without a look beyond their block", () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -213,7 +213,7 @@ describe("the HPACK decoder", () => {
     );
   });
 
-  it("keeps no more than its table, whatever is put into it", () => {
+  it("the table keeps 4,096 octets of the fields that are put into it", () => {
     const decoder = new HpackDecoder(judge);
     const encoder = new BlockEncoder();
     for (let i = 0; i < 500; i++) {

@@ -20,7 +20,7 @@ const decoded = (bytes: Buffer, end: number): string[] => {
 };
 
 describe("the HPACK encoder", () => {
-  it("writes fields that a decoder reads as they are, within the room that it says they need", () => {
+  it("a decoder reads the same fields as were written, within the announced room", () => {
     const name = fc.oneof(
       fc.constantFrom("date", "set-cookie", "content-type", "x"),
       fc.stringMatching(/^[a-z0-9-]{1,200}$/),
@@ -46,7 +46,7 @@ describe("the HPACK encoder", () => {
     );
   });
 
-  it("writes no value that no receiver may accept, short or long", () => {
+  it("a value with NUL, CR or LF is not written, short or long", () => {
     const into = Buffer.alloc(200);
     for (const octet of ["\0", "\r", "\n"]) {
       for (const length of [1, 20, 31, 32, 33, 100]) {
@@ -55,7 +55,7 @@ describe("the HPACK encoder", () => {
     }
   });
 
-  it("has cookies and credentials kept out of tables behind it", () => {
+  it("cookies and credentials are marked as never to be indexed", () => {
     for (const name of ["set-cookie", "authorization", "cookie", "proxy-authorization"]) {
       expect((encodedName(name)[0] as number) & 0xf0, name).to.equal(0x10);
     }
