@@ -85,4 +85,3 @@ export function createHttp2Front(options: Http2FrontOptions): Front {
     },
   };
 }
-
