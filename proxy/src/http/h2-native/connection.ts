@@ -17,7 +17,7 @@ import { Draining, noticePing } from "./draining.ts";
 import { judgeField } from "./field-tags.ts";
 import { RequestFields, TrailerFields } from "./request-fields.ts";
 import { connectionWindowBytes, maxStreams, serverSettings, streamWindowBytes } from "./settings.ts";
-import { NativeClientStream } from "./stream.ts";
+import { NativeClientStream, type StreamHost } from "./stream.ts";
 
 /** What all connections of a front share. */
 export type ConnectionContext = {
@@ -50,7 +50,7 @@ const refusalStatus = {
 const requestFields = new RequestFields();
 
 /** One client connection that speaks HTTP/2: takes requests, counts abuse, watches time limits, and drains. */
-export class Http2ServerConnection extends Http2Connection<NativeClientStream> {
+export class Http2ServerConnection extends Http2Connection<NativeClientStream> implements StreamHost {
   private readonly connection: ClientConnection;
   private readonly context: ConnectionContext;
   private readonly decoder = new HpackDecoder(judgeField);

@@ -1,4 +1,5 @@
 import { errorCode } from "../../http2/frames/frame-types.ts";
+import type { Sender } from "../../http2/connection/sender.ts";
 import { Http2Stream, type ResetCause } from "../../http2/connection/stream.ts";
 import { dropFields } from "../../message/fields.ts";
 import type {
@@ -9,9 +10,8 @@ import type {
   ResponseHead,
 } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
-import { type WaitingClient, WaitingResponse } from "../response-memory.ts";
+import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
-import type { Http2ServerConnection } from "./connection.ts";
 import { NativeRequestBody } from "./request-body.ts";
 import { maxFieldsBytes, putFields, putInformational, putResponseHead } from "./response-block.ts";
 
@@ -33,6 +33,21 @@ type RequestFacts = {
   readonly grpc: boolean;
 };
 
+/** What a stream needs from its connection. */
+export type StreamHost = {
+  readonly sender: Sender;
+  readonly memory: ResponseMemory;
+  /** Content is on its way to the client. */
+  countSent(bytes: number): void;
+  /** `bytes` of the request have been taken. */
+  take(stream: NativeClientStream, bytes: number): void;
+  reset(stream: NativeClientStream, code: number): void;
+  /** The response is complete. */
+  onResponseEnd(stream: NativeClientStream): void;
+  /** Shares among its streams what the socket has taken since this was called last. */
+  creditPartlyTaken(): void;
+};
+
 /**
  * One request of a client and its response. What the response brings within a turn leaves together at its end: a message at
  * hand as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
@@ -46,7 +61,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   onDrain: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
   readonly grpc: boolean;
-  private readonly connection: Http2ServerConnection;
+  private readonly connection: StreamHost;
   private readonly isHead: boolean;
   /** A final head was handed over; `head` until it is in a frame. */
   private headTaken = false;
@@ -66,7 +81,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
 
   constructor(
     id: number,
-    connection: Http2ServerConnection,
+    connection: StreamHost,
     windows: { readonly send: number; readonly receive: number },
     request: RequestFacts,
   ) {
