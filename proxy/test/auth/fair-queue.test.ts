@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { FairQueue } from "../../src/auth/fair-queue.ts";
 
-/** All that waits, in the order in which it comes. */
+/** Empties the queue; returns its items in the order of their turns. */
 function drain(queue: FairQueue<string>): readonly string[] {
   const items: string[] = [];
   for (let item = queue.shift(); item !== undefined; item = queue.shift()) items.push(item);

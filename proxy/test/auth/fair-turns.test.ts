@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { FairTurns } from "../../src/auth/fair-turns.ts";
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function controlled() {
   const started: string[] = [];
   const ends = new Map<string, () => void>();

@@ -24,7 +24,7 @@ export function makeKey(kty: PublicKey["kty"], alg: string, kid?: string): TestK
 export const keySetOf = (...keys: readonly TestKey[]): VerificationKeys =>
   createVerificationKeys({ keys: keys.map((key) => key.public) }, undefined);
 
-/** Signs claims; those that every valid token needs are there unless they are set otherwise. */
+/** Signs claims; those that every valid token needs have defaults. */
 export function signToken(
   key: TestKey,
   claims: JWTPayload = {},

@@ -9,7 +9,7 @@ const sha = (password: string): string => `{SHA}${createHash("sha1").update(pass
 
 type Users = readonly (readonly [name: string, password: string])[];
 
-/** A list over "bcrypt" hashes that are the password in brackets; comparisons are answered when the test says so. */
+/** A list over "bcrypt" hashes that are the password in brackets; the test decides when comparisons are answered. */
 function rig(users: Users, sha1: Users = []) {
   const clock = { nowMs: 1_000 };
   const compared: string[] = [];

@@ -5,7 +5,7 @@ import { exchange } from "./support.ts";
 
 const alice = ["Authorization", `Basic ${Buffer.from("alice:a").toString("base64")}`];
 
-/** What the filter answers when the list gives this verdict; undefined lets the request pass. */
+/** The filter's reply when the list has this verdict; undefined when the request passes. */
 async function answer(
   headers: string[],
   verdict: UserVerdict | Promise<UserVerdict> | undefined,

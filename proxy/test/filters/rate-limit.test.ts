@@ -6,7 +6,7 @@ import { createShareMemory } from "../../src/shared/share-memory.ts";
 import { prefix, prepared } from "../routing/support.ts";
 import { exchange } from "./support.ts";
 
-/** A filter whose clock the test sets. `ask` answers 0 when the request is let through, else Retry-After. */
+/** A filter whose clock the test sets. `ask` returns 0 when the request passes, else Retry-After. */
 function limited(feature: RateLimit, store: RateStore = createRateStore(createShareMemory(1))) {
   const clock = { nowMs: 5_000 };
   const filter = rateLimitFilter(feature, store, () => clock.nowMs);

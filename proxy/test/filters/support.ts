@@ -70,7 +70,7 @@ export function exchange({
   const connection = connectionTo(secure, publicPort);
   const from = peer === undefined ? connection : { ...connection, remoteAddress: peer };
   const result = new Exchange(from, head, client, 0);
-  // As in the pipeline, what goes on is a list of its own.
+  // As in the pipeline, the forwarded fields are a list of their own.
   result.headers = [...headers];
   return result;
 }

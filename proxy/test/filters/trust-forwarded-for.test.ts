@@ -7,7 +7,7 @@ const proxies = ["192.0.2.0/24", "2001:db8:1::/48"];
 const anyPeer: TrustForwardedFor = { header: "X-Forwarded-For" };
 const someProxies: TrustForwardedFor = { header: "X-Forwarded-For", trustedCidrs: proxies };
 
-/** The client that is found; `headers` are what the client sent. */
+/** The client address that the filter finds in these headers. */
 function clientOf(feature: TrustForwardedFor, peer: string, headers: string[]): string {
   const under = exchange({ peer, headers });
   expect(trustForwardedForFilter(feature).onRequest?.(under)).to.equal(undefined);

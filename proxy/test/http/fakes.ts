@@ -38,11 +38,11 @@ export class FakeClient implements ClientStream {
   ended = false;
   aborted = false;
   closing = false;
-  /** The fields of a 101 that it was to answer, which it cannot. */
+  /** The fields of a 101 that the pipeline sent, which this fake cannot perform. */
   upgradeFields: HeaderList | undefined;
   onDrain: (() => void) | null = null;
   onHeadSent: (() => void) | null = null;
-  /** Set to keep a head back, as until the end of a turn, so that it can be taken back. */
+  /** Set to hold a head back, as until the end of a turn, so that it can be withdrawn. */
   holdsHead = false;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
 
@@ -108,7 +108,7 @@ export class FakeBody implements RequestBody {
   }
 }
 
-/** An upstream client that records what it is asked to send. */
+/** An upstream client that records its requests. */
 export class FakeUpstream implements UpstreamClient {
   readonly sent: { endpoint: UpstreamEndpoint; request: UpstreamRequest; handler: UpstreamHandler }[] = [];
   aborted = 0;
@@ -121,7 +121,7 @@ export class FakeUpstream implements UpstreamClient {
   retire(): void {}
   close(): void {}
 
-  /** Begins to read the body of the last request; one that breaks off fails it, as it does with a real client. */
+  /** Begins to read the body of the last request; a body that is aborted fails the request, as with a real client. */
   readBody(): void {
     const { request, handler } = this.last;
     request.body?.start({
@@ -154,15 +154,15 @@ const endpointAt = (port: number): UpstreamEndpoint => ({
   address: `127.0.0.1:${port}`,
 });
 
-/** A pipeline with one route for every path below `/a`, fed by hand. */
+/** A pipeline with one route for every path below `/a`, driven by the test. */
 export function createBench(
   options: {
     filters?: readonly Filter[];
     backend?: CompiledBackend;
     backendFilters?: readonly Filter[];
-    /** How many; they are picked in order, tried ones last. */
+    /** The number of endpoints; they are picked in order, tried ones last. */
     endpoints?: number;
-    /** What the draw of mirrors gives. */
+    /** The random number that decides about mirrors. */
     random?: number;
     /** The server name of the handshake; only `other` belongs to another listener than the host. Absent: cleartext. */
     serverName?: string;

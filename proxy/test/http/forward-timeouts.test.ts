@@ -6,7 +6,7 @@ import { createBench, FakeBody } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
 
 describe("forwarding under timeouts", () => {
-  // A timer that is due much later than it was set for looks at what has arrived before it expires.
+  // A timer that is much too late lets arrived data be read before it expires.
   holdClock();
   beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
   afterEach(() => mock.timers.reset());

@@ -1,9 +1,9 @@
 import { awake } from "../../src/timing/awake-clock.ts";
 
-/** `performance.now()`, by which fronts judge time limits, standing still until a test moves it on. */
+/** `performance.now()`, by which fronts measure time limits, stopped until a test advances it. */
 export type HeldClock = {
   advance(byMs: number): void;
-  /** Lets time pass until something has happened. */
+  /** Advances the clock until the promise resolves. */
   passing<T>(happened: Promise<T>): Promise<T>;
   /** How often it has been read; a front does so in every sweep. */
   looks(): number;
@@ -12,8 +12,8 @@ export type HeldClock = {
 const { now } = performance;
 
 /**
- * Holds the clock during each test of the describe block that calls this, which then cannot run out of time by itself. What
- * a test moves it on by is time that passes: it is not taken for a pause of the process, not even by a proxy of another test.
+ * Holds the clock during each test of the describe block that calls this, so that no time limit is reached by itself. A test
+ * advances it; that time is not taken for a pause of the process, not even by a proxy of another test.
  */
 export function holdClock(): HeldClock {
   const { look } = awake;
@@ -33,7 +33,7 @@ export function holdClock(): HeldClock {
   afterEach(() => {
     performance.now = now;
     awake.look = look;
-    // What is looked at next is the time of now, not that of the test.
+    // The next observation reads the real time again, not that of the test.
     awake.look();
     awake.lostMs = lostMs;
   });

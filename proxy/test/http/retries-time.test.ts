@@ -17,7 +17,7 @@ import {
 } from "./retry-bench.ts";
 
 describe("retries: time and budget", () => {
-  // A timer that is due much later than it was set for looks at what has arrived before it expires.
+  // A timer that is much too late lets arrived data be read before it expires.
   holdClock();
   beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
   afterEach(() => mock.timers.reset());

@@ -18,7 +18,7 @@ export const head = (status: number, rest: Partial<ResponseHead> = {}): Response
   ...rest,
 });
 
-/** Lets what was put off to the end of the turn happen. */
+/** Runs everything that was deferred to the end of the turn. */
 export const turn = (): Promise<void> =>
   new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)));
 
@@ -57,7 +57,7 @@ export function post(bench: Bench, pieces: readonly string[], given: Partial<Req
   return client;
 }
 
-/** Takes the body of the last attempt as an upstream does; the answer grows as it arrives. */
+/** Reads the body of the last attempt as an upstream does; the result grows as it arrives. */
 export function take({ upstream }: Bench): {
   text: string;
   trailers: readonly string[] | undefined;

@@ -4,7 +4,7 @@ import { UpstreamTimer, type UpstreamTimeouts } from "../../src/http/upstream-ti
 import { holdClock } from "./held-clock.ts";
 
 describe("the upstream timer", () => {
-  // A timer that is due much later than it was set for looks at what has arrived before it expires.
+  // A timer that is much too late lets arrived data be read before it expires.
   holdClock();
   beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
   afterEach(() => mock.timers.reset());

@@ -11,7 +11,7 @@ import { startGateway, type Gateway } from "./gateway.ts";
 const host = "a.example";
 const sizes = [1, 16_385, 65_536, 70_001, 262_144, 600_007];
 
-/** A pattern whose length divides no buffer's: what is lost, doubled or written over shows. */
+/** A pattern whose length divides no buffer's, so that lost, doubled and overwritten bytes show. */
 const bodyOf = (size: number, seed: number): Buffer =>
   Buffer.alloc(size, Buffer.from(Array.from({ length: 4093 }, (_, i) => (i * 31 + seed * 101) & 0xff)));
 

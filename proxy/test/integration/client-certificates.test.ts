@@ -44,7 +44,7 @@ const rules = (owner: string, authorities: string): ClientRules => ({
   maxIntermediates: 0,
 });
 
-/** What the hosts ask of connections, in line with their handshakes. */
+/** The client rules of the hosts, equal to those of their handshakes. */
 const clients = (forward: boolean): NonNullable<Plan["clients"]> => ({
   hosts: {
     "m.example": { ...rules("m", "root"), ...(forward && { forward }) },

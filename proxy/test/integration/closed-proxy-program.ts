@@ -1,4 +1,4 @@
-/** A process whose proxy is closed in the middle of everything: it ends by itself when nothing is left behind. */
+/** A process whose proxy is closed during traffic: it ends by itself when no resource is left. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
@@ -130,7 +130,7 @@ await backend.close();
 process.once("beforeExit", () => {
   // Pipes are where this is written to.
   const resources = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap");
-  // The event loop's own list tells nothing of unreferenced ones.
+  // The event loop's own list does not contain unreferenced timers.
   const timers = open.since(0).filter((stack) => stack.startsWith("Error: Timeout"));
   console.log(JSON.stringify({ resources, timers }));
 });

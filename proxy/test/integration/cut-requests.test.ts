@@ -14,7 +14,7 @@ describeCodecs("requests that are not completed, through the whole data plane", 
     for (const one of closing.splice(0).toReversed()) await one.close();
   });
 
-  /** A backend that only listens: what it got of the request, and whether it may take that for all of it. */
+  /** A backend that only reads: `got` has the part of the request that arrived, and whether it looks complete. */
   const start = async (
     protocol: "http1" | "http2",
   ): Promise<{
@@ -51,7 +51,7 @@ describeCodecs("requests that are not completed, through the whole data plane", 
     return { gateway, got };
   };
 
-  /** Sends half of a body; what it answers makes the client leave. */
+  /** Sends half of a body; calling the result makes the client leave. */
   const clients = {
     "HTTP/1.1 client with a length": ({ port }: Gateway) => {
       const socket = connect({ host: "127.0.0.1", port });

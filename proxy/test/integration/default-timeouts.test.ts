@@ -6,7 +6,7 @@ import { exchange, startGateway, startTcp } from "./gateway.ts";
 const request = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
 describeCodecs("timeouts of the whole proxy", () => {
-  /** What a client gets from a backend that answers after 300 ms, and what the log says about it. */
+  /** The response of a backend that answers after 300 ms, and the access-log error of the request. */
   async function ask(flags: readonly string[], timeouts?: Timeouts): Promise<readonly [string, unknown]> {
     const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     const backend = await startTcp((socket) => {

@@ -8,7 +8,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import { startGateway, type Gateway, type Plan } from "./gateway.ts";
 
 export type Reply = IncomingMessage & { readonly text: string };
-/** A request as the upstream got it. */
+/** A request that the upstream received. */
 export type Seen = IncomingMessage & { readonly text: string };
 
 /** An endpoint set with these ports of loopback. */
@@ -54,10 +54,10 @@ export async function readText(message: AsyncIterable<unknown>): Promise<string>
   return text;
 }
 
-/** A gateway whose one route asks services, with the upstream behind it; everything is closed by `close`. */
+/** A gateway whose one route has authorization services, with its upstream; `close` closes everything. */
 export class GuardedGateway {
   gateway!: Gateway;
-  /** What the upstream got. */
+  /** The requests that the upstream received. */
   readonly seen: Seen[] = [];
   /** How the upstream answers each request; 200 unless a test says otherwise. */
   upstream: RequestListener = (_, response) => void response.end("upstream");

@@ -1,6 +1,6 @@
 /**
- * A process with a data plane of TCP and UDP, whose backend on loopback is named by `PORTS` (TCP, UDP). Tells its own ports
- * in a line, and its sessions and drops in another one for each line that it gets.
+ * A process with a data plane of TCP and UDP, whose backend on loopback is named by `PORTS` (TCP, UDP). Writes its own ports
+ * as a line, and its sessions and drops as another one for each line that it reads.
  */
 import { createInterface } from "node:readline";
 import { l4Route, startL4 } from "./l4.ts";

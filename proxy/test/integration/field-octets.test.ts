@@ -10,7 +10,7 @@ import { expect } from "chai";
 import { describeCodecs } from "../http1-codecs.ts";
 import { exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
 
-/** Every octet that RFC 9110 5.5 calls obs-text: Latin-1, the pieces of UTF-8, and what is neither. */
+/** Every octet that RFC 9110 5.5 calls obs-text: those of Latin-1, of UTF-8, and of neither. */
 const octets = Array.from({ length: 128 }, (_, index) => String.fromCharCode(128 + index)).join("");
 const host = "a.example";
 

@@ -1,6 +1,6 @@
 import { connect, constants } from "node:http2";
 
-/** What a client saw of one response; `ended` is false when the stream was reset. */
+/** A response as the client received it; `ended` is false when the stream was reset. */
 export type Seen = { status: number; body: string; ended: boolean; trailers: Record<string, unknown> };
 
 /** One GET over HTTP/2 with prior knowledge. */

@@ -84,7 +84,7 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
     },
   });
 
-  /** What comes back for these bytes; how it ended when it ended badly. */
+  /** Sends bytes; resolves to the answer, with the error code of a connection that failed. */
   function talk(bytes: string): Promise<string> {
     const socket = connectTls({
       host: "127.0.0.1",

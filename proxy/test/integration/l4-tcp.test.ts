@@ -40,7 +40,7 @@ describe("TCP routes", () => {
     return socket;
   };
 
-  /** Everything that comes back until the connection ends; how it ended as the last word. */
+  /** Sends bytes; resolves to the answer, with the error code of a connection that failed at its end. */
   const talk = async (port: number, bytes: string): Promise<string> => {
     const socket = dial(port);
     let text = "";

@@ -88,7 +88,7 @@ describe("TLS routes", () => {
     return socket;
   };
 
-  /** What a TLS client gets for its bytes; how it ended when it ended badly. */
+  /** Sends bytes over TLS; resolves to the answer, with the error code of a connection that failed. */
   const talk = (servername: string | undefined, bytes = ""): Promise<string> => {
     const socket = dialTls(servername, { allowHalfOpen: true } as ConnectionOptions);
     return sendOverTls(socket, bytes);

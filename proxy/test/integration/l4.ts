@@ -12,7 +12,7 @@ import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { startProxy, type WorkerPlace, type Proxy } from "../../src/proxy.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 
-/** What a test wants to be served: listener ports 9000 (TCP), 9443 (TLS, and HTTPS where it says so) and 5300 (UDP). */
+/** The routes of a test, on the listener ports 9000 (TCP), 9443 (TLS, and HTTPS with `https`) and 5300 (UDP). */
 export type L4Plan = {
   readonly tcp?: L4Route | undefined;
   readonly tls?: readonly L4Host[];
@@ -24,7 +24,7 @@ export type L4Plan = {
   readonly policy?: EndpointSet["policy"];
   /** The BackendTLSPolicy of all endpoint sets, among `resources`. */
   readonly backendTls?: string;
-  /** What else the snapshot has. */
+  /** Further resources of the snapshot. */
   readonly resources?: readonly Resource[];
 };
 
@@ -40,7 +40,7 @@ export type L4Gateway = {
   close(): Promise<void>;
 };
 
-/** A route with these endpoint sets and weights; an empty set is a backend that cannot be used. */
+/** A route with these endpoint sets and weights; an empty name is a broken backend. */
 export const l4Route = (...backends: readonly (readonly [set: string, weight: number])[]): L4Route => ({
   id: "tcproute/ns/db:0",
   source: { kind: "TCPRoute", namespace: "ns", name: "db" },
@@ -148,7 +148,7 @@ export async function startL4(
   };
 }
 
-/** Sends bytes, and the end, once TLS is there. What comes back until it closes; how it ended when it ended badly. */
+/** Sends bytes and half-closes once the handshake is complete; resolves to the answer, with the error code of a failure. */
 export async function sendOverTls(socket: TLSSocket, bytes: string): Promise<string> {
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));

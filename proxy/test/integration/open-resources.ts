@@ -13,11 +13,11 @@ const kinds = new Set([
   "MESSAGEPORT",
 ]);
 
-/** What this process has open and where that was made, from the first call on. Unreferenced timers are among it. */
+/** Watches the resources that this process opens from the first call on, with their stacks, including unreferenced timers. */
 export type OpenResources = {
-  /** How many have been made so far. */
+  /** The number of resources created so far. */
   mark(): number;
-  /** What was made after the mark and is still there. */
+  /** The stacks of resources that were created after the mark and are still open. */
   since(mark: number): readonly string[];
 };
 

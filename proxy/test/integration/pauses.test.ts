@@ -13,7 +13,7 @@ import { l4Route, startL4 } from "./l4.ts";
 const minute = "1m";
 const pauseMs = 600_000;
 
-/** A process that is stopped finds, when it goes on, that all times are over, before it sees what has arrived. */
+/** A process that continues after a stop finds all timers due before it reads the data that has arrived. */
 describeCodecs("a process that could not run for ten minutes", () => {
   const stop: (() => unknown)[] = [];
   const realNow = performance.now;
@@ -42,7 +42,7 @@ describeCodecs("a process that could not run for ten minutes", () => {
     return dialed;
   };
 
-  /** The clock jumps, and everything that looks at it has done so many times. */
+  /** Lets the clock jump, and waits until everything that observes it has done so many times. */
   const pause = async (): Promise<void> => {
     let looks = 0;
     const { look } = awake;
@@ -72,7 +72,7 @@ describeCodecs("a process that could not run for ten minutes", () => {
       `--proxy-client-body-timeout=${minute}`,
       `--proxy-client-idle-timeout=${minute}`,
       `--proxy-stream-idle-timeout=${minute}`,
-      // Short only so that the sweep of the proxy comes often.
+      // Short only so that the proxy sweeps often.
       "--proxy-udp-session-timeout=100ms",
     ]);
     stop.push(() => gateway.close());
@@ -134,7 +134,7 @@ describeCodecs("a process that could not run for ten minutes", () => {
         `--proxy-tunnel-idle-timeout=${minute}`,
         `--proxy-udp-session-timeout=${minute}`,
         `--proxy-tls-handshake-timeout=${minute}`,
-        // Short only so that the sweep of the proxy comes often.
+        // Short only so that the proxy sweeps often.
         "--proxy-stream-idle-timeout=100ms",
       ],
     );

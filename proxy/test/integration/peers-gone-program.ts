@@ -1,6 +1,6 @@
 /**
- * A process whose proxies lose their clients and backends in the middle of everything and go on: after each part nothing
- * is open that was not open before. Needs --expose-gc, as sessions and TLS end with the collection of their objects.
+ * A process whose proxies lose their clients and backends during traffic: after each part nothing is open that was not open
+ * before. Needs --expose-gc, as sessions and TLS end with the collection of their objects.
  */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { watchOpenResources } from "./open-resources.ts";
 
 Error.stackTraceLimit = 30;
 const resources = watchOpenResources();
-/** What is left behind stays for ever; a slow machine may take a while with the rest. */
+/** A leaked resource stays open for ever; a slow machine may take a while to close the others. */
 const patienceMs = 30_000;
 const rounds = 3;
 
@@ -28,7 +28,7 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await turn();
 };
 
-/** The stacks of what was made after the mark and is still open, once it is no more than allowed or time is over. */
+/** The stacks of resources that were created after the mark and are still open, once they are no more than allowed or time is over. */
 async function leftSince(mark: number, allowed = 0): Promise<readonly string[]> {
   const endMs = performance.now() + patienceMs;
   for (;;) {
@@ -48,7 +48,7 @@ const dial = (port: number, bytes: string | Buffer): Socket => {
   socket.write(bytes);
   return socket;
 };
-/** Ends connections in each way that there is: reset, closed, and half closed before. */
+/** Ends connections in each possible way: reset, closed, and half-closed before. */
 const leave = async (sockets: readonly Socket[]): Promise<void> => {
   for (const [index, socket] of sockets.entries()) {
     if (index % 3 === 0) socket.resetAndDestroy();
@@ -62,7 +62,7 @@ const request = (method: string, path: string, more = ""): string =>
   `${method} ${path} HTTP/1.1\r\nHost: a.example\r\n${more}\r\n`;
 const websocket = request("GET", "/chat", "Connection: upgrade\r\nUpgrade: websocket\r\n");
 
-/** A server that answers by what it is asked for, and counts the requests that it does not answer. */
+/** A server that answers by the path of the request, and counts the requests that it does not answer. */
 async function startBackend() {
   const backend = { hanging: 0 };
   const server = await startTcp((socket) => {
@@ -86,7 +86,7 @@ async function startBackend() {
 type Backend = Awaited<ReturnType<typeof startBackend>>;
 const answered = (socket: Socket): Promise<unknown> => once(socket, "data");
 
-/** A proxy of HTTP under test. What is asked of it without an answer is waited for at the backend. */
+/** An HTTP proxy under test. A request that gets no answer is awaited at the backend. */
 async function http(
   plan: Omit<Plan, "ports">,
   play: (gateway: Gateway, backend: Backend) => Promise<void>,

@@ -47,7 +47,7 @@ describeCodecs("PROXY protocol", () => {
     await gateway.close();
   });
 
-  /** What comes back on a connection with these first bytes. */
+  /** Sends these first bytes; resolves to the answer. */
   const talk = async (bytes: Buffer | string): Promise<string> => {
     const socket = dial(gateway.port);
     let text = "";

@@ -32,7 +32,7 @@ describe("the port that clients see", () => {
     await upstream.close();
   });
 
-  /** What Gateways say that share the sockets of the Ingresses, for `gw.example`. */
+  /** The resources of Gateways that share the sockets of the Ingresses, for `gw.example`. */
   const gateways = (owners: readonly string[], features?: RouteFeatures): readonly Resource[] => [
     ...owners.map((owner) =>
       encodeResource<"listener">(listenerKey(owner), {

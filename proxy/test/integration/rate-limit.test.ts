@@ -65,7 +65,7 @@ describe("rate limits of several namespaces, through the whole data plane", func
     await upstream.close();
   });
 
-  /** Requests of so many clients. */
+  /** Sends one request of each of `clients` clients. */
   const flood = async (host: string, path: string, clients: number): Promise<void> => {
     const keys = Array.from({ length: clients }, (_, index) => asked(host, path, `flood ${index}`));
     for (let at = 0; at < keys.length; at += 500) await statuses(gateway.port, keys.slice(at, at + 500));

@@ -55,7 +55,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
     closing.push(gateway);
   };
 
-  /** Refuses on the first `times` connections once `isDue`, and answers on the others when all has come. */
+  /** Refuses on the first `times` connections once `isDue`, and answers on the others when the request is complete. */
   const refusing = (
     refusal: keyof typeof refusals,
     { times = 1, isDue = isEnded }: { times?: number; isDue?: (peer: RawPeer) => boolean } = {},
@@ -194,7 +194,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       const bodies: string[] = [];
       await start(
         (peer, index) => {
-          // An attempt of the route's own may come over a connection that has refused another stream.
+          // A retry of the route may use a connection that has refused another stream.
           for (const { streamId, payload } of peer.frames.filter(isBody)) {
             const key = `${index}/${streamId}`;
             if (answered.has(key)) continue;

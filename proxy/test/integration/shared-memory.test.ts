@@ -113,7 +113,7 @@ describeCodecs("memory that connections share or use again, through the whole da
       });
     }
 
-    /** Takes all that comes from a connection, now and then and slowly, and answers its digest and length. */
+    /** Reads a connection slowly, with pauses; resolves to digest and length. */
     const readSlowly = async (
       socket: Socket,
       skip: (text: string) => number,
@@ -199,7 +199,7 @@ describeCodecs("memory that connections share or use again, through the whole da
       for (const [index, body] of bodies.entries()) {
         const answer = await exchange(gateway.port, get(`/${index}`));
         expectClean(answer);
-        // Chunked where the backend's own server does so: what is in it must be there, in order.
+        // Chunked where the backend's server does so: the content must be there, in order.
         expect(answer.replaceAll(/[^xyz]/g, "").endsWith(body)).to.equal(true);
       }
     });
@@ -214,7 +214,7 @@ describeCodecs("memory that connections share or use again, through the whole da
           got.push(one);
           request.on("data", (piece: Buffer) => (one.text += piece.toString("latin1")));
           request.on("end", () => {
-            // Asks once for another attempt, which is sent from what was kept.
+            // Answers 503 once, so that the kept body is sent again.
             response.statusCode = to === "backend" && refusals++ % 2 === 0 ? 503 : 200;
             response.end("ok");
           });

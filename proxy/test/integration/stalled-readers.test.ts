@@ -126,7 +126,7 @@ describeCodecs("clients that do not read their responses", () => {
     return process.memoryUsage().arrayBuffers;
   };
 
-  /** Nothing of what the backends send is taken any more. */
+  /** Resolves when the proxy reads no more from the backends. */
   const untilStopped = async (count: number): Promise<void> => {
     let sent = -1;
     await eventually(() => backends.length === count);
@@ -139,7 +139,7 @@ describeCodecs("clients that do not read their responses", () => {
   };
 
   const count = 20;
-  /** What the test itself, or the socket of a backend, reads ahead besides. */
+  /** Bytes that the test itself, or the socket of a backend, reads ahead in addition. */
   const readAheadBytes: Readonly<Record<string, number>> = {
     "HTTP/1": 64 * kibibyte,
     "HTTP/1 over TLS": 128 * kibibyte,

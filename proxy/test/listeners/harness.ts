@@ -27,7 +27,7 @@ import { createFrontOfCodec } from "../http1-codecs.ts";
 import { RawClient, wideLimits } from "../http/h1/harness.ts";
 import { wideSettings } from "../tls/harness.ts";
 
-/** Everything that listeners said, in order: `added`, `opened 80`, `bound 80,443`, ... */
+/** The events of listeners, in order: `added`, `opened 80`, `bound 80,443`, ... */
 export class EventLog implements ListenerEvents {
   readonly lines: string[] = [];
   names: readonly string[] = [];
@@ -89,7 +89,7 @@ export type ManagerUnderTest = {
   readonly events: EventLog;
   readonly errors: string[];
   readonly warnings: string[];
-  /** Requests that the handler got, oldest first. */
+  /** The requests that reached the handler, oldest first. */
   readonly seen: SeenRequest[];
 };
 
@@ -100,7 +100,7 @@ const others: (() => unknown)[] = [];
 /** A whole request. */
 export const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/** Without PROXY protocol, unless a listener asks for it. */
+/** Settings without the PROXY protocol, unless a listener sets it. */
 export const noProxyProtocol: ProxyProtocolSettings = {
   accepted: false,
   trustedPeers: compileCidrs([]),
@@ -110,7 +110,7 @@ const metrics = createProxyMetrics();
 const resolver = createResolver();
 const immediately = { acceptMs: 0, graceMs: 0, timeoutMs: 0 };
 
-/** A manager whose listener ports are served on free local ports. The handler may leave requests to the test. */
+/** Starts a manager whose listener ports are bound to free local ports. The handler may leave requests to the test. */
 export function startManager(
   options: Partial<ListenerManagerOptions> = {},
   handler?: RequestHandler,
@@ -170,12 +170,12 @@ export function startManager(
   return { manager, events, errors, warnings, seen };
 }
 
-/** Something that ends with the managers. */
+/** Registers something that is closed with the managers. */
 export function closeLater(close: () => unknown): void {
   others.push(close);
 }
 
-/** Ends all managers, the clients that were connected to them, and what was to be closed with them. */
+/** Closes all managers, the clients that were connected to them, and everything that was registered with them. */
 export async function stopManagers(): Promise<void> {
   for (const client of clients.splice(0)) client.socket.destroy();
   for (const manager of running.splice(0)) await manager.shutdown(immediately, AbortSignal.abort());

@@ -25,7 +25,7 @@ export const regex = (
   { whole, ...rest }: Omit<RouteMatch, "path"> & { readonly whole?: boolean } = {},
 ): Route => route(id, { path: { type: "regex", value, ...(whole === undefined ? {} : { whole }) }, ...rest });
 
-/** A compiled route without run time. */
+/** A compiled route that cannot be served. */
 export const prepared = (source: Route): CompiledRoute => ({
   id: source.id,
   group: "ingress",

@@ -23,7 +23,7 @@ import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
 import { pattern, request } from "../routing/support.ts";
 import { pickRequest } from "../upstream/balancing.ts";
 
-/** What a balancer is shown where it does not matter. */
+/** A request for balancers whose choice does not depend on it. */
 export const anyRequest: PickRequest = pickRequest();
 
 export const backend = (endpoints: string, rest: Partial<Backend> = {}): Backend => ({
@@ -71,13 +71,13 @@ export const certificates = (port: number, present: readonly string[], wanted: s
     hosts: [{ bucket: "exact", host: "web.example.com", certificates: [wanted] }],
   });
 
-/** A resource of a kind that this version does not know. */
+/** A resource of a kind that this version does not support. */
 export const unknown = (key: string): Resource => ({ ...endpoints("ns/x/http"), key: key as ResourceKey });
 
 /** Upstreams that only record their updates. */
 export type FakeUpstreams = UpstreamRegistry & {
   readonly sets: Map<string, EndpointSet>;
-  /** How often an upstream was asked for. */
+  /** The number of lookups of an upstream. */
   lookups: number;
 };
 
@@ -116,7 +116,7 @@ export type Harness = {
   readonly metrics: ProxyMetrics;
   readonly log: ReturnType<typeof fakeLog>;
   readonly published: ServingState[];
-  /** Drawn from when a route with several backends is compiled. */
+  /** The random numbers for compiling a route with several backends. */
   random: () => number;
   /** Applies the difference to the given world; a refused update leaves the harness where it was. */
   move(...resources: readonly Resource[]): ReturnType<ProxyState["apply"]>;

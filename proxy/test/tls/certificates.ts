@@ -3,7 +3,7 @@ import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
 
 export type KeyType = "ec" | "rsa" | "ed25519";
 
-/** A certificate made for a test, with what is needed to issue others. */
+/** A certificate for a test, with its key, which can issue others. */
 export type Issued = Certificate & {
   readonly leafPem: string;
   readonly name: string;

@@ -20,7 +20,7 @@ const indirect = issueCertificate(["indirect"], { issuer: middle });
 const deep = issueCertificate(["deep"], { issuer: lower });
 const stranger = issueCertificate(["stranger"]);
 const rsaRoot = issueCertificate(["RSA root"], { ca: true, type: "rsa" });
-/** Of another authority that has the name of ours: verifying it ends at the signature. */
+/** A certificate of another authority with the same name, whose verification fails at the signature. */
 const namesake = issueCertificate(["namesake"], {
   issuer: issueCertificate(["RSA root"], { ca: true, type: "rsa" }),
 });
@@ -52,7 +52,7 @@ async function start(clients: ClientCertPort): Promise<TlsUnderTest> {
   return started;
 }
 
-/** `in` when the server serves the client, else what the client sees. */
+/** `in` when the server serves the client, else the client's error code. */
 async function outcome(
   { connect }: TlsUnderTest,
   identity: Issued | undefined,

@@ -49,7 +49,7 @@ export type TlsUnderTest = {
 
 const running: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
 
-/** Accepts TLS connections, echoes what they send, and shows what became of each handshake. */
+/** Accepts TLS connections, echoes their bytes, and records the result of each handshake. */
 export async function startTls(
   settings: Partial<TlsSettings> = {},
   host = "127.0.0.1",
@@ -112,7 +112,7 @@ export async function stopTls(): Promise<void> {
   }
 }
 
-/** What a failed handshake looks like to the client. */
+/** The error code that a client gets for a failed handshake. */
 export async function failureOf(connecting: Promise<TLSSocket>): Promise<string> {
   try {
     await connecting;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * What `openssl s_client` says about a connection to a local port: the client for what Node's own cannot show, such as
- * the alerts of TLS 1.3 after the handshake. It sends `request` and reads until the server closes.
+ * The output of `openssl s_client` for a connection to a local port: it shows what Node's client cannot, such as the alerts
+ * of TLS 1.3 after the handshake. It sends `request` and reads until the server closes.
  */
 export async function sClient(
   port: number,

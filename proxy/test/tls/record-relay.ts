@@ -4,7 +4,7 @@ const headerLength = 5;
 /** Long enough that the other side mostly reads each record by itself; nothing depends on it that it does. */
 const gapMs = 5;
 
-/** Hands a client's TLS records on one by one, as clients do that write each message by itself (RFC 8446 5.1). */
+/** Relays a client's TLS records one by one, like clients that write each message by itself (RFC 8446 5.1). */
 export async function startRecordRelay(port: number): Promise<{ readonly port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((client) => {
