@@ -1,8 +1,9 @@
 import type { KubeObject } from "../api/object.ts";
 
 /**
- * Who came first. Of two objects that claim the same thing the older one has it; objects of the same second, and
- * objects without a time (as manifests in a folder have none), follow `namespace/name`. See docs/routing.md.
+ * The precedence of objects by age. Of two objects that claim the same thing the older one gets it; objects of the
+ * same second, and objects without a time (such as manifests in a folder), follow `namespace/name`. See
+ * docs/routing.md.
  */
 export type Age = { readonly createdMs: number; readonly key: string };
 

@@ -55,7 +55,7 @@ export const closeAll = (features: RouteFeatures | undefined): RouteFeatures => 
   "ext-auth": [{}],
 });
 
-/** What requests to a route of this object go through. */
+/** The features of a route of this object, closed where the object is. */
 export const closeFeatures = (
   object: object,
   features: RouteFeatures | undefined,

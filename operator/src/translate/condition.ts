@@ -4,13 +4,13 @@ export type DesiredCondition = {
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;
-  /** As of a refusal. */
+  /** As in ConditionReason. */
   readonly field?: string;
-  /** The generation that it was worked out from, where that is not the object's present one. */
+  /** The generation that the condition is about, where that is not the object's present one. */
   readonly observedGeneration?: number;
 };
 
-/** Why something is not as it was asked for: the reason of a condition, and a sentence for the person who asked. */
+/** Why something is not as requested: the reason of a condition, and a sentence for the author of the object. */
 export type ConditionReason = {
   readonly reason: string;
   readonly message: string;
@@ -18,7 +18,7 @@ export type ConditionReason = {
   readonly field?: string;
 };
 
-/** What is wrong with a part of an object: at which field, and what happens to that part instead. */
+/** The fault of a part of an object: its field, and what happens to that part instead. */
 export type Fault = {
   readonly field: string;
   readonly reason: string;
@@ -26,7 +26,7 @@ export type Fault = {
   readonly consequence: string;
 };
 
-/** The refusal with the field that it is about, which an object may have many of. */
+/** The reason with the field that it is about, for objects with many such fields. */
 export const reasonAt = (field: string, { reason, message }: ConditionReason): ConditionReason => ({
   reason,
   message: `${field}: ${message}`,

@@ -1,4 +1,4 @@
-/** Who may name objects of another namespace. See docs/cross-namespace-references.md. */
+/** Permissions to refer to objects of another namespace. See docs/cross-namespace-references.md. */
 import { definitionOf, type KindName, type ObjectOf } from "../api/kinds.ts";
 import { objectsIn, type World } from "../world.ts";
 import { withArticle } from "./text.ts";

@@ -1,7 +1,10 @@
 import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** What the regular expressions of one object may take to compile, in steps (docs/routing.md, "Regular expressions"). */
+/**
+ * The limit for the regular expressions of one object, in steps of compilation (docs/routing.md, "Regular
+ * expressions").
+ */
 const maxCost = 50_000;
 
 const overspent = problem(

@@ -47,7 +47,7 @@ type GroupDocument = {
 type RoutesDocument = {
   readonly pod_name: string;
   readonly routes: { readonly [G in RouteGroup]: GroupDocument };
-  /** With a query: how many routes it selects, how many of them are in this document, how many were skipped. */
+  /** For a query: how many routes it selects, how many of them are in this document, how many were skipped. */
   readonly total?: number;
   readonly returned?: number;
   readonly offset?: number;
@@ -64,7 +64,7 @@ export type RoutesQuery = {
   readonly offset?: number;
 };
 
-/** What the proxies of a scope serve, and what they do not because of it. */
+/** The routes that the proxies of a scope serve, and the conflicts among them. */
 export type ServedTable = Pick<Translation, "routing" | "conflicts">;
 
 const maxLimit = 1000;

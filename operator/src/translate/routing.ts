@@ -20,6 +20,6 @@ export type Routing = {
   readonly endpoints: SortedEntries<{ readonly set: EndpointSet }, string>;
   /** Certificates by port. */
   readonly tls: ReadonlyMap<number, TlsPort>;
-  /** What is asked of clients, by port; ports without any such host are left out. */
+  /** The client certificates that are asked for, by port; ports without any such host are left out. */
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
 };

@@ -16,13 +16,13 @@ import type { IngressPart } from "./ingress/translator.ts";
 import type { PortTables } from "./shared-ports.ts";
 import type { DedicatedScope } from "./translation.ts";
 
-/** What routes refer to by name, of all scopes together. */
+/** The resources that routes refer to by name, of all scopes together. */
 export type NamedResources = {
   readonly keySets: readonly Resource[];
   readonly endpoints: readonly Resource[];
   readonly endpointSets: SortedEntries<ResolvedEndpoints, string>;
   readonly tlsPolicies: TlsPolicies;
-  /** Of the session cookies: one for all, or none. */
+  /** The key of session cookies: one for all scopes, or none. */
   readonly sessionKey: readonly Resource[];
 };
 
@@ -105,7 +105,7 @@ const gatewayResources = ({
 const withoutRepeatedKeys = (resources: readonly Resource[]): Iterable<Resource> =>
   new Map(resources.map((resource) => [resource.key, resource])).values();
 
-/** Of the resources with names, those that some of the parts refer to. */
+/** The named resources that some of the parts refer to. */
 function referredBy(parts: readonly ReferringPart[], named: NamedResources): readonly Resource[] {
   const { keySets, endpoints, sessionKey } = named;
   const keys = new Set<string>();

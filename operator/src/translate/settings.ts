@@ -29,7 +29,7 @@ export type TranslateSettings = {
    * for it; undefined: proxies bind the ports that the listeners say.
    */
   readonly gatewayVips: VipSettings | undefined;
-  /** What Gateways with proxies of their own get; undefined: all Gateways are served alike, as in a folder of manifests. */
+  /** The settings of dedicated proxies; undefined: all Gateways are served alike, as in a folder of manifests. */
   readonly dedicated: DedicatedSettings | undefined;
   /** Where one process accepts connections for everybody; undefined: proxies have machines of their own. */
   readonly machinePorts: MachinePorts | undefined;
@@ -62,13 +62,18 @@ export type TranslateSettings = {
   readonly hostOwnership: "off" | "namespace";
   /** Whether the cluster serves ClusterTrustBundles; false: references to one are of a kind that there is not. */
   readonly trustBundles: boolean;
-  /** What the routes of all objects may take in the snapshot of one scope; beyond it the largest ones are left out. */
+  /**
+   * The most bytes for the routes of all objects in the snapshot of one scope; beyond it the largest ones are left
+   * out.
+   */
   readonly maxScopeBytes: number;
-  /** What the endpoints of one Service may take at all of its ports together; beyond it none of them is used. */
+  /** The most bytes for the endpoints of one Service at all of its ports together; beyond it none of them is used. */
   readonly maxServiceEndpointBytes: number;
-  /** What the endpoints of all Services may take; beyond it those of the largest Services are left out. */
+  /** The most bytes for the endpoints of all Services; beyond it those of the largest Services are left out. */
   readonly maxEndpointBytes: number;
-  /** What the fetched key sets of all JwtAuths may take, each with a copy; beyond it the largest are left out. */
+  /**
+   * The most bytes for the fetched key sets of all JwtAuths, each with a copy; beyond it the largest are left out.
+   */
   readonly maxKeySetBytes: number;
 };
 
@@ -102,7 +107,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   maxKeySetBytes: 8 * 1024 * 1024,
 };
 
-/** What the operator of the gateway decides about these Services. */
+/** The decisions of the operator about these Services. */
 export type VipSettings = {
   readonly namespace: string;
   /** Labels of the pods of the shared proxies. */
@@ -110,7 +115,7 @@ export type VipSettings = {
   readonly serviceType: "LoadBalancer" | "ClusterIP";
 };
 
-/** What the operator of the gateway decides about Gateways with proxies of their own. */
+/** The decisions of the operator about Gateways with dedicated proxies. */
 export type DedicatedSettings = {
   /** The image of proxies whose parameters name none; undefined: they must. */
   readonly image: string | undefined;

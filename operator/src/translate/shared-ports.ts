@@ -1,6 +1,6 @@
 /**
- * What Ingresses and Gateways serve together where they share a port: certificates, client certificates and the names of TLS
- * listeners. The part of a Gateway comes first, as its routes do (docs/gateway-api.md, "Shared ports").
+ * Merges what Ingresses and Gateways serve on a port that they share: certificates, client certificates and the names
+ * of TLS listeners. The part of a Gateway comes first, as its routes do (docs/gateway-api.md, "Shared ports").
  */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -11,7 +11,7 @@ import type { GatewayPart } from "./gateway/translator.ts";
 import { memo2 } from "./incremental/memo.ts";
 import type { IngressPart } from "./ingress/translator.ts";
 
-/** What the shared proxies serve on each port beside host tables. */
+/** The tables of each port of the shared proxies, besides host tables. */
 export type PortTables = {
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;

@@ -64,7 +64,7 @@ function findHost(hosts: Hosts, name: string): ServedHost | undefined {
   return hosts[from]?.host.host === name ? hosts[from] : undefined;
 }
 
-/** What comes first of each Ingress: a rule, or else its default backend. */
+/** The first route of each Ingress: of a rule, or else its default backend. */
 function routesByIngress(routes: readonly Route[]): ReadonlyMap<string, readonly [Route, ...Route[]]> {
   const byIngress = new Map<string, [Route, ...Route[]]>();
   for (const route of routes) {
@@ -76,10 +76,10 @@ function routesByIngress(routes: readonly Route[]): ReadonlyMap<string, readonly
   return byIngress;
 }
 
-/** Of the route `ingress/namespace/name:rule.path`. */
+/** The field of the rule of the route `ingress/namespace/name:rule.path`. */
 const fieldOfRule = ({ id }: Route): string => `spec.rules[${/:(\d+)\.\d+$/.exec(id)?.[1] ?? 0}]`;
 
-/** Of the listener `Gateway/namespace/name/listener`, or one of a ListenerSet. */
+/** The object and name of the listener `Gateway/namespace/name/listener`, or of one of a ListenerSet. */
 function describeListener(id: string): { readonly by: ObjectRef; readonly what: string } {
   const [kind = "", namespace = "", name = "", listener = ""] = id.split("/");
   return { by: { kind, namespace, name }, what: `listener ${listener}` };

@@ -11,7 +11,7 @@ import type { PolicyAttachment, BackendTlsAttachment } from "./policy-ancestors.
 import type { Routing } from "./routing.ts";
 import type { NamespaceSize } from "./size/ledger.ts";
 
-/** What the proxies of one Gateway serve. */
+/** The scope of one Gateway with dedicated proxies. */
 export type DedicatedScope = {
   readonly gateway: NamespacedName;
   /** The account of the proxies, in the Gateway's namespace. */
@@ -26,12 +26,15 @@ export type Translation = {
    * Gateways with proxies of their own have there.
    */
   readonly scopes: { readonly shared: readonly Resource[]; readonly dedicated: readonly DedicatedScope[] };
-  /** What the shared scope serves. */
+  /** The routing of the shared scope. */
   readonly routing: Routing;
   readonly conflicts: readonly Conflict[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
-  /** What the objects of each namespace take, by scope (`shared`, or the Gateway's `namespace/name`): all, before something is left out. */
+  /**
+   * The size of the objects of each namespace, by scope (`shared`, or the Gateway's `namespace/name`): all, before
+   * something is left out.
+   */
   readonly sizes: ReadonlyMap<string, readonly NamespaceSize[]>;
   /** The ports of the gateway itself, and the Services that lead to them: what proxies must not connect to. */
   readonly ownPorts: OwnPorts;
@@ -39,7 +42,7 @@ export type Translation = {
   readonly wantedKeySets: ReadonlyMap<string, number>;
   /** The Ingresses that are ours to serve. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
-  /** What the statuses of Gateway API objects of ours should say. */
+  /** The desired statuses of the Gateway API objects of this controller. */
   readonly gatewayStatuses: GatewayStatuses;
   /** The Services that lead to the Gateways of the shared proxies, where Gateways have one. */
   readonly vips: readonly Vip[];
@@ -48,7 +51,7 @@ export type Translation = {
   /** Gateways of the shared proxies: each has a ServiceAccount in its namespace that carries its labels. */
   readonly identities: readonly Manifest[];
   readonly backendPolicies: readonly PolicyAttachment<"SvcBackendPolicy">[];
-  /** What is attached to Gateways. */
+  /** The policies that are attached to Gateways. */
   readonly gatewayPolicies: readonly PolicyAttachment<"SvcExternalAuth" | "ClientTrafficPolicy">[];
   readonly backendTlsPolicies: readonly BackendTlsAttachment[];
 };

@@ -1,4 +1,4 @@
-/** What `--watch-namespace` leaves of a world. See docs/routing.md, "Namespaces". */
+/** Selects the part of a world that `--watch-namespace` includes. See docs/routing.md, "Namespaces". */
 import type { KindName } from "../api/kinds.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { World } from "../world.ts";

@@ -1,4 +1,7 @@
-/** What the endpoints of Services take in snapshots, and whose are left out. See docs/routing.md, "Size". */
+/**
+ * The size of the endpoints of Services in snapshots, and the Services whose endpoints are left out. See
+ * docs/routing.md, "Size".
+ */
 import { nameOf, refOf } from "../../api/object.ts";
 import { endpointSlicesOf, type World } from "../../world.ts";
 import { ageOf } from "../age.ts";
@@ -18,7 +21,7 @@ type Settings = Pick<TranslateSettings, "allowExternalName" | "maxServiceEndpoin
 export type EndpointSizes = {
   /** Counts a Service (`namespace/name`) again. Without references it takes nothing. */
   count(service: string, endpointRefs: Iterable<EndpointRef>, world: World): void;
-  /** What must be left out now, once all are counted. */
+  /** The endpoints to leave out now, once all Services are counted. */
   leftOut(): EndpointsLeftOut;
 };
 

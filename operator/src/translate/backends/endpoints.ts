@@ -22,7 +22,7 @@ export type ResolvedEndpoints = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What the operator of the gateway lets endpoints be. */
+/** The endpoints that the operator of the gateway allows. */
 export type EndpointRules = {
   /** Whether endpoints may be host names. */
   readonly allowExternalName: boolean;
@@ -64,7 +64,7 @@ export function resolveEndpoints(
   return { set, refused, diagnostics: [noEndpoints(place, port.port, resolved.why, uses)] };
 }
 
-/** Of a Service, or of this port of it. Datagrams go without TLS in any case. */
+/** The closure of a Service, or of this port of it. Datagrams are never sent over TLS. */
 function closureFor(
   service: ObjectOf<"Service">,
   { name = "", protocol }: EndpointRef["port"],

@@ -1,4 +1,6 @@
-/** From the spec of a SvcBackendPolicy to the settings that proxies get. See docs/features/backend-policy.md. */
+/**
+ * Translates the spec of a SvcBackendPolicy to the settings that proxies get. See docs/features/backend-policy.md.
+ */
 import {
   defaultSessionCookie,
   parseAlgorithm,

@@ -1,4 +1,4 @@
-/** From a Service and a port of it to what a route sends to. See docs/routing.md. */
+/** Resolves a port of a Service to the backend of a route. See docs/routing.md. */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ServicePort } from "../../api/generated/service.ts";
@@ -19,7 +19,7 @@ export type EndpointRef = {
   readonly key: string;
   readonly service: ObjectOf<"Service">;
   readonly port: ServicePort;
-  /** What the endpoints are for, each once and sorted. */
+  /** The uses of the endpoints, each once and sorted. */
   readonly uses: readonly EndpointUse[];
 };
 

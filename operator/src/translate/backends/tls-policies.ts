@@ -29,7 +29,7 @@ export type TlsPolicies = {
   readonly of: (ref: EndpointRef) => string | undefined;
   /** By `namespace/name` of the Service, what `of` follows from, as a text: equal texts give equal answers. */
   readonly byService: ReadonlyMap<string, string>;
-  /** What proxies get of a policy. */
+  /** The resource that proxies get for a policy. */
   readonly resource: (policy: string) => Resource | undefined;
   readonly attachments: readonly BackendTlsAttachment[];
   readonly diagnostics: readonly Diagnostic[];
@@ -106,7 +106,7 @@ function attach(
     diagnostics.push(...own.diagnostics);
     const refusal = own.unaccepted ?? own.unresolved;
     if (refusal !== undefined) {
-      // What falls back to cleartext says so itself.
+      // A policy that falls back to unencrypted connections has a finding of its own.
       const isClosed = own.unaccepted !== undefined && own.tls !== undefined;
       const consequence = isClosed ? "requests to its Services are answered 502" : undefined;
       diagnostics.push(conditionFinding({ object: refOf(object) }, refusal, consequence));
@@ -185,7 +185,10 @@ function claim(
   });
 }
 
-/** What the policy comes to at each Gateway whose routes send to one of its Services (Gateway API, PolicyAncestorStatus). */
+/**
+ * The verdict on the policy at each Gateway whose routes send to one of its Services (Gateway API,
+ * PolicyAncestorStatus).
+ */
 function ancestorsOf(
   targets: readonly Target[],
   { unaccepted, unresolved }: TlsPolicySettings,
@@ -211,7 +214,7 @@ function ancestorsOf(
     .sort((a, b) => compareText(nameOf(a.gateway), nameOf(b.gateway)));
 }
 
-/** In conflict is only a policy of which nothing is left. */
+/** A policy is in conflict only when older policies apply to every one of its targets. */
 function acceptedCondition(
   targets: readonly Target[],
   unaccepted: TlsPolicySettings["unaccepted"],

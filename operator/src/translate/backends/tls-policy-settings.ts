@@ -1,4 +1,6 @@
-/** From the spec of a BackendTLSPolicy to what proxies get, and what its status says of it. See docs/features/backend-tls.md. */
+/**
+ * Translates the spec of a BackendTLSPolicy to what proxies get, and to its status. See docs/features/backend-tls.md.
+ */
 import {
   systemAuthorities,
   type BackendTls,

@@ -1,4 +1,7 @@
-/** What the authorities of BackendTLSPolicies take in snapshots. See docs/features/backend-tls.md, "Which authorities are trusted". */
+/**
+ * The size of the authorities of BackendTLSPolicies in snapshots. See docs/features/backend-tls.md, "Which
+ * authorities are trusted".
+ */
 import { formatRef, refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";

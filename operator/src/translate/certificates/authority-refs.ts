@@ -17,7 +17,7 @@ export type AuthorityRef = {
   readonly namespace?: string;
 };
 
-/** What is wrong with a reference: its kind, a missing grant, or what it leads to. */
+/** The fault of a reference: its kind, a missing grant, or the object that it names. */
 export type UnresolvedAuthority = {
   readonly why: "kind" | "grant" | "object";
   readonly field: string;
@@ -29,7 +29,7 @@ type Unresolved = Omit<UnresolvedAuthority, "field">;
 export type ResolvedAuthorities = {
   /** The certificates of all references that can be used, PEM; undefined: none can. */
   readonly pem: string | undefined;
-  /** What is wrong with the first one that cannot. */
+  /** The fault of the first reference that cannot be resolved. */
   readonly refusal: UnresolvedAuthority | undefined;
 };
 

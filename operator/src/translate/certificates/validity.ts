@@ -2,7 +2,7 @@ import { certificateExpired, certificateNotYetValid } from "../diagnostics/certi
 import type { Diagnostic } from "../finding.ts";
 import type { TlsHostTable } from "../ingress/tls-host-table.ts";
 
-/** What was found, and the stretch of time (from, until) in which it stays true. */
+/** The findings, and the period (from, until) for which they are true. */
 type Verdict = {
   readonly tables: readonly TlsHostTable[];
   readonly fromMs: number;

@@ -9,7 +9,7 @@ export type HtpasswdSecret = {
   readonly value: Htpasswd;
   /** Users whose password is kept as SHA-1, which is found out too fast. */
   readonly sha1Users: readonly string[];
-  /** What is left out, one phrase each; never holds a hash. */
+  /** The lines that are ignored, one phrase each; never holds a hash. */
   readonly leftOut: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** What a JwtAuth says, apart from the keys of a URL. See docs/features/auth-jwt.md. */
+/** Reads a JwtAuth, apart from the keys of a URL. See docs/features/auth-jwt.md. */
 import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
 import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
@@ -19,7 +19,7 @@ export type ReadJwtAuth = {
   readonly rules: TokenRules;
   /** Keys inline in the object, or where they are to be fetched. */
   readonly keys: { readonly inline: KeySet } | { readonly remote: KeySetRef };
-  /** What is left out or replaced, one phrase each. */
+  /** The values that are ignored or replaced, one phrase each. */
   readonly warnings: readonly string[];
   /** Which keys of the object not every token is checked with. */
   readonly untried: string | undefined;

@@ -10,7 +10,7 @@ import { quote } from "../text.ts";
 export type UsableKeys = {
   /** Sorted, each once, so that equal sets give equal snapshots in any order. */
   readonly keys: readonly PublicKey[];
-  /** What is wrong with those of the set that are not used, each as a phrase that begins with the key. */
+  /** The faults of unusable keys of the set, each as a phrase that begins with the key. */
   readonly unusable: readonly string[];
 };
 

@@ -33,7 +33,7 @@ export type KeySetRef = {
 export type FetchedKeySet = {
   /** The last good set. */
   readonly keys: UsableKeys["keys"] | undefined;
-  /** What is wrong with keys of that set that are not used. */
+  /** The faults of unusable keys of that set. */
   readonly unusable: UsableKeys["unusable"];
   /** Why the last fetch failed; undefined when it did not. */
   readonly problem: string | undefined;
@@ -117,7 +117,7 @@ function leftOutOf(
   );
 }
 
-/** What is to be fetched, by URL: as often as the most demanding need asks for. */
+/** The URLs to fetch, each as often as the most demanding reference asks for. */
 export function wantedKeySets(refs: readonly KeySetRef[]): ReadonlyMap<string, number> {
   const wanted = new Map<string, number>();
   for (const { uri, refreshIntervalMs } of refs) {

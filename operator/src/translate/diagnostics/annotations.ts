@@ -45,7 +45,7 @@ export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
     `${quote(key)} is not an annotation of this gateway; it has no effect`,
   );
 
-/** Of a key that is close to one of an annotation: what it should do is not done. */
+/** A finding about a key that is similar to that of an annotation, whose effect is missing. */
 export const misspeltAnnotation = (place: Place, key: string, meant: string): Diagnostic =>
   errorAmongManifests(
     finding("warning", "UnknownAnnotation")(

@@ -23,7 +23,7 @@ export const noIngressClass = (place: Place): Diagnostic =>
     ),
   );
 
-/** Of parameters that may be what keeps clients or requests out. */
+/** A finding about parameters that may hold protections. */
 export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
   errorAmongManifests(
     finding("warning", "InvalidClassParameters")(
@@ -41,6 +41,6 @@ export const classClosed = (place: Place): Diagnostic =>
 
 export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the built-in default applies");
 
-/** Of a default that keeps clients or requests out. */
+/** A finding about a default that restricts access. */
 export const invalidProtectingDefault = (place: Place, problem: Problem): Diagnostic =>
   errorAmongManifests(invalidClassDefault(place, problem));

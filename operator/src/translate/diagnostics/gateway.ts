@@ -13,7 +13,7 @@ export function conditionFinding(place: Place, refusal: ConditionReason, consequ
   return finding("error", reason)(at, consequence === undefined ? bare : `${bare}; ${consequence}`);
 }
 
-/** What is wrong with a part of a route. */
+/** The finding of a fault of a part of a route. */
 export const faultFinding = (place: Place, { reason, message, consequence }: Fault): Diagnostic =>
   finding("error", reason)(place, `${message}; ${consequence}`);
 

@@ -42,7 +42,10 @@ export const gatewayPolicyWithoutTarget = (place: Place, message: string): Diagn
 export const invalidGatewayPolicy = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidGatewayPolicy")(place, message);
 
-/** Of what an invalid object names; `parts` are the listeners or ports of it that are meant, where not all are. */
+/**
+ * A finding about an object that an invalid one targets; `parts` are the targeted listeners or ports of it, where not
+ * all are.
+ */
 export const targetClosed = (place: Place, by: string, parts: string | undefined): Diagnostic =>
   finding("error", "TargetClosed")(
     place,

@@ -6,7 +6,7 @@ import { errorAmongManifests, finding, type Place } from "./define-finding.ts";
 export const referenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
   finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);
 
-/** Of a resource that would keep clients or requests out. */
+/** A finding about a missing resource that would restrict access. */
 export const protectionNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
   errorAmongManifests(referenceNotFound(place, named, consequence));
 
@@ -22,7 +22,7 @@ export const protectionUnavailable = (place: Place, why: string, consequence: st
 export const resourcePartlyIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "ResourcePartlyIgnored")(place, message);
 
-/** Of a set with more keys of an algorithm than a token is tried with. */
+/** A finding about a key set with more keys of an algorithm than a token is checked with. */
 export const keySetNeedsKid = (place: Place, message: string): Diagnostic =>
   finding("info", "KeySetNeedsKid")(place, message);
 
@@ -57,6 +57,6 @@ const describeRanges = (named: string, refused: readonly string[]): string =>
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(place, describeRanges(named, refused));
 
-/** Of ranges that are to be refused: clients from there are let in. */
+/** A finding about denied ranges: clients from there are let in. */
 export const denialsLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   errorAmongManifests(rangesLeftOut(place, named, refused));

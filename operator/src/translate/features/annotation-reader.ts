@@ -14,7 +14,7 @@ export type AnnotationReader = {
   readonly inherited: <T>(definition: AnnotationDefinition<T>) => T | undefined;
 };
 
-/** What happens instead of a value that cannot be used where the class has a default. */
+/** The consequence of an invalid value where the class has a default. */
 export const classDefaultApplies = "the default of the class applies";
 
 /** The defaults of an IngressClass, already parsed. */

@@ -8,7 +8,7 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";
 
-/** What an Ingress asks of the clients of its TLS hosts. */
+/** The client certificates that an Ingress asks for on its TLS hosts. */
 export type AuthTls = {
   /** PEM; undefined where the Secret is missing or unusable: then no client is let in. */
   readonly authorities: string | undefined;

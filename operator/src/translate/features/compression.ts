@@ -13,7 +13,7 @@ const defaultLevel = 6;
 const defaultMinSize = 1024;
 const defaultTypes = ["text/html", "text/plain", "text/css", "application/json", "application/javascript"];
 
-/** What a Compression says, and in words what of it is not used. */
+/** The data of a Compression, and sentences about values that are not used. */
 type ReadCompression = { readonly value: Compression | undefined; readonly ignored: readonly string[] };
 
 /** How responses are compressed; absent: not at all. See docs/features/compression.md. */

@@ -16,7 +16,9 @@ import { resolveProtection } from "./reference.ts";
 /** How long a service may take, unless its resource says otherwise. */
 export const defaultAuthTimeoutMs = 2_000;
 
-/** What clients get of an allowing answer unless a resource says otherwise: services renew their sessions so. */
+/**
+ * The headers of an allowing response that are passed on to clients by default, so that services can renew sessions.
+ */
 export const defaultClientHeaders: readonly string[] = ["Set-Cookie"];
 
 /** The service that authorizes requests; absent: none. See docs/features/ext-auth.md. */

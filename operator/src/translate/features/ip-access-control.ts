@@ -14,7 +14,7 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";
 
-/** Who is let in by address; absent: everybody. See docs/features/ip-access-control.md. */
+/** The addresses that are let in or rejected; absent: all are let in. See docs/features/ip-access-control.md. */
 export function translateIpAccessControl(
   read: AnnotationReader,
   context: FeatureContext,

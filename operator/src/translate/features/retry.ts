@@ -23,7 +23,7 @@ export function translateRetry(read: AnnotationReader, context: FeatureContext):
   return http;
 }
 
-/** What a RetryPolicy says, `grpcCodes` included, and in words what of it is left out. */
+/** The data of a RetryPolicy, `grpcCodes` included, and sentences about values that are not used. */
 type ReadPolicy = { readonly value: Retry | undefined; readonly refused: readonly string[] };
 
 const defaultCodes = [502, 503, 504];

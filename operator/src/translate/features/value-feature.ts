@@ -6,7 +6,7 @@ import type {
 } from "@svc-gateway/common/features/definition.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 
-/** What an Ingress asks for, of a feature whose declaration says what its annotations come to; undefined: it is off. */
+/** The data of a feature whose declaration derives it from its annotations; undefined: it is off. */
 export const readValueFeature = (feature: AnyValueFeature, read: AnnotationReader): unknown =>
   feature.fromAnnotations(readAll(feature.annotations, read), () =>
     readAll(feature.annotations, read.inherited),

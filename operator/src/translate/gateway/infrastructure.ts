@@ -1,5 +1,5 @@
 /**
- * What a Gateway says about the labels and annotations of the objects that are made for it. See
+ * The labels and annotations that a Gateway requests for the objects that are created for it. See
  * docs/gateway-api.md, "Objects of a Gateway".
  */
 import type { ObjectOf } from "../../api/kinds.ts";

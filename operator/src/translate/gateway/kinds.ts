@@ -14,7 +14,7 @@ type Protocol = {
   readonly kinds: readonly RouteKind[];
 };
 
-/** What a listener can speak here, by its name in the API. */
+/** The protocols of listeners that are supported, by their names in the API. */
 export const protocols = {
   HTTP: { protocol: "http", family: "http", kinds: ["HTTPRoute", "GRPCRoute"] },
   HTTPS: { protocol: "https", family: "tls", kinds: ["HTTPRoute", "GRPCRoute"] },
@@ -39,9 +39,9 @@ export const familyOf = (protocol: ListenerProtocol): Family => families.get(pro
 /** Whether listeners of the family have host names that tell them apart. */
 export const hasHostnames = (family: Family): boolean => family === "http" || family === "tls";
 
-/** What carries a protocol. The ports of one do not get in the way of the other's. */
+/** The transport of a protocol. Ports of TCP and UDP do not collide. */
 export const transportOf = (protocol: ListenerProtocol): "TCP" | "UDP" =>
   protocol === "udp" ? "UDP" : "TCP";
 
-/** What listeners are written in. */
+/** The kinds that have listeners. */
 export type ListenerOwner = ObjectOf<"Gateway"> | ObjectOf<"ListenerSet">;

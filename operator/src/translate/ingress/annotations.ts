@@ -1,4 +1,4 @@
-/** What the annotations of an Ingress say, and what is said about them. See docs/reference/annotations.md. */
+/** Reads the annotations of an Ingress, with the findings about them. See docs/reference/annotations.md. */
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
@@ -33,7 +33,7 @@ type Findings = {
   readonly events: readonly DesiredEvent[];
   /** Endpoint sets that the features name. */
   readonly endpointRefs: readonly EndpointRef[];
-  /** What the features name besides endpoint sets. */
+  /** The resources that features refer to besides endpoint sets. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetRef[];
 };
@@ -51,7 +51,7 @@ type ReadAnnotations = Findings & {
   readonly pathLevel: PathLevel | undefined;
 };
 
-/** What the annotations say about the rules and the routes of the Ingress. */
+/** The settings of the annotations for the rules and routes of the Ingress. */
 export function readAnnotations(
   ingress: ObjectOf<"Ingress">,
   { defaults, isClosed }: ClassInfo,

@@ -18,7 +18,7 @@ import { buildTlsHost, planTls, type TlsPlan } from "./tls.ts";
 
 /** `diagnostics` and `events` are those of the Ingresses and settings themselves. */
 export type CertificatesPart = FindingsList & {
-  /** Those of the server names. */
+  /** The findings of the server names. */
   readonly ofHosts: FindingsList;
   /** The server names that some Ingress lists. */
   readonly tlsHosts: SortedEntries<TlsHostTable, string>;

@@ -4,7 +4,7 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
 
-/** What one Ingress wants to serve on one host. */
+/** The claim of one Ingress on one host. */
 export type HostClaim = {
   readonly host: HostPattern;
   readonly owner: ObjectRef;

@@ -52,7 +52,7 @@ export function createClassReader(
   settings: Pick<TranslateSettings, "controllerName" | "ingressClass" | "classParametersStrict">,
 ): (world: World) => Classes {
   const { controllerName, ingressClass, classParametersStrict: isStrict } = settings;
-  // What cannot be read may be what protects the class.
+  // Unreadable defaults may be those that protect the class.
   const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, _: undefined, { lookup }) =>
     attempt(one, () => readClass(one, lookup, isStrict), closed),
   );

@@ -1,4 +1,4 @@
-/** What the settings contribute beside the Ingresses: the backend of last resort and the default certificate. */
+/** The contribution of the settings beside the Ingresses: the backend of last resort and the default certificate. */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { resolveServicePort } from "../backends/service-port.ts";
 import { servedCertificate } from "../certificates/last-good.ts";

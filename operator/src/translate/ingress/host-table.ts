@@ -1,4 +1,4 @@
-/** Who serves what on one host: precedence and conflicts between the Ingresses that claim it. See docs/routing.md. */
+/** The routes of one host: precedence and conflicts between the Ingresses that claim it. See docs/routing.md. */
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
@@ -32,7 +32,7 @@ export type HostTable = {
   readonly resources: readonly Resource[];
   /** The oldest Ingress that names the host in a rule. */
   readonly owner: HostOwner | undefined;
-  /** What it is made from. */
+  /** The claims that the table is built from. */
   readonly claims: readonly HostClaim[];
   readonly conflicts: readonly Conflict[];
   readonly diagnostics: readonly Diagnostic[];
@@ -120,7 +120,7 @@ export function withRoutes(
   return { ...table, served: { ...table.served, value }, resources: underPorts(ports, host, value) };
 }
 
-/** Whose each (match type, path) is; claims are in the order of their ages. One Ingress claims none twice. */
+/** The winner of each (match type, path); claims are in the order of their ages. One Ingress claims none twice. */
 function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] {
   const [first, ...others] = byAge;
   if (first === undefined) return [];

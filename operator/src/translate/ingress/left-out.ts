@@ -1,4 +1,4 @@
-/** What is left of an Ingress where the snapshot would become too large. See docs/routing.md, "Size". */
+/** The rest of an Ingress where the snapshot would become too large. See docs/routing.md, "Size". */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { unresolvedBackend } from "../backends/service-port.ts";
 import type { LeftOutObject } from "../size/object-size.ts";

@@ -1,4 +1,7 @@
-/** What is left of hosts and server names for their owners. See docs/routing.md, "Who owns a host". */
+/**
+ * Host ownership among Ingresses: which claims are removed from hosts and server names of other namespaces. See
+ * docs/routing.md, "Who owns a host".
+ */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { certificateConflict } from "../diagnostics/certificates.ts";

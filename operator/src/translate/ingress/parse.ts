@@ -1,4 +1,4 @@
-/** What an Ingress says, apart from what the objects that it names say. */
+/** Parses an Ingress, without the objects that it names. */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { isObjectName } from "@svc-gateway/common/values/namespaced-name.ts";

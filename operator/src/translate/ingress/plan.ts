@@ -1,4 +1,4 @@
-/** What one Ingress contributes to the routes, given its class and the Services that it names. */
+/** Plans one Ingress, given its class and the Services that it names. */
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
@@ -26,10 +26,10 @@ export type IngressPlan = {
   readonly endpointRefs: readonly EndpointRef[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
-  /** What the routes name besides endpoint sets; several Ingresses may name the same. */
+  /** The resources that routes refer to besides endpoint sets; several Ingresses may refer to the same. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetRef[];
-  /** What it takes in a snapshot at each level. */
+  /** Its size in a snapshot at each level. */
   readonly bytes: ScopeSize["bytes"];
   readonly isTooLarge: boolean;
 };

@@ -27,14 +27,14 @@ import { planIngress, type IngressPlan } from "./plan.ts";
 
 /** `diagnostics` and `events` are those of the Ingresses themselves. */
 export type RoutesPart = FindingsList & {
-  /** Those of the hosts. */
+  /** The findings of the hosts. */
   readonly ofHosts: FindingsList;
   /** The Ingresses that are ours. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
   /** In the order of their names. */
   readonly tables: readonly HostTable[];
   readonly conflicts: readonly Conflict[];
-  /** What routes name besides endpoint sets. */
+  /** The resources that routes refer to besides endpoint sets. */
   readonly resources: readonly Resource[];
   /** The Service ports that routes name. */
   readonly endpointRefs: readonly EndpointRef[];

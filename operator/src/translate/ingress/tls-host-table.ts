@@ -15,7 +15,7 @@ export type TlsHostTable = Findings & {
   readonly host: TlsHost | undefined;
   readonly clients: OwnedRules | undefined;
   readonly used: readonly TlsOffer[];
-  /** What it is made from. */
+  /** The claims that the table is built from. */
   readonly claims: readonly TlsClaim[];
   /** Whether some Ingress that lists the name asks for client certificates. */
   readonly asks: boolean;
@@ -23,7 +23,7 @@ export type TlsHostTable = Findings & {
   readonly byNamespace: ReadonlyMap<string, NamespaceRules>;
 };
 
-/** What one Ingress that lists a host (or the settings) wants for its handshakes. */
+/** The claim of one Ingress that lists a host, or of the settings, on its handshakes. */
 export type TlsClaim = {
   readonly host: HostPattern;
   /** Undefined: the certificates of others, or of a less specific name, are shown. */
@@ -44,8 +44,8 @@ export type Findings = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** What an Ingress asks of clients. */
+/** The client certificates that an Ingress asks for. */
 export type OwnedRules = { readonly owner: ObjectRef; readonly rules: AuthTls };
 
-/** What the Ingresses of one namespace want for a server name. */
+/** The rules of the Ingresses of one namespace for a server name. */
 export type NamespaceRules = { readonly offers: boolean; readonly clients: OwnedRules | undefined };

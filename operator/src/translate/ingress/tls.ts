@@ -38,7 +38,7 @@ import type {
 } from "./tls-host-table.ts";
 export type TlsPlan = Findings & { readonly claims: readonly TlsClaim[] };
 
-/** What one Ingress wants for its TLS hosts. Never throws; an unusable Secret only costs its own hosts. */
+/** Plans the TLS hosts of one Ingress. Never throws; an unusable Secret only affects its own hosts. */
 export function planTls(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
   return attempt(ingress, () => plan(ingress, view), { claims: [], events: [] });
 }
@@ -92,7 +92,7 @@ function unverifiedHosts(
     );
 }
 
-/** What an Ingress asks of the clients of its routes; findings about it are those of `planTls`. */
+/** The client certificates that an Ingress asks for on its routes; findings about it are those of `planTls`. */
 export function readAuthTls(ingress: ObjectOf<"Ingress">, view: View): AuthTls | undefined {
   const key = annotationKey(authTls.annotations.authTlsSecret);
   if (!Object.hasOwn(ingress.metadata.annotations ?? {}, key)) return undefined;

@@ -78,7 +78,7 @@ export function createIngressTranslator(
     const { route, endpointRefs, diagnostics } = lastResortOf(settings, undefined, world);
     if (!isDeepStrictEqual(route, lastResort)) {
       lastResort = route;
-      // What the ledger has of the old one is taken out.
+      // Removes the sizes of the old one from the ledger.
       updateRoutes(emptyWorld, classify);
       updateRoutes = createRouteTracker(settings, listeners, lastResort, ledger);
     }
@@ -130,7 +130,7 @@ export function createIngressTranslator(
   };
 }
 
-/** What serves all Ingresses: a listener without TLS and one with it, of ports that are not 0. */
+/** The listeners of all Ingresses: one without TLS and one with it, of ports that are not 0. */
 export function ingressListenersOf(settings: TranslateSettings): readonly Listener[] {
   const { ingressHttpPort, ingressHttpsPort, ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
   const listeners: readonly Listener[] = [

@@ -5,17 +5,17 @@ import { haveSameItems } from "../incremental/memo.ts";
 import { chooseLeftOut, type Sized } from "./choose.ts";
 import { nothingLeftOut, sizeKey, type LeftOut, type LeftOutObject, type ObjectSize } from "./object-size.ts";
 
-/** What the objects of one namespace take in one scope. */
+/** The size of the objects of one namespace in one scope. */
 export type NamespaceSize = { readonly namespace: string; readonly bytes: number };
 
-/** Keeps count of what objects take in each scope. */
+/** Counts the bytes of objects in each scope. */
 export type SizeLedger = {
   edit(changes: Changes<ObjectSize>): void;
-  /** What must be left out now. */
+  /** The objects to leave out now. */
   leftOut(): LeftOut;
   /** Objects that take more than one object may, in the order of their keys. */
   tooLarge(): readonly ObjectRef[];
-  /** What each namespace takes, the largest first, by scope: before anything is left out. */
+  /** The size of each namespace, the largest first, by scope: before anything is left out. */
   sizes(): ReadonlyMap<string, readonly NamespaceSize[]>;
 };
 

@@ -1,4 +1,7 @@
-/** What objects take in snapshots, and how much of them is left where a snapshot would become too large. See docs/routing.md, "Size". */
+/**
+ * The size of objects in snapshots, and how much of them is left out where a snapshot would become too large. See
+ * docs/routing.md, "Size".
+ */
 import type { ObjectRef } from "../../api/object.ts";
 import { formatRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
@@ -12,7 +15,7 @@ export type Level = 0 | 1 | 2 | 3;
 /** The key of the scope of the shared proxies, and of those of a Gateway (`namespace/name`). */
 export const sharedScope = "shared";
 
-/** What an object takes in the snapshot of one scope. */
+/** The size of an object in the snapshot of one scope. */
 export type ScopeSize = {
   /** The scope's key. */
   readonly scope: string;
@@ -20,7 +23,7 @@ export type ScopeSize = {
   readonly bytes: readonly [number, number, number];
 };
 
-/** What an object takes. */
+/** The size of an object. */
 export type ObjectSize = {
   readonly object: ObjectRef;
   readonly age: Age;
@@ -38,7 +41,7 @@ export type LeftOutObject = {
   readonly level: Exclude<Level, 0>;
   /** The scope that is full. */
   readonly scope: string;
-  /** What the object would take there. */
+  /** The bytes that the object would take there. */
   readonly bytes: number;
 };
 

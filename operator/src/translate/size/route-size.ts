@@ -1,4 +1,4 @@
-/** What routes take in a snapshot, and what those of one object may take. See docs/routing.md, "Size". */
+/** The size of routes in a snapshot, and the limit for those of one object. See docs/routing.md, "Size". */
 import { Buffer } from "node:buffer";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 
@@ -41,5 +41,5 @@ export function sizeOfRoutes(routes: readonly Route[]): number {
   return bytes;
 }
 
-/** What the name of a host and the like take besides its routes. */
+/** The bytes of the name of a host and its other fields besides routes. */
 export const hostOverheadBytes = 400;

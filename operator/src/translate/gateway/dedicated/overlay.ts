@@ -8,7 +8,7 @@ import { withoutRuntimeAnnotations } from "../infrastructure.ts";
 import { ownLabelKeys } from "../names.ts";
 import { proxyContainer, renderedVolumes, secretsPath } from "./pod-parts.ts";
 
-/** What may be merged into a pod template. */
+/** The parts that may be merged into a pod template. */
 export type Overlay = {
   readonly template: JsonObject;
   /** Paths of what was left out, such as `spec.hostNetwork`. */
@@ -42,7 +42,7 @@ const volumeTypes: ReadonlySet<string> = new Set([
   "secret",
 ]);
 
-/** What containers besides the proxy may say about their security; all of it makes them no stronger. */
+/** The security settings that containers besides the proxy may have; all of them make the container no stronger. */
 const securityFields: ReadonlySet<string> = new Set([
   "readOnlyRootFilesystem",
   "runAsGroup",
@@ -170,7 +170,7 @@ function sanitizeSecurity(value: unknown, path: string, ignored: string[]): Json
   return kept;
 }
 
-/** What is rendered anyway is not worth a word. */
+/** Fields that are rendered anyway are not reported. */
 const isImplied = (field: string, wanted: unknown): boolean =>
   ((field === "allowPrivilegeEscalation" || field === "privileged") && wanted === false) ||
   (field === "capabilities" && isObject(wanted) && Object.keys(wanted).join() === "drop") ||

@@ -20,7 +20,7 @@ export type Parameters = {
   readonly resources: Resources | undefined;
   readonly image: string | undefined;
   readonly serviceType: NonNullable<Spec["serviceType"]>;
-  /** What is merged into the pod template, in this order. */
+  /** The overlays that are merged into the pod template, in this order. */
   readonly overlays: readonly Overlay[];
   readonly autoscaling: Scaling | undefined;
 };

@@ -1,4 +1,4 @@
-/** What reading the filters of a route or listener can ask of the world, and where it puts what it finds. */
+/** The context in which filters of a route or listener are read, and the findings that they leave. */
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointRef } from "../../backends/service-port.ts";
 import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
@@ -10,7 +10,7 @@ import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
 import type { HttpRouteKind, ListenerOwner } from "../kinds.ts";
 
-/** What filters name besides the backends of a route. */
+/** What the filters of an object refer to and report, besides the backends of a route. */
 export type FilterFindings = {
   readonly endpointRefs: EndpointRef[];
   readonly resources: Resource[];
@@ -18,19 +18,19 @@ export type FilterFindings = {
   readonly diagnostics: Diagnostic[];
   /** The rest of the regex budget of the object. */
   readonly regexBudget: RegexBudget;
-  /** What is wrong only where neither the listener nor its Gateway authenticates clients. */
+  /** The findings that apply where neither the listener nor its Gateway authenticates clients. */
   readonly unlessAuthenticated: Diagnostic[];
 };
 
 export type FilterContext = {
   readonly view: View;
   readonly allowExternalName: boolean;
-  /** What carries the filters. */
+  /** The kind of the object that has the filters. */
   readonly kind: HttpRouteKind | ListenerOwner["kind"];
   readonly namespace: string;
   /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules and listeners. */
   readonly level: "listener" | "rule" | "backend";
-  /** Whether one of the filters makes clients prove who they are. */
+  /** Whether one of the filters authenticates clients. */
   readonly authenticates?: boolean;
   /** The field that the filters are in. */
   readonly place: Place;

@@ -127,7 +127,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
 const answersInstead = ({ kind, level }: FilterContext): string =>
   `${level === "backend" ? "the backend's share" : "every request of the rule"} is answered ${invalidAnswer(kind)}`;
 
-/** What two filters have in common of which only the first counts. */
+/** The key that is equal for two filters of which only the first one applies. */
 const describe = ({ type, extensionRef: ref }: Filter): string =>
   type === "ExtensionRef"
     ? `${type} ${quoteKind({ group: ref?.group ?? "", kind: ref?.kind ?? "" })}`

@@ -13,7 +13,7 @@ import { quoteKind } from "../../text.ts";
 export type ResolvedCertificates = {
   /** Those that can be served, last good ones of spoiled Secrets included; the others do not keep them from it. */
   readonly certificates: readonly TlsCertificate[];
-  /** What is wrong with the first one that cannot, or that is spoiled. */
+  /** The fault of the first reference that cannot be resolved, or whose Secret has become unusable. */
   readonly refusal: ConditionReason | undefined;
 };
 

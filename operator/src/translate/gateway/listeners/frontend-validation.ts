@@ -21,7 +21,7 @@ import type { Diagnostic } from "../../finding.ts";
 import { listMemo, memo } from "../../incremental/memo.ts";
 import type { Listener } from "./gateways.ts";
 
-/** What is asked of the clients of a listener. */
+/** The client certificates that a listener asks for. */
 export type FrontendValidation = {
   readonly mode: ClientValidation["mode"];
   /** PEM; absent: no client certificate is valid. */
@@ -42,7 +42,10 @@ const nothing: ReadFrontendValidation = {
   unaccepted: undefined,
 };
 
-/** What a Gateway asks of the clients of a port: the entry of the port, even an empty one, comes before the default. */
+/**
+ * The validation of client certificates at a port of a Gateway: the entry of the port, even an empty one, comes
+ * before the default.
+ */
 function validationOf(
   { spec }: ObjectOf<"Gateway">,
   port: number,
@@ -134,7 +137,7 @@ export const withoutAuthorities = memo((listener: Listener): Listener =>
     : { ...listener, validation: { ...listener.validation, authorities: undefined } },
 );
 
-/** What requests for a host of the listener need of their connection; undefined: nothing. */
+/** The client certificate that requests for a host of the listener need; undefined: none. */
 export const demandOf = ({ id, validation }: Pick<Listener, "id" | "validation">): ClientRules | undefined =>
   validation?.mode === "require" ? rulesOf(id, authoritiesIdOf(validation)) : undefined;
 
@@ -164,8 +167,8 @@ function buildClientCertPort(listeners: readonly Listener[]): ClientCertPort {
 }
 
 /**
- * What Ingresses ask of the clients of the names that no listener has a certificate for: a name of a listener shows its
- * certificate, so what is asked of its clients is for the listener to say.
+ * The client certificates that Ingresses ask for at names for which no listener has a certificate: a name of a
+ * listener shows its certificate, so the listener decides about its clients.
  */
 export function withoutNamesOf(
   { hosts: served }: TlsPort,

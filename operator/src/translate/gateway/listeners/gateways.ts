@@ -16,7 +16,7 @@ import { admits, readNamespaceRule } from "./namespaces.ts";
 
 /** A listener among all listeners of its Gateway. */
 export type Listener = ParsedListener & {
-  /** What an earlier listener already has: it keeps this one from being accepted. */
+  /** The conflict with an earlier listener, which keeps this one from being accepted. */
   readonly conflict: ConditionReason | undefined;
   /** Whether it is bound, and routes attached to it are served. */
   readonly serves: boolean;
@@ -33,12 +33,12 @@ export type ListenerGroup = {
 export type PlannedGateway = {
   readonly gateway: ObjectOf<"Gateway">;
   readonly age: Age;
-  /** What backends with TLS are shown; undefined: nothing. */
+  /** The client certificate for backends with TLS; undefined: none. */
   readonly backendCertificate: GatewayCertificate | undefined;
   readonly own: ListenerGroup;
   /** Oldest first. */
   readonly sets: readonly ListenerGroup[];
-  /** Who is asked about every request of the Gateway. */
+  /** The authorization of every request to the Gateway. */
   readonly guard?: Guard;
   /** How connections begin, by the port that clients use; other ports are as the flags of the proxy say. */
   readonly traffic?: PortPolicies;
@@ -115,7 +115,7 @@ export function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): Namespace
   return group === gatewayGroup && kind === "Gateway" ? { namespace, name } : undefined;
 }
 
-/** What the filters of the listeners that serve name, in the Gateway and its ListenerSets. */
+/** The findings and references of the filters of all serving listeners of the Gateway and its ListenerSets. */
 export const filterFindingsOf = memo((gateway: PlannedGateway): readonly FilterFindings[] =>
   listenersOf(gateway)
     .filter(({ serves, filters }) => serves && filters.steps.length > 0)
@@ -136,7 +136,10 @@ function refuseSet(
       };
 }
 
-/** Of listeners that exclude each other the first one serves: the Gateway's own, then the oldest ListenerSet's. */
+/**
+ * Merges listener groups. Of listeners that conflict the first one serves: the Gateway's own, then the oldest
+ * ListenerSet's.
+ */
 function mergeGroups(
   groups: readonly ReadGroup[],
   { gateway, backendCertificate }: ReadGateway,

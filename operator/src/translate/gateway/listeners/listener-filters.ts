@@ -19,7 +19,9 @@ export type ListenerFilters = {
   readonly findings: FilterFindings;
   /** Whether one of them makes clients prove who they are. */
   readonly authenticates: boolean;
-  /** What can never be honoured: the listener is not served, since what is left out may be what keeps requests away. */
+  /**
+   * A filter that is not supported: the listener is not served, because the filter may be one that rejects requests.
+   */
   readonly unaccepted: ConditionReason | undefined;
   /** The first reference that cannot be followed. */
   readonly unresolved: ConditionReason | undefined;

@@ -44,11 +44,11 @@ export type ParsedListener = {
   /** Namespaces that routes may come from. */
   readonly namespaces: NamespaceRule;
   readonly certificates: readonly TlsCertificate[];
-  /** What is asked of clients. */
+  /** The client certificates that the listener asks for. */
   readonly validation: FrontendValidation | undefined;
   /** The Gateway whose certificate backends are shown; undefined: none is. */
   readonly backendCertificate: string | undefined;
-  /** What runs on every request before a route is chosen. */
+  /** The filters that run on every request before a route is chosen. */
   readonly filters: ListenerFilters;
   /** Why the listener is not accepted. */
   readonly unaccepted: ConditionReason | undefined;

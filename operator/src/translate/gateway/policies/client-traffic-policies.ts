@@ -26,7 +26,7 @@ import {
 } from "./policy-targets.ts";
 
 type Policy = ObjectOf<"ClientTrafficPolicy">;
-/** What keeps the ports of a Gateway apart from those of others; the same text where Gateways share them. */
+/** The port space of a Gateway; the same text for Gateways that share their ports. */
 export type PortSpaceOf<G extends PlannedGateway> = (gateway: G) => string;
 
 type Settings = {
@@ -50,7 +50,7 @@ type Claim = {
 
 const settingsOf = memo((policy: Policy): Settings =>
   attempt(policy, () => readSettings(policy), {
-    // What asks for a check of peers and cannot be read lets none of them in.
+    // A policy that restricts peers and cannot be read lets none of them in.
     ofPort: { proxyProtocol: { accepted: true, trustedPeers: [] } },
     rejectsEveryPeer: true,
   }),
@@ -145,7 +145,7 @@ function policiesOf<G extends PlannedGateway>(
   return found.size === 0 ? undefined : found;
 }
 
-/** Of the Gateways that have a socket, the oldest. */
+/** The oldest Gateway of each socket. */
 function holdersOf<G extends PlannedGateway>(
   gateways: readonly G[],
   spaceOf: PortSpaceOf<G>,

@@ -42,7 +42,7 @@ type Read = {
 /** No service can be asked, so no request passes. */
 const closed: ExtAuth = [{}];
 
-/** Of what an invalid policy names. */
+/** The guard of a Gateway that an invalid policy targets. */
 export const closedGuard: Guard = { asked: closed, endpointRefs: [] };
 
 /**

@@ -37,14 +37,14 @@ export type AttachedRoute<Plan> = {
 /** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
 export type AttachedRoutes<Plan> = {
   readonly routes: readonly AttachedRoute<Plan>[];
-  /** Of routes with a parent of ours. */
+  /** The statuses of routes with a parent of this controller. */
   readonly statuses: readonly RouteStatus[];
   /** How many routes are attached to the listener with this id. */
   readonly attached: (listener: string) => number;
-  /** What routes serve, by the id of the listener. */
+  /** The hosts that routes claim, by the id of the listener. */
   readonly claims: ReadonlyMap<string, ClaimsOfListener<Plan>>;
   readonly diagnostics: readonly Diagnostic[];
-  /** What the statuses say that is wrong. */
+  /** The findings that follow from the statuses. */
   readonly statusDiagnostics: readonly Diagnostic[];
 };
 
@@ -59,7 +59,7 @@ export type AttachedRoutesOptions<K extends RouteKind, Plan> = {
   readonly serves: (plan: Plan) => boolean;
   /** The rest of a plan that appears in so many tables; the same one where that is all of it. */
   readonly fit: (plan: Plan, copies: number) => Plan;
-  /** What is left of it where the snapshot would become too large. */
+  /** The rest of it where the snapshot would become too large. */
   readonly leaveOut: (plan: Plan, leftOut: LeftOutObject) => Plan;
 };
 
@@ -163,7 +163,7 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
 
 type Finding = { readonly key: string; readonly diagnostics: readonly Diagnostic[]; readonly events: [] };
 
-/** What routes serve, by listener and host. */
+/** The hosts that routes claim, by listener and host. */
 function createListenerClaims<Plan extends CommonPlan>() {
   const hosts = createGroups(
     ({ listener, host }: Claim<Plan>) => `${listener.id} ${host.host}`,

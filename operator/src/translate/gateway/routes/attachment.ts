@@ -12,7 +12,7 @@ import type { Listener, ListenerGroup, PlannedGateway } from "../listeners/gatew
 import { admits } from "../listeners/namespaces.ts";
 import type { CommonPlan } from "./route-plan.ts";
 
-/** What routes can name as a parent, by `<Kind>/<namespace>/<name>`. */
+/** The objects that routes can name as a parent, by `<Kind>/<namespace>/<name>`. */
 export type Parents = ReadonlyMap<string, Parent>;
 
 type Parent = ListenerGroup & {
@@ -43,7 +43,7 @@ export type Attachable = {
   readonly parentRefs: readonly ParentRef[];
 };
 
-/** What became of one parent reference. */
+/** The result of one parent reference. */
 export type Attachment = {
   readonly parentRef: ParentRef;
   /** Why the route is attached to no listener. */

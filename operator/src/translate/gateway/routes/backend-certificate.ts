@@ -12,7 +12,7 @@ export type GatewayCertificate = {
   readonly resource: Resource;
   /** Replaces the certificate where it is left out of a snapshot: none is presented. */
   readonly withheld: Resource;
-  /** What the certificate takes. */
+  /** The size of the certificate in bytes. */
   readonly bytes: number;
   readonly refusal: ConditionReason | undefined;
 };

@@ -1,4 +1,4 @@
-/** From a backendRef of a route to what it sends to. See docs/gateway-api.md, "Backends". */
+/** Resolves a backendRef of a route to a backend. See docs/gateway-api.md, "Backends". */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { EndpointUse } from "../../backends/service-port-ref.ts";
 import { findServicePort, type EndpointRef, type Transport } from "../../backends/service-port.ts";
@@ -24,7 +24,7 @@ export type ResolvedBackendRef = {
   readonly refusal?: ConditionReason;
 };
 
-/** What a share of a rule gets whose backend is invalid (Gateway API, HTTPRouteRule.backendRefs). */
+/** The status of the share of requests whose backend is invalid (Gateway API, HTTPRouteRule.backendRefs). */
 const invalidBackend = 500;
 
 /** The same as clients see it: the status of HTTP, or that of gRPC. */

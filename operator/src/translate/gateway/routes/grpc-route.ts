@@ -1,4 +1,4 @@
-/** What a GRPCRoute contributes, given the objects that it names. See docs/gateway-api.md. */
+/** Plans a GRPCRoute, given the objects that it names. See docs/gateway-api.md. */
 import type { GRPCRouteRule } from "../../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleFilter } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";

@@ -1,4 +1,4 @@
-/** What an HTTPRoute contributes, given the objects that it names. See docs/gateway-api.md. */
+/** Plans an HTTPRoute, given the objects that it names. See docs/gateway-api.md. */
 import type { HTTPRouteRule } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { routeFieldIgnored } from "../../diagnostics/gateway.ts";

@@ -1,4 +1,4 @@
-/** What a TLSRoute, TCPRoute or UDPRoute contributes, given the objects that it names. See docs/features/l4.md. */
+/** Plans a TLSRoute, TCPRoute or UDPRoute, given the objects that it names. See docs/features/l4.md. */
 import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";

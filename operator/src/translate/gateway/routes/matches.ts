@@ -81,7 +81,7 @@ export function readGrpcMatch(
   return ok({ path: path.value, ...(headers.value.length > 0 && { headers: headers.value }) });
 }
 
-/** What a match of an HTTPRoute, or one of a GRPCRoute that is such a path as well, is ranked by. */
+/** The length that ranks a match of an HTTPRoute, or a match of a GRPCRoute that is a path as well. */
 export const pathLength = ({ value }: PathMatch): PathLength => [value.length, 0];
 
 /**

@@ -8,7 +8,7 @@ type Weighted = { readonly weight?: number };
 export const areWeightless = (refs: readonly Weighted[] | undefined): boolean =>
   refs !== undefined && refs.length > 0 && refs.every(({ weight }) => weight === 0);
 
-/** What a rule of an HTTPRoute or GRPCRoute lacks for its requests to get anywhere (HTTPRouteRule.backendRefs). */
+/** The reason why requests of a rule of an HTTPRoute or GRPCRoute have no backend (HTTPRouteRule.backendRefs). */
 export function reportNoBackend(
   rule: {
     readonly backendRefs?: readonly Weighted[];

@@ -1,4 +1,7 @@
-/** What is left of the hosts of Gateways for their owners. See docs/routing.md, "Who owns a host". */
+/**
+ * Host ownership among routes: which claims are removed from hosts of other namespaces. See docs/routing.md, "Who
+ * owns a host".
+ */
 import { sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, nameOf, type ObjectRef } from "../../../api/object.ts";
 import { routeConflict } from "../../diagnostics/routes.ts";
@@ -83,7 +86,7 @@ export function createOwnedClaims(): (
   };
 }
 
-/** What is left of a host for its owner; undefined: all of it. */
+/** The claims of the owner of a host; undefined: all of them. */
 type Reduction<Plan> = (one: ClaimedHost<Plan>, owner: HostOwner) => ReducedHost<Plan> | undefined;
 
 /** Remembers what is left of a host until it or its owner changes. */

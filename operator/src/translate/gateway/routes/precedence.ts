@@ -3,8 +3,9 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { compareAges, type Age } from "../../age.ts";
 
 /**
- * What makes one path match narrower than another one of its type: of HTTP the characters of the path, of a gRPC method
- * those of the service and, where these are as many, those of the method (Gateway API, GRPCRouteRule.matches).
+ * The length that makes one path match narrower than another one of its type: of HTTP the characters of the path, of
+ * a gRPC method those of the service and, where these are as many, those of the method (Gateway API,
+ * GRPCRouteRule.matches).
  */
 export type PathLength = readonly [number, number];
 

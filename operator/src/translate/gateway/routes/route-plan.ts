@@ -28,10 +28,10 @@ import type { ReadBackends } from "./backends.ts";
 import type { PathLength } from "./precedence.ts";
 import { unservedOfRoute } from "./unserved-fields.ts";
 
-/** What reading a route takes besides the route. */
+/** The inputs of reading a route besides the route. */
 export type RouteContext = { readonly view: View; readonly allowExternalName: boolean };
 
-/** What the plans of all kinds of routes have. */
+/** The common part of the plans of all kinds of routes. */
 export type CommonPlan = {
   readonly object: ObjectOf<RouteKind>;
   readonly ref: ObjectRef;
@@ -58,7 +58,7 @@ export type DroppedRule = { readonly rule: number; readonly faults: readonly Fau
 export type RoutePlan = CommonPlan & {
   /** In the order of rules and matches. */
   readonly routes: readonly PlannedRoute[];
-  /** What filters name besides endpoint sets. */
+  /** The resources that filters refer to besides endpoint sets. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetRef[];
   /** Whether its routes come after those of all others on their hosts. */
@@ -83,7 +83,7 @@ export type RulePlan =
       readonly matches: readonly MatchPlan[];
       readonly endpointRefs: readonly EndpointRef[];
       readonly unresolved: readonly Fault[];
-      /** What of the rule is not supported. */
+      /** The parts of the rule that are not supported. */
       readonly unsupported: readonly Fault[];
     }
   /** Not served at all. */
@@ -97,7 +97,7 @@ export const invalidMatch = (field: string, why: Problem): Fault => ({
   consequence: "the rule is not served",
 });
 
-/** What a rule answers of which a filter is missing or not supported (Gateway API, HTTPRouteRule.filters). */
+/** The answer of a rule with a filter that is missing or not supported (Gateway API, HTTPRouteRule.filters). */
 const broken: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 500 }];
 
 /** The rule with 500 as its answer to every request. */
@@ -233,10 +233,10 @@ function unserved(
   };
 }
 
-/** What a route answers of which nothing is served for want of room. */
+/** The answer of a route that is left out of a full snapshot. */
 const noRoom: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 503 }];
 
-/** What is left of a plan where the snapshot would become too large. */
+/** The rest of a plan where the snapshot would become too large. */
 export function leaveOutRoute(plan: RoutePlan, leftOut: LeftOutObject): RoutePlan {
   const { message, consequence } = describeLeftOut(leftOut);
   const at = (routes: readonly PlannedRoute[]): RoutePlan => unserved(plan, routes, message, consequence);
@@ -286,7 +286,7 @@ export const describeRoute = (
   parentRefs: object.spec.parentRefs ?? [],
 });
 
-/** What a route that trips over a bug has in common with others: nothing of it is served. */
+/** The common part of the plan of a route whose translation throws: nothing of it is served. */
 export const unusable = (object: ObjectOf<RouteKind>): Omit<CommonPlan, "diagnostics"> => ({
   ...describeRoute(object),
   hosts: undefined,

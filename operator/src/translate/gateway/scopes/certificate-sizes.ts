@@ -1,4 +1,7 @@
-/** What the certificates of Gateways and their listeners, and the authorities of clients, take in the snapshots of their scopes. See docs/routing.md, "Size". */
+/**
+ * The size of the certificates of Gateways and listeners, and of client authorities, in the snapshots of their
+ * scopes. See docs/routing.md, "Size".
+ */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import { ageOf } from "../../age.ts";

@@ -10,7 +10,7 @@ import { familyOf, hasHostnames, transportOf } from "../kinds.ts";
 import { listenersOf, withListeners } from "../listeners/gateways.ts";
 import type { PlacedGateway } from "./placement.ts";
 
-/** What has a port before any Gateway: its number and what its listener speaks. */
+/** A port that is taken before any Gateway: its number and protocol. */
 export type Reserved = { readonly port: number; readonly protocol: BoundListener["protocol"] };
 
 type Holder = {
@@ -21,7 +21,7 @@ type Holder = {
   readonly hosts: Map<string, string>;
 };
 
-/** Who has a socket, by transport and local port. */
+/** The holder of each socket, by transport and local port. */
 type Sockets = {
   readonly holders: Map<string, Holder>;
   readonly placeOf: (listener: Reserved) => Place;

@@ -19,7 +19,7 @@ import type { Guard } from "../model.ts";
 import { comparePrecedence } from "../routes/precedence.ts";
 import type { CommonPlan, RoutePlan } from "../routes/route-plan.ts";
 
-/** What a route serves on one host of one listener. */
+/** The claim of a route on one host of one listener. */
 export type Claim<Plan> = {
   readonly listener: Listener;
   readonly host: HostPattern;

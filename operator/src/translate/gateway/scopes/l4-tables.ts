@@ -1,4 +1,4 @@
-/** What listeners below HTTP serve on the ports that proxies bind. See docs/features/l4.md. */
+/** The tables of TCP, TLS and UDP listeners by the ports that proxies bind. See docs/features/l4.md. */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { l4Key, type L4Protocol } from "@svc-gateway/common/ir/keys.ts";
 import type { L4Host, L4Port } from "@svc-gateway/common/ir/l4.ts";

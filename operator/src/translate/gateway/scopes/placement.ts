@@ -28,7 +28,7 @@ export type Placement = {
   /** The proxies that have it. Both have it from the moment of a change until those that should have it do. */
   readonly inShared: boolean;
   readonly inDedicated: boolean;
-  /** What its own proxies should be like. */
+  /** The parameters of its dedicated proxies. */
   readonly parameters: Parameters | undefined;
   /** Why the Gateway is not accepted. */
   readonly refusal: ConditionReason | undefined;
@@ -48,7 +48,7 @@ export const scopeOf = ({ gateway, placement }: PlacedGateway): Proxies => {
   return isDedicated ? { kind: "dedicated", gateway: { namespace, name } } : { kind: "shared" };
 };
 
-/** What decides about places besides the objects. */
+/** The settings that decide about placement besides the objects. */
 export type PlacementSettings = {
   readonly controllerName: string;
   /** Undefined: there are no proxies but the shared ones. */

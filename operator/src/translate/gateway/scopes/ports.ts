@@ -116,7 +116,7 @@ function vipsOf(world: World, namespace: string): ReadonlyMap<string, ObjectOf<"
   return vips;
 }
 
-/** What a Service maps: its ports to target ports. */
+/** The mapping of a Service from ports to target ports. */
 export const mappingOf = (vip: ObjectOf<"Service"> | undefined): ReadonlyMap<number, number> =>
   new Map(
     (vip?.spec?.ports ?? []).flatMap(({ port, targetPort }): [number, number][] =>

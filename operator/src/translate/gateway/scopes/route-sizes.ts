@@ -1,4 +1,4 @@
-/** What routes take in the snapshots of the scopes that serve them. See docs/routing.md, "Size". */
+/** The size of routes in the snapshots of the scopes that serve them. See docs/routing.md, "Size". */
 import type { Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import { memo } from "../../incremental/memo.ts";

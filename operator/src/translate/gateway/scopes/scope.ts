@@ -1,4 +1,4 @@
-/** What the proxies of one scope serve for Gateways: the shared proxies, or those of one Gateway. */
+/** Builds what the proxies of one scope serve for Gateways: the shared proxies, or those of one Gateway. */
 import { collect, joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -30,11 +30,14 @@ export type GatewayScope = {
   readonly hosts: readonly GatewayHost[];
   readonly l4: readonly L4Table[];
   readonly tls: ReadonlyMap<number, TlsPort>;
-  /** What is asked of clients, by port; ports without any such host are left out. */
+  /** The client certificates that are asked for, by port; ports without any such host are left out. */
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
   /** May name a Service port more than once. */
   readonly endpointRefs: readonly EndpointRef[];
-  /** What routes, listeners and host tables name besides endpoint sets; may hold a key more than once, then with the same value. */
+  /**
+   * The resources that routes, listeners and host tables refer to besides endpoint sets; may hold a key more than
+   * once, then with the same value.
+   */
   readonly resources: readonly Resource[];
   /** Key sets that routes and listeners name; may hold a name more than once. */
   readonly keySets: readonly KeySetRef[];
@@ -136,7 +139,7 @@ function listenersByPort(
   return new Map([...ports].sort(([a], [b]) => a - b));
 }
 
-/** Who is asked about the requests of a listener, those of ListenerSets included. */
+/** The authorization of the requests of a listener, those of ListenerSets included. */
 function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => Guard | undefined {
   const byListener = new Map<string, Guard>();
   for (const gateway of gateways) {
@@ -148,7 +151,7 @@ function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => 
   return ({ id }) => byListener.get(id);
 }
 
-/** What is carried below HTTP, without what closed listeners would carry. */
+/** The routes below HTTP, without those of closed listeners. */
 function withoutClosed(
   claims: ScopeInput["l4Claims"],
   gateways: readonly PlannedGateway[],
@@ -160,7 +163,7 @@ function withoutClosed(
   return left;
 }
 
-/** What the proxies bind for a Gateway, each port and protocol once; undefined: nothing. */
+/** The listeners that the proxies bind for a Gateway, each port and protocol once; undefined: none. */
 export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resource | undefined = (() => {
   const ofGateway = memo((gateway: PlannedGateway) =>
     memo((ports: Bindings) => {

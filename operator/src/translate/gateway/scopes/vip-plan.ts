@@ -58,7 +58,7 @@ export function createVipPlanner(
   };
 }
 
-/** What the listeners of a port that serve are carried by; TCP first. */
+/** The transports of the serving listeners of a port; TCP first. */
 export function transportsOn(gateway: PlannedGateway, port: number): readonly ("TCP" | "UDP")[] {
   const used = new Set(
     listenersOf(gateway)

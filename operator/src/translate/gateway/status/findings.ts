@@ -8,7 +8,7 @@ import { memo } from "../../incremental/memo.ts";
 import type { GatewayStatus, ListenerSetStatus, RouteStatus } from "./object-status.ts";
 import type { GatewayStatuses } from "./statuses.ts";
 
-/** Of Gateways and ListenerSets: one finding for each condition that is not as its object wants it. */
+/** The findings of Gateways and ListenerSets: one for each condition that reports a fault. */
 export const describeStatuses = ({
   gateways,
   listenerSets,
@@ -40,7 +40,10 @@ const findingsOfListeners = memo(
   },
 );
 
-/** Of a route with a parent of ours: parents that do not take it, and what is wrong with it at any parent. */
+/**
+ * The findings of a route with a parent of this controller: parents that do not accept it, and its faults at every
+ * parent.
+ */
 export const findingsOfRoute = memo(({ object, parents, faults }: RouteStatus): readonly Diagnostic[] => {
   if (parents.length === 0) return [];
   const references = object.spec.parentRefs ?? [];

@@ -1,4 +1,4 @@
-/** What statuses say of routes whose hosts belong to other namespaces. See docs/routing.md, "Who owns a host". */
+/** The statuses of routes whose hosts belong to other namespaces. See docs/routing.md, "Who owns a host". */
 import { formatRef, refOf } from "../../../api/object.ts";
 import type { DesiredCondition } from "../../condition.ts";
 import { haveSameItems } from "../../incremental/memo.ts";

@@ -32,15 +32,15 @@ export type ListenerStatus = {
   readonly port: number | undefined;
 };
 
-/** What is known of listeners besides what they say. */
+/** The facts about listeners besides their own fields. */
 export type ListenerFacts = {
   /** How many routes are attached to the listener with this id. */
   readonly attached: (listener: string) => number;
   /** The ports that the proxies bind. */
   readonly ports: Bindings;
-  /** What proxies bind for the Gateway. */
+  /** The ports that proxies bind for the Gateway. */
   readonly bound: Resource | undefined;
-  /** What overlaps with another listener that ends TLS, by the id of the listener. */
+  /** The overlaps with other listeners that terminate TLS, by the id of the listener. */
   readonly overlaps: ReadonlyMap<string, ConditionReason>;
 };
 
@@ -51,7 +51,7 @@ export type GatewayStatus = {
   readonly listeners: readonly ListenerStatus[];
   /** ListenerSets that the Gateway takes and that have a listener that serves. */
   readonly attachedListenerSets: number;
-  /** What proxies must have to serve its listeners; undefined: none serves. */
+  /** The resources that proxies must have to serve its listeners; undefined: none serves. */
   readonly bound: Resource | undefined;
   /** The proxies that should serve it. */
   readonly scope: Proxies;
@@ -66,7 +66,7 @@ export type ListenerSetStatus = {
   /** All but `Programmed`; a set that the Gateway does not take has `Programmed` as well. */
   readonly conditions: readonly DesiredCondition[];
   readonly listeners: readonly ListenerStatus[];
-  /** What proxies must have to serve the listeners of the Gateway. */
+  /** The resources that proxies must have to serve the listeners of the Gateway. */
   readonly bound: Resource | undefined;
 };
 
@@ -117,7 +117,10 @@ const withRefusal = (listener: ListenerStatus, refused: ConditionReason | undefi
 const resolvedRefs = (refusal: ConditionReason | undefined): DesiredCondition =>
   conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
 
-/** Of the certificate for backends, where the Gateway names one. What listeners refer to, they say themselves. */
+/**
+ * The condition of the client certificate for backends, where the Gateway names one. Listeners report their own
+ * references.
+ */
 const gatewayReferences = (certificate: PlacedGateway["backendCertificate"]): readonly DesiredCondition[] =>
   certificate === undefined ? [] : [resolvedRefs(certificate.refusal)];
 
@@ -234,7 +237,7 @@ export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]
   faults: [...plan.dropped.flatMap(({ faults }) => faults), ...plan.unresolved],
 });
 
-/** Of a route that trips over a bug. */
+/** The status of a route whose translation throws. */
 const unreadable: ConditionReason = {
   reason: "UnsupportedValue",
   message: "The route cannot be translated, so nothing of it is served",

@@ -94,7 +94,7 @@ const neededFields: Readonly<Record<string, OptionalField>> = {
 /** Fields that standard or older definitions lack, and that features depend on. */
 export const optionalFields: readonly OptionalField[] = Object.values(neededFields);
 
-/** What the status of a GatewayClass says (GEP-2162): the features whose kinds and fields are installed. */
+/** The features in the status of a GatewayClass (GEP-2162): those whose kinds and fields are installed. */
 export function supportedFeaturesOf(
   installed: ReadonlySet<KindName>,
   hasField: (field: OptionalField) => boolean,
