@@ -1,4 +1,4 @@
-/** Those who asked to be called when something changes. */
+/** Callbacks that are called when something changes. */
 export type Listeners<Arguments extends readonly unknown[] = []> = {
   /** Calls back from now on, once for each function; the returned function ends it, and may be called more than once. */
   subscribe(listener: (...values: Arguments) => void): () => void;

@@ -4,7 +4,7 @@ export type Backoff = {
   readonly firstMs: number;
   readonly maxMs: number;
   /**
-   * From where to the full length the wait is drawn, so that those who failed together do not return together: `full`
+   * From where to the full length the wait is drawn, so that clients that failed together do not return together: `full`
    * from zero, `half` from half of the length, `above-first` from the length after the first failure. Absent: it is the
    * full length.
    */

@@ -24,7 +24,7 @@ export type StatusTarget = {
   readonly change: StatusChange;
 };
 
-/** `gone`: the object does not exist any more, which is no failure. */
+/** `gone`: the object no longer exists, which is not a failure. */
 export type StatusOutcome = "written" | "unchanged" | "gone";
 
 export type StatusWriter = {

@@ -1,6 +1,6 @@
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
-/** A clock that moves only when told to. */
+/** A clock that moves only on request. */
 export type TestClock = Clock & {
   /** Moves on, running what is due in order and what follows from it. */
   advance(ms: number): Promise<void>;
