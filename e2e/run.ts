@@ -9,7 +9,7 @@ import { isDeployed } from "./deploy/release.ts";
 import { deployRelease, testOnCluster } from "./support/campaign.ts";
 import { clearFigures, figureTable, readFigures } from "./support/figures.ts";
 import { rememberObjects } from "./support/objects.ts";
-import { run } from "./support/run.ts";
+import { run } from "./support/run-program.ts";
 
 const hourMs = 3_600_000;
 const runFile = ".cache/e2e-run.json";

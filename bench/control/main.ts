@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gatewayApiDefinitions } from "../../e2e/deploy/gateway-api.ts";
+import { gatewayApiDefinitions } from "../../e2e/deploy/gateway-api-definitions.ts";
 import { isInstalled } from "../processes.ts";
 import { missingPrograms } from "./api-server.ts";
 import { isInside, openNetwork, runFolder, runInside } from "./isolation.ts";

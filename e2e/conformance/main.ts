@@ -8,7 +8,7 @@ import { dirname, join, relative } from "node:path";
 import type { Results } from "../../scripts/results/results.ts";
 import { deployRelease, testOnCluster } from "../support/campaign.ts";
 import { clusterEnvironment, provider, root, showProvider } from "../support/provider.ts";
-import { run } from "../support/run.ts";
+import { run } from "../support/run-program.ts";
 import { deleteLeftovers } from "./leftovers.ts";
 import { modeOf, prepareMode } from "./mode.ts";
 import { isOfGateway, outcomeReader, type Outcome } from "./outcomes.ts";

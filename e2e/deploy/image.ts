@@ -6,7 +6,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { contentTag, imageConfig, programFolder, stageImage } from "../../scripts/image/contents.ts";
 import { provider, providerName, root, showProvider } from "../support/provider.ts";
-import { mustRun } from "../support/run.ts";
+import { mustRun } from "../support/run-program.ts";
 
 export type Image = { readonly repository: string; readonly tag: string };
 

@@ -12,7 +12,7 @@ import { textOf } from "../../common/src/values/errors.ts";
 import { echoManifests } from "../support/echo-manifests.ts";
 import { isClusterUp, providerName, root, showProvider } from "../support/provider.ts";
 import { buildImage, imageName, loadImage, type Image } from "./image.ts";
-import type { GatewayApiChannel } from "./gateway-api.ts";
+import type { GatewayApiChannel } from "./gateway-api-definitions.ts";
 import { deploy, namespace, publicAddress, undeploy } from "./release.ts";
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`);

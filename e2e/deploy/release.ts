@@ -6,7 +6,7 @@ import {
   releaseGateways,
   uninstallGatewayApi,
   type GatewayApiChannel,
-} from "./gateway-api.ts";
+} from "./gateway-api-definitions.ts";
 import type { Image } from "./image.ts";
 
 export const release = "svc-gateway";

@@ -20,7 +20,7 @@ import { recordTraffic } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { metric } from "../support/metrics.ts";
 import { leaderName, readyPodsOf } from "../support/pods.ts";
-import { mustRun } from "../support/run.ts";
+import { mustRun } from "../support/run-program.ts";
 import { describeFailures, startTraffic, type Traffic } from "../support/traffic.ts";
 import { poll } from "../support/poll.ts";
 

@@ -1,6 +1,6 @@
 import { recordTime } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
-import { deploymentOf, isGoing, podsOf, restart, waitForRollout } from "../support/pods.ts";
+import { deploymentOf, isTerminating, podsOf, restart, waitForRollout } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 
 describe("fault: a rolling update of the proxies under load", () => {
@@ -13,7 +13,7 @@ describe("fault: a rolling update of the proxies under load", () => {
       await waitForRollout(deploymentOf("shared-proxy"));
       await poll(
         "the old proxies to be removed",
-        async () => !(await podsOf("shared-proxy")).some(isGoing),
+        async () => !(await podsOf("shared-proxy")).some(isTerminating),
         90_000,
       );
     });

@@ -77,7 +77,7 @@ describe("admin and health ports", () => {
     const leader = (await leaderName()) ?? "";
     const page = JSON.parse(await askAdmin(leader, `/api/v1/fleet/proxies/${proxy}/routes`)) as object;
     expect(page).to.include.keys("pod_name", "routes");
-    expect(await askAdmin(leader, "/api/v1/fleet/proxies/nobody/routes")).to.include("unknown pod");
+    expect(await askAdmin(leader, "/api/v1/fleet/proxies/unknown/routes")).to.include("unknown pod");
     expect(await askAdmin(proxy, "/api/v1/fleet/proxies")).to.not.include("pod_name");
   });
 });

@@ -21,7 +21,7 @@ describe("auth-tls", () => {
 
   let server: ExampleCertificates;
   let client: ExampleCertificates;
-  let stranger: ExampleCertificates;
+  let untrusted: ExampleCertificates;
 
   const authorities = (labels: object): object => ({
     apiVersion: "v1",
@@ -52,7 +52,7 @@ describe("auth-tls", () => {
   before(async () => {
     server = await createExampleCertificates([host, openHost]);
     client = await createExampleCertificates(["alice"], { usage: "client" });
-    stranger = await createExampleCertificates(["mallory"], { usage: "client" });
+    untrusted = await createExampleCertificates(["mallory"], { usage: "client" });
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
       tlsSecret(server),
@@ -76,7 +76,7 @@ describe("auth-tls", () => {
 
   it("auth-tls: clients without a certificate or with one of another authority fail the handshake", async () => {
     expect(await outcome(sendTls())).to.equal("refused");
-    expect(await outcome(sendTls({ identity: stranger }))).to.equal("refused");
+    expect(await outcome(sendTls({ identity: untrusted }))).to.equal("refused");
   });
 
   it("auth-tls: a request over a connection for another host gets 421", async () => {

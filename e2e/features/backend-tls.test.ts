@@ -25,7 +25,7 @@ describe("backend-tls", () => {
   const sandbox = useSandbox("backend-tls");
   const host = "backend-tls.e2e.example";
   const authority = issueCertificate(["authority"], { ca: true });
-  const stranger = issueCertificate(["stranger"], { ca: true });
+  const untrusted = issueCertificate(["untrusted"], { ca: true });
   const backend = issueCertificate(["echo.internal"], { issuer: authority });
 
   const authorities = (pem: string): object => ({
@@ -80,7 +80,7 @@ describe("backend-tls", () => {
   });
 
   it("BackendTLSPolicy: requests get 502 while the certificate has another authority or another name", async () => {
-    await sandbox.apply(authorities(stranger.leafPem));
+    await sandbox.apply(authorities(untrusted.leafPem));
     await until("the backend not to be trusted", async () => (await statusOf()) === 502);
     await sandbox.apply(authorities(authority.leafPem), policy({ hostname: "other.internal" }));
     await until("the name to be wrong", async () => (await statusOf()) === 502);
@@ -107,7 +107,7 @@ describe("backend-tls", () => {
         spec: { trustBundle: pem },
       });
     try {
-      await trust(stranger.leafPem);
+      await trust(untrusted.leafPem);
       await sandbox.apply(
         policy({ caCertificateRefs: [{ group: "certificates.k8s.io", kind: "ClusterTrustBundle", name }] }),
       );

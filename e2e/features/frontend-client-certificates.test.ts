@@ -18,7 +18,7 @@ describe("client certificates of a Gateway", () => {
     return { certificatePem: chainPem, keyPem };
   };
   const alice = identityOf("alice", authority);
-  const mallory = identityOf("mallory", issueCertificate(["stranger"], { ca: true }));
+  const mallory = identityOf("mallory", issueCertificate(["untrusted"], { ca: true }));
 
   const edge = (mode: string): object => {
     const validation = { mode, caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "clients" }] };

@@ -10,7 +10,7 @@ describe("request-headers", () => {
   const sandbox = useSandbox("request-headers");
   covers("request-header-set", "request-header-add", "request-header-remove");
   const host = "request-headers.e2e.example";
-  const sent = { "x-set": "client", "x-add": "client", "x-gone": "client", "x-kept": "client" };
+  const sent = { "x-set": "client", "x-add": "client", "x-removed": "client", "x-kept": "client" };
   const serve = (annotations: Readonly<Record<string, string>>): Promise<void> =>
     sandbox.apply(ingress({ name: "changed", host, annotations, paths: [{ service: "echo" }] }));
 
@@ -18,8 +18,8 @@ describe("request-headers", () => {
     await deployEcho(sandbox, { replicas: 1 });
     await serve({
       "request-header-set": "X-Set: a, b\nHost: internal.example",
-      "request-header-add": "X-Add: gateway\nX-Gone: gateway",
-      "request-header-remove": "X-Gone, Connection",
+      "request-header-add": "X-Add: gateway\nX-Removed: gateway",
+      "request-header-remove": "X-Removed, Connection",
     });
     await until("the Ingress to be served", async () => (await send({ host })).status === 200);
   });
@@ -28,7 +28,7 @@ describe("request-headers", () => {
     const reply = await send({ host, headers: sent });
     expect(fieldsOf(reply, "x-set")).to.deep.equal(["a, b"]);
     expect(fieldsOf(reply, "x-add").join(", ")).to.equal("client, gateway");
-    expect(fieldsOf(reply, "x-gone")).to.deep.equal([]);
+    expect(fieldsOf(reply, "x-removed")).to.deep.equal([]);
     expect(fieldsOf(reply, "x-kept")).to.deep.equal(["client"]);
     expect(fieldsOf(reply, "host")).to.deep.equal(["internal.example"]);
     expect(fieldsOf(reply, "x-forwarded-host")).to.deep.equal([host]);
@@ -37,7 +37,7 @@ describe("request-headers", () => {
   it("request-headers: an invalid line is reported and changes no header, and the Ingress is served", async () => {
     await serve({
       "request-header-set": "X-Set: gateway\nno field",
-      "request-header-remove": "X-Gone",
+      "request-header-remove": "X-Removed",
     });
     await until(
       "the changed Ingress",
@@ -45,6 +45,6 @@ describe("request-headers", () => {
     );
     const reply = await send({ host, headers: sent });
     expect(fieldsOf(reply, "x-set")).to.deep.equal(["client"]);
-    expect(fieldsOf(reply, "x-gone")).to.deep.equal(["client"]);
+    expect(fieldsOf(reply, "x-removed")).to.deep.equal(["client"]);
   });
 });

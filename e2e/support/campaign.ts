@@ -14,7 +14,7 @@ import {
 } from "../../scripts/results/results.ts";
 import { exclusively } from "./exclusive.ts";
 import { isClusterUp, providerName, root, showProvider } from "./provider.ts";
-import { mustRun, signalPrograms } from "./run.ts";
+import { mustRun, signalPrograms } from "./run-program.ts";
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const hourMs = 3_600_000;

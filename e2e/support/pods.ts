@@ -41,14 +41,14 @@ export const podsIn = async (of: string): Promise<readonly Pod[]> =>
 
 export const nameOf = ({ metadata }: Pod): string => metadata.name;
 
-export const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
+export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
 
 export const isReady = ({ status }: Pod): boolean =>
   status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
 
 /** Names of the pods of a component that take traffic. */
 export const readyPodsOf = async (component: Component): Promise<readonly string[]> =>
-  (await podsOf(component)).filter((pod) => isReady(pod) && !isGoing(pod)).map(nameOf);
+  (await podsOf(component)).filter((pod) => isReady(pod) && !isTerminating(pod)).map(nameOf);
 
 /** The pod that holds the lease now. */
 export async function leaderName(): Promise<string | undefined> {
@@ -120,7 +120,11 @@ export async function waitUntilWhole(limitMs = 120_000): Promise<void> {
   await poll("an API server that is ready", async () => (await call("/readyz")).status === 200, limitMs);
   for (const component of ["controller", "shared-proxy"] as const) {
     await waitForRollout(deploymentOf(component), limitMs);
-    await poll(`no ${component} to be going`, async () => !(await podsOf(component)).some(isGoing), limitMs);
+    await poll(
+      `no ${component} to be going`,
+      async () => !(await podsOf(component)).some(isTerminating),
+      limitMs,
+    );
   }
   await poll(
     "a leader that runs",

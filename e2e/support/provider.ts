@@ -1,6 +1,6 @@
 /** The test cluster as e2e/cluster/provider gives it: kind, or local without Docker. */
 import { delimiter, join, resolve } from "node:path";
-import { mustRun, run, type Ran, type RunOptions } from "./run.ts";
+import { mustRun, run, type Ran, type RunOptions } from "./run-program.ts";
 
 /** The work tree. */
 export const root = resolve(import.meta.dirname, "../..");

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { ask, call } from "./api.ts";
 import { kubectl, tryKubectl } from "./provider.ts";
-import type { Ran } from "./run.ts";
+import type { Ran } from "./run-program.ts";
 
 export type Sandbox = {
   readonly namespace: string;

@@ -5,7 +5,7 @@ import { echoed, send } from "./client.ts";
 import { deployEcho } from "./echo.ts";
 import { ingress } from "./ingress.ts";
 import { kubectl, tryKubectl } from "./provider.ts";
-import type { Ran } from "./run.ts";
+import type { Ran } from "./run-program.ts";
 import { useSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 

@@ -8,7 +8,7 @@ import { backendCertificateKey, backendTlsKey } from "@svc-gateway/common/ir/key
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { expect } from "chai";
 import { issueCertificate } from "../tls/certificates.ts";
-import { authority, backend, stranger } from "../upstream/tls/support.ts";
+import { authority, backend, otherAuthority } from "../upstream/tls/support.ts";
 import { httpCheck } from "./ext-auth-support.ts";
 import { eventually, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
@@ -131,7 +131,10 @@ describe("backends with TLS, through the whole data plane", () => {
         "gateway.test",
       ]);
     }
-    gateway.update({ ...gateway.plan, resources: [policyOf({ authorities: stranger.leafPem }), shown] });
+    gateway.update({
+      ...gateway.plan,
+      resources: [policyOf({ authorities: otherAuthority.leafPem }), shown],
+    });
     expect(await get()).to.equal(503);
     gateway.update({ ...gateway.plan, resources: [policyOf()] });
     expect(await get()).to.equal(503);
@@ -141,7 +144,7 @@ describe("backends with TLS, through the whole data plane", () => {
   });
 
   it("a backend whose certificate is not trusted is answered 502, with the reason in the access log", async () => {
-    await serve({ resources: [policyOf({ authorities: stranger.leafPem })] });
+    await serve({ resources: [policyOf({ authorities: otherAuthority.leafPem })] });
     expect(await get()).to.equal(502);
     expect([seen.length, tlsErrors()]).to.deep.equal([0, 1]);
     await eventually(() => gateway.records.length > 0);
@@ -152,7 +155,7 @@ describe("backends with TLS, through the whole data plane", () => {
     await serve();
     const first = get("/held");
     await eventually(() => held.length === 1);
-    gateway.update({ ...gateway.plan, resources: [policyOf({ authorities: stranger.leafPem })] });
+    gateway.update({ ...gateway.plan, resources: [policyOf({ authorities: otherAuthority.leafPem })] });
     expect(await get()).to.equal(502);
     gateway.update({ ...gateway.plan, resources: [policyOf()] });
     expect(await get()).to.equal(200);

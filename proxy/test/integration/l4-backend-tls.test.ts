@@ -6,7 +6,7 @@ import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { backendCertificateKey, backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { issueCertificate } from "../tls/certificates.ts";
-import { authority, backend, stranger } from "../upstream/tls/support.ts";
+import { authority, backend, otherAuthority } from "../upstream/tls/support.ts";
 import { eventually, startTcp } from "./gateway.ts";
 import { l4Route, startL4, sendOverTls, type L4Gateway, type L4Plan } from "./l4.ts";
 
@@ -134,7 +134,7 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
   }
 
   for (const [name, policy] of [
-    ["another authority", { authorities: stranger.leafPem }],
+    ["another authority", { authorities: otherAuthority.leafPem }],
     ["another hostname", { hostname: "other.test" }],
     ["no authority", { authorities: undefined }],
   ] as const) {

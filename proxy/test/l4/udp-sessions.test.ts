@@ -138,12 +138,12 @@ describe("UdpSessions", () => {
     sessions.receive(Buffer.from("a"), clientOf(1), route);
     await eventually(() => received.length === 1);
     const port = received[0]?.from.port ?? 0;
-    const stranger = createSocket("udp4");
-    await new Promise<void>((resolve) => stranger.send("forged", port, "127.0.0.1", () => resolve()));
+    const otherSender = createSocket("udp4");
+    await new Promise<void>((resolve) => otherSender.send("forged", port, "127.0.0.1", () => resolve()));
     backend.send("real", port, "127.0.0.1");
     await eventually(() => replies.length > 0);
     expect(replies).to.deep.equal(["1 real"]);
-    stranger.close();
+    otherSender.close();
   });
 
   it("datagrams of clients beyond the session limit are dropped until a session has ended", async () => {

@@ -16,7 +16,7 @@ describe("the proxy state with the upstream registry", () => {
     const state = createProxyState({
       rates: { counter: () => ({ take: () => 0 }) },
       upstreams: createUpstreamRegistry({
-        retire: (gone) => void retired.push(...gone.map(({ address }) => address)),
+        retire: (removed) => void retired.push(...removed.map(({ address }) => address)),
         onUsableEndpoints() {},
         breakers: breakerEnvironment().environment,
       }),

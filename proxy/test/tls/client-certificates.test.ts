@@ -18,7 +18,7 @@ const lower = issueCertificate(["lower"], { ca: true, issuer: middle });
 const direct = issueCertificate(["direct"], { issuer: root });
 const indirect = issueCertificate(["indirect"], { issuer: middle });
 const deep = issueCertificate(["deep"], { issuer: lower });
-const stranger = issueCertificate(["stranger"]);
+const untrusted = issueCertificate(["untrusted"]);
 const rsaRoot = issueCertificate(["RSA root"], { ca: true, type: "rsa" });
 /** A certificate of another authority with the same name, whose verification fails at the signature. */
 const namesake = issueCertificate(["namesake"], {
@@ -88,7 +88,7 @@ describe("client certificates", () => {
           : "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED";
       for (const [what, identity, alert] of [
         ["no certificate", undefined, required],
-        ["a certificate of an unknown authority", stranger, unknownCa],
+        ["a certificate of an unknown authority", untrusted, unknownCa],
         ["an expired certificate", expired, "ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED"],
         ["a certificate behind an intermediate, with depth 1", indirect, unknownCa],
       ] as const) {
@@ -134,7 +134,7 @@ describe("client certificates", () => {
 
       it(`${version}: a certificate is requested but not required in the mode optional`, async () => {
         const started = await start(strict({ mode: "optional" }));
-        for (const identity of [direct, stranger, undefined]) {
+        for (const identity of [direct, untrusted, undefined]) {
           expect(await outcome(started, identity, version)).to.equal("in");
         }
       });
@@ -171,7 +171,7 @@ describe("client certificates", () => {
 
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), "svc-gateway-tls-"));
-      for (const identity of [direct, stranger]) {
+      for (const identity of [direct, untrusted]) {
         await writeFile(join(folder, `${identity.name}.crt`), identity.chainPem);
         await writeFile(join(folder, `${identity.name}.key`), identity.keyPem);
       }
@@ -186,7 +186,7 @@ describe("client certificates", () => {
       it(`openssl reads the alert under ${suite}, and no byte of an answer`, async () => {
         const { port } = await start(strict());
         const args = ["-servername", "m.example", "-tls1_3", "-ciphersuites", suite];
-        expect(await sClient(port, [...args, ...files("stranger")])).to.match(/alert unknown ca/);
+        expect(await sClient(port, [...args, ...files("untrusted")])).to.match(/alert unknown ca/);
         const without = await sClient(port, args);
         expect(without).to.match(/alert certificate required/);
         expect(without).not.to.contain("m.example|");
@@ -219,7 +219,7 @@ describe("client certificates", () => {
     expect(await outcome(started, direct, "TLSv1.3")).to.equal("in");
     started.serve(certificates, {
       ...strict(),
-      authorities: { ca: stranger.leafPem },
+      authorities: { ca: untrusted.leafPem },
       hosts: strict({ authorities: "other" }).hosts,
     });
     expect(await outcome(started, direct, "TLSv1.3")).to.equal(unknownCa);
@@ -270,7 +270,9 @@ describe("client certificates", () => {
     });
 
     it("the search for a path ends on certificates that issued each other", () => {
-      expect(hasShortPath(x509(stranger), [x509(stranger), x509(stranger)], [x509(root)], 5)).to.equal(false);
+      expect(hasShortPath(x509(untrusted), [x509(untrusted), x509(untrusted)], [x509(root)], 5)).to.equal(
+        false,
+      );
     });
 
     it("the certificate of an authority itself is accepted", () => {

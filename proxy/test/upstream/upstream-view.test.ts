@@ -169,12 +169,17 @@ describe("UpstreamView: session persistence by cookie", () => {
   it("a cookie that is forged, of another Service or of a removed endpoint is replaced", () => {
     const { update, sessionKey } = harness();
     const upstream = update(policy);
-    const stranger = new UpstreamView(
+    const otherService = new UpstreamView(
       { ...identity, service: "ns/other" },
       { breakers: breakerEnvironment().environment, sessionKey, random: () => 0 },
     ).update(all, policy);
     const bound = pick(upstream);
-    for (const cookie of ["sid=forged", "sid=", cookieOf(pick(stranger)), cookieOf(bound).toUpperCase()]) {
+    for (const cookie of [
+      "sid=forged",
+      "sid=",
+      cookieOf(pick(otherService)),
+      cookieOf(bound).toUpperCase(),
+    ]) {
       expect(pick(upstream, { received: ["Cookie", cookie] }).setCookie).to.match(/^sid=/);
     }
     const shrunk = update(

@@ -8,7 +8,7 @@ import { issueCertificate, type Issued } from "../../tls/certificates.ts";
 import { sServer } from "../../tls/openssl.ts";
 import { startBackend } from "../h2/support.ts";
 import { clientOptions, getRequest, RawServer, Recorder, until } from "../support.ts";
-import { authority, backend, endpointWith, startTlsBackend, stranger } from "./support.ts";
+import { authority, backend, endpointWith, startTlsBackend, otherAuthority } from "./support.ts";
 
 async function send(
   client: UpstreamClient,
@@ -74,7 +74,7 @@ describe("HTTP/1.1 over TLS", () => {
   });
 
   it("a backend certificate of another authority is rejected", async () => {
-    const foreign = issueCertificate(["backend.test"], { issuer: stranger });
+    const foreign = issueCertificate(["backend.test"], { issuer: otherAuthority });
     expect(await outcome(foreign)).to.equal(untrusted);
     expect(await outcome(issueCertificate(["backend.test"]))).to.equal(untrusted);
     expect(await outcome(backend, { authorities: "system" })).to.equal(untrusted);
@@ -89,7 +89,7 @@ describe("HTTP/1.1 over TLS", () => {
     const middle = issueCertificate(["Middle"], { issuer: authority, ca: true });
     const leaf = issueCertificate(["backend.test"], { issuer: middle });
     const self = issueCertificate(["backend.test"]);
-    expect(await outcome(leaf, { authorities: stranger.leafPem + middle.leafPem })).to.equal("200 ok");
+    expect(await outcome(leaf, { authorities: otherAuthority.leafPem + middle.leafPem })).to.equal("200 ok");
     expect(await outcome(self, { authorities: self.leafPem })).to.equal("200 ok");
   });
 
@@ -133,7 +133,7 @@ describe("HTTP/1.1 over TLS", () => {
     });
 
     it("an alert of the backend after the TLS 1.3 handshake is a TLS failure", async () => {
-      const unknown = issueCertificate(["gateway.test"], { issuer: stranger });
+      const unknown = issueCertificate(["gateway.test"], { issuer: otherAuthority });
       const server = await sServer(backend, authority.leafPem);
       for (const shown of [undefined, { certificate: unknown }]) {
         const recorder = await send(client, endpointWith(server.port, {}, shown));
@@ -300,7 +300,7 @@ describe("HTTP/2 over TLS", () => {
   });
 
   it("an untrusted certificate fails an HTTP/2 request as a TLS error", async () => {
-    const foreign = await startTlsBackend(issueCertificate(["backend.test"], { issuer: stranger }));
+    const foreign = await startTlsBackend(issueCertificate(["backend.test"], { issuer: otherAuthority }));
     expect(outcomeOf(await send(client, endpointWith(foreign.port), request))).to.equal(untrusted);
     foreign.close();
   });

@@ -7,7 +7,7 @@ import type { UpstreamEndpoint } from "../../../src/upstream/upstream.ts";
 import { issueCertificate, type Issued } from "../../tls/certificates.ts";
 
 export const authority = issueCertificate(["Backends"], { ca: true });
-export const stranger = issueCertificate(["Somebody"], { ca: true });
+export const otherAuthority = issueCertificate(["Untrusted authority"], { ca: true });
 export const backend = issueCertificate(["backend.test", "spiffe://cluster.test/ns/a,b/sa/web"], {
   issuer: authority,
 });

@@ -5,7 +5,7 @@ import { useLoadedSandbox } from "../support/load.ts";
 import {
   deletePod,
   deploymentOf,
-  isGoing,
+  isTerminating,
   nameOf,
   podsOf,
   readiness,
@@ -21,7 +21,7 @@ const convergenceLimitMs = 10_000;
 const endLimitMs = 20_000;
 
 describe("fault: no controller is running", () => {
-  const sandbox = useLoadedSandbox("controllers-gone");
+  const sandbox = useLoadedSandbox("controllers-down");
 
   after(async () => {
     await scale(deploymentOf("controller"), 2);
@@ -37,16 +37,16 @@ describe("fault: no controller is running", () => {
       const [victim = ""] = before;
       await deletePod(victim);
       const deletedMs = performance.now();
-      const gone = poll(
+      const removal = poll(
         "the deleted proxy to be removed",
         async () => !(await podsOf("shared-proxy")).map(nameOf).includes(victim),
       ).then(() => performance.now() - deletedMs);
-      gone.catch(() => undefined);
+      removal.catch(() => undefined);
       const { value: fresh } = await poll("a proxy in its place", async () =>
         (await podsOf("shared-proxy")).find(
           (pod) =>
             !before.includes(nameOf(pod)) &&
-            !isGoing(pod) &&
+            !isTerminating(pod) &&
             pod.status.containerStatuses?.[0]?.started === true,
         ),
       );
@@ -63,16 +63,16 @@ describe("fault: no controller is running", () => {
       const servedMs = performance.now() - backMs;
       await poll("the new proxy to be ready", async () => (await readiness(nameOf(fresh))) === 200, 60_000);
       const readyMs = performance.now() - backMs;
-      const staying = (await podsOf("shared-proxy")).filter((pod) => !isGoing(pod)).map(nameOf);
+      const staying = (await podsOf("shared-proxy")).filter((pod) => !isTerminating(pod)).map(nameOf);
       await poll("every proxy to be in sync with the leader", () => areInSync(staying), 60_000);
       const syncedMs = performance.now() - backMs;
-      expectWithin("controllers-gone", "change served", servedMs, convergenceLimitMs);
-      expectWithin("controllers-gone", "new proxy ready", readyMs, convergenceLimitMs);
-      expectWithin("controllers-gone", "every proxy in sync with the leader", syncedMs, convergenceLimitMs);
+      expectWithin("controllers-down", "change served", servedMs, convergenceLimitMs);
+      expectWithin("controllers-down", "new proxy ready", readyMs, convergenceLimitMs);
+      expectWithin("controllers-down", "every proxy in sync with the leader", syncedMs, convergenceLimitMs);
       expectWithin(
-        "controllers-gone",
+        "controllers-down",
         "a proxy that was deleted meanwhile is removed",
-        await gone,
+        await removal,
         endLimitMs,
       );
     });

@@ -6,7 +6,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gatewayApiVersion } from "../../scripts/generate-api-fetch.ts";
 import { kubectl, root, tryKubectl } from "../support/provider.ts";
-import { mustRun, run } from "../support/run.ts";
+import { mustRun, run } from "../support/run-program.ts";
 
 /** `experimental` has every kind, `standard` those that will stay, `none` leaves the cluster as it is. */
 export type GatewayApiChannel = "experimental" | "standard" | "none";
