@@ -7,7 +7,7 @@ import { createSnapshotBuilder } from "../../common/src/ir/snapshot-builder.ts";
 import { createSnapshot, fullUpdate } from "../../common/src/ir/snapshot.ts";
 import type { KubeObject } from "../../operator/src/api/object.ts";
 import { encodeUpdate } from "../../operator/src/discovery/update-encoding.ts";
-import { frugal } from "../../operator/src/sources/kubernetes/frugal.ts";
+import { heldPart } from "../../operator/src/sources/kubernetes/object-parts.ts";
 import { createHeldObjects } from "../../operator/src/sources/kubernetes/held-objects.ts";
 import { defaultTranslateSettings } from "../../operator/src/translate/settings.ts";
 import { translate } from "../../operator/src/translate/translate.ts";
@@ -72,7 +72,7 @@ const build = createSnapshotBuilder();
 
 /** As a watch takes an object in. */
 function take(text: string): KubeObject {
-  const object = frugal(JSON.parse(text) as KubeObject);
+  const object = heldPart(JSON.parse(text) as KubeObject);
   const name = `${object.kind} ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
   const outcome = held.put(name, object);
   const kept = held.get(name);

@@ -5,7 +5,7 @@ import { defaultText } from "@svc-gateway/common/settings/help.ts";
 import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
 import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { MeaningSettings } from "./translate-settings.ts";
+import type { TranslationFlags } from "./translate-settings.ts";
 import { twoColumns } from "./text/columns.ts";
 
 export const outputFlag = flag({
@@ -29,7 +29,7 @@ export type OutputForm = "text" | "json" | "yaml";
 /**
  * The flags of `serve standalone` that change how a folder is translated; the same values give the same result here.
  */
-const meaningNames: { readonly [K in keyof MeaningSettings]: string } = {
+const translationFlagNames: { readonly [K in keyof TranslationFlags]: string } = {
   controllerName: "controller-name",
   watchNamespace: "watch-namespace",
   ingressClass: "ingress-class",
@@ -52,8 +52,8 @@ const meaningNames: { readonly [K in keyof MeaningSettings]: string } = {
   proxyBindAddress: "proxy-bind-address",
 };
 
-export const meaningFlags: readonly Flag[] = flagsOf("standalone").filter(({ name }) =>
-  Object.values(meaningNames).includes(name),
+export const translationFlags: readonly Flag[] = flagsOf("standalone").filter(({ name }) =>
+  Object.values(translationFlagNames).includes(name),
 );
 
 export const standaloneFlag = (name: "manifests"): Flag => {
@@ -72,13 +72,13 @@ export function readFolderFlags(
   known: readonly Flag[],
   { argv, env }: FlagInput,
 ): Result<{ readonly settings: FolderSettings; readonly positionals: readonly string[] }, Problem> {
-  const read = readFlags(known, "standalone", { argv: argv.map(spellOut), env });
+  const read = readFlags(known, "standalone", { argv: argv.map(expandShorthand), env });
   if (!read.ok) return read;
   // The commands read only the settings whose flags they name.
   return ok({ settings: read.value.values as FolderSettings, positionals: read.value.positionals });
 }
 
-const spellOut = (word: string): string => {
+const expandShorthand = (word: string): string => {
   if (word === "-o") return "--output";
   return word.startsWith("-o=") ? `--output=${word.slice(3)}` : word;
 };

@@ -51,11 +51,11 @@ function runWithoutCommand(argv: readonly string[], io: Io): ExitCode {
     void versionCommand.run([], io);
     return 0;
   }
-  io.err.write(`svc-gateway: ${whatIsWrong(first, second)} (see svc-gateway --help)\n`);
+  io.err.write(`svc-gateway: ${describeUsageError(first, second)} (see svc-gateway --help)\n`);
   return 2;
 }
 
-function whatIsWrong(first: string | undefined, second: string | undefined): string {
+function describeUsageError(first: string | undefined, second: string | undefined): string {
   const known = [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""))].join(", ");
   if (first === undefined) return `expected a command: ${known}`;
   if (first.startsWith("-")) return `${clip(first)}: unknown flag, expected a command: ${known}`;

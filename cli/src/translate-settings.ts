@@ -4,14 +4,14 @@ import { translateSettingsOf } from "@svc-gateway/operator/control/translate-set
 import type { MachinePorts, TranslateSettings } from "@svc-gateway/operator/translate/settings.ts";
 
 /** The settings that change how a folder is translated. */
-export type MeaningSettings = Parameters<typeof translateSettingsOf>[0] &
+export type TranslationFlags = Parameters<typeof translateSettingsOf>[0] &
   Pick<StandaloneSettings, "portMap" | "proxyBindAddress">;
 
 /**
  * The translation settings from the flags of `serve standalone`. One process accepts all connections, so clients see
  * the ports of `--port-map` unless others are set, and listeners share the ports of the machine.
  */
-export function standaloneTranslateSettings(settings: MeaningSettings): TranslateSettings {
+export function standaloneTranslateSettings(settings: TranslationFlags): TranslateSettings {
   const { portMap, ingressHttpPort, ingressHttpsPort } = settings;
   const { ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
   // A free port (0) is not known before it is bound: the listener port is used for it.
@@ -27,11 +27,11 @@ export function standaloneTranslateSettings(settings: MeaningSettings): Translat
   );
 }
 
-const localPortOf = (portMap: MeaningSettings["portMap"], port: number): number =>
+const localPortOf = (portMap: TranslationFlags["portMap"], port: number): number =>
   portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port;
 
 /** The ports of the process itself, if they are on an address that listeners use as well. */
-function portsOfProcess(settings: MeaningSettings): MachinePorts["taken"] {
+function portsOfProcess(settings: TranslationFlags): MachinePorts["taken"] {
   const { proxyBindAddress: of, managementBindAddress: own, adminPort, healthPort } = settings;
   if (!isEverywhere(of) && !isEverywhere(own) && of !== own) return [];
   return [

@@ -81,7 +81,7 @@ export async function createReport({ state, translation, read }: TranslatedFolde
       );
     }
   }
-  const manifests = [...byPlace.values()].map(judge).sort(inFileOrder);
+  const manifests = [...byPlace.values()].map(withVerdict).sort(inFileOrder);
   const count = (verdict: Verdict): number => manifests.filter((one) => one.verdict === verdict).length;
   return {
     manifests,
@@ -141,7 +141,7 @@ async function locate(
   });
 }
 
-function judge({ place, object, findings }: Entry): CheckedManifest {
+function withVerdict({ place, object, findings }: Entry): CheckedManifest {
   const has = (severity: CheckFinding["severity"]): boolean =>
     findings.some((finding) => finding.severity === severity);
   return {

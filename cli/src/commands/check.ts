@@ -2,12 +2,12 @@ import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { createReport, passes } from "../check/report.ts";
 import { formatReport } from "../check/report-text.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { failOnFlag, flagRows, meaningFlags, outputFlag, readFolderFlags } from "../command-flags.ts";
+import { failOnFlag, flagRows, translationFlags, outputFlag, readFolderFlags } from "../command-flags.ts";
 import { translateFolder } from "../translate-folder.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
-const flags = [outputFlag, failOnFlag, ...meaningFlags];
+const flags = [outputFlag, failOnFlag, ...translationFlags];
 
 /** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
 export const check: Command = {

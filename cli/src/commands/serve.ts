@@ -5,7 +5,7 @@ import {
   readStandaloneSettings,
 } from "@svc-gateway/common/settings/settings.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { describeIdleSettings } from "../standalone/idle-settings.ts";
+import { describeUnusedSettings } from "../standalone/unused-settings.ts";
 
 // The modules of a role are imported when it is chosen: the Kubernetes client alone takes longer to load than all
 // others.
@@ -48,7 +48,7 @@ export const serveStandalone: Command = {
     if (!read.ok) return misused(read.error.message);
     const { settings, warnings } = read.value;
     const { serveFolder } = await import("../standalone/standalone.ts");
-    const served = await serveFolder(settings, [...warnings, ...describeIdleSettings(settings)], io);
+    const served = await serveFolder(settings, [...warnings, ...describeUnusedSettings(settings)], io);
     return served.ok ? done(0) : refused(served.error);
   },
 };

@@ -121,9 +121,9 @@ function describeBackend({
   const name = service === "" ? "no Service" : `Service ${service}`;
   const head = share === 100 ? name : `${name}, ${share} %`;
   if (status !== undefined) return [`${head}: answered ${status}`];
-  const speech = protocol === "http1" ? "HTTP/1.1" : "HTTP/2";
+  const version = protocol === "http1" ? "HTTP/1.1" : "HTTP/2";
   return [
-    `${head} in ${speech}${tls === undefined ? "" : ` over TLS, by BackendTLSPolicy ${tls}`}`,
+    `${head} in ${version}${tls === undefined ? "" : ` over TLS, by BackendTLSPolicy ${tls}`}`,
     ...filters.map((filter) => `  ${filter.name} ${JSON.stringify(filter.settings)}`),
     endpoints.length === 0 ? "  no endpoint: answered 503" : `  ${endpoints.join(", ")}`,
   ];

@@ -21,10 +21,10 @@ import type { TranslatedFolder } from "../translate-folder.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";
 import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
 import { rehearse, type ExplainedReply, type ExplainedUpstreamRequest, type Rehearsal } from "./rehearse.ts";
-import type { AskedRequest } from "./request.ts";
+import type { ExplainedRequest } from "./request.ts";
 
 export type Answer = {
-  readonly request: Pick<AskedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
+  readonly request: Pick<ExplainedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
   /** The status over HTTP/1.1 when everything else is for HTTP/2 only; absent: the protocol makes no difference. */
   readonly http1Status?: number;
   /**
@@ -103,7 +103,7 @@ export type NearHost = {
 
 /** Computes the answer with the data plane's own code. */
 export function answerRequest(
-  asked: AskedRequest,
+  asked: ExplainedRequest,
   folder: TranslatedFolder,
   portMap: readonly PortMapping[],
 ): Answer {

@@ -9,7 +9,7 @@ import { createPlacer, endpointsOf, findListener, shareOf, type ExplainedListene
 import type { ExplainedReply } from "./rehearse.ts";
 import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
 
-export type AskedConnection = {
+export type ExplainedConnection = {
   readonly protocol: "tcp" | "tls" | "udp";
   /** The server name of a TLS client, lower case; empty: it sends none. */
   readonly serverName: string;
@@ -17,7 +17,7 @@ export type AskedConnection = {
 };
 
 export type L4Answer = {
-  readonly connection: AskedConnection;
+  readonly connection: ExplainedConnection;
   /** `route`: a route takes it. `https`: it is for the HTTPS listener of the port. Otherwise what ends it before. */
   readonly outcome: "route" | "https" | "no-listener" | "no-certificate" | "no-route";
   readonly listener?: ExplainedListener;
@@ -45,20 +45,20 @@ export type ExplainedL4Backend = {
 };
 
 /** Reads `tcp://host:port`, `tls://name:port` or `udp://host:port`; undefined for any other URL. */
-export function readConnection(url: string): Result<AskedConnection, Problem> | undefined {
+export function readConnection(url: string): Result<ExplainedConnection, Problem> | undefined {
   const [, scheme, rest = ""] = /^(tcp|tls|udp):\/\/(.*)$/i.exec(url) ?? [];
   if (scheme === undefined) return undefined;
   const [, host = "", portText = ""] = /^([^:/]*|\[[^\]]*\]):(\d{1,5})\/?$/.exec(rest) ?? [];
   const port = Number(portText);
   if (port < 1 || port > 65_535)
     return problem(`"${clip(url)}": expected ${scheme}://host:port, as in ${scheme}://:9000`);
-  const protocol = scheme.toLowerCase() as AskedConnection["protocol"];
+  const protocol = scheme.toLowerCase() as ExplainedConnection["protocol"];
   return ok({ protocol, serverName: protocol === "tls" ? host.toLowerCase().replace(/\.$/, "") : "", port });
 }
 
 /** Looks the connection up in the data plane's own tables. */
 export function answerConnection(
-  connection: AskedConnection,
+  connection: ExplainedConnection,
   folder: TranslatedFolder,
   portMap: readonly PortMapping[],
 ): L4Answer {
@@ -70,7 +70,7 @@ export function answerConnection(
 }
 
 function findRoute(
-  connection: AskedConnection,
+  connection: ExplainedConnection,
   folder: TranslatedFolder,
   portMap: readonly PortMapping[],
 ): Omit<L4Answer, "reply"> {

@@ -17,8 +17,8 @@ import type { ClientStream, ResponseHead } from "@svc-gateway/proxy/message/mess
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import type { UpstreamRequest } from "@svc-gateway/proxy/upstream/upstream.ts";
 import { serviceOf } from "./data-plane.ts";
-import { foresee, addIdentityHeaders } from "./foresee.ts";
-import type { AskedRequest } from "./request.ts";
+import { predictFilter, addIdentityHeaders } from "./predict-filter.ts";
+import type { ExplainedRequest } from "./request.ts";
 
 /** The response, or the backend that gives it. */
 export type ExplainedReply = {
@@ -50,7 +50,7 @@ export type Rehearsal = {
 };
 
 type Options = {
-  readonly asked: AskedRequest;
+  readonly asked: ExplainedRequest;
   readonly table: PortTable;
   readonly port: number;
   readonly publicPorts: { readonly gateway: number; readonly ingress: number };
@@ -106,7 +106,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
     return {
       ...filter,
       onRequest(exchange) {
-        const verdict = foresee(slug, { asked, features, hasEndpoints }) ?? onRequest(exchange);
+        const verdict = predictFilter(slug, { asked, features, hasEndpoints }) ?? onRequest(exchange);
         if (verdict === "passes" || verdict === undefined) return undefined;
         if (verdict === "depends" || verdict instanceof Promise) {
           if (verdict instanceof Promise) verdict.catch(() => undefined);

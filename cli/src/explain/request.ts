@@ -6,7 +6,7 @@ import type { RouteQuery } from "@svc-gateway/proxy/exchange/port-table.ts";
 import { parseRequestAddress } from "@svc-gateway/proxy/message/authority.ts";
 import { isCleanQuery, normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 
-export type AskedRequest = RouteQuery & {
+export type ExplainedRequest = RouteQuery & {
   /** The path as the client sends it; `path` is it in its normal form at the level `base`. */
   readonly rawPath: string;
   readonly scheme: "http" | "https";
@@ -26,7 +26,7 @@ export function readRequest(
   method: string,
   url: string,
   fields: readonly string[],
-): Result<AskedRequest, Problem> {
+): Result<ExplainedRequest, Problem> {
   if (!token.test(method)) return problem(`"${clip(method)}" is not a method`);
   const [, scheme, authority = "", rest = ""] = /^(https?):\/\/([^/?#]*)([^#]*)/i.exec(url) ?? [];
   if (scheme === undefined) return problem(`"${clip(url)}" is not a URL: expected http://... or https://...`);

@@ -25,7 +25,7 @@ export function createStandaloneHealth(
   let wanted: readonly number[] | undefined;
   let bound: ReadonlySet<number> = new Set();
   /** Not ready before all ports are bound; later, a port that cannot be bound only degrades the check. */
-  const judgeProxy = (): void => {
+  const updateProxyCheck = (): void => {
     if (wanted === undefined) return;
     const missing = wanted.filter((port) => !bound.has(port));
     const hasBeenReady = proxy.get("routing_table_loaded") !== "Pending";
@@ -44,11 +44,11 @@ export function createStandaloneHealth(
     tableServed(ports) {
       controller.set("routing_table_built", "Ready");
       wanted = ports;
-      judgeProxy();
+      updateProxyCheck();
     },
     portsBound(ports) {
       bound = new Set(ports);
-      judgeProxy();
+      updateProxyCheck();
     },
   };
 }

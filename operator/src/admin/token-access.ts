@@ -72,7 +72,7 @@ export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
     return ok(asked.value.status?.allowed === true ? "allowed" : "forbidden");
   };
 
-  const verdictOn = async (token: string, path: string): Promise<Verdict | undefined> => {
+  const verdictFor = async (token: string, path: string): Promise<Verdict | undefined> => {
     const key = createHash("sha256").update(`${path}\n${token}`).digest("base64");
     const known = remembered.get(key);
     if (known !== undefined && clock.nowMs() < known.endsMs) return known.verdict;
@@ -99,7 +99,7 @@ export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
     // RFC 6750 2.1
     const token = /^Bearer +([-A-Za-z0-9._~+/]+=*) *$/i.exec(authorization ?? "")?.[1];
     if (token === undefined || token.length > maxTokenBytes) return unauthenticated;
-    switch (await verdictOn(token, path)) {
+    switch (await verdictFor(token, path)) {
       case "allowed":
         return undefined;
       case "forbidden":

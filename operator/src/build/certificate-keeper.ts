@@ -9,7 +9,7 @@ import { updateWorld, type World } from "../world.ts";
 type Secret = ObjectOf<"Secret">;
 
 export type CertificateKeeper = {
-  /** The world as it is to be translated at a time (milliseconds since 1970): spoiled Secrets carry their last good certificate. */
+  /** The world as it is to be translated at a time (milliseconds since 1970): unusable Secrets have their last good certificate. */
   keep(world: World, nowMs: number): World;
   /** Secrets whose last good certificate is in service. */
   readonly count: number;
@@ -17,9 +17,9 @@ export type CertificateKeeper = {
 
 type Kept = {
   /** The Secret as the source has it now. */
-  readonly spoiled: Secret;
+  readonly unusable: Secret;
   /** The same with its last good certificate. */
-  readonly carrying: Secret;
+  readonly withCertificate: Secret;
   readonly certificate: TlsCertificate;
 };
 
@@ -64,14 +64,14 @@ export function createCertificateKeeper(): CertificateKeeper {
       const total = (bytes.get(namespace) ?? 0) + (isKept ? 0 : sizeOf(certificate));
       if (total > maxBytesOfNamespace) continue;
       bytes.set(namespace, total);
-      kept.set(name, { spoiled: after, carrying: withLastGood(after, certificate), certificate });
+      kept.set(name, { unusable: after, withCertificate: withLastGood(after, certificate), certificate });
     }
   };
 
   return {
     keep(world, nowMs) {
       // By now the last build has asked for those that something names.
-      for (const [name, { carrying }] of kept) if (!wasServed(carrying)) kept.delete(name);
+      for (const [name, { withCertificate }] of kept) if (!wasServed(withCertificate)) kept.delete(name);
       follow(world.Secret);
       for (const [name, { certificate }] of kept) if (certificate.notAfterMs < nowMs) kept.delete(name);
       if (kept.size === 0) {
@@ -80,13 +80,13 @@ export function createCertificateKeeper(): CertificateKeeper {
       }
       const present = [...kept.values()];
       if (output?.secrets !== world.Secret || !haveSameItems(output.kept, present)) {
-        const changes = present.map(({ carrying: object }) => ({ type: "apply", object }) as const);
+        const changes = present.map(({ withCertificate: object }) => ({ type: "apply", object }) as const);
         output = { secrets: world.Secret, kept: present, world: updateWorld(world, changes) };
       }
       return { ...world, Secret: output.world.Secret };
     },
     get count() {
-      return [...kept.values()].filter(({ carrying }) => wasServed(carrying)).length;
+      return [...kept.values()].filter(({ withCertificate }) => wasServed(withCertificate)).length;
     },
   };
 }
@@ -95,8 +95,8 @@ const sizeOf = ({ value: { chainPem, keyPem } }: TlsCertificate): number => chai
 
 function bytesByNamespace(all: Iterable<Kept>): Map<string, number> {
   const bytes = new Map<string, number>();
-  for (const { spoiled, certificate } of all) {
-    const { namespace } = spoiled.metadata;
+  for (const { unusable, certificate } of all) {
+    const { namespace } = unusable.metadata;
     bytes.set(namespace, (bytes.get(namespace) ?? 0) + sizeOf(certificate));
   }
   return bytes;

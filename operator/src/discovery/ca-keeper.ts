@@ -68,7 +68,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
   });
 
   /** The authority in the store, created or replaced first where that is this replica's task. */
-  const obtain = async (): Promise<Result<Stored>> => {
+  const loadOrCreate = async (): Promise<Result<Stored>> => {
     const content = await store.read();
     if (!content.ok) return content;
     const present = content.value === undefined ? undefined : await load(content.value);
@@ -120,7 +120,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
   };
 
   const settle = async (): Promise<Result<void>> => {
-    const stored = await obtain();
+    const stored = await loadOrCreate();
     if (!stored.ok) return stored;
     if (stored.value.authority.notAfterMs <= clock.nowMs()) {
       return problem("the certificate authority has expired");

@@ -33,11 +33,11 @@ export function createTokenReview(client: ApiClient): ReviewToken {
     if (!answer.ok) {
       return fail({ reason: "token_review_error", message: describeApiError(answer.error) });
     }
-    return judge(answer.value, audience);
+    return readReview(answer.value, audience);
   };
 }
 
-function judge({ status }: TokenReview, audience: string): Result<ReviewedToken, TokenRejection> {
+function readReview({ status }: TokenReview, audience: string): Result<ReviewedToken, TokenRejection> {
   if (status?.authenticated !== true) {
     const detail = status?.error ?? "";
     return fail({ reason: "sa_token", message: detail === "" ? "the token is not valid" : detail });

@@ -74,8 +74,8 @@ export function checkMetadata(
     ? Object.fromEntries(Object.entries(metadata).filter(([name]) => !dropped.has(name)))
     : (metadata ?? {});
   const result = walkMetadata(known, findings) as Record<string, unknown>;
-  const sound = findings.errors.length === 0;
-  if (sound) {
+  const isValid = findings.errors.length === 0;
+  if (isValid) {
     checkName(result["name"] as string, rules, findings);
     checkLabels(result["labels"] as Texts, findings);
     checkAnnotations(result["annotations"] as Texts, findings);

@@ -24,7 +24,7 @@ const collectionOf = ({ metadata: { namespace } }: AddressedService): string =>
  * again with the new address, but only after a dry run has shown that the API server grants it. The value is its
  * refusal.
  */
-export async function makeWayForAddress(
+export async function deleteForNewClusterIp(
   client: Pick<ApiClient, "call">,
   service: AddressedService,
   present: Present | undefined,

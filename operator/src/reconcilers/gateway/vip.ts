@@ -15,7 +15,7 @@ import { fieldManager } from "../../write/status-writer.ts";
 import type { Reconciler } from "../reconciler.ts";
 import type { Handover } from "./handover.ts";
 import type { Notes } from "./notes.ts";
-import { makeWayForAddress } from "./service-address.ts";
+import { deleteForNewClusterIp } from "./service-address.ts";
 
 type Service = ObjectOf<"Service">;
 
@@ -94,7 +94,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     // The ports that the API server reports count: a table that was built without them is built again.
     const known = createLookup(world)("Service", namespace, name);
     if (found.ok && !isDeepStrictEqual(mappingOf(found.value), mappingOf(known))) return ok("waiting");
-    const refused = await makeWayForAddress(client, service, found.ok ? found.value : undefined, signal);
+    const refused = await deleteForNewClusterIp(client, service, found.ok ? found.value : undefined, signal);
     if (!refused.ok) return refused;
     refusals.set(nameOf(refOf(gateway)), refused.value);
     // The status says why; another try would be rejected as well.

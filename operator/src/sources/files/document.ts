@@ -122,7 +122,7 @@ function readManifest(
   const place = nodes.positionOf(offset);
   const locate = ({ path, message, isMisspelt }: SchemaProblem): Finding => ({
     ...nodes.positionOf(locateField(converted, written, path, offset)),
-    message: conceal(value, path === "" ? message : `${path}: ${message}`),
+    message: withoutSecret(value, path === "" ? message : `${path}: ${message}`),
     ...(isMisspelt && { isMisspelt }),
   });
   const result = validateObject(value);
@@ -147,7 +147,7 @@ function readManifest(
 }
 
 /** The content of a Secret must not be logged, even when it is in the wrong field. */
-const conceal = (value: unknown, message: string): string =>
+const withoutSecret = (value: unknown, message: string): string =>
   isRecord(value) && value["kind"] === "Secret" ? message.replace(/, found .*/s, "") : message;
 
 /** Which object a manifest means, as far as it says so; the manifest need not be valid. */

@@ -146,7 +146,7 @@ const problemAt = (
   { line, column, message, isMisspelt }: Finding,
   manifest?: { readonly place: Place; readonly ref: ObjectRef | undefined },
 ): ManifestProblem => ({
-  severity: reason === "IgnoredField" && !isGrave(isMisspelt, manifest?.ref) ? "warning" : "error",
+  severity: reason === "IgnoredField" && !losesSomething(isMisspelt, manifest?.ref) ? "warning" : "error",
   reason,
   file,
   line,
@@ -157,7 +157,7 @@ const problemAt = (
 });
 
 /** Whether ignoring a field loses something: it is a misspelt one, or one of an object that protects others. */
-const isGrave = (isMisspelt: boolean | undefined, ref: ObjectRef | undefined): boolean =>
+const losesSomething = (isMisspelt: boolean | undefined, ref: ObjectRef | undefined): boolean =>
   isMisspelt === true || protecting.has(ref?.kind ?? "");
 
 const protecting: ReadonlySet<string> = new Set([...standInKinds, "RateLimit", "RequestSizeLimit"]);

@@ -66,7 +66,7 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
 
   return {
     async load(listing, { isLastTry, turnMs = Number.POSITIVE_INFINITY }) {
-      const tooMuch = beyond(listing, limits.maxTotalBytes);
+      const tooMuch = filesBeyondLimit(listing, limits.maxTotalBytes);
       const read = async (file: ListedFile, until: number): Promise<KnownFile | "paused" | undefined> => {
         const known = files.get(file.path);
         const outcome = tooMuch.has(file) ? overBudget(file, known) : await loadFile(file, known, until);
@@ -199,7 +199,7 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
 }
 
 /** Files of which all before them, in path order, take as much as all together may. */
-function beyond({ files }: Listing, maxTotalBytes: number): ReadonlySet<ListedFile> {
+function filesBeyondLimit({ files }: Listing, maxTotalBytes: number): ReadonlySet<ListedFile> {
   let bytes = 0;
   return new Set(files.filter((file) => (bytes += file.bytes) > maxTotalBytes));
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../api/object.ts";
 import { validateObject, type InvalidObject } from "../../api/validate.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { declaredPart } from "./frugal.ts";
+import { declaredPart } from "./object-parts.ts";
 
 /**
  * What the API server reports about an object besides its declared part. It changes whenever a controller reports

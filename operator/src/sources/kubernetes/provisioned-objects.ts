@@ -9,7 +9,7 @@ import {
   identityComponent,
 } from "../../translate/gateway/names.ts";
 import { type ApiClient, describeApiError } from "./api-client.ts";
-import { frugal } from "./frugal.ts";
+import { heldPart } from "./object-parts.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { runReflector } from "./reflector.ts";
 
@@ -168,7 +168,7 @@ export function gatewayOf({ metadata }: KubeObject): string | undefined {
 
 /** Identifies the declared part of an object, without what controllers report. */
 export function fingerprintOf(object: KubeObject): string {
-  const { apiVersion: _version, kind, metadata, status: _status, ...rest } = frugal(object) as Provisioned;
+  const { apiVersion: _version, kind, metadata, status: _status, ...rest } = heldPart(object) as Provisioned;
   const { namespace, name, uid, labels, annotations, ownerReferences, finalizers, deletionTimestamp } =
     metadata;
   const declared = [

@@ -3,7 +3,7 @@ import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.t
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
-import { frugal } from "./frugal.ts";
+import { heldPart } from "./object-parts.ts";
 
 /**
  * What a reflector passes to its owner, with objects from which unused parts are removed. Calls come in order; the
@@ -142,7 +142,7 @@ export function take(
   object: KubeObject,
   { apiVersion, kind, reduce }: Pick<ReflectorOptions, "apiVersion" | "kind" | "reduce">,
 ): KubeObject {
-  const kept = frugal({ ...object, apiVersion, kind });
+  const kept = heldPart({ ...object, apiVersion, kind });
   return reduce === undefined ? kept : reduce(kept);
 }
 

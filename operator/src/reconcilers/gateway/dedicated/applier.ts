@@ -13,7 +13,7 @@ import { controllerAnnotation } from "../../../translate/gateway/names.ts";
 import { memo } from "../../../translate/incremental/memo.ts";
 import { fieldManager } from "../../../write/status-writer.ts";
 import type { Notes } from "../notes.ts";
-import { makeWayForAddress } from "../service-address.ts";
+import { deleteForNewClusterIp } from "../service-address.ts";
 
 export type ApplierOptions = {
   readonly client: ApiClient;
@@ -83,7 +83,7 @@ export function createApplier({
       present = found.ok ? found.value : undefined;
     }
     if (kind === "Service") {
-      const refused = await makeWayForAddress(client, manifest, present, signal);
+      const refused = await deleteForNewClusterIp(client, manifest, present, signal);
       if (!refused.ok) return refused;
       refusals.set(gatewayOf(manifest) ?? "", refused.value);
       // The status says why; another try would be rejected as well.

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../api/object.ts";
  * while it lists; so unused parts are removed as soon as an object arrives: managed fields, which are often half of it,
  * the last-applied annotation, and all data of a ConfigMap but its CA bundle.
  */
-export function frugal(object: KubeObject): KubeObject {
+export function heldPart(object: KubeObject): KubeObject {
   const { managedFields: _managed, ...metadata } = object.metadata as Metadata;
   const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
   const kept = { ...object, metadata: { ...metadata, annotations } };

@@ -4,10 +4,10 @@ import { compileIdentityStripper } from "@svc-gateway/proxy/auth/identity-header
 import { dropFields, joinedField } from "@svc-gateway/proxy/message/fields.ts";
 import type { LocalReply } from "@svc-gateway/proxy/message/local-reply.ts";
 import type { HeaderList } from "@svc-gateway/proxy/message/message.ts";
-import type { AskedRequest } from "./request.ts";
+import type { ExplainedRequest } from "./request.ts";
 
 type Known = {
-  readonly asked: Pick<AskedRequest, "headers">;
+  readonly asked: Pick<ExplainedRequest, "headers">;
   /** Of the route. */
   readonly features: RouteFeatures | undefined;
   /** Whether an endpoint set, by its name, has any. */
@@ -15,7 +15,7 @@ type Known = {
 };
 
 /** `depends`: on the client, the body, or earlier requests. Undefined: the filter itself can be run. */
-export function foresee(
+export function predictFilter(
   slug: string,
   { asked, features = {}, hasEndpoints }: Known,
 ): LocalReply | "depends" | "passes" | undefined {

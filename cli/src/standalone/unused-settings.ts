@@ -4,14 +4,14 @@ import { settingName } from "@svc-gateway/common/settings/read-flags.ts";
 import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 
 /** Flags that this release reads, but that belong to features which it does not have yet. */
-const idleFlags: ReadonlySet<string> = new Set(["status-address"]);
+const unusedFlags: ReadonlySet<string> = new Set(["status-address"]);
 
 /** One line for each such flag that was given a value, since a user who sets it relies on it. */
-export const describeIdleSettings = (settings: StandaloneSettings): readonly string[] =>
+export const describeUnusedSettings = (settings: StandaloneSettings): readonly string[] =>
   flagsOf("standalone")
     .filter(
       (flag) =>
-        idleFlags.has(flag.name) &&
+        unusedFlags.has(flag.name) &&
         !isDeepStrictEqual(
           settings[settingName(flag) as keyof StandaloneSettings],
           defaultIn(flag, "standalone"),

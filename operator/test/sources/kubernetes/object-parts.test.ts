@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { declaredPart, frugal } from "../../../src/sources/kubernetes/frugal.ts";
+import { declaredPart, heldPart } from "../../../src/sources/kubernetes/object-parts.ts";
 
 const metadata = {
   name: "a",
@@ -14,13 +14,13 @@ const metadata = {
 };
 const { managedFields: _managed, annotations: _annotations, ...plain } = metadata;
 
-const taken = (object: object): unknown => frugal(object as KubeObject);
+const held = (object: object): unknown => heldPart(object as KubeObject);
 const declared = (object: object): unknown => declaredPart(object as KubeObject);
 
-describe("frugal", () => {
+describe("heldPart", () => {
   it("managed fields and the last applied configuration are dropped", () => {
     const object = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", spec: {}, status: {} };
-    expect(taken({ ...object, metadata })).to.deep.equal({
+    expect(held({ ...object, metadata })).to.deep.equal({
       ...object,
       metadata: { ...plain, annotations: { team: "x" } },
     });
@@ -35,13 +35,13 @@ describe("frugal", () => {
       binaryData: { blob: "AAAA" },
       immutable: true,
     };
-    expect(taken(configMap)).to.deep.equal({
+    expect(held(configMap)).to.deep.equal({
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: plain,
       data: { "ca.crt": "PEM" },
     });
-    expect(taken({ ...configMap, data: { other: "x" } })).not.to.have.property("data");
+    expect(held({ ...configMap, data: { other: "x" } })).not.to.have.property("data");
   });
 });
 
