@@ -9,7 +9,7 @@ const outputOf = (name: string): URL => new URL(`${name}.out.yaml`, testdata);
 
 describe("translate: golden cases", () => {
   for (const name of caseNames()) {
-    it(name, () => {
+    it(`${name} translates to its golden output`, () => {
       const output = renderCase(readCase(name));
       if (writes) writeFileSync(outputOf(name), output);
       expect(existsSync(outputOf(name)), `no ${name}.out.yaml: run with GOLDEN=write`).to.equal(true);

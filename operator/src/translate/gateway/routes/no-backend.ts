@@ -1,4 +1,4 @@
-/** Rules that lead nowhere, as findings. */
+/** Findings about rules without a backend. */
 import { noBackend } from "../../diagnostics/gateway.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 
