@@ -68,7 +68,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "cluster",
     need: "always",
-    why: "Labels of namespaces, by which listeners choose routes.",
+    why: "Labels of namespaces, by which listeners select routes.",
     group: "",
     resources: ["namespaces"],
     verbs: follow,
@@ -76,7 +76,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "cluster",
     need: "always",
-    why: "Bundles of certificate authorities.",
+    why: "Cluster trust bundles.",
     group: "certificates.k8s.io",
     resources: ["clustertrustbundles"],
     verbs: follow,
@@ -92,7 +92,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "cluster",
     need: "gatewayApi",
-    why: "Classes; the finalizer of those that have Gateways.",
+    why: "GatewayClasses, and the finalizer of those with Gateways.",
     group: gatewayGroup,
     resources: ["gatewayclasses"],
     verbs: ["get", ...follow, "patch"],
@@ -100,7 +100,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "cluster",
     need: "gatewayApi",
-    why: "Their statuses.",
+    why: "Statuses of GatewayClasses.",
     group: gatewayGroup,
     resources: ["gatewayclasses/status"],
     verbs: ["patch"],
@@ -116,7 +116,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "cluster",
     need: "always",
-    why: "Whose the tokens of proxies are.",
+    why: "Token reviews for proxies.",
     group: "authentication.k8s.io",
     resources: ["tokenreviews"],
     verbs: ["create"],
@@ -124,7 +124,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "cluster",
     need: "adminAuth",
-    why: "Whether the user of a token may see the admin pages.",
+    why: "Access reviews for users of the admin pages.",
     group: "authorization.k8s.io",
     resources: ["subjectaccessreviews"],
     verbs: ["create"],
@@ -132,7 +132,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "read",
     need: "always",
-    why: "Of Secrets only TLS ones and those with an opt-in label are asked for; roles cannot say so.",
+    why: "Only TLS Secrets and those with an opt-in label are requested, which roles cannot express.",
     group: "",
     resources: ["configmaps", "secrets", "services"],
     verbs: read,
@@ -156,7 +156,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "read",
     need: "always",
-    why: "Ingresses refer to other namespaces by the same grants as routes.",
+    why: "Ingresses need the same grants for cross-namespace references as routes.",
     group: gatewayGroup,
     resources: ["referencegrants"],
     verbs: read,
@@ -164,7 +164,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "read",
     need: "gatewayApi",
-    why: "Gateways, and what attaches to them.",
+    why: "Gateways, and objects that attach to them.",
     group: gatewayGroup,
     resources: gatewayKinds,
     verbs: read,
@@ -220,7 +220,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "served",
     need: "gatewayApi",
-    why: "The finalizer of Gateways that have proxies of their own, or had.",
+    why: "The finalizer of present and former dedicated Gateways.",
     group: gatewayGroup,
     resources: ["gateways"],
     verbs: ["patch"],
@@ -236,7 +236,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "served",
     need: "dedicated",
-    why: "What Gateways with proxies of their own have, and the ServiceAccounts of all others.",
+    why: "Objects of dedicated Gateways, and the ServiceAccounts of all others.",
     group: "",
     resources: ["serviceaccounts"],
     verbs: make,
@@ -269,7 +269,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "served",
     need: "dedicated",
-    why: "The bundle that these proxies trust.",
+    why: "The trust bundle of dedicated proxies.",
     group: "",
     resources: ["configmaps"],
     verbs: ["create", "delete", "patch"],
@@ -278,7 +278,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "served",
     need: "dedicated",
-    why: "Their pods, for the fleet.",
+    why: "Pods of dedicated proxies, for the fleet.",
     group: "",
     resources: ["pods"],
     verbs: follow,
@@ -286,7 +286,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "served",
     need: "dedicated",
-    why: "Asked for by the admission of objects whose deletion is to hold up that of their Gateway.",
+    why: "Required by admission for owner references with blockOwnerDeletion.",
     group: gatewayGroup,
     resources: ["gateways/finalizers"],
     verbs: ["update"],
@@ -294,7 +294,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "own",
     need: "always",
-    why: "Roles cannot name what is created.",
+    why: "Roles cannot restrict the names of created objects.",
     group: "",
     resources: ["configmaps", "secrets"],
     verbs: ["create"],
@@ -311,7 +311,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "own",
     need: "always",
-    why: "The public half of the authority.",
+    why: "The trust bundle.",
     group: "",
     resources: ["configmaps"],
     verbs: ["get", "patch"],
@@ -337,7 +337,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "own",
     need: "always",
-    why: "The pods of controllers and proxies: for the fleet, and because no backend may lead to them.",
+    why: "The pods of controllers and proxies: for the fleet, and because they must not be backends.",
     group: "",
     resources: ["pods"],
     verbs: ["get", ...follow],

@@ -13,7 +13,7 @@ export const outputFlag = flag({
   type: choiceType(["text", "json", "yaml"]),
   roles: ["standalone"],
   defaultValue: "text",
-  meaning: "Form of the answer; -o is short for it.",
+  meaning: "Output format; short form: -o.",
 });
 
 export const failOnFlag = flag({
@@ -21,7 +21,7 @@ export const failOnFlag = flag({
   type: choiceType(["error", "warning"]),
   roles: ["standalone"],
   defaultValue: "error",
-  meaning: "The least severity of a finding that makes the exit code 1.",
+  meaning: "Lowest severity of findings that result in exit code 1.",
 });
 
 export type OutputForm = "text" | "json" | "yaml";

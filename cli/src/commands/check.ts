@@ -12,19 +12,19 @@ const flags = [outputFlag, failOnFlag, ...translationFlags];
 /** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
 export const check: Command = {
   name: "check",
-  summary: "Report what manifests mean, and which parts would not be served.",
+  summary: "Report whether manifests are served as written.",
   help: () =>
     [
       "Usage: svc-gateway check PATH [flags]",
       "",
-      "Says of each object in a folder of manifests, in a file, or on standard input (-) whether it would be served as",
+      "Reports for each object in a folder of manifests, in a file, or on standard input (-) whether it is served as",
       "written.",
       "",
       "Flags:",
       ...flagRows(flags),
       "",
       "Exit code: 0 when everything is served as written, 1 when something is not (with --fail-on warning also when",
-      "something deserves a look), 2 when a folder or file cannot be read.",
+      "a warning exists), 2 when a folder or file cannot be read.",
       "",
     ].join("\n"),
   async run(argv, io) {

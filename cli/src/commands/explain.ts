@@ -17,21 +17,21 @@ const flags = [standaloneFlag("manifests"), outputFlag, ...translationFlags];
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
   name: "explain",
-  summary: "Show which route a request takes, and why no other one.",
+  summary: "Show which route a request takes, and why others do not match.",
   help: () =>
     [
       "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [flags]",
       "       svc-gateway explain tcp://HOST:PORT|tls://NAME:PORT|udp://HOST:PORT --manifests PATH [flags]",
       "",
-      "Says which listener, certificate, host, route, filters and endpoints a request gets, and why the routes",
-      "beside it were passed over. METHOD is GET where it is left out. Host is that of the URL unless -H sets it.",
+      "Shows the listener, certificate, host, route, filters and endpoints of a request, and why other routes do not",
+      "match. METHOD defaults to GET. The host is that of the URL unless -H sets it.",
       "PATH is a folder of manifests, a file, or - for standard input.",
       "",
       "Flags:",
-      ...twoColumns([["-H, --header <Name: value>", "A field of the request; may be given several times."]]),
+      ...twoColumns([["-H, --header <Name: value>", "Header of the request; may be repeated."]]),
       ...flagRows(flags),
       "",
-      "Exit code: 0 when a route takes the request, 1 when none does, 2 when the folder or a file in it cannot be",
+      "Exit code: 0 when a route matches the request, 1 when none does, 2 when the folder or a file in it cannot be",
       "read.",
       "",
     ].join("\n"),

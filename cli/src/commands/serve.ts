@@ -13,7 +13,7 @@ import { describeUnusedSettings } from "../standalone/unused-settings.ts";
 /** `serve controller`: watches Kubernetes and configures proxies. See docs/controller.md. */
 export const serveController: Command = {
   name: "serve controller",
-  summary: "Watch Kubernetes and steer proxies.",
+  summary: "Watch Kubernetes and configure proxies.",
   help: () => serveHelp("controller"),
   async run(argv, io) {
     const read = readControllerSettings({ argv, env: io.env });
@@ -27,7 +27,7 @@ export const serveController: Command = {
 /** `serve proxy`: serves what a controller sends. See docs/discovery.md. */
 export const serveProxy: Command = {
   name: "serve proxy",
-  summary: "Serve traffic as a controller says.",
+  summary: "Serve traffic with the configuration of a controller.",
   help: () => serveHelp("proxy"),
   async run(argv, io) {
     const read = readProxySettings({ argv, env: io.env });

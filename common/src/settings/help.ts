@@ -3,7 +3,7 @@ import { flagsOf } from "./settings.ts";
 
 const introductions: Readonly<Record<Role, string>> = {
   controller: "Watches Kubernetes, writes statuses and sends routing snapshots to proxies.",
-  proxy: "Serves traffic as a controller says.",
+  proxy: "Serves traffic with the configuration of a controller.",
   standalone: "Serves traffic from a folder of manifests, without a cluster.",
 };
 
