@@ -7,7 +7,7 @@ import { commands } from "../src/command-line.ts";
 import { runInside, runProgram } from "./support.ts";
 
 describe("the command line", () => {
-  describe("refuses with one line and exit code 2", () => {
+  describe("usage errors", () => {
     const cases: readonly (readonly [argv: readonly string[], message: RegExp])[] = [
       [[], /^svc-gateway: expected a command: serve, check, explain, version/],
       [["chek"], /^svc-gateway: unknown command "chek", expected one of serve, check/],
@@ -88,7 +88,7 @@ describe("the command line", () => {
     expect(await runInside(["--version"])).to.deep.equal(expected);
   });
 
-  describe("helps", () => {
+  describe("help texts", () => {
     it("help lists all commands", async () => {
       for (const argv of [["--help"], ["-h"], ["help"]]) {
         const { code, out, err } = await runInside(argv);
@@ -110,7 +110,7 @@ describe("the command line", () => {
     });
   });
 
-  describe("reads settings", () => {
+  describe("settings", () => {
     let folder: string;
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), "svc-gateway-cli-"));

@@ -25,7 +25,7 @@ function expectTaken({ scopes }: Translation, what: string): void {
   }
 }
 
-describe("proxies take every snapshot that controllers make", () => {
+describe("snapshots of hostile values", () => {
   for (const [kind, cases] of resourceCases) {
     it(`proxies accept the snapshot of any valid ${kind} resource, with any value in it`, function () {
       this.timeout(60_000);

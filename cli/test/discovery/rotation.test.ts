@@ -54,7 +54,7 @@ describe("rotation", () => {
     proxy.metrics.bootstraps.with({ result }).value;
   const streams = (): number => controller.streamCount("accepted");
 
-  describe("of a proxy's certificate", () => {
+  describe("rotation of a proxy's certificate", () => {
     beforeEach(() => start(shortLifetimeMs));
 
     it("the proxy certificate is renewed at half its lifetime, and the stream moves without a gap", async () => {
@@ -109,7 +109,7 @@ describe("rotation", () => {
     });
   });
 
-  describe("of the certificate authority", () => {
+  describe("rotation of the certificate authority", () => {
     let fresh: { readonly certificatePem: string; readonly privateKeyPem: string };
 
     beforeEach(async () => {

@@ -279,7 +279,7 @@ const statusOf = async (port: number, host: string): Promise<number> => {
   return response.statusCode ?? 0;
 };
 
-describe("serve standalone with protection that it never saw valid", () => {
+describe("serve standalone with invalid protection", () => {
   let backend: EchoBackend;
   before(async () => {
     backend = await startEchoBackend({ name: "web" });

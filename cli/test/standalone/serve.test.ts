@@ -201,7 +201,7 @@ describe("serve standalone", () => {
     );
   });
 
-  describe("ends", () => {
+  describe("shutdown", () => {
     /** A backend that answers on demand. */
     const withSlowBackend = async (
       body: (manifests: string, answer: () => void, reached: Promise<void>) => Promise<void>,

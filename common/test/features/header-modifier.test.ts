@@ -95,7 +95,7 @@ describe("header modifier", () => {
     expect(removed.warnings).to.have.lengthOf(1);
   });
 
-  describe("of three annotations", () => {
+  describe("the modifier of three annotations", () => {
     const none = { set: undefined, add: undefined, remove: undefined };
     const field = [{ name: "A", value: "1" }];
 

@@ -68,7 +68,7 @@ describe("compileRegex", () => {
     it("the groups are undefined without a match", () => expect(groups("(a)", "b")).to.equal(undefined));
   });
 
-  describe("takes time in proportion to the input", () => {
+  describe("matching time", () => {
     // Each brings a backtracking engine to a standstill, or to the square of the length of the input.
     const patterns = [
       "(a+)+$",

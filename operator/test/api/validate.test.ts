@@ -72,7 +72,7 @@ describe("validateObject", () => {
     expect(first.spec.codes).not.to.equal(second.spec.codes);
   });
 
-  describe("with hostile input", () => {
+  describe("hostile input", () => {
     it("a prototype key is reported as an unknown field", () => {
       const text =
         '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","__proto__":{"x":1}},"__proto__":{"data":{"y":"z"}}}';
@@ -141,7 +141,7 @@ describe("validateObject", () => {
     });
   });
 
-  describe("for any JSON", () => {
+  describe("any JSON", () => {
     it("validation of any JSON value gives a result and does not change the value", () => {
       fc.assert(
         fc.property(fc.jsonValue(), (value) => {

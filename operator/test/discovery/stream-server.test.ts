@@ -58,7 +58,7 @@ describe("Stream", () => {
     });
   });
 
-  describe("time", () => {
+  describe("time limits", () => {
     it("a stream that does not subscribe within ten seconds is ended with INVALID_ARGUMENT", async () => {
       const clock = createManualClock();
       await bench.start({ clock });
@@ -101,7 +101,7 @@ describe("Stream", () => {
     });
   });
 
-  describe("a replica", () => {
+  describe("readiness and shutdown of a replica", () => {
     it("a replica that has not published yet answers UNAVAILABLE", async () => {
       await bench.start();
       const early = bench.open();

@@ -19,7 +19,7 @@ const many = (name: string, count: number, reason?: string): readonly ObjectEven
   Array.from({ length: count }, (_, index) => eventOf(name, index, reason));
 
 describe("the cap of Events of one object", () => {
-  it("an object has at most a hundred Events per reason, and one that says how many more there are", () => {
+  it("an object has at most a hundred Events per reason, and one with the number of the others", () => {
     const cap = createEventCap();
     const events = [...many("big", 7000), ...many("small", 100), ...many("big", 3, "InvalidAnnotation")];
     const kept = cap(events);

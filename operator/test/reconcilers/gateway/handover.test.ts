@@ -124,7 +124,7 @@ describe("createGatewayAddressReader", () => {
     );
   });
 
-  describe("where definitions have routability", () => {
+  describe("routability of addresses", () => {
     const inCluster = ownService.replace("spec: {", "spec: { clusterIP: 10.96.0.7, clusterIPs: [10.96.0.7],");
     const routed = (addresses: string, service = inCluster, refusals = new Map<string, string>()) => {
       const {

@@ -48,7 +48,7 @@ describe("readDocument", () => {
     ]);
   });
 
-  describe("as Kubernetes reads YAML", () => {
+  describe("YAML as Kubernetes reads it", () => {
     it("keys are text, and dates and clock times stay as written", async () => {
       expect(
         await readData('data:\n  on: "1"\n  80: "2"\n  2001-01-01: 2002-02-02\n  time: 12:30:00\n'),
@@ -87,7 +87,7 @@ describe("readDocument", () => {
     });
   });
 
-  describe("says where a document cannot be read", () => {
+  describe("documents that cannot be read", () => {
     const cases: readonly (readonly [what: string, text: string, expected: RegExp])[] = [
       ["a tab as indentation", "a:\n\tb: 1\n", /^2:1 Tabs are not allowed as indentation/],
       ["an unclosed bracket", "a: [1,\n", /^\d+:\d+ .*\]/],
@@ -138,7 +138,7 @@ describe("readDocument", () => {
     });
   });
 
-  describe("says where an object is invalid", () => {
+  describe("invalid objects", () => {
     it("a problem of an invalid object has the place of its field", async () => {
       const text = [
         "apiVersion: networking.k8s.io/v1",

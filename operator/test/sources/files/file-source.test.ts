@@ -21,7 +21,7 @@ describe("startFileSource", () => {
   const hasProblem = (state: FolderState): boolean => state.problems.length > 0;
   const hasNoProblem = (state: FolderState): boolean => state.problems.length === 0;
 
-  describe("follows", () => {
+  describe("changes of the folder", () => {
     it("a file that is written in place is followed, and its empty moment is not seen", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const times = { quietMs: 20, vanishedQuietMs: 60_000, maxMs: 60_000 };
@@ -127,7 +127,7 @@ describe("startFileSource", () => {
     });
   });
 
-  describe("keeps what was good", () => {
+  describe("the last valid state", () => {
     it("a file that cannot be parsed keeps the objects of its last valid state", async () => {
       await folder.write("a.yaml", `${configMap("a", "1")}---\n${configMap("b", "1")}`);
       await folder.write("c.yaml", configMap("c", "1"));
@@ -215,7 +215,7 @@ describe("startFileSource", () => {
     expect(state.problems).to.deep.equal([]);
   });
 
-  describe("keeps the identity", () => {
+  describe("the identity of objects", () => {
     it("unchanged objects and lists keep their identity", async () => {
       await folder.write("a.yaml", `${configMap("a", "1")}---\n${configMap("b", "1")}`);
       await folder.write("c.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: c}\n");

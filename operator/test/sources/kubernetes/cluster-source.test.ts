@@ -202,7 +202,7 @@ describe("startClusterSource", () => {
     await stop();
   });
 
-  describe("with Secrets", () => {
+  describe("Secrets", () => {
     const ingressWith = (name: string, secretName: string): object => ({
       apiVersion: "networking.k8s.io/v1",
       kind: "Ingress",
@@ -350,7 +350,7 @@ describe("startClusterSource", () => {
     });
   });
 
-  describe("with a namespace that takes more than it may", () => {
+  describe("memory budgets of namespaces", () => {
     const ingressOf = (namespace: string, name: string, day: number, bytes: number): object => ({
       apiVersion: "networking.k8s.io/v1",
       kind: "Ingress",
