@@ -270,7 +270,7 @@ export class Http1Connection
 
   /** The client has ended its side between two requests, or inside a head. */
   private endIdle(): void {
-    if (this.reader.isInHead) this.onRefused("malformed", undefined);
+    if (this.reader.isInHead) this.onRefused("malformed", this.reader.seenHead);
     else this.close(0);
   }
 
@@ -323,7 +323,7 @@ export class Http1Connection
     if (!this.takesRequest || reader.hasHeld) return;
     if (this.front.draining && !reader.hasBegun) return this.close(lingerMs);
     if (nowMs < this.deadlineMs) return;
-    if (reader.hasBegun) return this.onRefused("header-timeout", undefined);
+    if (reader.hasBegun) return this.onRefused("header-timeout", reader.seenHead);
     this.report({ reason: "idle-timeout", status: 0 });
     this.close(lingerMs);
   }

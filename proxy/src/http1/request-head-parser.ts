@@ -112,8 +112,9 @@ export class RequestHeadParser {
     return head;
   }
 
-  /** As much of a refused head as was read; undefined when its request line was not. */
-  get refused(): RequestHead | undefined {
+  /** As much as was read of a head that is refused or does not end; undefined when its request line was not. */
+  get seen(): RequestHead | undefined {
+    if (this.refusal === undefined && this.state > inTarget) this.takeText(this.held.bytes, 0);
     return this.target === "" ? undefined : this.head();
   }
 
@@ -130,6 +131,7 @@ export class RequestHeadParser {
     this.fieldBytes = 0;
     this.fieldCount = 0;
     this.method = "";
+    this.version = "1.1";
     this.target = "";
     this.headers = [];
   }
@@ -295,7 +297,8 @@ export class RequestHeadParser {
 
   /** Makes the text of the head up to its last complete field, and takes it apart. */
   private takeText(bytes: BorrowedBytes, base: number): void {
-    const { fields, fieldCount, headers, targetAt, targetEnd } = this;
+    const { fields, fieldCount, targetAt, targetEnd } = this;
+    const headers: HeaderList = [];
     const end = fieldCount === 0 ? targetEnd : (fields[4 * fieldCount - 1] as number);
     const text = bytes.toString("latin1", base + targetAt, base + end);
     this.target = text.slice(0, targetEnd - targetAt);
@@ -305,6 +308,7 @@ export class RequestHeadParser {
         text.slice((fields[at + 2] as number) - targetAt, (fields[at + 3] as number) - targetAt),
       );
     }
+    this.headers = headers;
   }
 
   private pauseInFields(state: number, bytes: BorrowedBytes, base: number): -1 {

@@ -75,6 +75,11 @@ export class RequestReader {
     return this.parser?.hasBegun === true;
   }
 
+  /** As much as was read of a head that has not arrived completely. */
+  get seenHead(): RequestHead | undefined {
+    return this.parser?.seen;
+  }
+
   /** Whether more bytes can be put to use. */
   get wantsBytes(): boolean {
     return this.held.length < maxHeldBytes && this.unread?.wantsBytes !== false;
@@ -149,7 +154,7 @@ export class RequestReader {
       parsers.give(parser);
       return this.begin(head, piece, next);
     }
-    if (parser.refusal !== undefined) this.refuse(parser.refusal, parser.refused);
+    if (parser.refusal !== undefined) this.refuse(parser.refusal, parser.seen);
     else if (this.parser === undefined) {
       this.parser = parser;
       this.events.onHeadBegun();

@@ -18,7 +18,7 @@ function parse(pieces: readonly string[], given: HeadLimits = limits): Outcome {
     const next = parser.read({ owned: false, bytes }, 1);
     at += piece.length;
     if (next >= 0) return { head: parser.take(), rest: bytes.toString("latin1", next) };
-    if (parser.refusal !== undefined) return { refusal: parser.refusal, refused: parser.refused, at };
+    if (parser.refusal !== undefined) return { refusal: parser.refusal, refused: parser.seen, at };
     bytes.fill("!");
   }
   return "incomplete";
@@ -161,6 +161,20 @@ describe("RequestHeadParser", () => {
     expect(refusedHead(`PUT /${"a".repeat(200)}`)).to.deep.include({
       method: "PUT",
       target: `/${"a".repeat(99)}`,
+    });
+  });
+
+  it("RequestHeadParser tells as much of a head that does not end as it has read", () => {
+    const seen = (pieces: readonly string[]): RequestHead | undefined => {
+      const parser = new RequestHeadParser(limits);
+      for (const piece of pieces) parser.read({ owned: false, bytes: Buffer.from(piece) }, 0);
+      return parser.seen;
+    };
+    expect(seen(["HEAD /a"])).to.equal(undefined);
+    expect(seen(["HEAD /a ", "HTTP"])).to.deep.include({ method: "HEAD", target: "/a", headers: [] });
+    expect(seen(["HEAD /a HTTP/1.0\r\nHost: a\r\nX-", "Y: b"])).to.deep.include({
+      version: "1.0",
+      headers: ["Host", "a"],
     });
   });
 

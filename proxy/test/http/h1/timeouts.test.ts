@@ -13,7 +13,7 @@ import {
   stopAll,
 } from "./harness.ts";
 
-describeCodecs("the HTTP/1 front: timeouts", () => {
+describeCodecs("the HTTP/1 front: timeouts", (codec) => {
   const clock = holdClock();
   afterEach(stopAll);
 
@@ -27,6 +27,21 @@ describeCodecs("the HTTP/1 front: timeouts", () => {
     expect(statusesOf(text)).to.deep.equal(["408"]);
     expect(bodyOf(text)).to.equal("408 Request Timeout\n");
     expect(started.events.map((event) => event.reason)).to.deep.equal(["header-timeout"]);
+    // Only the native codec knows what has arrived.
+    const headers = codec === "native" ? ["Host", "a"] : undefined;
+    expect(started.events[0]?.head?.headers).to.deep.equal(headers);
+  });
+
+  it("answers a HEAD request whose head does not end with 408", async () => {
+    const { connect, sockets } = await startAnswering({ headerTimeoutMs: 60 });
+    const client = await connect();
+    const begun = "HEAD / HTTP/1.1\r\nHost";
+    client.send(begun);
+    await eventually(() => sockets[0]?.bytesRead === begun.length);
+    const text = await clock.passing(client.untilEnd());
+    expect(statusesOf(text)).to.deep.equal(["408"]);
+    // Node's codec does not know the method.
+    expect(bodyOf(text)).to.equal(codec === "native" ? "" : "408 Request Timeout\n");
   });
 
   it("counts from the first byte, however the bytes trickle", async () => {
