@@ -125,7 +125,7 @@ export type ClientStream = {
   closeAfterResponse(): void;
   /**
    * Answers 101 with these headers and hands over the raw connection (HTTP/1.1 only; undefined when the front
-   * cannot). `head` holds bytes that the client sent after its request.
+   * cannot), which is not read before it is resumed. `head` holds bytes that the client sent after its request.
    */
   upgrade(
     headers: HeaderList,

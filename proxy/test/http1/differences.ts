@@ -43,9 +43,9 @@ const stricter: Readonly<Record<string, Stricter>> = {
       return /^[A-Za-z]+:\/\/(?:[/?]|$)/.test(target);
     },
   },
-  // The same, where its body is broken.
+  // llhttp says nothing of a body behind such a request that is broken, or does not end.
   "an upgrade with a broken body": {
-    reasons: ["malformed-body"],
+    reasons: ["malformed-body", "incomplete"],
     shows: (text) => /\r\nUpgrade: [^]*\r\n\r\n/i.test(text) && /\r\nConnection: upgrade\r\n/i.test(text),
   },
   // More digits than any size has, or extensions that are not of RFC 9112 7.1.1.

@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { connect as connectHttp2 } from "node:http2";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { answer, eventually, RawClient } from "../http/h1/harness.ts";
 import { closeLater, connect, http, plan, request, startManager, stopManagers } from "./harness.ts";
 
-describe("the listener manager: shutdown", () => {
+describeCodecs("the listener manager: shutdown", () => {
   afterEach(stopManagers);
 
   const soon = { acceptMs: 40, graceMs: 60_000, timeoutMs: 0 };
@@ -76,6 +77,7 @@ describe("the listener manager: shutdown", () => {
       const tunnel = client.upgrade([]);
       tunnel?.socket.on("data", (chunk) => tunnel.socket.write(chunk));
       tunnel?.socket.on("error", () => {});
+      tunnel?.socket.resume();
     });
     await started.manager.apply(plan([http(80)]));
     const [client, idle] = [await connect(started), await connect(started)];
