@@ -1,8 +1,8 @@
 import type { OnReadOpts } from "node:net";
 
 /**
- * Bytes in memory that is read into again: they may be looked at, and written over, until the call that brought them
- * returns. The type is no `Buffer`, so that they cannot be handed on or kept without a copy (`Buffer.from`).
+ * Bytes in memory that is reused for reads: they may be read, and overwritten, until the call that passed them returns.
+ * The type is no `Buffer`, so that they cannot be passed on or kept without a copy (`Buffer.from`).
  */
 export interface BorrowedBytes extends Uint8Array {
   toString(encoding?: "latin1", start?: number, end?: number): string;
@@ -16,29 +16,31 @@ export interface BorrowedBytes extends Uint8Array {
 export type Piece =
   { readonly owned: true; readonly bytes: Buffer } | { readonly owned: false; readonly bytes: BorrowedBytes };
 
-/** Connections that read little at a time share this memory: what they read is copied out in the same turn. */
+/** Memory that connections with small reads share: its bytes are copied out in the same turn. */
 const shared = Buffer.allocUnsafeSlow(65_536);
 
-/** Most that one read brings, unless the receiver says that it has room for more. */
+/** The most bytes of one read, unless the receiver reports more room. */
 const ordinaryReadBytes = 65_536;
-/** The room of a receiver that has proved to be fast: the most that one read can bring. */
+/** The room of a receiver that has proved to be fast: the most bytes of any read. */
 export const fastReadBytes = 262_144;
-/** Least that a read brings, however little room there is. */
+/** The least size of a read, even with less room. */
 const minReadBytes = 4096;
-/** Private memory with less room than this is not read into again. */
+/** Private memory with less space left than this is not reused. */
 const minRoomBytes = 16_384;
 /** With at least this many bytes to come a body may become a bulk transfer. */
 const bulkBytes = 65_536;
 
-/** Private memory that no transfer uses, for the next ones, by its size; more is left to the collector. */
+/**
+ * Private memory that no transfer uses, by size, kept for the next ones; more of it is left to the garbage collector.
+ */
 const spares = { ordinary: [] as Buffer[], fast: [] as Buffer[] };
 const maxSpares = 16;
 
 /**
- * Where a connection reads to. By default that is memory shared by all connections of the thread, copied out at
- * once. A large body whose receiver keeps up gets private memory, handed on without a copy and written again only
- * when the receiver holds nothing of it; a receiver that falls behind goes back to shared memory. No read brings more than
- * the receiver has room for, so that slow clients cost little (docs/features/upstream.md, "Memory").
+ * The memory that a connection reads into. By default it is shared by all connections of the thread, and copied out at
+ * once. A large body whose receiver keeps up gets private memory, which is passed on without a copy and reused only
+ * when the receiver holds nothing of it; for a receiver that falls behind it is shared memory again. No read is larger
+ * than the room of the receiver, so that slow clients cost little (docs/features/upstream.md, "Memory").
  */
 export class ReadBuffer {
   private bulk = false;
@@ -48,8 +50,8 @@ export class ReadBuffer {
   private maxReadBytes = ordinaryReadBytes;
 
   /**
-   * The `onread` of a socket that reads to here, for when it is created: the only place that sees memory which is not
-   * read into. `receive` answers whether to read on; it says by `settle` or `reset` what became of the bytes.
+   * The option `onread` of a socket that reads into this memory: the only code that sees memory beyond the read bytes.
+   * `receive` returns whether to continue, after it has called `settle` or `reset`.
    */
   onread(receive: (piece: Piece) => boolean): OnReadOpts {
     return {
@@ -90,19 +92,19 @@ export class ReadBuffer {
   }
 
   /**
-   * Chooses the memory of the next read of a body by what became of the last one: whether the receiver wants
-   * `more`, and how many bytes it still holds (undefined: it does not say). `announcedBytes` are yet to come, and the
-   * receiver has room for `roomBytes` (undefined: an ordinary read).
+   * Chooses the memory of the next read of a body: by whether the receiver wants `more`, and how many bytes it still
+   * holds (undefined: unknown). `announcedBytes` are yet to come, and the receiver has room for `roomBytes` (undefined:
+   * an ordinary read).
    */
   settle(announcedBytes: number, heldBytes: number | undefined, more: boolean, roomBytes?: number): void {
-    // A receiver that wanted no more has room again when it does.
+    // A receiver that paused has room again when it resumes.
     this.maxReadBytes = more ? Math.max(minReadBytes, roomBytes ?? ordinaryReadBytes) : ordinaryReadBytes;
     const keepsUp = heldBytes === undefined ? more && this.maxReadBytes >= minRoomBytes : heldBytes === 0;
     this.bulk = keepsUp && (this.bulk || this.sawFullRead || announcedBytes >= bulkBytes);
     if (heldBytes === 0) this.usedBytes = 0;
   }
 
-  /** Nothing large is under way; the receiver still holds `heldBytes` of the last body (undefined: it does not say). */
+  /** Ends a body, of which the receiver still holds `heldBytes` (undefined: unknown). */
   reset(heldBytes: number | undefined): void {
     this.bulk = false;
     this.maxReadBytes = ordinaryReadBytes;

@@ -1,14 +1,17 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
-/** Ends a connection at once with RST, also while bytes wait to be sent; one of TLS that Node opened itself, with a close. */
+/**
+ * Ends a connection at once with RST, even while bytes wait to be sent; a TLS connection that Node opened itself is
+ * closed instead.
+ */
 export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;
   if (socket instanceof TLSSocket) {
     socket.destroy();
     return;
   }
-  // On its own this would wait until everything is sent.
+  // Without this, the reset would wait until everything is sent.
   socket.resetAndDestroy();
   socket.destroy();
 }

@@ -3,11 +3,11 @@ import { type Piece, ReadBuffer } from "./read-buffer.ts";
 
 /** The destination of the bytes. */
 export type TunnelReceiver = {
-  /** False: nothing more for now. The bytes are the receiver's until it holds none of them. */
+  /** False pauses the reader. The bytes belong to the receiver until it holds none of them. */
   receive(bytes: Buffer): boolean;
-  /** Bytes that it has been given and still holds; undefined: it does not say. */
+  /** Bytes that it has received and still holds; undefined: unknown. */
   readonly heldBytes: number | undefined;
-  /** Most bytes that it takes at once while `receive` answers true. */
+  /** The most bytes that it takes at once while `receive` returns true. */
   readonly roomBytes: number;
 };
 
@@ -15,11 +15,11 @@ export type TunnelReceiver = {
 const bulkReadBytes = 65_536;
 
 /**
- * Reads a socket that we open for a tunnel, into memory that is used again as soon as the receiver holds nothing of it.
- * Memory for each read, which is what a stream does, has the collector run for a third of the time of a large transfer.
+ * Reads a socket to an upstream for a tunnel, into memory that is reused as soon as the receiver holds nothing of it.
+ * With new memory for each read, as in a stream, garbage collection takes a third of the time of a large transfer.
  */
 export class TunnelReader {
-  /** For the socket, when it is created. */
+  /** The option `onread` of the socket. */
   readonly onread: OnReadOpts;
   private readonly memory = new ReadBuffer();
   private receiver: TunnelReceiver | undefined = undefined;
@@ -29,7 +29,9 @@ export class TunnelReader {
     this.onread = this.memory.onread((piece) => this.read(piece));
   }
 
-  /** The receiver gets what is read from now on, and what was read before it was known; the socket is to be resumed. */
+  /**
+   * Passes all bytes to the receiver from now on, including those that were read before; the caller resumes the socket.
+   */
   start(receiver: TunnelReceiver): void {
     this.receiver = receiver;
     const { early } = this;

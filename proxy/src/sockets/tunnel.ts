@@ -10,22 +10,22 @@ import type { TunnelReader, TunnelReceiver } from "./tunnel-reader.ts";
 export type TunnelEnd = {
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** Ends the connection at once; unless given, by destroying the socket. */
+  /** Ends the connection at once; by default destroys the socket. */
   readonly abort?: () => void;
-  /** What reads the socket, if it does not emit what it reads. */
+  /** The reader of a socket that does not emit `data`. */
   readonly reader?: TunnelReader;
 };
 
 export type TunnelEvents = {
-  /** Bytes went either way; `clientBytes` of them to the client. */
+  /** Called when bytes were relayed in either direction; `clientBytes` of them to the client. */
   readonly onProgress: (clientBytes: number) => void;
   readonly onEnd: () => void;
 };
 
 /**
- * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end
- * destroys the other. Backpressure is that of the sockets: nothing is buffered here. What waits for the client counts in
- * `memory`, which ends both connections when it has to.
+ * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end destroys
+ * the other. Backpressure is that of the sockets: nothing is buffered here. Bytes that wait for the client count in
+ * `memory`, which ends both connections when its limit is reached.
  */
 export function joinTunnel(
   client: TunnelEnd,
@@ -71,7 +71,7 @@ class Sink implements TunnelReceiver {
     const { socket } = this;
     socket.write(chunk, this.onWritten);
     const waitingBytes = socket.writableLength;
-    // What the system took at once needs no wait, however much it was.
+    // Bytes that the kernel took at once need no wait.
     if (waitingBytes === 0) this.speed.took(chunk.length);
     else this.speed.paused();
     this.isPaused = waitingBytes >= minPauseBytes;
@@ -90,7 +90,7 @@ class Sink implements TunnelReceiver {
   /** Called when more may be read after `receive` has answered false. */
   resume: () => void = () => {};
 
-  /** Everything has left. */
+  /** Called when all bytes were sent. */
   protected drained(): void {
     this.resume();
   }
@@ -102,7 +102,7 @@ class Sink implements TunnelReceiver {
   };
 }
 
-/** The client: what waits for it has a bound together with all others. */
+/** The client: bytes that wait for it count towards the bound of all clients. */
 class ClientSink extends Sink implements WaitingClient {
   readonly cut: () => void;
   private readonly memory: ResponseMemory;
@@ -177,7 +177,7 @@ function relay(
       },
     });
   }
-  // One that has ended already, with nothing left to read, does not say so again.
+  // A socket that has already ended, with nothing left to read, emits no further event.
   if (socket.readableEnded) to.end();
   else socket.on("end", () => to.end());
   socket.on("error", destroy);
