@@ -100,7 +100,7 @@ describe("the keeper of key sets", () => {
       keys: undefined,
       unusable: [],
       problem:
-        "it has no usable key among 1: key 1 is of a type, or for an algorithm, that is not accepted (kty, crv, alg)",
+        "it holds no usable key: key 1 is of a type, or for an algorithm, that is not accepted (kty, crv, alg)",
     });
   });
 

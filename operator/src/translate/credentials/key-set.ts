@@ -37,9 +37,7 @@ export function readKeySet(value: unknown): Result<UsableKeys> {
     else unusable.push(`${nameOf(written, index)} ${key.error.message}`);
   }
   if (byText.size === 0) {
-    return problem(
-      `it has no usable key among ${list.length}${unusable[0] === undefined ? "" : `: ${unusable[0]}`}`,
-    );
+    return problem(unusable[0] === undefined ? "it holds no key" : `it holds no usable key: ${unusable[0]}`);
   }
   const keys = [...byText].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key);
   return ok({ keys, unusable });

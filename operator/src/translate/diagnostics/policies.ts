@@ -29,7 +29,7 @@ export const policyTargetNotFound = (place: Place, target: string): Diagnostic =
 export const cleartextFallback = (place: Place): Diagnostic =>
   finding("error", "CleartextFallback")(
     place,
-    "The policy has no usable name, so traffic to the backends is NOT encrypted; --backend-tls-strict refuses such connections instead",
+    "None of the subject alternative names is usable, so traffic to the backends is NOT encrypted; --backend-tls-strict refuses such connections instead",
   );
 
 /** Another policy already applies to the target of a policy of a Gateway. */

@@ -135,7 +135,7 @@ const insecureValidation: DesiredCondition = {
 function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
   const broken = listeners.filter(({ serves }) => !serves);
   if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is accepted"));
-  const message = `Not accepted: listener ${broken.map(({ name }) => name).join(", ")}`;
+  const message = `Listeners not accepted: ${broken.map(({ name }) => name).join(", ")}`;
   if (listeners.some(({ serves }) => serves)) {
     return { type: "Accepted", status: "True", reason: "ListenersNotValid", message };
   }
@@ -219,7 +219,7 @@ export function listenerSetStatus(
 function acceptedSet(listeners: readonly ListenerStatus[]): DesiredCondition {
   const broken = listeners.filter(({ unprogrammable }) => unprogrammable !== undefined);
   if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The listeners are accepted"));
-  const message = `Cannot be served: listener ${broken.map(({ name }) => name).join(", ")}`;
+  const message = `Listeners that cannot be served: ${broken.map(({ name }) => name).join(", ")}`;
   const status = broken.length < listeners.length ? "True" : "False";
   return { type: "Accepted", status, reason: "ListenersNotValid", message };
 }
