@@ -25,8 +25,8 @@ type AnnotationType =
   | "string";
 
 /**
- * Takes what is left out of a value, for the person who wrote it: a sentence without its full stop. With `event` it is
- * worth an Event on the Ingress as well.
+ * Reports a part of a value that is ignored: a sentence without its full stop. With `event`, the Ingress gets an Event
+ * about it as well.
  */
 export type Warn = (message: string, notice?: "event") => void;
 
@@ -36,13 +36,13 @@ export type AnnotationDefinition<T> = {
   readonly name: string;
   readonly type: AnnotationType;
   /**
-   * What the admission policy of the chart demands of the trimmed value; absent where any text may be one and only the
-   * controller can tell.
+   * The form that the admission policy of the chart requires of the trimmed value; absent when only the controller can
+   * check it.
    */
   readonly form?: Form;
   /** What applies when it is not set, for the reference page. */
   readonly builtIn: string;
-  /** What an object of the Gateway API says the same with, for the reference page. */
+  /** The equivalent in the Gateway API, for the reference page. */
   readonly gatewayApi: string;
   /** The kind of the resource that the value names. */
   readonly resource?: string;
@@ -50,11 +50,11 @@ export type AnnotationDefinition<T> = {
   readonly alsoInEvents?: string;
   /** Whether a SvcIngressClassParameters object may hold a default for it. */
   readonly classDefault: boolean;
-  /** Whether an empty value is a way to say nothing, and not a mistake. */
+  /** Whether an empty value means absent instead of being a mistake. */
   readonly emptyIsAbsent?: true;
   /**
-   * Whether what the value names in another namespace needs a ReferenceGrant there, because it protects something or
-   * holds secrets; absent: everybody may use it (docs/cross-namespace-references.md).
+   * Whether a resource that the value names in another namespace needs a ReferenceGrant there, because it protects
+   * something or holds secrets; absent: every namespace may use it (docs/cross-namespace-references.md).
    */
   readonly needsGrant?: true;
   /**
@@ -62,11 +62,11 @@ export type AnnotationDefinition<T> = {
    * missing resource, so that a protection that was asked for is never silently absent.
    */
   readonly onInvalid: "ignore" | "deny";
-  /** What the Ingress's own value means when it does not parse, where that is not what an absent one means. */
+  /** The value in place of an Ingress's own one that does not parse, where an absent one would mean something else. */
   readonly ifInvalid?: T;
-  /** Whether it keeps clients or requests out: where it cannot be followed, more are let in than was meant. */
+  /** Whether it restricts clients or requests: when it cannot be applied, more are admitted than intended. */
   readonly restricts?: true;
-  /** The consequence of a value that does not parse, for the person who wrote it; ends the Event's message. */
+  /** The consequence of a value that does not parse; ends the Event's message. */
   readonly fallback: string;
   /** One sentence for the reference page. */
   readonly doc: string;
@@ -78,7 +78,7 @@ export type AnnotationDefinition<T> = {
   readonly parse: (text: string, warn: Warn) => Result<T>;
 };
 
-/** What annotations say, by the names that their feature has for them; undefined: the built-in default applies. */
+/** The values of annotations, by the names that their feature has for them; undefined: the built-in default applies. */
 export type ValuesOf<Annotations> = {
   readonly [Name in keyof Annotations]:
     (Annotations[Name] extends AnnotationDefinition<infer T> ? T : never) | undefined;
@@ -108,11 +108,11 @@ type ValueFeature<Slug extends string, Schema extends z.ZodType, Annotations> = 
   ): z.infer<Schema> | undefined;
 };
 
-/** Annotations that decide about something that no route carries, so that no filter acts on them. */
+/** Annotations about something that is not part of a route, so that no filter implements them. */
 type Option<Slug extends string, Annotations> = {
   readonly slug: Slug;
   readonly annotations: Annotations;
-  /** The modules that act on them instead of a filter; each names the page of the slug. */
+  /** The modules that implement them instead of a filter; each names the page of the slug. */
   readonly handledIn: readonly string[];
 };
 
@@ -134,7 +134,7 @@ export const defineFeature = <
   definition: ValueFeature<Slug, Schema, Annotations>,
 ): ValueFeature<Slug, Schema, Annotations> => definition;
 
-/** Declares a feature whose annotations need the world to be understood: it has a translator in the operator. */
+/** Declares a feature whose annotations refer to other objects: it has a translator in the operator. */
 export const defineTranslatedFeature = <
   const Slug extends string,
   Schema extends z.ZodType,
@@ -143,7 +143,7 @@ export const defineTranslatedFeature = <
   definition: FeatureDefinition<Slug, Schema, Annotations>,
 ): FeatureDefinition<Slug, Schema, Annotations> => definition;
 
-/** Declares annotations that decide how requests find their routes, or about handshakes, which are over before. */
+/** Declares annotations that change how requests are matched to routes, or the handshakes before them. */
 export const defineOption = <const Slug extends string, Annotations extends AnnotationRecord>(
   definition: Option<Slug, Annotations>,
 ): Option<Slug, Annotations> => definition;
@@ -157,10 +157,10 @@ export function annotationKey({ name }: { readonly name: string }): string {
   return key;
 }
 
-/** Of the names that features declare. A key that is put together again and again is looked up as slowly as it is made. */
+/** The keys of declared names, cached, since building a key on each lookup is slow. */
 const annotationKeys = new Map<string, string>();
 
-/** What every annotation that names a resource has in common, and what each says of itself. */
+/** The common part of annotations that name a resource. */
 const reference = {
   type: "namespaced-name",
   form: namespacedNameForm,
