@@ -164,6 +164,12 @@ export class Attempt implements UpstreamHandler, Cancellable {
       this.cancel();
       return this.owner.reply({ status: 502, error: "response header too large for HTTP/2" });
     }
+    if (exchange.version === "2.0" && exchange.client.canUpgrade && head.status < 300) {
+      // To a client of HTTP/2 that asked for a WebSocket it would say that there is one (RFC 8441 5).
+      this.countError("other");
+      this.cancel();
+      return this.owner.reply({ status: 502, error: "upgrade refused with a success" });
+    }
     this.transform = transformBody(exchange, head, this);
     if (this.transform !== undefined) exchange.client.onDrain = () => this.transform?.resume();
     exchange.client.sendHead(head);

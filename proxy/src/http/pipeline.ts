@@ -146,8 +146,9 @@ class Request implements ExchangeOwner, AttemptOwner {
     // There must be a body to wait for (RFC 9110 10.1.1); backends differ in how they treat Expect without one.
     const { body } = exchange.client;
     exchange.expectContinue = fields.expect !== undefined && body !== null && body.length !== 0;
-    exchange.upgrade =
-      fields.upgrade === "websocket" && exchange.client.canUpgrade ? fields.upgrade : undefined;
+    // On HTTP/2 only extended CONNECT can be upgraded, which asks for nothing else (RFC 8441).
+    const asksForWebSocket = fields.upgrade === "websocket" || head.version === "2.0";
+    exchange.upgrade = asksForWebSocket && exchange.client.canUpgrade ? "websocket" : undefined;
     this.addForwarding(exchange.connection, fields, head);
   }
 

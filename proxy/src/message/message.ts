@@ -88,7 +88,10 @@ export type ClientCloseReason =
 export type ClientStream = {
   /** The request's body; null when the request has none. */
   readonly body: RequestBody | null;
-  /** True when `upgrade` can hand the connection over: a WebSocket handshake on HTTP/1.1 (RFC 6455 4.1). */
+  /**
+   * True when `upgrade` can hand the connection over: a WebSocket handshake on HTTP/1.1 (RFC 6455 4.1), or extended CONNECT for
+   * one on HTTP/2 (RFC 8441), which arrives as a GET.
+   */
   readonly canUpgrade: boolean;
   /**
    * The response has started: bytes of its final head were given to the system. One that was handed over before the end of
@@ -124,8 +127,8 @@ export type ClientStream = {
    */
   closeAfterResponse(): void;
   /**
-   * Answers 101 with these headers and hands over the raw connection (HTTP/1.1 only; undefined when the front
-   * cannot), which is not read before it is resumed. `head` holds bytes that the client sent after its request.
+   * Answers 101 with these headers and hands over the raw connection, or 200 and the stream on HTTP/2; undefined when the
+   * front cannot. The socket is not read before it is resumed. `head` holds bytes that the client sent after its request.
    */
   upgrade(
     headers: HeaderList,

@@ -252,6 +252,8 @@ describe("the two codecs of HTTP/2", function () {
       fc.asyncProperty(script, async (one) => {
         const [node, native] = [await play("node", one), await play("native", one)];
         seen[node.kind]++;
+        // Node is not asked for extended CONNECT (RFC 8441).
+        if (one.fields.some(({ name }) => name === ":protocol") && node.kind === "reset") return;
         if (node.kind === "request" && native.kind === "reset" && isExplained(one)) {
           seen.stricter++;
           return;

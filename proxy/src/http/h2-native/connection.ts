@@ -15,9 +15,10 @@ import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
 import { Draining, noticePing } from "./draining.ts";
 import { judgeField } from "./field-tags.ts";
-import { RequestFields, TrailerFields } from "./request-fields.ts";
+import { type ReceivedRequest, RequestFields, TrailerFields } from "./request-fields.ts";
 import { connectionWindowBytes, maxStreams, serverSettings, streamWindowBytes } from "./settings.ts";
 import { NativeClientStream, type StreamHost } from "./stream.ts";
+import { addWebSocketKey } from "./web-socket-key.ts";
 
 /** What all connections of a front share. */
 export type ConnectionContext = {
@@ -196,14 +197,15 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     return !this.isOver;
   }
 
-  private open(streamId: number, received: ReceivedHead, endStream: boolean): void {
+  private open(streamId: number, received: ReceivedRequest, endStream: boolean): void {
     const client = new NativeClientStream(
       streamId,
       this,
       { send: this.sender.peer.initialWindowBytes, receive: streamWindowBytes },
       {
         length: received.contentLength,
-        hasBody: !endStream,
+        hasEnded: endStream,
+        webSocketKey: received.isWebSocket && !endStream ? addWebSocketKey(received.head.headers) : undefined,
         isHead: received.head.method === "HEAD",
         grpc: received.grpc,
       },

@@ -8,16 +8,17 @@ export const fieldTag = {
   path: 3,
   authority: 4,
   scheme: 5,
-  cookie: 6,
-  contentLength: 7,
-  contentType: 8,
-  host: 9,
+  protocol: 6,
+  cookie: 7,
+  contentLength: 8,
+  contentType: 9,
+  host: 10,
 } as const;
 
 const { plain, malformed } = fieldTag;
 
 /** Tags of pseudo-fields lie between these. */
-export const isPseudo = (tag: number): boolean => tag >= fieldTag.method && tag <= fieldTag.scheme;
+export const isPseudo = (tag: number): boolean => tag >= fieldTag.method && tag <= fieldTag.protocol;
 
 /** Fields that are looked at by name; those of a connection are in no message (RFC 9113 8.2.2, 8.3.1). */
 const namedTags: ReadonlyMap<string, number> = new Map<string, number>([
@@ -25,6 +26,7 @@ const namedTags: ReadonlyMap<string, number> = new Map<string, number>([
   [":path", fieldTag.path],
   [":authority", fieldTag.authority],
   [":scheme", fieldTag.scheme],
+  [":protocol", fieldTag.protocol],
   ["cookie", fieldTag.cookie],
   ["content-length", fieldTag.contentLength],
   ["content-type", fieldTag.contentType],
@@ -50,6 +52,7 @@ const valueForms: ReadonlyMap<number, RegExp> = new Map<number, RegExp>([
   [fieldTag.path, /^[!-~\x80-\xff]+$/],
   [fieldTag.authority, /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/],
   [fieldTag.scheme, /^[a-zA-Z][0-9a-zA-Z+\-.]*$/],
+  [fieldTag.protocol, /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/],
   [fieldTag.contentLength, /^\d+$/],
   [fieldTag.host, /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/],
 ]);

@@ -8,6 +8,9 @@ import { fieldTag, isPseudo } from "./field-tags.ts";
 /** What RFC 9113 6.5.2 adds per field. */
 const fieldOverheadBytes = 32;
 
+/** `isWebSocket`: extended CONNECT (RFC 8441), whose content is that of a tunnel. */
+export type ReceivedRequest = ReceivedHead & { readonly isWebSocket: boolean };
+
 type Limits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
 
 /**
@@ -20,6 +23,7 @@ export class RequestFields implements FieldSink {
   private path: string | undefined = undefined;
   private authority: string | undefined = undefined;
   private scheme: string | undefined = undefined;
+  private protocol: string | undefined = undefined;
   private length: string | undefined = undefined;
   private hasHost = false;
   private isGrpc = false;
@@ -36,6 +40,7 @@ export class RequestFields implements FieldSink {
     this.path = undefined;
     this.authority = undefined;
     this.scheme = undefined;
+    this.protocol = undefined;
     this.length = undefined;
     this.hasHost = false;
     this.isGrpc = false;
@@ -69,9 +74,13 @@ export class RequestFields implements FieldSink {
         if (this.authority !== undefined) this.isMalformed = true;
         this.authority = value;
         return;
-      default:
+      case fieldTag.scheme:
         if (this.scheme !== undefined) this.isMalformed = true;
         this.scheme = value;
+        return;
+      default:
+        if (this.protocol !== undefined) this.isMalformed = true;
+        this.protocol = value;
     }
   }
 
@@ -115,17 +124,21 @@ export class RequestFields implements FieldSink {
   }
 
   /** The request; undefined for one that is malformed. `endStream`: it has no body. */
-  finish(limits: Limits, endStream: boolean): ReceivedHead | undefined {
-    const { headers, method, path, authority, scheme, length } = this;
+  finish(limits: Limits, endStream: boolean): ReceivedRequest | undefined {
+    const { headers, path, authority, scheme, length } = this;
     if (this.isMalformed || !this.hasPseudoFields()) return undefined;
     const contentLength = length === undefined ? undefined : Number(length);
     if (endStream && length !== undefined && contentLength !== 0) return undefined;
+    // What is a CONNECT here is a GET on HTTP/1.1 (RFC 8441 5).
+    const isWebSocket = this.protocol === "websocket";
+    const method = isWebSocket ? "GET" : this.method;
     const target = path ?? authority ?? "";
     return {
       head: { version: "2.0", method, target, authority, scheme, headers },
       contentLength,
       grpc: this.isGrpc,
       listBytes: this.listBytes,
+      isWebSocket,
       refusal: this.refusal(limits, contentLength, target),
     };
   }
@@ -142,8 +155,10 @@ export class RequestFields implements FieldSink {
   }
 
   private hasPseudoFields(): boolean {
-    const { method, path, authority, scheme } = this;
-    if (method === "CONNECT") return authority !== undefined && path === undefined && scheme === undefined;
+    const { method, path, authority, scheme, protocol } = this;
+    if (protocol !== undefined && (method !== "CONNECT" || this.length !== undefined)) return false;
+    if (method === "CONNECT" && protocol === undefined)
+      return authority !== undefined && path === undefined && scheme === undefined;
     if (method === "" || path === undefined || scheme === undefined) return false;
     if (authority === undefined && !this.hasHost) return false;
     return path.startsWith("/") || (path === "*" && method === "OPTIONS");

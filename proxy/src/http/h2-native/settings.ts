@@ -14,6 +14,7 @@ export function serverSettings(limits: FrontLimits): Uint8Array {
   const entries = [
     [settingId.maxConcurrentStreams, maxStreams],
     [settingId.initialWindowSize, streamWindowBytes],
+    [settingId.enableConnectProtocol, 1],
     [settingId.maxHeaderListSize, Math.max(announcedHeaderBytes, 2 * limits.maxHeaderBytes)],
   ] as const;
   const payload = Buffer.alloc(6 * entries.length);

@@ -12,7 +12,10 @@ import type {
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
+import { HeldContent } from "./held-content.ts";
 import { NativeRequestBody } from "./request-body.ts";
+import { StreamSocket } from "./stream-socket.ts";
+import { takeWebSocketProof } from "./web-socket-key.ts";
 import { maxFieldsBytes, putFields, putInformational, putResponseHead } from "./response-block.ts";
 
 /** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
@@ -22,13 +25,17 @@ const maxHeldBytes = 65_536;
 
 /** A status without content (RFC 9110 15.3.6), whatever an upstream has announced. */
 const resetContent = 205;
+const noBytes: Buffer = Buffer.alloc(0);
 const contentLength: ReadonlySet<string> = new Set(["content-length"]);
 
 /** What the front knows of a request besides its head. */
 type RequestFacts = {
   /** Undefined: none was declared. */
   readonly length: number | undefined;
-  readonly hasBody: boolean;
+  /** It came with END_STREAM: there is no body. */
+  readonly hasEnded: boolean;
+  /** Of extended CONNECT for a WebSocket, whose content is that of the tunnel: what a backend must prove to have read. */
+  readonly webSocketKey: string | undefined;
   readonly isHead: boolean;
   readonly grpc: boolean;
 };
@@ -54,7 +61,7 @@ export type StreamHost = {
  */
 export class NativeClientStream extends Http2Stream implements ClientStream, WaitingClient {
   readonly body: NativeRequestBody | null;
-  readonly canUpgrade = false;
+  readonly canUpgrade: boolean;
   headSent = false;
   bytesSent = 0;
   onHeadSent: (() => void) | null = null;
@@ -63,6 +70,13 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   readonly grpc: boolean;
   private readonly connection: StreamHost;
   private readonly isHead: boolean;
+  private readonly webSocketKey: string | undefined;
+  /** Once the stream is a tunnel. */
+  private tunnel: StreamSocket | undefined = undefined;
+  /** Called when what was sent through the tunnel is in frames. */
+  private onSent: (() => void) | undefined = undefined;
+  /** What the client has sent before it was. */
+  private early: HeldContent | undefined = undefined;
   /** A final head was handed over; `head` until it is in a frame. */
   private headTaken = false;
   private head: ResponseHead | undefined = undefined;
@@ -89,8 +103,10 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.connection = connection;
     this.grpc = request.grpc;
     this.isHead = request.isHead;
-    this.remoteEnded = !request.hasBody;
-    this.body = request.hasBody ? new NativeRequestBody(request.length, this) : null;
+    this.remoteEnded = request.hasEnded;
+    this.webSocketKey = request.webSocketKey;
+    this.canUpgrade = request.webSocketKey !== undefined;
+    this.body = request.hasEnded || this.canUpgrade ? null : new NativeRequestBody(request.length, this);
   }
 
   sendInformational(status: number, headers: HeaderList): void {
@@ -172,8 +188,41 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
 
   closeAfterResponse(): void {}
 
-  upgrade(): undefined {
-    return undefined;
+  /** Answers 200, which stands for 101 here (RFC 8441 5), and makes a socket of the stream. */
+  upgrade(headers: HeaderList): { readonly socket: StreamSocket; readonly head: Buffer } | undefined {
+    if (this.isClosed || this.headTaken || this.webSocketKey === undefined) return undefined;
+    if (!takeWebSocketProof(headers, this.webSocketKey)) return undefined;
+    this.headTaken = true;
+    this.head = { status: 200, headers, length: undefined, bodyless: false };
+    this.connection.sender.schedule(this);
+    const socket = new StreamSocket(this);
+    this.tunnel = socket;
+    while (this.early !== undefined && this.early.bytes > 0) socket.receive(this.early.take());
+    if (this.remoteEnded) socket.endOfContent();
+    return { socket, head: noBytes };
+  }
+
+  send(bytes: Buffer, done: () => void): void {
+    if (this.isClosed) return done();
+    const { sender } = this.connection;
+    this.connection.countSent(bytes.length);
+    this.bytesSent += bytes.length;
+    this.hold(bytes);
+    if (this.heldBytes < minCountedBytes) sender.schedule(this);
+    else sender.sendNow(this);
+    if (this.heldBytes === 0) done();
+    else this.onSent = done;
+  }
+
+  finish(): void {
+    if (this.isClosed) return;
+    this.isComplete = true;
+    this.connection.sender.schedule(this);
+  }
+
+  release(): void {
+    if (!this.isClosed && !(this.isComplete && this.remoteEnded))
+      this.connection.reset(this, errorCode.cancel);
   }
 
   /** Ends the response visibly, and tells the exchange, for a reason of ours. */
@@ -192,6 +241,8 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     nowMs: number,
     limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
   ): "body-timeout" | "write-timeout" | undefined {
+    // Tunnels have limits of their own.
+    if (this.isTunnel) return undefined;
     const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
     if (waitingSinceMs > 0 && !this.headSent && !this.grpc && limits.bodyTimeoutMs > 0) {
       if (nowMs - waitingSinceMs >= limits.bodyTimeoutMs) {
@@ -230,8 +281,18 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   }
 
   private countWaiting(): void {
+    if (this.isTunnel) return;
     if (this.heldBytes > 0) this.waiting ??= new WaitingResponse(this.connection.memory, this);
     this.waiting?.hold(this.heldBytes, this.progressBytes);
+  }
+
+  private get isTunnel(): boolean {
+    return this.tunnel !== undefined && !this.tunnel.destroyed;
+  }
+
+  private endTunnel(): void {
+    this.tellSent();
+    this.tunnel?.destroy();
   }
 
   private get progressBytes(): number {
@@ -239,6 +300,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   }
 
   onAllFramed(): void {
+    this.tellSent();
     this.waiting?.hold(0, 0);
     if (!this.awaitsDrain) return;
     this.awaitsDrain = false;
@@ -290,12 +352,27 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   /** The response is complete. Nobody reads the rest of a request that is not (RFC 9113 8.1). */
   onLocalEnd(): void {
     this.waiting?.hold(0, 0);
+    this.tellSent();
+    // The other direction of a tunnel may go on.
+    if (this.tunnel !== undefined && !this.remoteEnded) return;
     if (!this.remoteEnded) this.body?.abort("client-closed");
     this.connection.onResponseEnd(this);
   }
 
+  private tellSent(): void {
+    const { onSent } = this;
+    this.onSent = undefined;
+    onSent?.();
+  }
+
   onContent(bytes: Buffer): boolean {
-    return this.body === null || this.body.receive(bytes);
+    if (this.body !== null) return this.body.receive(bytes);
+    if (this.tunnel !== undefined) this.tunnel.receive(Buffer.from(bytes));
+    else {
+      this.early ??= new HeldContent();
+      this.early.add(bytes);
+    }
+    return true;
   }
 
   onRemoteEnd(): boolean {
@@ -304,6 +381,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
 
   /** The request has come to its end. False: it is not as long as it was declared. */
   onTrailers(trailers: HeaderList | undefined): boolean {
+    this.tunnel?.endOfContent();
     return this.body === null || this.body.end(trailers);
   }
 
@@ -319,7 +397,10 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.dropContent();
     this.waiting?.hold(0, 0);
     this.body?.abort(cause === "fault" ? "malformed" : "client-closed");
-    if (!isOpen) return;
+    if (this.early !== undefined) this.take(this.early.drop());
+    if (this.tunnel !== undefined) this.endTunnel();
+    // The end of a tunnel is that of its sockets, unless the proxy ends it.
+    if (!isOpen || (this.tunnel !== undefined && this.closeReason === "client-closed")) return;
     const { onClose } = this;
     this.onClose = null;
     onClose?.(this.closeReason);

@@ -501,7 +501,7 @@ for (const codec of codecs) {
       }
       expect(values.get(3)).to.equal(100);
       expect(values.get(4)).to.equal(65_536);
-      expect(values.get(8) ?? 0).to.equal(0);
+      expect(values.get(8) ?? 0).to.equal(codec === "native" ? 1 : 0);
       const window = await peer.ofType(frameTypes.windowUpdate);
       expect(window.streamId).to.equal(0);
       expect(65_535 + window.payload.readUInt32BE(0)).to.equal(1_048_576);
