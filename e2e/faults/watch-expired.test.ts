@@ -10,7 +10,7 @@ import { poll } from "../support/poll.ts";
 
 const convergenceLimitMs = 10_000;
 
-describe("fault: watches are cut, and what they resume from is compacted away", () => {
+describe("fault: watches are cut and their resource version is compacted", () => {
   const sandbox = useLoadedSandbox("watch-expired");
 
   before(async function () {

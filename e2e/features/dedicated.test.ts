@@ -36,7 +36,7 @@ type RoutesPage = {
   readonly routes: { readonly [group: string]: { readonly hosts: readonly { readonly host: string }[] } };
 };
 
-describe("Gateways with proxies of their own", () => {
+describe("Gateways with dedicated proxies", () => {
   const sandbox = useSandbox("dedicated");
   const host = "dedicated.e2e.example";
 

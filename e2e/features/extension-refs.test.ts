@@ -29,7 +29,7 @@ const extensions: readonly { readonly kind: string; readonly spec: object }[] = 
 /** The other name that filters have for a SvcExternalAuth. */
 const otherName = "ExternalAuth";
 
-describe("resources of the gateway's own on an HTTPRoute", () => {
+describe("ExtensionRefs of an HTTPRoute", () => {
   const sandbox = useSandbox("extension-refs");
   coversFilters(
     "ExtensionRef to BasicAuth",

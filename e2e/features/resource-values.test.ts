@@ -12,7 +12,7 @@ type Judged = { readonly what: string; readonly spec: object; readonly isTaken: 
 /** Calls that are under way at a time. */
 const atOnce = 20;
 
-describe("the schemas of the gateway's own resources", () => {
+describe("the schemas of custom resources", () => {
   const sandbox = useSandbox("resource-values");
 
   async function judge(kind: KindName, all: readonly Judged[]): Promise<void> {

@@ -14,7 +14,7 @@ const test = "helm-upgrade";
 const passing =
   /\/(pods|replicasets|endpoints|endpointslices|ipaddresses|leases) |secrets \S+\/sh\.helm\.release/;
 
-describe("an upgrade of the release and the way back", () => {
+describe("a Helm upgrade and rollback", () => {
   const sandbox = useLoadedSandbox(test);
   const settings = ["--namespace", namespace, "--wait", "--timeout", "180s"];
 

@@ -116,7 +116,7 @@ describe("the chart", () => {
     });
   });
 
-  describe("rendered by Helm", () => {
+  describe("the rendered chart", () => {
     const helm = [process.env["HELM"] ?? "", join(homedir(), ".cache/e2e-cluster/bin/helm")].find(existsSync);
     before(function () {
       // `make e2e` has one of its own and renders the same.

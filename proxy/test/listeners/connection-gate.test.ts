@@ -10,7 +10,7 @@ describe("the connection gate", () => {
   };
   const entered = undefined;
 
-  describe("of all listeners", () => {
+  describe("the limit of all listeners", () => {
     const full = "connections";
 
     it("the connection gate counts the connections of all workers and ports", () => {
@@ -39,7 +39,7 @@ describe("the connection gate", () => {
     });
   });
 
-  describe("of one listener", () => {
+  describe("the limit of one listener", () => {
     const full = "listener-connections";
 
     it("the connection gate counts each port separately, over all workers", () => {

@@ -36,7 +36,7 @@ describe("the listener manager", () => {
       );
     });
 
-  describe("serves", () => {
+  describe("protocols", () => {
     it("an http listener serves HTTP/1 and describes the accepted connection", async () => {
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80, 8000)]));
@@ -149,7 +149,7 @@ describe("the listener manager", () => {
     });
   });
 
-  describe("changes in place", () => {
+  describe("changes without a new socket", () => {
     it("the next request of an open connection gets a changed table and public port", async () => {
       const table: PortTable = {
         pathLevel: () => "base",
@@ -302,7 +302,7 @@ describe("the listener manager", () => {
     });
   });
 
-  describe("a port that is taken", () => {
+  describe("a port that is in use", () => {
     it("a port that is in use is counted, does not affect other listeners, and is tried again by itself", async () => {
       const taken = await occupy();
       const started = startManager({

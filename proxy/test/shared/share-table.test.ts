@@ -18,7 +18,7 @@ const timeOf = (table: ShareTable, owner: ShareOwner, key: string, nowMs: number
 const keysOf = (count: number, prefix = "key"): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
 
-describe("a table of shares", () => {
+describe("ShareTable", () => {
   it("the share table keeps one time per owner and key, the same for every worker", () => {
     const memory = createShareMemory(16);
     const tables = [new ShareTable(memory), new ShareTable(memory)] as const;

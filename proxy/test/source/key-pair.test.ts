@@ -20,7 +20,7 @@ describe("the key pair of a proxy", () => {
   });
 });
 
-describe("the certificate that comes back", () => {
+describe("the issued certificate", () => {
   it("an issued certificate that cannot be parsed is an error", async () => {
     const { privateKeyPem } = await createKeyPair("pod-1");
     expect(readProxyIdentity(privateKeyPem, "nonsense", 0)).to.deep.equal({

@@ -255,7 +255,7 @@ describe("the proxy state", () => {
     expect(warnings.map(({ fields }) => fields["route_id"])).to.deep.equal(["bad"]);
   });
 
-  describe("a refused update", () => {
+  describe("a rejected update", () => {
     let under: Harness;
     let before: readonly unknown[];
     beforeEach(() => {

@@ -223,7 +223,7 @@ describe("access log", () => {
     expect(setUp({ enabled: false }, "trace,svc_proxy::access=trace").log.enabled).to.equal(false);
   });
 
-  describe("in the console format", () => {
+  describe("the console format of the access log", () => {
     it("an access record in the console format is one readable line", () => {
       expect(writeOne({}, { format: "console" }).slice(25)).to.equal(
         "INFO  svc_proxy::access: GET shop.example.com /cart/1 200 12ms 345B route_id=ingress/shop/web:0.0 upstream=shop/web upstream_addr=10.0.0.5:8080 client_ip=192.0.2.7 attempts=1",

@@ -158,7 +158,7 @@ describe("client certificates", () => {
     });
   }
 
-  describe("with openssl", () => {
+  describe("openssl as the client", () => {
     let folder: string;
     const files = (name: string): readonly string[] => [
       "-cert",
@@ -225,7 +225,7 @@ describe("client certificates", () => {
     expect(await outcome(started, direct, "TLSv1.3")).to.equal(unknownCa);
   });
 
-  describe("for names without certificates of their own", () => {
+  describe("server names without certificates of their own", () => {
     const wild = issueCertificate(["*.wild.example"]);
     const port = tlsPort(["wildcard", "*.wild.example", [wild]], ["exact", "own.wild.example", [server]]);
     const covering = (bucket: ClientValidation["bucket"], host: string): ClientCertPort =>
@@ -252,7 +252,7 @@ describe("client certificates", () => {
     });
   });
 
-  describe("the length of a path", () => {
+  describe("certificate paths", () => {
     const x509 = ({ leafPem }: Issued): X509Certificate => new X509Certificate(leafPem);
 
     it("a certificate path consists of authorities that are valid and may sign", () => {

@@ -144,7 +144,7 @@ describe("limits of TLS handshakes", () => {
     expect(handshakeTimeout, "Node's own limit").to.be.greaterThan(7 * 24 * 60 * 60 * 1000);
   });
 
-  describe("without room", () => {
+  describe("the eviction of handshakes", () => {
     const clock = holdClock();
 
     it("a handshake that has taken a quarter of its time is evicted for a new one", async () => {

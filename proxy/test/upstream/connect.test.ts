@@ -68,7 +68,7 @@ describe("connectEndpoint", () => {
     server.close();
   });
 
-  describe("to a name", () => {
+  describe("endpoints that are names", () => {
     it("connectEndpoint tries the addresses of a name in order", async () => {
       const server = await RawServer.start();
       const { port } = server.endpoint;

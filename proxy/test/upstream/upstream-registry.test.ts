@@ -148,7 +148,7 @@ describe("createUpstreamRegistry", () => {
     ]);
   });
 
-  describe("with TLS", () => {
+  describe("endpoints with TLS", () => {
     const policy: BackendTls = { hostname: "a.test", authorities: authority.leafPem };
     const web = { ...set("ns/web", "10.0.0.1:443"), tls: "ns/strict" };
     const tlsOf = (upstream: Upstream) => upstream.endpoints[0]?.tls;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { AwakeClock } from "../../src/timing/awake-clock.ts";
 import { HangWatch, Heartbeat, heartbeatBytes } from "../../src/worker/hang-watch.ts";
 
-describe("the watch over workers that hang", () => {
+describe("HangWatch", () => {
   let nowMs: number;
   let stop: () => void;
   let watch: HangWatch;

@@ -12,7 +12,7 @@ const header =
 const socket = (inode: number, drops: number, port = "14B4", peer = "0000"): string =>
   ` 1234: 00000000000000000000000000000000:${port} 00000000000000000000000000000000:${peer} 07 00000000:00000000 00:00000000 00000000 65532        0 ${inode} 2 0000000000000000 ${drops}       `;
 
-describe("datagrams that the kernel drops", () => {
+describe("KernelDrops", () => {
   it("kernel drops are counted per port since the last read, over all listening sockets", async () => {
     const files: Record<string, string> = {
       "/proc/net/udp": [header, socket(1, 5), socket(2, 7, "14B5")].join("\n"),

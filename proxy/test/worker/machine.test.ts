@@ -102,7 +102,7 @@ describe("the descriptors of a process", () => {
   });
 });
 
-describe("what the memory of a machine carries", () => {
+describe("limits by memory", () => {
   const machine = (mebibytes: number) => ({ processors: 2, memoryBytes: mebibytes * mebibyte });
 
   it("the connection limit is one per 128 KiB of memory, at most 50 000, unless configured", () => {

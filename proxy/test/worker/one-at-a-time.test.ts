@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { oneAtATime } from "../../src/worker/one-at-a-time.ts";
 
-describe("one at a time", () => {
+describe("oneAtATime", () => {
   it("callers during a run share the next run", async () => {
     const ends: (() => void)[] = [];
     let runs = 0;

@@ -147,7 +147,7 @@ describe("the HTTP/1.1 upstream client", () => {
     expect([second.recorder.text, second.recorder.ends]).to.deep.equal(["all of it", ["end"]]);
   });
 
-  describe("a large body", () => {
+  describe("large response bodies", () => {
     const size = 3_000_000;
     const bytes = Buffer.alloc(size, "0123456789abcdefghijklmnopqrstu");
 
@@ -199,7 +199,7 @@ describe("the HTTP/1.1 upstream client", () => {
     }
   });
 
-  describe("an upgrade", () => {
+  describe("upgrades", () => {
     const upgrade = { upgrade: "websocket", headers: ["Sec-WebSocket-Key", "k"] };
 
     it("an upgrade hands the connection over with the bytes that followed the head", async () => {
@@ -247,7 +247,7 @@ describe("the HTTP/1.1 upstream client", () => {
     });
   });
 
-  describe("abort", () => {
+  describe("abort()", () => {
     it("abort() ends a request that waits for its connection", async () => {
       const server = await start(RawServer.start());
       const { recorder, stream } = send(server.endpoint);

@@ -6,7 +6,7 @@ import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import { answering, ManualBody, RawServer, until } from "../support.ts";
 import { benchForEach, ok } from "./harness.ts";
 
-describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connections", () => {
+describe("the idle timeout of HTTP/1.1 backends", () => {
   const bench = benchForEach();
   const { exchange, start } = bench;
   let nowMs = 0;

@@ -87,7 +87,7 @@ describe("the pool of HTTP/1.1 connections", () => {
     });
   });
 
-  describe("an idle connection", () => {
+  describe("idle connections", () => {
     for (const [name, act] of [
       ["ends", (server: RawServer) => server.peers[0]?.socket.end()],
       ["is reset", (server: RawServer) => server.peers[0]?.reset()],
@@ -105,7 +105,7 @@ describe("the pool of HTTP/1.1 connections", () => {
     }
   });
 
-  describe("a pooled connection that is dead", () => {
+  describe("stale pooled connections", () => {
     /** Answers one request per connection and ends it on the next one, as if the end had crossed that request. */
     const stale = (how: "end" | "reset") =>
       start(
@@ -215,7 +215,7 @@ describe("the pool of HTTP/1.1 connections", () => {
     });
   });
 
-  describe("retire", () => {
+  describe("retire()", () => {
     it("retire() closes idle connections at once and those in use after their response", async () => {
       const server = await start(RawServer.start());
       const [first, second] = [send(server.endpoint), send(server.endpoint)];

@@ -93,7 +93,7 @@ describe("HTTP/1.1 over TLS", () => {
     expect(await outcome(self, { authorities: self.leafPem })).to.equal("200 ok");
   });
 
-  describe("names", () => {
+  describe("the names of backend certificates", () => {
     it("the hostname must match a subject alternative name of the backend certificate", async () => {
       const wildcard = issueCertificate(["*.web.test"], { issuer: authority });
       expect(await outcome(backend, { hostname: "other.test" })).to.equal(otherName);
