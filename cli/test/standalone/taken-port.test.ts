@@ -68,7 +68,7 @@ describe("serve standalone where a port is taken", () => {
         expect(failuresIn(gateway)).to.deep.equal([
           [
             "listener cannot be bound",
-            `Port ${port} is taken by node (process ${process.pid}); listener ${port} of Gateway default/web serves nothing and is tried again every 5 s`,
+            `Port ${port} is taken by node (process ${process.pid}); listener ${port} of Gateway default/web is not served; the bind is retried every 5 s`,
           ],
         ]);
       },

@@ -178,7 +178,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     if (isKnown || !options.reportsFailures) return;
     const why = await describeBindFailure(failure, plan.family === "udp" ? "udp" : "tcp");
     const whose = plan.owner === "ingress" ? "the Ingresses" : `Gateway ${plan.owner}`;
-    const instead = `listener ${plan.port} of ${whose} serves nothing and is tried again every ${bindRetryMs / 1000} s`;
+    const instead = `listener ${plan.port} of ${whose} is not served; the bind is retried every ${bindRetryMs / 1000} s`;
     const fields = { ...describe(plan), local_port: failure.port, reason: failure.code };
     log.error({ ...fields, detail: `${why}; ${instead}` }, "listener cannot be bound");
   };

@@ -98,7 +98,7 @@ export class UdpListener implements Draining {
     if (bytes >= receiveBufferBytes) return;
     this.context.log.info(
       { listener: this.port, receive_buffer_bytes: bytes, wanted_bytes: receiveBufferBytes },
-      "UDP receive buffer is smaller than wanted: raise net.core.rmem_max against losses in bursts",
+      "UDP receive buffer is smaller than requested: raise net.core.rmem_max to avoid losses in bursts",
     );
   }
 

@@ -27,7 +27,10 @@ export async function resolveEndpoint(
   if (isIP(host) !== 0) return ok([{ host, port }]);
   let cancel = (): void => {};
   const timeout = new Promise<never>((_, reject) => {
-    const timer = setTimeout(() => reject(new Error("no answer in time")), lookupTimeoutMs);
+    const timer = setTimeout(
+      () => reject(new Error(`no answer within ${lookupTimeoutMs / 1000} s`)),
+      lookupTimeoutMs,
+    );
     cancel = () => clearTimeout(timer);
   });
   try {

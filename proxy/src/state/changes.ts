@@ -125,7 +125,7 @@ export function checkCertificates(ports: ReadonlyMap<number, TlsPort | undefined
     for (const { host, certificates } of tls?.hosts ?? []) {
       const missing = certificates.find((id) => tls === undefined || !Object.hasOwn(tls.certificates, id));
       if (missing !== undefined)
-        return `resource tls|${port}: ${host} names certificate ${missing}, which the resource does not have`;
+        return `resource tls|${port}: ${host} references certificate ${missing}, which is not in the resource`;
     }
   }
   return undefined;

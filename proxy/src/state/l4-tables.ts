@@ -41,7 +41,7 @@ export function stageL4(
     for (const name of table.endpoints) {
       if (!endpoints.has(name)) {
         return problem(
-          `resource ${l4Key(protocol, port)}: names ${endpointsKey(name)}, which the snapshot does not have`,
+          `resource ${l4Key(protocol, port)}: references ${endpointsKey(name)}, which is not in the snapshot`,
         );
       }
     }
@@ -51,7 +51,7 @@ export function stageL4(
     for (const id of removedRoutes.size === 0 ? [] : table.routeIds) removedRoutes.delete(id);
     for (const name of endpoints.removed) {
       if (table.endpoints.has(name))
-        return problem(`resource ${endpointsKey(name)}: removed while routes name it`);
+        return problem(`resource ${endpointsKey(name)}: removed while routes reference it`);
     }
   }
   return ok({ tables: updates.length === 0 ? tables : next, removedRoutes });

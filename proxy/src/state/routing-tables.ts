@@ -72,12 +72,12 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
       released.add(entries.get(key)?.endpoints ?? []);
       for (const name of uses?.endpoints ?? []) {
         if (!exists(name))
-          return `resource ${key}: names ${endpointsKey(name)}, which the snapshot does not have`;
+          return `resource ${key}: references ${endpointsKey(name)}, which is not in the snapshot`;
       }
     }
     for (const [name, present] of changes) {
       if (!present && endpointUses.count(name) > released.count(name)) {
-        return `resource ${endpointsKey(name)}: removed while routes name it`;
+        return `resource ${endpointsKey(name)}: removed while routes reference it`;
       }
     }
     return undefined;

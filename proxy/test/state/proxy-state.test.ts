@@ -293,11 +293,11 @@ describe("the proxy state", () => {
     });
 
     it("an update is refused when a route names an endpoint set that does not exist", () => {
-      expectRefusal(under, under.move(web, webHost, apiHost), "names endpoints|ns/api/http");
+      expectRefusal(under, under.move(web, webHost, apiHost), "references endpoints|ns/api/http");
     });
 
     it("an update is refused when it removes an endpoint set that a route names", () => {
-      expectRefusal(under, under.move(webHost), "endpoints|ns/web/http: removed while routes name it");
+      expectRefusal(under, under.move(webHost), "endpoints|ns/web/http: removed while routes reference it");
     });
 
     it("an update is refused when a server name refers to a certificate that does not exist", () => {
