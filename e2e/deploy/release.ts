@@ -29,6 +29,7 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
       ...["upgrade", "--install", release, chart, "--namespace", namespace, "--create-namespace"],
       ...["--set", `image.repository=${image.repository}`, "--set-string", `image.tag=${image.tag}`],
       ...((await providerName()) === "kind" ? kindArguments : []),
+      ...codecArguments(),
       ...helmArguments,
       ...["--wait", "--timeout", "180s"],
     ],
@@ -39,6 +40,13 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
 /** Whether an installation exists, complete or in part: the object that undeploy removes last exists. */
 export const isDeployed = async (): Promise<boolean> =>
   (await tryKubectl(["get", "namespace", namespace])).status === 0;
+
+/** CODECS=native in the environment: shared proxies with the codecs of this project. */
+function codecArguments(): readonly string[] {
+  const { CODECS: codecs } = process.env;
+  if (codecs === undefined || codecs === "") return [];
+  return ["http1-codec", "http2-codec"].flatMap((flag) => ["--set", `sharedProxy.flags.${flag}=${codecs}`]);
+}
 
 /** The ports that config/kind/cluster.yaml maps to this machine. */
 const kindArguments = [
