@@ -31,7 +31,7 @@ describe("fault: the API server is stopped for a minute", () => {
         await provider("api-server", "stop");
         const stoppedMs = performance.now();
         let refused = 0;
-        // Every route is asked for all the time: a table that was ever published in part would lack some.
+        // Requests every route continuously: an incomplete table would lack some of them.
         while (performance.now() - stoppedMs < outageMs) {
           for (const host of routes) if ((await send({ host })).status !== 200) refused += 1;
           await delay(250);

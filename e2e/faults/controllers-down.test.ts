@@ -17,7 +17,7 @@ import { poll } from "../support/poll.ts";
 import { areInSync } from "../support/until.ts";
 
 const convergenceLimitMs = 10_000;
-/** Five seconds to take connections still, and what requests under way need; far from the 45 s of the pod. */
+/** Five seconds of accepting connections, and the rest of requests in flight; far below the 45 s of the pod. */
 const endLimitMs = 20_000;
 
 describe("fault: no controller is running", () => {
@@ -50,7 +50,7 @@ describe("fault: no controller is running", () => {
             pod.status.containerStatuses?.[0]?.started === true,
         ),
       );
-      // A proxy that knows nothing must not be given traffic: it says that it is not ready.
+      // A proxy without a snapshot must not get traffic: it is not ready.
       expect(await readiness(nameOf(fresh))).to.equal(503);
       const host = await sandbox.applyRoute("meanwhile");
       expect((await send({ host })).status).to.equal(404);

@@ -57,7 +57,7 @@ describe("fault: a hostile proxy", () => {
     trustPem = await trustBundle();
     const keys = await createKeyPair("hostile");
     ({ csrPem } = keys);
-    // An honest proxy gets its certificate; what follows is refused for what is wrong with it alone.
+    // A valid request gets a certificate, so that the later ones are rejected for their own fault only.
     const token = await requestToken({ ...sharedProxy, audience });
     const answer = await bootstrap({ port: ports.bootstrapPort, trustPem, token, csrPem });
     expect(answer.code).to.equal("OK");
@@ -71,7 +71,7 @@ describe("fault: a hostile proxy", () => {
   const rejections = (reason: string): Promise<number> =>
     metric(leader, "svc_discovery_bootstrap_total", { result: "rejected", reason });
 
-  /** Expects a refusal: its status, its count, and the Event on the controller's pod. */
+  /** Expects a rejection: its status, its count, and the Event on the controller's pod. */
   async function expectRejected(
     request: { readonly token: string; readonly csrPem?: string; readonly wireVersion?: number },
     {
@@ -186,7 +186,7 @@ describe("fault: a hostile proxy", () => {
   });
 });
 
-/** A certificate with the right name from an authority of one's own. */
+/** A certificate with the right name from an untrusted authority. */
 async function forgeIdentity(): Promise<ProxyIdentity> {
   const folder = mkdtempSync(join(tmpdir(), "forged-"));
   try {

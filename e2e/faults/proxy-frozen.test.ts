@@ -7,9 +7,9 @@ import { isReady, nameOf, podsOf, readyPodsOf } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
 
-/** What the chart's readiness probe takes at most, and what the nodes take to hear of it. */
+/** The longest time of the chart's readiness probe, and of the nodes to apply its result. */
 const limitMs = 9_000;
-/** Without a failure for so long, fresh connections go elsewhere. */
+/** After so long without a failure, new connections go to other proxies. */
 const quietMs = 4_000;
 /** The liveness probe would end the proxy some 25 s after it stopped. */
 const frozenMs = 20_000;

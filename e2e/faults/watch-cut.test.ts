@@ -21,7 +21,7 @@ describe("fault: watches are cut in mid-stream", () => {
   const hostOf = (name: string): string => `${name}.${sandbox.namespace}.example`;
 
   before(async function () {
-    if ((await providerName()) === "kind") this.skip(); // kind gives no way between its pods and its API server.
+    if ((await providerName()) === "kind") this.skip(); // kind has no way to cut connections of pods to its API server.
   });
 
   it("no change is missed while watches are cut", async function () {
@@ -41,7 +41,7 @@ describe("fault: watches are cut in mid-stream", () => {
 
     await sandbox.withoutLoss(async () => {
       let isCutting = true;
-      // Every change falls before, into or after a cut; of two routes one is taken away again a little later.
+      // Every change is made before, during or after a cut; one of two routes is deleted again a little later.
       const changing = (async () => {
         for (let number = 0; isCutting; number += 1) {
           const name = `changing-${number}`;

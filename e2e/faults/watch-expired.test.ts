@@ -14,7 +14,7 @@ describe("fault: watches are cut and their resource version is compacted", () =>
   const sandbox = useLoadedSandbox("watch-expired");
 
   before(async function () {
-    if ((await providerName()) === "kind") this.skip(); // kind gives no way to its etcd.
+    if ((await providerName()) === "kind") this.skip(); // kind has no access to its etcd.
   });
   after(async () => {
     if ((await providerName()) !== "kind") await provider("api-server", "heal");

@@ -27,7 +27,7 @@ describe("SvcBackendPolicy", () => {
   const fetch = (headers: Readonly<Record<string, string>> = {}): Promise<Reply> => send({ host, headers });
   const backendOf = async (headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> =>
     echoed(await fetch(headers))?.backend;
-  /** Who answers so many requests with the same headers. */
+  /** The backends that answer a number of requests with the same headers. */
   const backendsOf = async (headers: Readonly<Record<string, string>>): Promise<ReadonlySet<unknown>> => {
     const seen = new Set<unknown>();
     for (let i = 0; i < 20; i++) seen.add(await backendOf(headers));

@@ -97,7 +97,7 @@ describe("backend-tls", () => {
   it("BackendTLSPolicy: a ClusterTrustBundle provides the authorities", async function () {
     const name = sandbox.namespace;
     const bundles = "/apis/certificates.k8s.io/v1beta1/clustertrustbundles";
-    // Kubernetes leaves the kind out unless it is asked for it.
+    // Kubernetes serves the kind only when it is enabled.
     if ((await call(bundles)).status === 404) return this.skip();
     const trust = (pem: string): Promise<unknown> =>
       sandbox.apply({

@@ -31,7 +31,7 @@ describe("ClientTrafficPolicy", () => {
     },
   });
 
-  /** What comes back for a request behind these bytes, until the connection ends. */
+  /** The bytes that answer a request after these bytes, until the connection ends. */
   async function talk(address: string, start: string): Promise<string> {
     const socket = connect({ host: address, port: 80 });
     let text = "";

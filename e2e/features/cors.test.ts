@@ -21,7 +21,7 @@ describe("cors", () => {
       method: "OPTIONS",
       headers: { "access-control-request-method": "PUT", "access-control-request-headers": "x-a" },
     });
-  /** What a response says about other origins, by the rest of the names. */
+  /** The Access-Control headers of a response, without the prefix of their names. */
   const grants = ({ headers }: Reply): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
       Object.entries(headers).flatMap(([name, value]) =>

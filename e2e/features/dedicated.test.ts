@@ -142,7 +142,7 @@ describe("Gateways with dedicated proxies", () => {
         while (!isMoved) {
           const address = (await addressOf()) ?? before;
           if ((await echoAt(address).catch(() => undefined)) !== undefined) continue;
-          // A client may have asked for the address just before it was another one.
+          // A client may have read the address just before it changed.
           if ((await addressOf()) === address) failures++;
         }
       })();

@@ -26,7 +26,7 @@ const extensions: readonly { readonly kind: string; readonly spec: object }[] = 
     },
   },
 ];
-/** The other name that filters have for a SvcExternalAuth. */
+/** The alias of SvcExternalAuth in filters. */
 const otherName = "ExternalAuth";
 
 describe("ExtensionRefs of an HTTPRoute", () => {
@@ -101,7 +101,7 @@ describe("ExtensionRefs of an HTTPRoute", () => {
     expect(compressed.headers["content-encoding"]).to.equal("gzip");
     expect(echoed(await get("/PathRewriteRegex/a?b=c"))?.path).to.equal("/new/a?b=c");
     expect(echoed(await get("/RetryPolicy"))?.path).to.equal("/RetryPolicy");
-    // The echo backend is the service: it answers with the status that the query names.
+    // The echo backend is the service: it answers with the status in the query.
     for (const path of ["/SvcExternalAuth", "/ExternalAuth"]) {
       expect(await statusOf(path)).to.equal(200);
       expect(await statusOf(`${path}?status=403`)).to.equal(403);

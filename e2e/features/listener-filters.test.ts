@@ -31,7 +31,7 @@ describe("filters of listeners", () => {
   const host = "listener-filters.e2e.example";
   const open = { host: "open.e2e.example" };
 
-  /** The echo backend is the service: it says its name, and answers with the status that the query names. */
+  /** The echo backend is the service: it sends its name, and answers with the status in the query. */
   const edge = (service: string): object => {
     const externalAuth = {
       protocol: "HTTP",
@@ -59,7 +59,7 @@ describe("filters of listeners", () => {
     );
   });
 
-  /** The backend that answered, or the status of what else did. */
+  /** The backend that answered, or else the status of the response. */
   async function get(path: string, options: Partial<SendOptions> = {}): Promise<string | undefined> {
     const address = await programmedAddress(sandbox.namespace, "edge");
     const reply = await send({ host, gateway: address, path, ...options });

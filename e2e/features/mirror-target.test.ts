@@ -12,7 +12,7 @@ describe("mirror-target", () => {
   const sandbox = useSandbox("mirror-target");
   covers("mirror-target");
   const host = "mirror-target.e2e.example";
-  /** A Service whose only endpoint takes no connections. */
+  /** A Service whose only endpoint accepts no connections. */
   const dead: readonly object[] = [
     {
       apiVersion: "v1",

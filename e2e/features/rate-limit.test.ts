@@ -26,7 +26,7 @@ describe("rate-limit", () => {
       annotations: { "rate-limit": `${sandbox.namespace}/${name}`, "trust-forwarded-for": "true" },
       paths: [{ service: "echo" }],
     });
-  /** Sends until one is refused; each proxy counts for itself. */
+  /** Sends requests until one is rejected; each proxy counts separately. */
   async function exhaust(
     ask: () => Promise<Reply>,
     most: number,

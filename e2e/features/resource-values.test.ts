@@ -9,7 +9,7 @@ import { useSandbox } from "../support/sandbox.ts";
 
 type Judged = { readonly what: string; readonly spec: object; readonly isTaken: boolean };
 
-/** Calls that are under way at a time. */
+/** The number of concurrent calls. */
 const atOnce = 20;
 
 describe("the schemas of custom resources", () => {

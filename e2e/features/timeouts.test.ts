@@ -16,7 +16,7 @@ describe("timeouts", () => {
   };
   const serving = (name: keyof typeof hosts, annotations: Readonly<Record<string, string>>): object =>
     ingress({ name, host: hosts[name], annotations, paths: [{ service: "echo" }] });
-  /** The answer of a backend that takes its time. */
+  /** The status of a response that a backend delays. */
   const statusOf = async (host: string, delayMs: number): Promise<number> =>
     (await send({ host, path: `/?delayMs=${delayMs}`, timeoutMs: 25_000 })).status;
 

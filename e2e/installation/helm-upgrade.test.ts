@@ -10,7 +10,7 @@ import { helm, root } from "../support/provider.ts";
 
 const test = "helm-upgrade";
 
-/** Objects that pods, Services and releases bring and take by themselves, addresses a while after their Services. */
+/** Objects that are created and deleted with pods, Services and releases; addresses a while after their Services. */
 const passing =
   /\/(pods|replicasets|endpoints|endpointslices|ipaddresses|leases) |secrets \S+\/sh\.helm\.release/;
 

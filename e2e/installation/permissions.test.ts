@@ -18,7 +18,7 @@ type AuditEvent = {
     readonly subresource?: string;
     readonly namespace?: string;
   };
-  /** What authorization said; admission may refuse what was allowed. */
+  /** The decision of authorization; admission may still reject an allowed request. */
   readonly annotations?: { readonly "authorization.k8s.io/decision"?: "allow" | "forbid" };
 };
 
@@ -33,7 +33,7 @@ type Role = {
 
 const roles = "/apis/rbac.authorization.k8s.io/v1";
 
-/** What is asked for only when things go another way than in these tests, and when that is. */
+/** Permissions that are used only in situations that these tests do not cause, and those situations. */
 const rarely: readonly (readonly [permission: RegExp, when: string])[] = [
   [
     /^[a-z.-]+\.(k8s\.io|svc-labs\.dev)\/[a-z]+ get$/,
@@ -56,8 +56,8 @@ const rarely: readonly (readonly [permission: RegExp, when: string])[] = [
 ];
 
 /**
- * Everything that the installation has asked of the API server, against what its roles grant.
- * It runs late, when the other tests have made the controllers do all that they do.
+ * Compares the requests of the installation to the API server with the permissions of its roles. Runs late, when the
+ * other tests have caused every kind of request.
  */
 describe("the permissions of the chart", () => {
   const sandbox = useSandbox("permissions");
@@ -66,9 +66,9 @@ describe("the permissions of the chart", () => {
   before(async function () {
     await waitUntilWhole();
     const file = await provider("audit-log");
-    // kind records nothing.
+    // kind has no audit log.
     if (!existsSync(file)) return this.skip();
-    // An installation that was here before lost its rights a moment before it ended.
+    // An earlier installation lost its permissions a moment before it ended.
     const { metadata } = await ask<Role>(`${roles}/clusterroles/${namespace}-svc-controller`);
     const sinceMs = Date.parse(metadata.creationTimestamp);
     const ofNamespace = `system:serviceaccount:${namespace}:`;
@@ -102,7 +102,7 @@ describe("the permissions of the chart", () => {
     );
   };
 
-  /** An API server that has just started refuses what it grants a moment later, when it has read the roles. */
+  /** An API server that has just started rejects requests until it has read the roles. */
   it("the permissions are sufficient: no request was only ever denied", () => {
     const events = readEvents();
     const withDecision = (decision: "allow" | "forbid"): ReadonlySet<string> =>
@@ -169,7 +169,7 @@ const l4Route = (kind: string, spec: object = {}): object => ({
   },
 });
 
-/** With everything that a Gateway can have of its own. */
+/** A Gateway with every kind of object that dedicated proxies can have. */
 const dedicatedGateway: readonly object[] = [
   {
     apiVersion: "gateway.svc-labs.dev/v1alpha1",
@@ -184,7 +184,7 @@ const dedicatedGateway: readonly object[] = [
   }),
 ];
 
-/** One of each kind whose status is written. */
+/** An object of each kind whose status is written. */
 const objectsWithStatuses: readonly object[] = [
   gateway("permissions", {
     listeners: [httpListener("http", 8088)],

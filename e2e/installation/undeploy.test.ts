@@ -4,7 +4,7 @@ import { listObjects, rememberedObjects } from "../support/objects.ts";
 import { waitUntilWhole } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 
-/** Takes the installation away, so it runs last. */
+/** Removes the installation, so it runs last. */
 describe("undeploy", () => {
   before(async function () {
     this.timeout(300_000);
@@ -18,18 +18,18 @@ describe("undeploy", () => {
     if (remembered === undefined) return this.skip();
     const before = new Set(remembered);
     const added = async (): Promise<readonly string[]> =>
-      // Namespaces of other tests may still be going, and a new node makes its lease a moment late.
+      // Namespaces of other tests may still be terminating, and a new node creates its lease a moment late.
       (await listObjects()).filter(
         (name) => !before.has(name) && !/[ /]e2e-|leases kube-node-lease\//.test(name),
       );
-    // The question finds what is there now, or its later answer would mean nothing.
+    // The list must find the present objects, or its later result would prove nothing.
     expect((await added()).join("\n"))
       .to.include(`apps/v1/deployments ${namespace}/svc-controller`)
       .and.include("validatingadmissionpolicies")
       .and.include("clusterroles")
       .and.include("httproutes.gateway.networking.k8s.io");
     await undeploy();
-    // The cluster's own controllers tidy up a moment later: API services, addresses.
+    // The controllers of the cluster delete some objects a moment later: API services, addresses.
     await poll("nothing to be left", async () => {
       const left = await added();
       if (left.length > 0) throw new Error(left.join("\n"));

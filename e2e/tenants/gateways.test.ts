@@ -146,7 +146,7 @@ describe("a tenant with Gateways", () => {
     const versions = async (): Promise<string> =>
       (await accounts()).map(({ metadata }) => metadata.resourceVersion).join();
     const before = await versions();
-    // Long enough for a fight: the Gateways of others are served in between.
+    // Long enough for two Gateways to overwrite each other; other Gateways are served meanwhile.
     for (let times = 0; times < 10; times++) await expectGatewayServed();
     expect(await versions()).to.equal(before);
     for (const name of ["a", "a-e2e"]) await tenant.delete("gateway", name);
@@ -163,7 +163,7 @@ describe("a tenant with Gateways", () => {
     await makeClass(name);
     await tenant.apply(gateway("kept", { gatewayClassName: name }));
     const address = await programmedAddress(tenant.namespace, "kept");
-    // The nodes hear of an address a moment after the Gateway has it.
+    // The nodes apply an address a moment after the Gateway has it.
     await poll("the address to answer", async () => {
       const reply = await send({ host: "any.example", gateway: address, timeoutMs: 5_000 });
       return reply.status === 404;
@@ -212,7 +212,7 @@ describe("a tenant with Gateways", () => {
         ),
       });
     for (let index = 0; index < count; index++) await tenant.apply(many(index));
-    // Whichever ends first: the ports inside, or those of the cluster's nodes.
+    // Either the internal ports run out first, or the node ports of the cluster.
     await poll(
       "the ports to be used up, or all to be served",
       async () => {
@@ -225,7 +225,7 @@ describe("a tenant with Gateways", () => {
     );
     await expectGatewayServed();
     for (let index = 0; index < count; index++) await tenant.delete("gateway", `many-${index}`);
-    // Node ports are given back with the Services.
+    // Node ports are released with the Services.
     const ofTenant = encodeURIComponent(`gateway.svc-labs.dev/gateway-namespace=${tenant.namespace}`);
     await poll(
       "the Services to be deleted",

@@ -9,14 +9,14 @@ import { podsOf, waitUntilWhole } from "../support/pods.ts";
 import { serviceAt, useTenant, useVictim } from "../support/tenant.ts";
 import { until } from "../support/until.ts";
 
-/** Every port of a pod of the gateway that is not for traffic. */
+/** The management ports of the pods of the gateway. */
 const ports = { controller: [8081, 8082, 50051, 50052], "shared-proxy": [8081, 8082] } as const;
 
 describe("a tenant whose backends are pods of the gateway", () => {
   const tenant = useTenant("tenant-ports");
   const victim = useVictim("tenant-ports-victim");
   const host = `${tenant.namespace}.example`;
-  /** By path: what each leads to. */
+  /** The target of each path. */
   const targets = new Map<string, { readonly address: string; readonly port: number }>();
 
   before(async function () {
