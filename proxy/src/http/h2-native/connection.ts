@@ -210,6 +210,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
         grpc: received.grpc,
       },
     );
+    client.urgency = received.urgency;
     this.streams.set(streamId, client);
     this.requests++;
     this.endAfterLastRequest();

@@ -13,6 +13,7 @@ export const fieldTag = {
   contentLength: 8,
   contentType: 9,
   host: 10,
+  priority: 11,
 } as const;
 
 const { plain, malformed } = fieldTag;
@@ -31,6 +32,7 @@ const namedTags: ReadonlyMap<string, number> = new Map<string, number>([
   ["content-length", fieldTag.contentLength],
   ["content-type", fieldTag.contentType],
   ["host", fieldTag.host],
+  ["priority", fieldTag.priority],
   ["connection", malformed],
   ["keep-alive", malformed],
   ["proxy-connection", malformed],

@@ -1,3 +1,4 @@
+import { ordinaryUrgency } from "../../http2/connection/sending-stream.ts";
 import type { FieldSink } from "../../http2/hpack/decoder.ts";
 import type { FrontLimits } from "../front.ts";
 import type { HeadRefusal, ReceivedHead } from "../h2/request-head.ts";
@@ -8,8 +9,18 @@ import { fieldTag, isPseudo } from "./field-tags.ts";
 /** What RFC 9113 6.5.2 adds per field. */
 const fieldOverheadBytes = 32;
 
-/** `isWebSocket`: extended CONNECT (RFC 8441), whose content is that of a tunnel. */
-export type ReceivedRequest = ReceivedHead & { readonly isWebSocket: boolean };
+export type ReceivedRequest = ReceivedHead & {
+  /** Extended CONNECT (RFC 8441), whose content is that of a tunnel. */
+  readonly isWebSocket: boolean;
+  /** From 0, the most urgent, to 7 (RFC 9218 4.1). */
+  readonly urgency: number;
+};
+
+/** The urgency that a Priority field asks for. */
+function urgencyOf(value: string): number {
+  const [, digit] = /(?:^|[\s,])u=([0-7])(?:$|[\s,;])/.exec(value) ?? [];
+  return digit === undefined ? ordinaryUrgency : Number(digit);
+}
 
 type Limits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
 
@@ -25,6 +36,7 @@ export class RequestFields implements FieldSink {
   private scheme: string | undefined = undefined;
   private protocol: string | undefined = undefined;
   private length: string | undefined = undefined;
+  private urgency = ordinaryUrgency;
   private hasHost = false;
   private isGrpc = false;
   private cookieAt = -1;
@@ -42,6 +54,7 @@ export class RequestFields implements FieldSink {
     this.scheme = undefined;
     this.protocol = undefined;
     this.length = undefined;
+    this.urgency = ordinaryUrgency;
     this.hasHost = false;
     this.isGrpc = false;
     this.cookieAt = -1;
@@ -101,6 +114,9 @@ export class RequestFields implements FieldSink {
       case fieldTag.contentType:
         this.isGrpc = isGrpc(value);
         break;
+      case fieldTag.priority:
+        this.urgency = urgencyOf(value);
+        break;
       case fieldTag.host:
         if (this.hasHost) this.isMalformed = true;
         this.hasHost = true;
@@ -139,6 +155,7 @@ export class RequestFields implements FieldSink {
       grpc: this.isGrpc,
       listBytes: this.listBytes,
       isWebSocket,
+      urgency: this.urgency,
       refusal: this.refusal(limits, contentLength, target),
     };
   }
@@ -166,7 +183,7 @@ export class RequestFields implements FieldSink {
 }
 
 /** Fields that are looked at by name, and may come behind the content all the same. */
-const trailerTags: ReadonlySet<number> = new Set([fieldTag.cookie, fieldTag.contentType]);
+const trailerTags: ReadonlySet<number> = new Set([fieldTag.cookie, fieldTag.contentType, fieldTag.priority]);
 
 /** Takes the trailers of a request. */
 export class TrailerFields implements FieldSink {

@@ -192,8 +192,10 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return isSound;
   }
 
-  onUnknownFrame(length: number): boolean {
+  onUnknownFrame(type: number, length: number): boolean {
     if (this.block.isOpen) return this.onFault(errorCode.protocolError, "header block interrupted");
+    // Browsers send some for each request.
+    if (type === frameType.priorityUpdate) return this.punish(this.guard.countMinor(awake.nowMs));
     return this.punish(this.guard.countUnknown(awake.nowMs, length));
   }
 

@@ -10,7 +10,7 @@ import {
 import { putNoTable } from "../hpack/encoder.ts";
 import { initialPeerSettings, type PeerSettings } from "../frames/settings-frame.ts";
 import { flushLater } from "./flush-later.ts";
-import { maxContentBytes, type SendingStream } from "./sending-stream.ts";
+import { maxContentBytes, ordinaryUrgency, type SendingStream } from "./sending-stream.ts";
 
 /** Most that waits for the socket of a connection before its streams have to wait. */
 const maxWaitingBytes = 65_536;
@@ -35,6 +35,8 @@ export class Sender {
   /** Those whose content has all gone into frames. */
   private emptied: SendingStream[] = [];
   private isFlushDue = false;
+  /** Some stream has asked to go before or behind the others. */
+  private hasUrgencies = false;
   /** The next block has to say that there is no table. */
   private owesTableSize = false;
 
@@ -53,6 +55,7 @@ export class Sender {
   /** The stream has something to send; it is asked for it at the end of the turn. */
   schedule(stream: SendingStream): void {
     if (!stream.isQueued) {
+      if (stream.urgency !== ordinaryUrgency) this.hasUrgencies = true;
       stream.isQueued = true;
       this.ready.push(stream);
     }
@@ -119,14 +122,27 @@ export class Sender {
 
   private sendReady(): void {
     const { ready } = this;
+    if (this.hasUrgencies) ready.sort((a, b) => a.urgency - b.urgency);
     for (let i = 0; i < ready.length; i++) {
       const stream = ready[i] as SendingStream;
       const turn = this.hasRoom ? this.sendFrame(stream) : "waits";
-      if (turn === "goes-on") ready.push(stream);
+      if (turn === "goes-on") this.sendAgain(stream, i + 1);
       else if (turn === "waits") this.stopped.push(stream);
       else stream.isQueued = false;
     }
     ready.length = 0;
+  }
+
+  /** Behind those that are as urgent. */
+  private sendAgain(stream: SendingStream, from: number): void {
+    const { ready } = this;
+    const last = ready.at(-1) as SendingStream;
+    if (!this.hasUrgencies || last.urgency <= stream.urgency) ready.push(stream);
+    else {
+      let at = from;
+      while ((ready[at] as SendingStream).urgency <= stream.urgency) at++;
+      ready.splice(at, 0, stream);
+    }
   }
 
   private sendFrame(stream: SendingStream): Turn {

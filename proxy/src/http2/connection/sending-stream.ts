@@ -4,6 +4,9 @@ import { initialFrameBytes } from "../frames/frame-types.ts";
 /** Most content of a frame, whatever the peer would take: streams take turns by frames. */
 export const maxContentBytes = initialFrameBytes;
 
+/** That of streams that ask for none. */
+export const ordinaryUrgency = 3;
+
 /**
  * The sending half of a stream: a head, content in order, and an end, which wait here until the windows of the peer and the
  * socket have room for them.
@@ -18,6 +21,8 @@ export abstract class SendingStream {
   isClosed = false;
   /** Among those that will be asked for frames. */
   isQueued = false;
+  /** From 0, which goes first, to 7 (RFC 9218 4.1). */
+  urgency: number = ordinaryUrgency;
   /** Content that was handed over and is in no frame. */
   heldBytes = 0;
   /** Content that was put into frames. */

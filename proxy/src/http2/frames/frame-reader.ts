@@ -10,8 +10,8 @@ export type FrameHandler = {
   onContent(streamId: number, bytes: Buffer): boolean;
   /** It ends; `overheadBytes` of it were padding. */
   onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean;
-  /** A frame of a type that nobody knows; its payload is skipped. */
-  onUnknownFrame(length: number): boolean;
+  /** A frame of another type than those of RFC 9113; its payload is skipped. */
+  onUnknownFrame(type: number, length: number): boolean;
   /** Connection error (RFC 9113 5.4.1). */
   onFault(code: number, reason: string): void;
 };
@@ -127,7 +127,7 @@ export class FrameReader {
       return this.fail(errorCode.frameSizeError, "frame larger than announced");
     }
     if (type === frameType.data) return this.beginData(length);
-    if (type > frameType.continuation && !this.handler.onUnknownFrame(length)) return false;
+    if (type > frameType.continuation && !this.handler.onUnknownFrame(type, length)) return false;
     if (length === 0) this.endFrame(noBytes, 0);
     return true;
   }

@@ -10,6 +10,7 @@ export const frameType = {
   goaway: 7,
   windowUpdate: 8,
   continuation: 9,
+  priorityUpdate: 16,
 } as const;
 
 export const frameFlag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;

@@ -161,6 +161,30 @@ describe("the native codec of HTTP/2", () => {
     expect(block[0]?.payload.subarray(0, 2)).to.deep.equal(Buffer.of(0x20, 0x89));
   });
 
+  it("a more urgent response is sent whole before the others, which share what is left of the window", async () => {
+    await start();
+    // All windows but that of the connection.
+    peer.send(frame(frameTypes.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(1_000_000)])));
+    const asking = (id: number, priority: string): Buffer =>
+      requestFrame(id, { end: true, fields: [["priority", priority]] });
+    peer.send(asking(1, "u=5"), asking(3, "u=5, i"), asking(5, "i, u=1"), asking(7, "u=9"));
+    await until(() => server.requests.length === 4);
+    for (const { client } of server.requests) {
+      client.sendHead(streamingHead());
+      client.write("x".repeat(16_000));
+      client.write("y".repeat(380));
+    }
+    await until(() => contentOf(1).length > 0);
+    const sizes = (): number[] => [1, 3, 5, 7].map((id) => contentOf(id).length);
+    await isAlive();
+    expect(sizes()).to.deep.equal([16_380, 16_380, 16_380, 16_380]);
+    for (const { client } of server.requests) client.write("z".repeat(10_000));
+    peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(15_000)));
+    await isAlive();
+    // 15 octets were left.
+    expect(sizes()).to.deep.equal([16_380, 16_380, 26_380, 21_395]);
+  });
+
   it("a request that crosses the first GOAWAY is served, one behind the last GOAWAY is not", async () => {
     await start((_connection, _head, client) => setImmediate(() => reply(client, "ok")));
     const open = post(1);

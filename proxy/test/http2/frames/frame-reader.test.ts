@@ -26,8 +26,8 @@ function read(bytes: Buffer, cuts: readonly number[], asServer = true): string[]
         found.push(`end@${streamId} ${content} ${overheadBytes} ${endStream}`);
         return true;
       },
-      onUnknownFrame(length) {
-        found.push(`unknown ${length}`);
+      onUnknownFrame(type, length) {
+        found.push(`unknown ${type} ${length}`);
         return true;
       },
       onFault: (code, reason) => void found.push(`fault ${code} ${reason}`),
