@@ -216,7 +216,7 @@ describe("the native codec of HTTP/2", () => {
       ],
     };
     for (const [name, trick] of Object.entries(tricks)) {
-      it(`${name}`, async () => {
+      it(name, async () => {
         await start();
         for (let i = 0; i < 210; i++)
           peer.send(post(2 * i + 1, [["content-length", "1"]]), ...trick(2 * i + 1));
