@@ -16,6 +16,8 @@ export function createNativeHttp1Front(options: Http1FrontOptions): Front {
   return {
     accept(socket, client) {
       if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
+      // Its end would not be announced a second time.
+      if (socket.destroyed) return;
       front.wake();
       const transport = new SocketTransport(socket);
       const connection = new Http1Connection(transport, client, context);

@@ -46,7 +46,10 @@ const stricter: Readonly<Record<string, Stricter>> = {
   // llhttp says nothing of a body behind such a request that is broken, or does not end.
   "an upgrade with a broken body": {
     reasons: ["malformed-body", "incomplete"],
-    shows: (text) => /\r\nUpgrade: [^]*\r\n\r\n/i.test(text) && /\r\nConnection: upgrade\r\n/i.test(text),
+    shows: (text) => {
+      const [head = ""] = /^(?:\r\n)*[^]*?\r\n\r\n/.exec(text) ?? [];
+      return /\r\nUpgrade:/i.test(head) && /\r\nConnection:[^\r]*\bupgrade\b/i.test(head);
+    },
   },
   // More digits than any size has, or extensions that are not of RFC 9112 7.1.1.
   "the line of a chunk's size": {

@@ -128,6 +128,8 @@ class TestSocket extends Duplex {
   /** A CONNECT, behind which nothing is read. It is told before the requests before it. */
   connect: ReadMessage | undefined = undefined;
   isRefused = false;
+  /** What comes behind such a request is not looked at. */
+  hasRefusedFraming = false;
   isClosed = false;
 
   override _read(): void {}
@@ -144,10 +146,10 @@ function llhttpServer(): Server {
   const read = (request: IncomingMessage, response: ServerResponse): void => {
     const socket = request.socket as unknown as TestSocket;
     const { httpVersion, method = "", url = "", rawHeaders } = request;
-    if (socket.isRefused) return;
+    if (socket.hasRefusedFraming) return;
     // What the front checks that is built on it.
     if (readFraming(httpVersion, url, rawHeaders, limits).kind === "refused") {
-      socket.isRefused = true;
+      socket.hasRefusedFraming = true;
       return;
     }
     let body = "";
@@ -181,7 +183,7 @@ function llhttpServer(): Server {
   server.on("connect", (request: IncomingMessage, socket: TestSocket) => {
     const { httpVersion: version, method = "", url: target = "", rawHeaders: headers } = request;
     if (readFraming(version, target, headers, limits).kind === "refused") {
-      socket.isRefused = true;
+      socket.hasRefusedFraming = true;
       return;
     }
     socket.connect = { version, method, target, headers, body: "", trailers: [] };
@@ -206,13 +208,18 @@ export async function readByLlhttp(bytes: Buffer): Promise<Reading> {
   socket.push(null);
   // A connection without a request does not end by itself.
   await Promise.race([over, afterTurns(12)]);
-  const { isRefused, isClosed } = socket;
-  if (socket.connect !== undefined && !isRefused) socket.messages.push(socket.connect);
+  const { isRefused, isClosed, hasRefusedFraming } = socket;
+  if (socket.connect !== undefined && !hasRefusedFraming) socket.messages.push(socket.connect);
   socket.destroy();
   const incomplete = socket.messages.indexOf(undefined);
   const complete = incomplete < 0 ? socket.messages : socket.messages.slice(0, incomplete);
   const messages = complete.filter((message) => message !== undefined);
-  return { messages, end: isRefused && !isClosed ? "refused" : "clean", closes: isClosed, reason: "" };
+  return {
+    messages,
+    end: hasRefusedFraming || (isRefused && !isClosed) ? "refused" : "clean",
+    closes: isClosed && !hasRefusedFraming,
+    reason: "",
+  };
 }
 
 async function afterTurns(turns: number): Promise<void> {
