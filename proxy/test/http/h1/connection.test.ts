@@ -19,7 +19,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
   afterEach(stopAll);
 
   describe("pipelining", () => {
-    it("answers in order, one at a time", async () => {
+    it("the HTTP/1 front answers pipelined requests in order, one at a time", async () => {
       const { connect, streams } = await startManual();
       const client = await connect();
       client.send(request("/1") + request("/2") + request("/3"));
@@ -32,7 +32,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       expect(text.match(/answer-\d/g)).to.deep.equal(["answer-1", "answer-2", "answer-3"]);
     });
 
-    it("answers a long pipeline completely", async () => {
+    it("the HTTP/1 front answers every request of a long pipeline", async () => {
       const { connect, events } = await startAnswering();
       const client = await connect();
       const count = 5000;
@@ -48,7 +48,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
     if (codec === "node") endsConnectionsOverTheMemory();
     else holdsWhatWaits();
 
-    it("does not start the next request while the client does not read the last answer", async () => {
+    it("the HTTP/1 front does not start the next request while the client does not read the last response", async () => {
       const big = "x".repeat(20_000_000);
       const { connect, streams } = await startManual();
       const client = await connect();
@@ -64,7 +64,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
   });
 
   describe("the number of requests", () => {
-    it("is limited: the last answer says so", async () => {
+    it("the last response that a connection may get carries Connection: close", async () => {
       const { connect, events } = await startAnswering({ maxRequestsPerConnection: 3 });
       const client = await connect();
       client.send(request("/1") + request("/2") + request("/3") + request("/4"));
@@ -76,7 +76,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
     });
   });
 
-  it("stops the source of a client that does not read, and lets it go on when it does", async () => {
+  it("a response to a client that does not read is paused, and resumes when the client reads", async () => {
     const total = 300;
     let written = 0;
     const { connect, sockets } = await startFront((_, _head, stream) => {
@@ -111,7 +111,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
   describe("a client that ends its side", () => {
     const clock = holdClock();
 
-    it("still gets its answer, and then the end", async () => {
+    it("a client that has ended its side still gets its response, and then the end", async () => {
       const { connect, streams } = await startManual();
       const client = await connect();
       client.socket.end(request("/1"));
@@ -121,14 +121,14 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       expect(await client.untilEnd()).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n[^]*hello$/);
     });
 
-    it("gets all answers of its pipeline", async () => {
+    it("a client that has ended its side gets all responses of its pipeline", async () => {
       const { connect } = await startAnswering();
       const client = await connect();
       client.socket.end(request("/1") + request("/2"));
       expect(statusesOf(await client.untilEnd())).to.deep.equal(["200", "200"]);
     });
 
-    it("between requests is let go", async () => {
+    it("the connection of a client that ends its side between requests is closed", async () => {
       const { connect, front } = await startAnswering();
       const client = await connect();
       client.send(request("/1"));
@@ -138,14 +138,14 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       await eventually(() => front.connections === 0);
     });
 
-    it("inside a head gets 400", async () => {
+    it("a client that ends its side inside a request head gets 400", async () => {
       const { connect } = await startAnswering();
       const client = await connect();
       client.socket.end("GET / HTTP/1.1\r\nHost");
       expect(statusesOf(await client.untilEnd())).to.deep.equal(["400"]);
     });
 
-    it("and has gone is found out while its request waits", async () => {
+    it("the HTTP/1 front detects a client that has disconnected while its request waits", async () => {
       const { connect, streams, front } = await startManual({ bodyTimeoutMs: 40 });
       const reasons: string[] = [];
       const client = await connect();
@@ -157,7 +157,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       expect(reasons).to.deep.equal(["client-closed"]);
     });
 
-    it("and reads on is asked with interim responses, which precede its answer", async () => {
+    it("a client that has ended its side is probed with interim responses, which precede its response", async () => {
       const { connect, streams } = await startManual({ bodyTimeoutMs: 40 });
       const client = await connect();
       client.socket.end(request("/1"));
@@ -170,7 +170,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
   });
 
   describe("a client that resets the connection", () => {
-    it("ends its request at once", async () => {
+    it("a client that resets the connection ends its request at once", async () => {
       const { connect, streams, front } = await startManual();
       const reasons: string[] = [];
       const client = await connect();
@@ -185,7 +185,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
   });
 
   describe("draining", () => {
-    it("ends idle connections at once and busy ones after their answer", async () => {
+    it("a drain closes idle connections at once and busy ones after their response", async () => {
       const { connect, streams, front } = await startManual();
       const idle = await connect();
       const used = await connect();
@@ -204,7 +204,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       expect(await busy.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
     });
 
-    it("answers a request whose head has begun", async () => {
+    it("a request whose head has begun is still answered during a drain", async () => {
       const { connect, front, sockets } = await startAnswering();
       const client = await connect();
       client.send("GET /begun HTTP/1.1\r\n");
@@ -214,14 +214,14 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       expect(await client.untilEnd()).to.match(/Connection: close\r\n[^]*\/begun$/);
     });
 
-    it("ends a connection that comes later and asks for nothing", async () => {
+    it("a connection that is opened during a drain and sends nothing is closed", async () => {
       const { connect, front } = await startAnswering();
       front.drain();
       const client = await connect();
       expect(await client.untilEnd()).to.equal("");
     });
 
-    it("asks clients of a draining listener to leave, but keeps idle ones", async () => {
+    it("a draining listener sends Connection: close with responses and keeps idle connections open", async () => {
       const { connect, listener } = await startAnswering();
       const client = await connect();
       const idle = await connect();
@@ -232,7 +232,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       expect(await idle.untilEnd()).to.match(/Connection: close\r\n/);
     });
 
-    it("ends everything when told to, and counts what it cut", async () => {
+    it("the HTTP/1 front closes every connection when it is destroyed, and counts the requests that it cut", async () => {
       const { connect, streams, front } = await startManual();
       const reasons: string[] = [];
       const clients = [await connect(), await connect(), await connect()];
@@ -247,7 +247,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
     });
   });
 
-  it("closes the connection of a handler that throws, and no other", async () => {
+  it("a handler that throws closes its own connection and no other", async () => {
     const { connect, events } = await startFront((_, head, client) => {
       if (head.target === "/bug") throw new Error("a bug");
       answer(client);
@@ -264,7 +264,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
 
 /** Node's codec reads on and parses whatever comes, so that one connection can fill the memory of all. */
 function endsConnectionsOverTheMemory(): void {
-  it("ends connections whose requests would fill the memory", async () => {
+  it("a connection whose pipelined requests would fill the memory is closed", async () => {
     const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
     const client = await connect();
     client.send(request("/").repeat(40_000));
@@ -283,7 +283,7 @@ function endsConnectionsOverTheMemory(): void {
     ["chunked bodies", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
   ];
   for (const [name, text] of large) {
-    it(`ends connections earlier whose requests have large ${name}`, async () => {
+    it(`a connection with pipelined requests that have large ${name} is closed earlier`, async () => {
       const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
       const client = await connect();
       client.send(request("/") + text.repeat(1000));
@@ -296,7 +296,7 @@ function endsConnectionsOverTheMemory(): void {
 
 /** The native codec reads 64 KiB ahead, so that it takes many connections to fill the memory. */
 function holdsWhatWaits(): void {
-  it("reads no more behind a request than it may hold, and goes on where it stopped", async () => {
+  it("the HTTP/1 front stops reading behind a request at its limit, and continues where it stopped", async () => {
     const { connect, streams, sockets, events } = await startManual({ maxRequestsPerConnection: 0 });
     const client = await connect();
     const count = 40_000;
@@ -318,7 +318,7 @@ function holdsWhatWaits(): void {
     expect(events).to.deep.equal([]);
   });
 
-  it("ends a connection that would hold more than there is memory for those of all", async () => {
+  it("a connection that exceeds the memory that all connections share for waiting bytes is closed", async () => {
     const { connect, streams, events, front } = await startManual();
     const ahead = "x".repeat(100_000);
     const clients: RawClient[] = [];

@@ -15,7 +15,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     return { ...started, heads };
   };
 
-  it("hands over method, target, version and fields as they came", async () => {
+  it("method, target, version and fields reach the handler as they were received", async () => {
     const { connect, heads } = await startRecording();
     const client = await connect();
     client.send(
@@ -34,7 +34,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     ]);
   });
 
-  it("reads a request that arrives byte by byte", async () => {
+  it("a request head that arrives byte by byte is read", async () => {
     const { connect, heads } = await startRecording();
     const client = await connect();
     for (const byte of "GET /slow HTTP/1.1\r\nHost: a\r\nX-Long: value\r\n\r\n") {
@@ -51,7 +51,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     ["asterisk", "OPTIONS * HTTP/1.1"],
     ["authority", "CONNECT a:443 HTTP/1.1"],
   ] as const) {
-    it(`passes on the ${form} form of a target`, async () => {
+    it(`a request target in ${form} form reaches the handler unchanged`, async () => {
       const { connect, heads } = await startRecording();
       const client = await connect();
       client.send(`${line}\r\nHost: a\r\n\r\n`);
@@ -60,7 +60,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     });
   }
 
-  it("closes after a CONNECT", async () => {
+  it("the connection is closed after the response to CONNECT", async () => {
     const { connect } = await startRecording();
     const client = await connect();
     client.send("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -68,7 +68,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\nConnection: close\r\n[^]*hello$/);
   });
 
-  it("leaves the Host rules to the pipeline", async () => {
+  it("a request with a missing or repeated Host reaches the handler", async () => {
     const { connect, heads } = await startRecording();
     const client = await connect();
     client.send("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
@@ -76,7 +76,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     expect(heads.map(({ headers }) => headers)).to.deep.equal([[], ["Host", "a", "Host", "b"]]);
   });
 
-  it("ignores empty lines before a request", async () => {
+  it("empty lines before a request are ignored", async () => {
     const { connect, heads } = await startRecording();
     const client = await connect();
     client.send("\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -94,14 +94,18 @@ describeCodecs("the HTTP/1 front: heads", () => {
       ["a longer target", `GET ${target(101)} HTTP/1.1\r\nHost: a\r\n\r\n`, "414"],
       ["a target beyond the parser's bound", `GET ${target(5000)} HTTP/1.1\r\nHost: a\r\n\r\n`, "414"],
       ["as many fields as allowed", `GET / HTTP/1.1\r\n${fields(5)}\r\n`, "200"],
-      ["one field more", `GET / HTTP/1.1\r\n${fields(6)}\r\n`, "431"],
+      ["one field more than allowed", `GET / HTTP/1.1\r\n${fields(6)}\r\n`, "431"],
       ["far more fields", `GET / HTTP/1.1\r\n${fields(150)}\r\n`, "431"],
       ["fields of the largest size", `GET / HTTP/1.1\r\nX: ${"v".repeat(995)}\r\n\r\n`, "200"],
-      ["a byte more", `GET / HTTP/1.1\r\nX: ${"v".repeat(996)}\r\n\r\n`, "431"],
+      [
+        "fields that are a byte larger than allowed",
+        `GET / HTTP/1.1\r\nX: ${"v".repeat(996)}\r\n\r\n`,
+        "431",
+      ],
       ["fields beyond the parser's bound", `GET / HTTP/1.1\r\nX: ${"v v".repeat(3000)}\r\n\r\n`, "431"],
     ];
     for (const [name, request, status] of cases) {
-      it(`answers ${name} with ${status}`, async () => {
+      it(`a request with ${name} gets ${status}`, async () => {
         const { connect, heads, events } = await startRecording(small);
         const client = await connect();
         client.send(request);
@@ -115,7 +119,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
       });
     }
 
-    it("applies the limits of the product's defaults", async () => {
+    it("the default limits answer long targets with 414 and large or many fields with 431", async () => {
       const { connect } = await startRecording();
       for (const [request, status] of [
         [`GET ${target(16_385)} HTTP/1.1\r\nHost: a\r\n\r\n`, "414"],
@@ -131,7 +135,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     });
   });
 
-  it("describes a refusal as the other errors of the proxy", async () => {
+  it("a rejected head gets the same kind of error response as other errors of the proxy", async () => {
     const { connect } = await startRecording({ maxUriBytes: 10 });
     const client = await connect();
     client.send("GET /longer-than-that HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -144,7 +148,7 @@ describeCodecs("the HTTP/1 front: heads", () => {
     expect(bodyOf(text)).to.equal("414 URI Too Long\n");
   });
 
-  it("gives a refused HEAD request no body", async () => {
+  it("the response to a rejected HEAD request has no body", async () => {
     const { connect } = await startRecording({ maxUriBytes: 10 });
     const client = await connect();
     client.send("HEAD /longer-than-that HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -34,7 +34,7 @@ describeCodecs("the HTTP/1 front after a time without connections", () => {
     return started;
   }
 
-  it("gives a new connection all of its time for a head", async () => {
+  it("a new connection gets its full header timeout after an hour without connections", async () => {
     const { connect } = await startIdle();
     const client = await connect();
     await sweeps();
@@ -42,7 +42,7 @@ describeCodecs("the HTTP/1 front after a time without connections", () => {
     expect(statusesOf(await client.until(/hello$/))).to.deep.equal(["200"]);
   });
 
-  it("gives a new request all of its time for a body", async () => {
+  it("a new request gets its full body timeout after an hour without connections", async () => {
     const { connect } = await startIdle();
     const client = await connect();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");

@@ -9,7 +9,7 @@ const headersOf = (...rawHeaders: string[]): object => {
 };
 
 describe("IncomingRequest", () => {
-  it("has the fields that are looked up by name, in any case", () => {
+  it("IncomingRequest holds the fields that are looked up by name, in any case", () => {
     expect(
       headersOf(
         "Content-Length",
@@ -30,7 +30,7 @@ describe("IncomingRequest", () => {
     expect(headersOf("Host", "a", "Upgrade", "websocket")).to.deep.equal({ upgrade: "websocket" });
   });
 
-  it("leaves out the others, also those of the same length", () => {
+  it("IncomingRequest leaves out all other fields, also those of the same length", () => {
     const others = [
       "Host",
       "a",
@@ -46,7 +46,7 @@ describe("IncomingRequest", () => {
     expect(headersOf(...others)).to.deep.equal({});
   });
 
-  it("joins repeated fields, so that none hides another", () => {
+  it("IncomingRequest joins repeated fields, so that none hides another", () => {
     expect(headersOf("Upgrade", "h2c", "upgrade", "websocket")).to.deep.equal({ upgrade: "h2c, websocket" });
   });
 });

@@ -13,8 +13,11 @@ const others = [
 describeCodecs("the HTTP/1 front: methods", (codec) => {
   afterEach(stopAll);
 
-  const served = codec === "native" ? "every token" : "those that Node names, and answers 501 to all others";
-  it(`takes ${served}`, async () => {
+  const served =
+    codec === "native"
+      ? "every token as a method"
+      : "the methods that Node names, and answers 501 to all others";
+  it(`the HTTP/1 front accepts ${served}`, async () => {
     const { connect } = await startFront((_, _head, stream) => answer(stream));
     for (const method of [...METHODS.filter((name) => name !== "CONNECT"), ...others]) {
       const client = await connect();
@@ -24,7 +27,7 @@ describeCodecs("the HTTP/1 front: methods", (codec) => {
     }
   });
 
-  it("answers 400 to what is no method", async () => {
+  it("a method that is not a token gets 400", async () => {
     const { connect } = await startFront((_, _head, stream) => answer(stream));
     for (const line of [" GET / HTTP/1.1", "G\u00e4T / HTTP/1.1", "(GET) / HTTP/1.1", "\u0001 / HTTP/1.1"]) {
       const client = await connect();

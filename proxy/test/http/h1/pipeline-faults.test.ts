@@ -26,13 +26,13 @@ describeCodecs("the HTTP/1 front: faults behind a request that is being answered
     return { statuses, served: streams.length };
   }
 
-  it("refuses a request whose chunks broke while it waited, without passing it on", async () => {
+  it("a waiting request with malformed chunks gets 400 and does not reach the handler", async () => {
     const { statuses, served } = await play(`${request}${chunked}g\r\nabc\r\n0\r\n\r\n`);
     expect(statuses).to.deep.equal(["200", "400"]);
     expect(served).to.equal(1);
   });
 
-  it("refuses a request whose trailers frame another body", async () => {
+  it("a waiting request whose trailers declare a Content-Length gets 400", async () => {
     const { statuses, served } = await play(
       `${request}${chunked}3\r\nabc\r\n0\r\nContent-Length: 5\r\n\r\n${request}`,
     );
@@ -40,19 +40,19 @@ describeCodecs("the HTTP/1 front: faults behind a request that is being answered
     expect(served).to.equal(1);
   });
 
-  it("forgets a request that the client did not complete before it left", async () => {
+  it("a waiting request that the client left incomplete gets no response", async () => {
     const { statuses } = await play(`${request}${chunked}3\r\nab`);
     expect(statuses).to.deep.equal(["200"]);
   });
 
-  it("refuses bytes that are no request, although the client has ended its side", async () => {
+  it("bytes that are no request are rejected even when the client has ended its side", async () => {
     const { statuses, served } = await play(`${request}b@d\r\n\r\n`);
     // No token for the one; for the other an unknown method as soon as its first letter.
     expect(statuses).to.deep.equal(["200", codec === "native" ? "400" : "501"]);
     expect(served).to.equal(1);
   });
 
-  it("closes after the last answer of a pipeline whose client has ended its side", async () => {
+  it("the connection is closed after the last response of a pipeline whose client has ended its side", async () => {
     const { connect, streams, front } = await startManual();
     const client = await connect();
     client.socket.end(request + request);

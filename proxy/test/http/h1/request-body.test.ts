@@ -43,7 +43,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     ],
   ];
   for (const [name, rest, expected] of cases) {
-    it(`delivers ${name}, and the next request after it`, async () => {
+    it(`a request with ${name} is delivered, and so is the next request`, async () => {
       const { connect } = await startEcho();
       const client = await connect();
       client.send(`POST / HTTP/1.1\r\nHost: a\r\n${rest}${get}`);
@@ -51,7 +51,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       expect(bodyOf(text).startsWith(expected)).to.equal(true);
     });
 
-    it(`delivers ${name} that arrives byte by byte`, async () => {
+    it(`a request with ${name} that arrives byte by byte is delivered`, async () => {
       const { connect } = await startEcho();
       const client = await connect();
       for (const byte of `POST / HTTP/1.1\r\nHost: a\r\n${rest}`) {
@@ -62,7 +62,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     });
   }
 
-  it("tells the declared length", async () => {
+  it("a request body has the length that Content-Length declares, or none", async () => {
     const lengths: (number | undefined)[] = [];
     const { connect } = await startFront((_, _head, client) => {
       lengths.push(client.body?.length);
@@ -76,7 +76,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     expect(lengths).to.deep.equal([3, undefined]);
   });
 
-  it("reads nothing beyond its buffer before the start", async () => {
+  it("a request body is not read beyond its buffer before it is started", async () => {
     let body: RequestBody | null = null;
     const { connect, sockets } = await startFront((_, _head, client) => {
       body = client.body;
@@ -90,7 +90,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     flood.stop();
   });
 
-  it("reads nothing beyond its buffer while the sink is paused, and goes on where it stopped", async () => {
+  it("a request body is not read beyond its buffer while the sink is paused, and continues where it stopped", async () => {
     const sink = new CollectingSink();
     let body: RequestBody | null = null;
     const { connect, sockets } = await startFront((_, _head, client) => {
@@ -112,7 +112,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
   });
 
   describe("that ends too early", () => {
-    it("tells the sink and the exchange when the client leaves", async () => {
+    it("a client that disconnects inside a body is reported to the sink and the exchange", async () => {
       const sink = new CollectingSink();
       const closes: string[] = [];
       const { connect } = await startFront((_, _head, client) => {
@@ -128,7 +128,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       expect(closes).to.deep.equal(["client-closed"]);
     });
 
-    it("takes a half-close in the middle for leaving", async () => {
+    it("a half-close inside a body counts as a disconnect", async () => {
       const closes: string[] = [];
       const { connect, front } = await startFront((_, _head, client) => {
         client.onClose = (reason) => closes.push(reason);
@@ -140,7 +140,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       expect(closes).to.deep.equal(["client-closed"]);
     });
 
-    it("aborts after the body timeout; the answer is the pipeline's", async () => {
+    it("the body timeout aborts a request body, and the handler still sends the response", async () => {
       const { connect, events } = await startFront(
         (_, _head, client) => {
           const sink = new CollectingSink();
@@ -158,7 +158,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     describe("by a limit of time", () => {
       const clock = holdClock();
 
-      it("does not count the time while the sink is paused", async () => {
+      it("the body timeout does not count the time while the sink is paused", async () => {
         const sink = new CollectingSink();
         let body: RequestBody | null = null;
         const { connect, sockets, front } = await startFront(
@@ -195,7 +195,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     const startDeaf = (respond: (client: ClientStream) => void = answer): Promise<FrontUnderTest> =>
       startFront((_, _head, client) => respond(client));
 
-    it("skips a small rest and keeps the connection", async () => {
+    it("a small unread rest of a body is skipped and the connection is kept", async () => {
       const { connect } = await startDeaf();
       const client = await connect();
       client.send("POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\nabc");
@@ -205,7 +205,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       expect(text).not.to.contain("Connection: close");
     });
 
-    it("skips a small rest that it has begun to read", async () => {
+    it("a small rest of a body that was partly read is skipped and the connection is kept", async () => {
       const { connect } = await startDeaf((client) => {
         if (client.body === null) return answer(client);
         const sink = new CollectingSink();
@@ -220,7 +220,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       await client.until(/hello[^]*hello$/);
     });
 
-    it("closes when the small rest does not come", async () => {
+    it("the connection is closed when the small unread rest of a body does not arrive", async () => {
       const { connect } = await startFront((_, _head, client) => answer(client), { bodyTimeoutMs: 40 });
       const client = await connect();
       client.send("POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\nabc");
@@ -231,7 +231,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       ["a large rest", `Content-Length: ${large}`],
       ["chunks", "Transfer-Encoding: chunked"],
     ] as const) {
-      it(`closes without losing the answer when ${name} keeps coming`, async () => {
+      it(`a client that keeps sending ${name} gets the whole response before the connection is closed`, async () => {
         const { connect } = await startDeaf();
         const client = await connect();
         client.send(`POST / HTTP/1.1\r\n${framing}\r\n\r\n`);
@@ -247,7 +247,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       });
     }
 
-    it("answers a request that it gives up in the middle of the body", async () => {
+    it("a response that is sent in the middle of a large body reaches the client", async () => {
       const { connect } = await startDeaf((client) => {
         const sink = new CollectingSink();
         client.body?.start({
@@ -275,7 +275,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
   describe("with Expect: 100-continue", () => {
     const expecting = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
 
-    it("sends 100 only when the pipeline does, and keeps the connection then", async () => {
+    it("an Expect: 100-continue gets 100 only when the handler sends it, and the connection is kept", async () => {
       const seen: string[] = [];
       const { connect } = await startFront((_, head, client) => {
         seen.push(head.headers[head.headers.indexOf("Expect") + 1] as string);
@@ -294,7 +294,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       expect(seen).to.deep.equal(["100-continue"]);
     });
 
-    it("closes after an answer without 100, because the body may or may not follow", async () => {
+    it("a final response without 100 closes the connection, because the body may or may not follow", async () => {
       const { connect } = await startFront((_, _head, client) => answer(client));
       const client = await connect();
       client.send(expecting);
@@ -303,7 +303,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
       expect(text).to.contain("\r\nConnection: close\r\n");
     });
 
-    it("passes on an expectation that nobody knows", async () => {
+    it("an unknown expectation reaches the handler", async () => {
       const { connect } = await startFront((_, head, client) => answer(client, head.headers.join()));
       const client = await connect();
       client.send("GET / HTTP/1.1\r\nExpect: gold\r\n\r\n");

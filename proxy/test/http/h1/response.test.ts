@@ -40,7 +40,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
   };
 
   describe("framing", () => {
-    it("relays a known length as it came, and keeps the connection without saying so", async () => {
+    it("a response with a Content-Length is relayed unchanged, without a Connection field", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head(["X-A", "1", "content-length", "5", "X-A", "2"], { length: 5 }));
         stream.write("hello");
@@ -53,7 +53,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(client.ended).to.equal(false);
     });
 
-    it("adds a length that only the head's record names", async () => {
+    it("a length without a Content-Length field is sent as Content-Length", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head([], { length: 5 }));
         stream.write("hello");
@@ -62,7 +62,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(await client.until(/hello$/)).to.match(/\r\nContent-Length: 5\r\n/);
     });
 
-    it("sends chunks to HTTP/1.1 when the length is unknown", async () => {
+    it("a response of unknown length is sent in chunks to HTTP/1.1", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head(["Content-Length", "99"]));
         stream.write("hello");
@@ -75,7 +75,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(bodyOf(text)).to.equal("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n");
     });
 
-    it("sends trailers after chunks", async () => {
+    it("trailers are sent after the last chunk", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head());
         stream.write("hello");
@@ -87,7 +87,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     });
 
     for (const status of [204, 304]) {
-      it(`sends ${status} without body or chunks, and keeps the connection`, async () => {
+      it(`a response with status ${status} has no body or chunks, and the connection is kept`, async () => {
         const { client } = await ask((stream) => {
           stream.sendHead(head(["ETag", '"1"'], { status, bodyless: true, length: 0 }));
           stream.end(undefined);
@@ -98,7 +98,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       });
     }
 
-    it("takes Content-Length off a 204", async () => {
+    it("a 204 response is sent without Content-Length", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head(["Content-Length", "0"], { status: 204, bodyless: true, length: 0 }));
         stream.end(undefined);
@@ -106,7 +106,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(await client.until(/\r\n\r\n$/)).not.to.match(/Content-Length/);
     });
 
-    it("leaves the length that describes what HEAD or 304 do not send", async () => {
+    it("the Content-Length of a HEAD response and of a 304 is relayed", async () => {
       for (const [method, status] of [
         ["HEAD", 200],
         ["GET", 304],
@@ -121,7 +121,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       }
     });
 
-    it("sends a HEAD response without length as its head alone", async () => {
+    it("a HEAD response without length is a head alone", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head([], { bodyless: true }));
         stream.end(undefined);
@@ -130,7 +130,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(text).not.to.match(/0\r\n\r\n$/);
     });
 
-    it("keeps the bytes of a Content-Disposition after a Content-Length", async () => {
+    it("the bytes of a Content-Disposition are kept after a Content-Length", async () => {
       const { client } = await ask((stream) => {
         const value = 'attachment; filename="\xc3\xa9.txt"';
         stream.sendHead(head(["Content-Length", "5", "Content-Disposition", value], { length: 5 }));
@@ -144,20 +144,20 @@ describeCodecs("the HTTP/1 front: responses", () => {
   });
 
   describe("to HTTP/1.0", () => {
-    it("closes after a response with a length", async () => {
+    it("an HTTP/1.0 connection is closed after a response with a length", async () => {
       const { client } = await ask((stream) => answer(stream), "GET / HTTP/1.0\r\n\r\n");
       const text = await client.untilEnd();
       expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\nConnection: close\r\n[^]*hello$/);
     });
 
-    it("keeps the connection when asked to and the length is known", async () => {
+    it("an HTTP/1.0 connection with keep-alive is kept when the length is known", async () => {
       const request = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
       const { client } = await ask((stream) => answer(stream), request + request);
       const text = await client.until(/hello[^]*hello$/);
       expect(text.match(/\r\nConnection: keep-alive\r\n/g)).to.have.length(2);
     });
 
-    it("ends a body of unknown length by closing, never with chunks", async () => {
+    it("an HTTP/1.0 response of unknown length ends with the connection, never with chunks", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head());
         stream.write("hello");
@@ -170,7 +170,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(client.errorCode).to.equal(undefined);
     });
 
-    it("resets the connection when such a body breaks off", async () => {
+    it("an HTTP/1.0 connection is reset when a body of unknown length breaks off", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head());
         stream.write("hel");
@@ -180,7 +180,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(client.errorCode).to.equal("ECONNRESET");
     });
 
-    it("gets no interim responses", async () => {
+    it("an HTTP/1.0 client gets no interim responses", async () => {
       const { client } = await ask((stream) => {
         stream.sendInformational(103, ["Link", "</a>"]);
         answer(stream);
@@ -190,7 +190,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
   });
 
   describe("what the client must see as broken", () => {
-    it("a body shorter than its length", async () => {
+    it("a response body shorter than its length ends the connection", async () => {
       const { client, reasons } = await ask((stream) => {
         stream.sendHead(head(["Content-Length", "10"], { length: 10 }));
         stream.write("hello");
@@ -201,7 +201,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(reasons()).to.deep.equal(["broken-response"]);
     });
 
-    it("a body longer than its length, of which nothing beyond the length is sent", async () => {
+    it("a response body longer than its length is cut at that length and breaks the connection", async () => {
       let told: string | undefined;
       const { client, reasons } = await ask((stream) => {
         stream.onClose = (reason) => {
@@ -216,7 +216,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(told).to.equal("broken-response");
     });
 
-    it("chunks without their end", async () => {
+    it("a chunked response that is aborted ends without the last chunk", async () => {
       const { client } = await ask((stream) => {
         stream.sendHead(head());
         stream.write("hello");
@@ -225,13 +225,13 @@ describeCodecs("the HTTP/1 front: responses", () => {
       expect(bodyOf(await client.untilEnd())).to.equal("5\r\nhello\r\n");
     });
 
-    it("an abort before the head: nothing at all", async () => {
+    it("a response that is aborted before its head sends nothing", async () => {
       const { client } = await ask((stream) => stream.abort());
       expect(await client.untilEnd()).to.equal("");
     });
 
     for (const value of ["a\r\nX-Evil: 1", "a\nb", "a\0b", "\u010a\u010d"]) {
-      it(`a head with the value ${JSON.stringify(value)}`, async () => {
+      it(`a response head with the field value ${JSON.stringify(value)} is not sent`, async () => {
         const { client, reasons } = await ask((stream) => {
           stream.sendHead(head(["X-A", value], { length: 0 }));
           stream.end(undefined);
@@ -241,7 +241,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       });
     }
 
-    it("trailers that are no field lines", async () => {
+    it("trailers that are no field lines are not sent, and the chunks do not end", async () => {
       const { client, reasons } = await ask((stream) => {
         stream.sendHead(head());
         stream.write("hello");
@@ -252,7 +252,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     });
   });
 
-  it("relays interim responses before the final one", async () => {
+  it("interim responses are relayed before the final response only", async () => {
     const { client } = await ask((stream) => {
       stream.sendInformational(103, ["Link", "</a>; rel=preload"]);
       stream.sendInformational(101, []);
@@ -265,7 +265,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(text).to.match(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a>; rel=preload\r\n\r\nHTTP\/1\.1 102 /);
   });
 
-  it("keeps the Date of the upstream and adds one where none came", async () => {
+  it("the Date of the upstream is kept, and a response without Date gets one", async () => {
     const { client } = await ask((stream) => answer(stream, "hello", ["date", "yesterday"]));
     expect((await client.until(/hello$/)).match(/\r\ndate: /gi)).to.have.length(1);
     expect(client.text).to.match(/\r\ndate: yesterday\r\n/);
@@ -273,7 +273,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(await other.client.until(/hello$/)).to.match(/\r\nDate: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r\n/);
   });
 
-  it("closes when told to, and says so", async () => {
+  it("a response that is to close the connection carries Connection: close", async () => {
     const { client } = await ask((stream) => {
       stream.closeAfterResponse();
       answer(stream);
@@ -281,7 +281,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(await client.untilEnd()).to.match(/\r\nConnection: close\r\n[^]*hello$/);
   });
 
-  it("closes when told to after the head has left", async () => {
+  it("the connection is closed after a response when that is requested after its head was sent", async () => {
     const { client } = await ask((stream) => {
       stream.sendHead(head([], { length: 5 }));
       setImmediate(() => {
@@ -293,7 +293,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(await client.untilEnd()).to.match(/hello$/);
   });
 
-  it("closes when the client asked for it", async () => {
+  it("a request with Connection: close closes the connection after its response", async () => {
     const { client } = await ask(
       (stream) => answer(stream),
       "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
@@ -301,7 +301,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(await client.untilEnd()).to.match(/\r\nConnection: close\r\n[^]*hello$/);
   });
 
-  it("hands a small message to the socket in one piece, also when it comes later in the turn", async () => {
+  it("a small response is written to the socket in one piece, also when it follows later in the turn", async () => {
     const pieces: string[] = [];
     const { connect, sockets } = await startFront((_, _head, stream) => {
       const socket = sockets[0] as Socket;
@@ -320,7 +320,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(pieces).to.have.length(1);
   });
 
-  it("sends a head without data at the end of the turn", async () => {
+  it("a response head without data is sent at the end of the turn", async () => {
     let finish = (): void => {};
     const { client } = await ask((stream) => {
       stream.sendHead(head());
@@ -331,7 +331,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     await client.until(/\r\n\r\n0\r\n\r\n$/);
   });
 
-  it("sends data that arrives in the same turn as the head at its end", async () => {
+  it("data that follows a response head in the same turn is sent at the end of the turn", async () => {
     let finish = (): void => {};
     const { client } = await ask((stream) => {
       stream.sendHead(head());
@@ -343,7 +343,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     await client.until(/0\r\n\r\n$/);
   });
 
-  it("counts the bytes of the body", async () => {
+  it("a client stream counts the bytes of the response body", async () => {
     let stream: ClientStream | undefined;
     const { client } = await ask((given) => {
       stream = given;
@@ -357,7 +357,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(stream?.headSent).to.equal(true);
   });
 
-  it("gives bytes to the system at once, and tells what a client that does not read leaves here", async () => {
+  it("response bytes are written to the socket at once, and pendingBytes counts those that the client does not read", async () => {
     let stream: ClientStream | undefined;
     const { client } = await ask((given) => {
       stream = given;
@@ -382,7 +382,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
     expect(bodyOf(client.text).length).to.be.above(pieces * piece.length);
   });
 
-  it("ignores calls after the end", async () => {
+  it("a client stream ignores calls after the end of the response", async () => {
     const { client } = await ask((stream) => {
       answer(stream);
       stream.sendHead(head());

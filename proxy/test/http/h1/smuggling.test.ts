@@ -130,14 +130,15 @@ describeCodecs("the HTTP/1 front: request smuggling", (codec) => {
   };
 
   for (const [name, fields, status] of refused) {
-    it(`answers ${name} with ${status} and closes`, () =>
+    it(`a request with ${name} gets ${status}, and the connection is closed`, () =>
       expectRefusal(`POST / HTTP/1.1\r\nHost: a\r\n${fields}`, status));
   }
   for (const [name, request, status] of codec === "native" ? [...lines, ...refusedByNative] : lines) {
-    it(`answers ${name} with ${status} and closes`, () => expectRefusal(request, status));
+    it(`a request with ${name} gets ${status}, and the connection is closed`, () =>
+      expectRefusal(request, status));
   }
 
-  it("refuses what follows a request only after answering that request", async () => {
+  it("a malformed pipelined request is rejected only after the request before it was answered", async () => {
     const { connect } = await startFront((_, head, client) => setImmediate(answer, client, head.target));
     const client = await connect();
     client.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nX : a\r\n\r\n");
@@ -146,7 +147,7 @@ describeCodecs("the HTTP/1 front: request smuggling", (codec) => {
     expect(text).to.contain("/first");
   });
 
-  it("takes chunked in any case, and chunk extensions", async () => {
+  it("Transfer-Encoding: chunked is accepted in any case, with chunk extensions", async () => {
     const sink = new CollectingSink();
     const { connect } = await startFront((_, _head, client) => {
       sink.onComplete = () => answer(client);
@@ -173,7 +174,7 @@ describeCodecs("the HTTP/1 front: request smuggling", (codec) => {
       return { ...started, targets };
     };
 
-    it(`aborts a chunked body with ${name}, and closes after the answer`, async () => {
+    it(`a chunked body with ${name} is aborted, and the connection is closed after the response`, async () => {
       const { connect, events, targets } = await startReading();
       const client = await connect();
       client.send(head);
@@ -185,7 +186,7 @@ describeCodecs("the HTTP/1 front: request smuggling", (codec) => {
       expect(events.map((event) => event.reason)).to.deep.equal(["malformed-body"]);
     });
 
-    it(`answers a chunked body with ${name} that comes with its head, and closes`, async () => {
+    it(`a chunked body with ${name} that arrives with its head is answered, and the connection is closed`, async () => {
       const { connect, events, targets } = await startReading();
       const client = await connect();
       client.send(head + body + second);
@@ -198,7 +199,7 @@ describeCodecs("the HTTP/1 front: request smuggling", (codec) => {
     });
   }
 
-  it("reports a broken body once, whatever follows", async () => {
+  it("a malformed body is reported once, even when more bytes follow", async () => {
     let client: ClientStream | undefined;
     const { connect, events, sockets } = await startFront((_, _head, stream) => {
       client = stream;
@@ -219,7 +220,7 @@ describeCodecs("the HTTP/1 front: request smuggling", (codec) => {
     expect(events.map((event) => event.reason)).to.deep.equal(["malformed-body"]);
   });
 
-  it("delivers no end of a body whose coding breaks before the body is read", async () => {
+  it("a body whose chunks break before the body is read is aborted instead of ended", async () => {
     const sink = new CollectingSink();
     let isServed = false;
     const { connect, events } = await startFront((_, _head, client) => {

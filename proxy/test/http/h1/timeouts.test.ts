@@ -17,7 +17,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
   const clock = holdClock();
   afterEach(stopAll);
 
-  it("answers a head that does not end with 408", async () => {
+  it("a request head that does not end gets 408", async () => {
     const started = await startAnswering({ headerTimeoutMs: 60 });
     const client = await started.connect();
     const begun = "GET / HTTP/1.1\r\nHost: a\r\n";
@@ -32,7 +32,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(started.events[0]?.head?.headers).to.deep.equal(headers);
   });
 
-  it("answers a HEAD request whose head does not end with 408", async () => {
+  it("a HEAD request whose head does not end gets 408", async () => {
     const { connect, sockets } = await startAnswering({ headerTimeoutMs: 60 });
     const client = await connect();
     const begun = "HEAD / HTTP/1.1\r\nHost";
@@ -44,7 +44,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(bodyOf(text)).to.equal(codec === "native" ? "" : "408 Request Timeout\n");
   });
 
-  it("counts from the first byte, however the bytes trickle", async () => {
+  it("the header timeout counts from the first byte, however slowly bytes trickle in", async () => {
     const { connect } = await startAnswering({ headerTimeoutMs: 120 });
     const client = await connect();
     client.send("GET / HTTP/1.1\r\n");
@@ -54,7 +54,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(statusesOf(text)).to.deep.equal(["408"]);
   });
 
-  it("closes a connection that never sends a byte without a word", async () => {
+  it("a connection that never sends a byte is closed without a response", async () => {
     const { connect, front } = await startAnswering({ headerTimeoutMs: 60 });
     const client = await connect();
     await eventually(() => front.connections === 1);
@@ -62,7 +62,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(client.errorCode).to.equal(undefined);
   });
 
-  it("closes an idle connection without a word, and says nothing but the answer before", async () => {
+  it("an idle connection is closed without a further response", async () => {
     const { connect, events } = await startAnswering({ idleTimeoutMs: 60 });
     const client = await connect();
     client.send(request("/1"));
@@ -72,7 +72,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(events.map((event) => event.reason)).to.deep.equal(["idle-timeout"]);
   });
 
-  it("answers a head that stops on a used connection with 408", async () => {
+  it("a request head that stops on a used connection gets 408", async () => {
     const started = await startAnswering({ headerTimeoutMs: 60 });
     const client = await started.connect();
     client.send(request("/1"));
@@ -82,7 +82,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(statusesOf(await clock.passing(client.untilEnd()))).to.deep.equal(["200", "408"]);
   });
 
-  it("lets go of a client that does not end its side after the server has", async () => {
+  it("the connection of a client that does not end its side after the server has is destroyed", async () => {
     const { connect, front } = await startAnswering({ idleTimeoutMs: 40 });
     const client = await connect();
     client.send(request("/1"));
@@ -90,7 +90,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     await clock.passing(eventually(() => front.connections === 0));
   });
 
-  it("leaves a pipeline alone whose client is slow to read", async () => {
+  it("a pipeline whose client is slow to read does not time out", async () => {
     const { connect, streams, front } = await startManual({ headerTimeoutMs: 60, idleTimeoutMs: 60 });
     const client = await connect();
     client.socket.pause();
@@ -106,7 +106,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     await client.until(/hello$/);
   });
 
-  it("leaves a request alone that waits for its answer", async () => {
+  it("a request that waits for its response does not time out", async () => {
     const { connect, streams, front } = await startManual({
       headerTimeoutMs: 40,
       idleTimeoutMs: 40,
@@ -122,7 +122,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     await client.until(/hello$/);
   });
 
-  it("ends a connection whose client takes nothing, and tells the exchange why", async () => {
+  it("a client that reads nothing of a streamed response is disconnected, and the exchange gets the reason", async () => {
     const { connect, events, streams, front } = await startManual({ writeTimeoutMs: 60 });
     const client = await connect();
     client.socket.pause();
@@ -141,7 +141,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(events.map((event) => event.reason)).to.deep.equal(["write-timeout"]);
   });
 
-  it("ends a connection whose client takes nothing of a complete answer", async () => {
+  it("a client that reads nothing of a complete response is disconnected", async () => {
     const { connect, streams, front } = await startManual({ writeTimeoutMs: 60 });
     const client = await connect();
     client.socket.pause();
@@ -151,7 +151,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     await clock.passing(eventually(() => front.connections === 0));
   });
 
-  it("ends a connection whose client takes nothing, however much it sends", async () => {
+  it("a client that reads nothing is disconnected even while it sends", async () => {
     const { connect, events, streams, front } = await startManual({ writeTimeoutMs: 60 });
     const client = await connect();
     client.socket.pause();

@@ -12,7 +12,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
   const clock = holdClock();
   afterEach(stopAll);
 
-  it("hands over the connection with the bytes that follow the request", async () => {
+  it("an upgrade hands over the connection with the bytes that follow the request", async () => {
     const { connect, front } = await startFront((_, head, stream) => {
       expect(head.headers).to.include.members(["Upgrade", "websocket"]);
       setImmediate(() => {
@@ -38,7 +38,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     await eventually(() => front.connections === 0);
   });
 
-  it("leaves an Upgrade and a Connection field of the answer as they are", async () => {
+  it("the Upgrade and Connection fields of an upgrade response are sent unchanged", async () => {
     const { connect } = await startFront((_, _head, stream) => {
       stream.upgrade(["connection", "upgrade", "upgrade", "WebSocket"]);
     });
@@ -49,7 +49,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     expect(text.match(/upgrade: WebSocket/g)).to.have.length(1);
   });
 
-  it("writes an ordinary answer to a refused upgrade, of any size, and closes", async () => {
+  it("a refused upgrade gets an ordinary response of any size, and the connection is closed", async () => {
     const total = 200;
     let written = 0;
     const { connect } = await startFront((_, _head, stream) => {
@@ -74,7 +74,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     expect(client.errorCode).to.equal(undefined);
   });
 
-  it("does not lose the answer to a refused upgrade when more bytes follow the request", async () => {
+  it("the response to a refused upgrade arrives even when more bytes follow the request", async () => {
     const { connect, front } = await startFront((_, _head, stream) => answer(stream));
     const client = await connect();
     client.send(upgrade("websocket"));
@@ -86,7 +86,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     expect(client.errorCode).to.equal(undefined);
   });
 
-  it("ends a refused upgrade whose client does not read", async () => {
+  it("a refused upgrade whose client does not read is closed after the write timeout", async () => {
     const { connect, front, sockets } = await startFront(
       (_, _head, stream) => answer(stream, "x".repeat(20_000_000)),
       {
@@ -107,7 +107,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     ["HTTP/1.0", upgrade("websocket").replace("HTTP/1.1", "HTTP/1.0")],
     ["no Connection option", "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n"],
   ] as const) {
-    it(`treats a request with ${name} as any other`, async () => {
+    it(`an upgrade request with ${name} is served as an ordinary request`, async () => {
       let upgraded: unknown = "unset";
       const { connect } = await startFront((_, _head, stream) => {
         upgraded = stream.upgrade([]);
@@ -120,7 +120,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     });
   }
 
-  it("refuses to upgrade a CONNECT, and once the head has left", async () => {
+  it("an upgrade is refused for CONNECT and after the response head was sent", async () => {
     const results: unknown[] = [];
     const { connect } = await startFront((_, _head, stream) => {
       if (_head.method === "CONNECT") results.push(stream.upgrade([]));
@@ -136,7 +136,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     expect(results).to.deep.equal([undefined, undefined, undefined]);
   });
 
-  it("answers earlier requests before a pipelined CONNECT", async () => {
+  it("earlier requests are answered before a pipelined CONNECT", async () => {
     const streams: ClientStream[] = [];
     const { connect } = await startFront((_, _head, stream) => {
       streams.push(stream);
@@ -150,7 +150,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     expect(await client.untilEnd()).to.match(/first[^]*second$/);
   });
 
-  it("counts a tunnel as a request that a forced end cuts", async () => {
+  it("a tunnel counts as a request that is cut when the HTTP/1 front is destroyed", async () => {
     let closed = false;
     const { connect, front } = await startFront((_, _head, stream) => {
       stream.upgrade([])?.socket.on("close", () => {
