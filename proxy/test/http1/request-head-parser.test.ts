@@ -147,7 +147,7 @@ describe("RequestHeadParser", () => {
     expect(refusalOf(`GET / HTTP/1.1\r\nX:${"v".repeat(996)}\r\n\r\n`)).to.equal("header-too-large");
   });
 
-  it("RequestHeadParser tells as much of a refused head as it has read", () => {
+  it("RequestHeadParser returns as much of a refused head as it has read", () => {
     const refusedHead = (given: string): RequestHead | undefined => {
       const outcome = parse([given]);
       return typeof outcome === "object" && "refused" in outcome ? outcome.refused : undefined;
@@ -164,7 +164,7 @@ describe("RequestHeadParser", () => {
     });
   });
 
-  it("RequestHeadParser tells as much of a head that does not end as it has read", () => {
+  it("RequestHeadParser shows as much of an unfinished head as it has read", () => {
     const seen = (pieces: readonly string[]): RequestHead | undefined => {
       const parser = new RequestHeadParser(limits);
       for (const piece of pieces) parser.read({ owned: false, bytes: Buffer.from(piece) }, 0);

@@ -9,7 +9,7 @@ const appended = (fields: readonly string[]): string[] => {
 };
 
 describe("appendFields", () => {
-  it("writes names in lower case and keeps order and repetition", () => {
+  it("appendFields writes names in lower case and keeps order and repetition", () => {
     expect(appended(["X-B", "1", "x-a", "2", "X-B", "3"])).to.deep.equal([
       "x-b",
       "1",
@@ -20,7 +20,7 @@ describe("appendFields", () => {
     ]);
   });
 
-  it("leaves out what concerns one connection", () => {
+  it("appendFields leaves out connection-specific fields", () => {
     for (const name of [
       "Connection",
       "Keep-Alive",
@@ -34,13 +34,13 @@ describe("appendFields", () => {
     expect(appended(["TE", "gzip", "te", "trailers"])).to.deep.equal(["te", "trailers"]);
   });
 
-  it("leaves out what no receiver could accept", () => {
+  it("appendFields leaves out fields that no receiver could accept", () => {
     expect(
       appended(["a", "x\r\ny: z", "b", "x\0y", "a b", "1", "", "1", ":path", "/", "c", "1"]),
     ).to.deep.equal(["c", "1"]);
   });
 
-  it("never lets a line break, NUL, capital or pseudo-field through", () => {
+  it("appendFields never writes a line break, NUL, capital letter or pseudo-field", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }))),
@@ -58,14 +58,14 @@ describe("appendFields", () => {
 });
 
 describe("fieldObject", () => {
-  it("gathers repeated fields", () => {
+  it("fieldObject gathers repeated fields", () => {
     expect(fieldObject(["A", "1", "b", "2", "a", "3", "a", "4"])).to.deep.equal({
       a: ["1", "3", "4"],
       b: "2",
     });
   });
 
-  it("has no inherited names", () => {
+  it("fieldObject has no inherited names", () => {
     expect("constructor" in fieldObject([])).to.equal(false);
     expect(fieldObject(["__proto__", "x"])).to.have.own.property("__proto__", "x");
   });

@@ -13,21 +13,21 @@ describe("FloodGuard", () => {
     for (let i = 0; i < count; i++) guard.countOpened(nowMs);
   };
 
-  it("finds more than 200 reset streams in ten seconds when they are more than half of those opened", () => {
+  it("FloodGuard detects more than 200 reset streams in ten seconds when they are more than half of those opened", () => {
     const guard = new FloodGuard(0);
     open(guard, 2 * maxResetStreams + 1, 1);
     expect(times(maxResetStreams, () => guard.countReset(1))).to.equal(undefined);
     expect(guard.countReset(1)).to.equal("reset-flood");
   });
 
-  it("lets a client reset half of many streams", () => {
+  it("FloodGuard tolerates a client that resets half of many streams", () => {
     const guard = new FloodGuard(0);
     open(guard, 4000, 1);
     expect(times(2000, () => guard.countReset(1))).to.equal(undefined);
     expect(guard.countReset(1)).to.equal("reset-flood");
   });
 
-  it("counts streams of the last ten seconds, wherever they begin", () => {
+  it("FloodGuard counts the streams of the last ten seconds, wherever they begin", () => {
     const guard = new FloodGuard(0);
     open(guard, maxResetStreams, 9_500);
     expect(times(maxResetStreams, () => guard.countReset(9_500))).to.equal(undefined);
@@ -35,35 +35,35 @@ describe("FloodGuard", () => {
     expect(guard.countReset(9_500 + floodWindowMs)).to.equal(undefined);
   });
 
-  it("finds the 1000th control frame of a window", () => {
+  it("FloodGuard detects the 1000th control frame of a window", () => {
     const guard = new FloodGuard(0);
     expect(times(maxControlFrames - 1, () => guard.countControl(1, 17))).to.equal(undefined);
     expect(guard.countControl(1, 17)).to.equal("control-flood");
     expect(guard.countControl(floodWindowMs, 17)).to.equal(undefined);
   });
 
-  it("does not count frames that answer data, which it remembers only so far", () => {
+  it("FloodGuard does not count control frames that answer data, up to a bound", () => {
     const guard = new FloodGuard(0);
     times(10 * maxControlFrames, () => guard.countSent(1));
     expect(times(2 * maxControlFrames - 1, () => guard.countControl(1, 17))).to.equal(undefined);
     expect(guard.countControl(1, 17)).to.equal("control-flood");
   });
 
-  it("finds bytes that nothing explains", () => {
+  it("FloodGuard detects received bytes that no frame explains", () => {
     const guard = new FloodGuard(0);
     guard.explain(500);
     expect(guard.checkOverhead(1, 500 + 17 * maxControlFrames - 1, 0)).to.equal(undefined);
     expect(guard.checkOverhead(1, 500 + 17 * maxControlFrames, 0)).to.equal("control-flood");
   });
 
-  it("counts them together with the control frames that it sees", () => {
+  it("FloodGuard adds unexplained bytes to the control frames that it counts", () => {
     const guard = new FloodGuard(0);
     times(maxControlFrames / 2, () => guard.countControl(1, 0));
     expect(guard.checkOverhead(1, (17 * maxControlFrames) / 2 - 1, 0)).to.equal(undefined);
     expect(guard.checkOverhead(1, (17 * maxControlFrames) / 2, 0)).to.equal("control-flood");
   });
 
-  it("forgives them with every window", () => {
+  it("FloodGuard resets the count of unexplained bytes with every window", () => {
     const guard = new FloodGuard(0);
     const share = 17 * maxControlFrames - 1;
     let received = 0;
@@ -73,7 +73,7 @@ describe("FloodGuard", () => {
     }
   });
 
-  it("lets bytes be explained before and after they arrive", () => {
+  it("FloodGuard accepts an explanation of bytes before and after they arrive", () => {
     const early = new FloodGuard(0);
     early.explain(1_000_000);
     expect(early.checkOverhead(1, 0, 0)).to.equal(undefined);
@@ -84,7 +84,7 @@ describe("FloodGuard", () => {
     expect(late.checkOverhead(2, 90_000, 0)).to.equal(undefined);
   });
 
-  it("does not let explained bytes pile up without end", () => {
+  it("FloodGuard bounds the bytes that are explained in advance", () => {
     const guard = new FloodGuard(0);
     guard.explain(1_000_000_000);
     expect(guard.checkOverhead(1, 0, 0)).to.equal(undefined);

@@ -63,7 +63,7 @@ for (const codec of codecs) {
     describe("floods end with ENHANCE_YOUR_CALM", () => {
       const floods: Record<string, () => Buffer[]> = {
         PING: () => times(1100, () => ping),
-        "PING acknowledgements that nobody asked for": () => times(1100, () => pingAck),
+        "unsolicited PING acknowledgements": () => times(1100, () => pingAck),
         "PING acknowledgements and PING together": () => times(550, () => Buffer.concat([ping, pingAck])),
         SETTINGS: () => times(1100, () => frame(frameTypes.settings, 0, 0)),
         WINDOW_UPDATE: () => times(1500, () => frame(frameTypes.windowUpdate, 0, 0, uint32(1))),
@@ -74,7 +74,7 @@ for (const codec of codecs) {
         "unknown frames": () => times(2000, () => frame(0x42, 0, 0)),
         "empty DATA": () => [post(1), ...times(110, () => frame(frameTypes.data, 0, 1))],
         ...(codec === "native" && {
-          "SETTINGS acknowledgements that nobody asked for": () =>
+          "unsolicited SETTINGS acknowledgements": () =>
             times(1100, () => frame(frameTypes.settings, flags.ack, 0)),
         }),
         "reset streams": () =>
@@ -93,7 +93,7 @@ for (const codec of codecs) {
           times(110, (i) => requestFrame(2 * i + 1, { end: true, fields: [["Upper", "x"]] })),
       };
       for (const [name, build] of Object.entries(floods)) {
-        it(name, async () => {
+        it(`a flood of ${name} ends the connection with ENHANCE_YOUR_CALM`, async () => {
           peer.send(...build());
           expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
           // Node tells nothing about malformed requests.
@@ -106,7 +106,7 @@ for (const codec of codecs) {
         });
       }
 
-      it("faults that make the proxy reset streams", async () => {
+      it("a flood of faults that make the proxy reset streams ends the connection with ENHANCE_YOUR_CALM", async () => {
         server.requests.length = 0;
         for (let i = 0; i < 210; i++) {
           peer.send(
@@ -119,7 +119,7 @@ for (const codec of codecs) {
     });
 
     describe("what stays below the limits is served", () => {
-      it("frames of every kind", async () => {
+      it("frames of every kind below the limits are tolerated", async () => {
         peer.send(
           ...times(300, () => ping),
           ...times(50, () => frame(frameTypes.settings, 0, 0)),
@@ -139,7 +139,7 @@ for (const codec of codecs) {
         expect(server.requests.at(-1)?.head.headers).to.have.length(16);
       });
 
-      it("PING acknowledgements that nobody asked for, one by one and many together", async () => {
+      it("unsolicited PING acknowledgements below the limit are tolerated, one by one and many together", async () => {
         for (const count of [1, 1, 100]) {
           peer.send(...times(count, () => pingAck));
           await isAlive();
@@ -150,7 +150,7 @@ for (const codec of codecs) {
         expect(server.events).to.deep.equal([]);
       });
 
-      it("a large frame of an unknown type, and trailers as large as a header may be", async () => {
+      it("a large frame of an unknown type is tolerated, and so are trailers as large as a header list may be", async () => {
         peer.send(frame(0x42, 0, 0, Buffer.alloc(16_384)), post(1));
         const body = readBody((await server.next()).client.body);
         const trailers = Buffer.concat(times(12, (i) => field(`x-${i}`, "v".repeat(1300))));
@@ -168,7 +168,7 @@ for (const codec of codecs) {
           Buffer.concat([Buffer.of(255, 0x78), Buffer.alloc(255)]),
         );
 
-      it("an upload with 255 bytes of padding in each frame, read at once and after a while", async () => {
+      it("an upload with 255 bytes of padding in each frame is served, read at once and after a while", async () => {
         const count = 2000;
         for (const [turn, id] of [1, 3].entries()) {
           peer.send(post(id), ...times(count - 1, () => padded(id, 0)), padded(id, flags.endStream));
@@ -183,7 +183,7 @@ for (const codec of codecs) {
         expect(server.events).to.deep.equal([]);
       });
 
-      it("a client that cancels some of very many requests", async () => {
+      it("a client that cancels some of very many requests is served", async () => {
         for (let i = 0; i < 3600; i += 20) {
           const id = (n: number): number => 2 * (i + n) + 1;
           peer.send(...times(20, (n) => requestFrame(id(n), { end: true })));
@@ -195,7 +195,7 @@ for (const codec of codecs) {
         expect(server.events).to.deep.equal([]);
       });
 
-      it("a request in the place of one that was cancelled in the same packet, 100 being under way", async () => {
+      it("a request that replaces one cancelled in the same packet is served with 100 streams open", async () => {
         peer.send(...times(100, (i) => requestFrame(2 * i + 1, { end: true })));
         await isAlive();
         for (let i = 0; i < 150; i++) {
@@ -208,7 +208,7 @@ for (const codec of codecs) {
         expect(server.events).to.deep.equal([]);
       });
 
-      it("a client that replaces requests in one packet, whatever Node refuses of them", async () => {
+      it("a client that replaces requests in one packet is tolerated, although Node refuses some of them", async () => {
         peer.send(frame(frameTypes.settings, flags.ack, 0));
         peer.send(...times(100, (i) => requestFrame(2 * i + 1, { end: true })));
         await isAlive();
@@ -231,7 +231,7 @@ for (const codec of codecs) {
         expect(peer.frames.filter(({ type }) => type === frameTypes.goaway)).to.deep.equal([]);
       });
 
-      it("a large upload in small frames", async () => {
+      it("a large upload in small frames is served", async () => {
         const size = 20_000;
         peer.send(post(1));
         const { client } = await server.next();
@@ -253,7 +253,7 @@ for (const codec of codecs) {
         expect(server.events).to.deep.equal([]);
       });
 
-      it("PINGs in answer to data", async () => {
+      it("PING frames in answer to data are tolerated", async () => {
         peer.send(requestFrame(1, { end: true }));
         const { client } = await server.next();
         client.sendHead({ status: 200, headers: [], length: undefined, bodyless: false });
@@ -269,33 +269,33 @@ for (const codec of codecs) {
 
     describe("malformed messages reset their stream only", () => {
       const malformed: Record<string, readonly (readonly [string, string])[]> = {
-        "upper-case name": [["Foo", "x"]],
+        "an upper-case name": [["Foo", "x"]],
         Connection: [["connection", "x"]],
         "Transfer-Encoding": [["transfer-encoding", "chunked"]],
         "Keep-Alive": [["keep-alive", "x"]],
         "Proxy-Connection": [["proxy-connection", "x"]],
         Upgrade: [["upgrade", "x"]],
         "TE other than trailers": [["te", "gzip"]],
-        "pseudo-field after fields": [
+        "a pseudo-field after fields": [
           ["a", "b"],
           [":path", "/x"],
         ],
-        "unknown pseudo-field": [[":foo", "x"]],
-        "repeated pseudo-field": [[":path", "/x"]],
+        "an unknown pseudo-field": [[":foo", "x"]],
+        "a repeated pseudo-field": [[":path", "/x"]],
         "extended CONNECT": [[":protocol", "websocket"]],
         "two Content-Length": [
           ["content-length", "1"],
           ["content-length", "1"],
         ],
-        "Content-Length that is no number": [["content-length", "1x"]],
-        "Content-Length of a list": [["content-length", "1, 1"]],
+        "a Content-Length that is no number": [["content-length", "1x"]],
+        "a Content-Length of a list": [["content-length", "1, 1"]],
         "two Host": [
           ["host", "a"],
           ["host", "b"],
         ],
       };
       for (const [name, fields] of Object.entries(malformed)) {
-        it(name, async () => {
+        it(`an HTTP/2 request with ${name} is malformed and resets its stream only`, async () => {
           peer.send(requestFrame(1, { end: false, method: "POST", fields }), requestFrame(3, { end: true }));
           expect(await peer.resetCode(1)).to.equal(protocolError);
           const { client } = await server.next();
@@ -310,7 +310,7 @@ for (const codec of codecs) {
         ["more DATA than Content-Length at the end", "xyz", true],
         ["less DATA than Content-Length", "x", true],
       ] as const) {
-        it(name, async () => {
+        it(`an HTTP/2 request body with ${name} is malformed and resets its stream only`, async () => {
           peer.send(post(1, [["content-length", "2"]]), requestFrame(3, { end: true }));
           const { client } = await server.next();
           const other = await server.next();
@@ -330,13 +330,13 @@ for (const codec of codecs) {
         });
       }
 
-      it("Content-Length without a body", async () => {
+      it("an HTTP/2 request with a Content-Length and no body is malformed", async () => {
         peer.send(requestFrame(1, { end: true, fields: [["content-length", "1"]] }));
         expect(await peer.resetCode(1)).to.equal(protocolError);
         await isAlive();
       });
 
-      it("pseudo-field in trailers", async () => {
+      it("a pseudo-field in HTTP/2 trailers is malformed", async () => {
         peer.send(
           post(1),
           frame(frameTypes.headers, flags.endHeaders | flags.endStream, 1, field(":path", "/")),
@@ -345,7 +345,7 @@ for (const codec of codecs) {
         await isAlive();
       });
 
-      it(`${codec === "node" ? "drops fields whose" : "a field whose"} value has a control character`, async () => {
+      it(`a field whose value has a control character ${codec === "node" ? "is dropped" : "resets its stream"}`, async () => {
         for (const [at, value] of ["x\0y", "x\ry", "x\ny", "x\x01y", "x\x7fy"].entries()) {
           const id = 2 * at + 1;
           const fields = [
@@ -369,7 +369,7 @@ for (const codec of codecs) {
           "a Host that is no authority": [["host", "a b"]],
         };
         for (const [name, fields] of Object.entries(stricter)) {
-          it(name, async () => {
+          it(`the native HTTP/2 codec rejects a request with ${name}`, async () => {
             peer.send(requestFrame(1, { end: true, fields }), requestFrame(3, { end: true }));
             expect(await peer.resetCode(1)).to.equal(protocolError);
             await server.next();
@@ -381,17 +381,17 @@ for (const codec of codecs) {
 
     describe("broken framing ends the connection with the right code", () => {
       const broken: Record<string, readonly [number, () => Buffer[]]> = {
-        "even stream id": [protocolError, () => [requestFrame(2, { end: true })]],
+        "an even stream id": [protocolError, () => [requestFrame(2, { end: true })]],
         "DATA on an idle stream": [protocolError, () => [frame(frameTypes.data, 0, 5, Buffer.from("x"))]],
         "RST_STREAM on an idle stream": [protocolError, () => [frame(frameTypes.rstStream, 0, 5, uint32(8))]],
         "WINDOW_UPDATE of 0": [protocolError, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0))]],
         ...(codec === "node" && {
-          "SETTINGS acknowledgement that nobody asked for": [
+          "unsolicited SETTINGS acknowledgement": [
             protocolError,
             () => times(2, () => frame(frameTypes.settings, flags.ack, 0)),
           ] as const,
         }),
-        "window overflow": [3, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0x7fffffff))]],
+        "a window overflow": [3, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0x7fffffff))]],
         "DATA after END_STREAM": [
           streamClosed,
           () => [requestFrame(1, { end: true }), frame(frameTypes.data, 1, 1, Buffer.from("x"))],
@@ -404,24 +404,24 @@ for (const codec of codecs) {
           protocolError,
           () => [frame(frameTypes.pushPromise, 4, 1, Buffer.concat([uint32(2), field("a", "b")]))],
         ],
-        "frame larger than announced": [6, () => [frame(frameTypes.data, 0, 1, Buffer.alloc(16_385))]],
-        "block interrupted by another frame": [
+        "a frame larger than announced": [6, () => [frame(frameTypes.data, 0, 1, Buffer.alloc(16_385))]],
+        "a block interrupted by another frame": [
           protocolError,
           () => [frame(frameTypes.headers, 1, 1, requestBlock("GET")), ping],
         ],
-        "compression error": [
+        "a compression error": [
           9,
           () => [frame(frameTypes.headers, 5, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0x7f]))],
         ],
       };
       for (const [name, [code, build]] of Object.entries(broken)) {
-        it(name, async () => {
+        it(`an HTTP/2 connection with ${name} ends with the right error code`, async () => {
           peer.send(...build());
           expect(await peer.goawayCode()).to.equal(code);
         });
       }
 
-      it("no preface", async () => {
+      it("a connection without the HTTP/2 preface is closed", async () => {
         const other = rawClient(server.port);
         other.close();
         const { RawPeer: Peer } = await import("./frames.ts");
@@ -433,7 +433,7 @@ for (const codec of codecs) {
       });
     });
 
-    describe("the end of a client that resets too many streams", () => {
+    describe("GOAWAY for a client that resets too many streams", () => {
       const resets = (first: number, count: number): Buffer[] =>
         times(count, (i) =>
           Buffer.concat([
@@ -449,7 +449,7 @@ for (const codec of codecs) {
         return underWay;
       };
 
-      it("lets the request under way finish, and takes no other", async () => {
+      it("a client that resets too many streams can finish the request under way, and start no other", async () => {
         const { client } = await begin();
         const { length } = server.requests;
         peer.send(requestFrame(1001, { end: true }));
@@ -463,7 +463,7 @@ for (const codec of codecs) {
         expect(server.events.map(({ reason }) => reason)).to.deep.equal(["reset-flood"]);
       });
 
-      it("waits five seconds for it, not more", async () => {
+      it("a client that resets too many streams is disconnected after five seconds at most", async () => {
         const { client } = await begin();
         const closed = new Promise((resolve) => (client.onClose = resolve));
         clock.advance(4999);
@@ -474,7 +474,7 @@ for (const codec of codecs) {
         expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
       });
 
-      it("comes at once when the client goes on flooding", async () => {
+      it("a client that continues to flood after too many resets is disconnected at once", async () => {
         await begin();
         peer.send(...times(1100, () => ping));
         expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
@@ -482,7 +482,7 @@ for (const codec of codecs) {
     });
 
     if (codec === "native") {
-      it("takes requests far beyond 100 at a time for a flood", async () => {
+      it("a client that opens far more than 100 streams at a time is treated as a flood", async () => {
         peer.send(...times(310, (i) => requestFrame(2 * i + 1, { end: true })));
         expect((await peer.ofType(frameTypes.goaway)).payload.readUInt32BE(4)).to.equal(enhanceYourCalm);
         expect(server.events.map(({ reason }) => reason)).to.deep.equal(["reset-flood"]);
@@ -490,7 +490,7 @@ for (const codec of codecs) {
       });
     }
 
-    it("refuses streams beyond 100 at a time", async () => {
+    it("a stream beyond 100 at a time is refused", async () => {
       peer.send(...times(101, (i) => post(2 * i + 1)));
       expect(await peer.resetCode(201)).to.equal(refusedStream);
       expect(server.requests).to.have.length(100);

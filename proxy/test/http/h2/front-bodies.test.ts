@@ -32,7 +32,7 @@ for (const codec of codecs) {
       await server.close();
     });
 
-    it("delivers a body, its declared length and its end", async () => {
+    it("a request body is delivered with its declared length and its end", async () => {
       const stream = session.request({ ...post, "content-length": "5" });
       stream.end("hello");
       const answer = answerOf(stream);
@@ -46,7 +46,7 @@ for (const codec of codecs) {
       expect((await answer).body).to.equal("ok");
     });
 
-    it("delivers trailers of a request", async () => {
+    it("the trailers of a request are delivered", async () => {
       const stream = session.request(post, { waitForTrailers: true });
       stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": "1" }));
       stream.end("hello");
@@ -60,7 +60,7 @@ for (const codec of codecs) {
       await answer;
     });
 
-    it("takes no more than the stream's window before the body is started", async () => {
+    it("no more than the window of the stream is received before the body is started", async () => {
       const stream = session.request(post);
       const answer = answerOf(stream);
       const size = 1_000_000;
@@ -79,7 +79,7 @@ for (const codec of codecs) {
       await answer;
     });
 
-    it("pauses when the sink is full and goes on after resume", async () => {
+    it("a request body pauses when the sink is full and continues after resume", async () => {
       const stream = session.request(post);
       const answer = answerOf(stream);
       const size = 600_000;
@@ -109,7 +109,7 @@ for (const codec of codecs) {
     });
 
     for (const code of [8, 0]) {
-      it(`reports a client that resets its request with code ${code}`, async () => {
+      it(`a client that resets its request with code ${code} is reported to the sink and the exchange`, async () => {
         const peer = rawClient(server.port);
         peer.send(
           requestFrame(1, { end: false, method: "POST" }),
@@ -125,7 +125,7 @@ for (const codec of codecs) {
       });
     }
 
-    it("aborts a body that is started after the client has gone", async () => {
+    it("a request body that is started after the client has reset the stream is aborted", async () => {
       const peer = rawClient(server.port);
       peer.send(requestFrame(1, { end: false, method: "POST" }), frame(frameTypes.data, 0, 1, text("part")));
       const { client } = await server.next();
@@ -136,7 +136,7 @@ for (const codec of codecs) {
       peer.close();
     });
 
-    it("tells every open request when the connection breaks", async () => {
+    it("a broken connection is reported to every open request", async () => {
       const streams = [session.request(post), session.request({ ":path": "/" })];
       for (const stream of streams) stream.on("error", () => undefined);
       const closes: string[] = [];
@@ -150,7 +150,7 @@ for (const codec of codecs) {
     });
 
     for (const started of [false, true]) {
-      it(`ends an early response and releases the ${started ? "half-read" : "unread"} request`, async () => {
+      it(`an early response ends and releases the ${started ? "half-read" : "unread"} request`, async () => {
         const stream = session.request(post);
         const answer = answerOf(stream);
         stream.write(Buffer.alloc(300_000));
@@ -173,7 +173,7 @@ for (const codec of codecs) {
       });
     }
 
-    it("releases the request after an early streamed response with trailers", async () => {
+    it("an early streamed response with trailers ends and releases the request", async () => {
       const stream = session.request(post);
       const answer = answerOf(stream);
       stream.write(Buffer.alloc(300_000));
@@ -189,7 +189,7 @@ for (const codec of codecs) {
       expect(rstCode).to.equal(0);
     });
 
-    it("stops writing for a client that does not read, and goes on when it does", async () => {
+    it("a response to a client that does not read is paused, and resumes when the client reads", async () => {
       const stream = session.request({ ":path": "/" });
       stream.pause();
       const { client } = await server.next();

@@ -34,7 +34,7 @@ for (const codec of codecs) {
     afterEach(() => server.close());
 
     if (codec === "node")
-      describe("that Node keeps and does not tell about", () => {
+      describe("of Node that are not reported", () => {
         const good = (id: number) => requestFrame(id, { end: true });
         /** A request with so many fields that Node resets its stream: each one the field 16 of the static table, a byte. */
         const tooMany = (id: number): Buffer =>
@@ -53,7 +53,7 @@ for (const codec of codecs) {
           return peer;
         };
 
-        it("counts a request with more than 4000 fields when the next one comes", async () => {
+        it("an HTTP/2 request with more than 4000 fields is counted when the next request arrives", async () => {
           const peer = await begin();
           peer.send(good(1), tooMany(3));
           expect(await peer.resetCode(3)).to.equal(11);
@@ -64,7 +64,7 @@ for (const codec of codecs) {
           peer.close();
         });
 
-        it("counts one after which nothing comes when the connection ends, and none that has been answered", async () => {
+        it("an HTTP/2 request that was never read is counted when its connection ends, and answered ones are not", async () => {
           const peer = await begin();
           peer.send(good(1));
           await until(() => server.requests.length === 1);
@@ -76,7 +76,7 @@ for (const codec of codecs) {
           expect(unread()).to.equal(1);
         });
 
-        it("counts one whose client leaves at once", async () => {
+        it("an HTTP/2 request that was never read is counted when its client disconnects at once", async () => {
           for (const leave of ["end", "resetAndDestroy"] as const) {
             const peer = await begin();
             peer.send(tooMany(1));
@@ -89,7 +89,7 @@ for (const codec of codecs) {
       });
 
     describe("of size", () => {
-      it("answers 414 for a target over the limit and keeps the connection", async () => {
+      it("an HTTP/2 request with a target over the limit gets 414 and the connection is kept", async () => {
         server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"), {
           maxUriBytes: 100,
         });
@@ -106,7 +106,7 @@ for (const codec of codecs) {
         session.destroy();
       });
 
-      it("answers 431 for too many fields", async () => {
+      it("an HTTP/2 request with too many fields gets 431", async () => {
         server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
         const session = openSession(server.url);
         const fields = (count: number): Record<string, string> =>
@@ -120,7 +120,7 @@ for (const codec of codecs) {
         session.destroy();
       });
 
-      it("answers 400 for a length that would go on as another one", async () => {
+      it("an HTTP/2 request whose Content-Length is not an exact number gets 400", async () => {
         server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
         const session = openSession(server.url);
         const stream = session.request({
@@ -136,7 +136,7 @@ for (const codec of codecs) {
         session.destroy();
       });
 
-      it("counts the pieces of a split Cookie as one field and joins them", async () => {
+      it("the pieces of a split Cookie count as one field and are joined", async () => {
         server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
         const session = openSession(server.url);
         const cookie = Array.from({ length: 120 }, (_, i) => `c${i}=1`);
@@ -145,7 +145,7 @@ for (const codec of codecs) {
         session.destroy();
       });
 
-      it("answers 431 for a header list over the limit, in gRPC as a status", async () => {
+      it("a header list over the limit gets 431, or a grpc-status in gRPC", async () => {
         server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"), {
           maxHeaderBytes: 8192,
         });
@@ -163,7 +163,7 @@ for (const codec of codecs) {
         session.destroy();
       });
 
-      it("answers 431 although the request has a body that nobody reads", async () => {
+      it("a request with a header list over the limit gets 431 although its body is not read", async () => {
         server = await startFront(codec, undefined, { maxHeaderBytes: 8192 });
         const session = openSession(server.url);
         const stream = session.request({ ":method": "POST", ":path": "/", "x-a": "a".repeat(9000) });
@@ -174,7 +174,7 @@ for (const codec of codecs) {
         session.destroy();
       });
 
-      it("ends the connection for header blocks beyond what is read at all, and for such that are none", async () => {
+      it("a header block that is far over the limit and not valid HPACK ends the connection", async () => {
         server = await startFront(codec);
         const peer = rawClient(server.port);
         const block = Buffer.concat([
@@ -205,7 +205,7 @@ for (const codec of codecs) {
       const handled = (session: ClientHttp2Session): Promise<void> =>
         new Promise((resolve) => session.ping(() => resolve()));
 
-      it("closes a connection that sends no request", async () => {
+      it("an HTTP/2 connection that sends no request is closed after the header timeout", async () => {
         server = await startFront(codec, undefined, { headerTimeoutMs: 40 });
         const silent = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
         const partial = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
@@ -221,7 +221,7 @@ for (const codec of codecs) {
         expect(new Set(server.events.map(({ reason }) => reason))).to.deep.equal(new Set(["header-timeout"]));
       });
 
-      it("closes a connection without streams, not one with", async () => {
+      it("the idle timeout closes an HTTP/2 connection without streams, not one with a stream", async () => {
         server = await startFront(codec, undefined, { idleTimeoutMs: 40 });
         const session = openSession(server.url);
         let goaway = false;
@@ -238,7 +238,7 @@ for (const codec of codecs) {
         await clock.passing(until(() => goaway && server.front.connections === 0));
       });
 
-      it("aborts a body that stops arriving, and can still answer", async () => {
+      it("an HTTP/2 request body that stops arriving is aborted, and the request can still be answered", async () => {
         server = await startFront(codec, undefined, { bodyTimeoutMs: 40 });
         const session = openSession(server.url);
         const stream = session.request({ ":method": "POST", ":path": "/" });
@@ -257,7 +257,7 @@ for (const codec of codecs) {
         session.destroy();
       });
 
-      it("does not count time in which the body is not wanted, nor silence in gRPC", async () => {
+      it("the body timeout does not count the time while a body is not read, nor silence in gRPC", async () => {
         server = await startFront(codec, undefined, { bodyTimeoutMs: 40 });
         const session = openSession(server.url);
         const paused = session.request({ ":method": "POST", ":path": "/" });
@@ -308,7 +308,7 @@ for (const codec of codecs) {
         ["sends SETTINGS", frame(frameTypes.settings, 0, 0)],
         ["opens its window byte by byte", frame(frameTypes.windowUpdate, 0, 1, uint32(1))],
       ] as const) {
-        it(`resets a stream whose client takes nothing but ${what}`, async () => {
+        it(`a stream whose client reads nothing but ${what} is reset`, async () => {
           server = await startFront(codec, undefined, slowReaders);
           const peer = rawClient(server.port, noWindow);
           const [client] = (await stall(peer, [1])) as [ClientStream];
@@ -330,7 +330,7 @@ for (const codec of codecs) {
         });
       }
 
-      it("leaves a slow client with many streams alone, and one that has nothing to take", async () => {
+      it("a slow client with many streams is tolerated, and so is a stream that has nothing to send", async () => {
         server = await startFront(codec, undefined, slowReaders);
         const peer = rawClient(server.port, noWindow);
         await stall(peer, [1, 3, 5, 7]);
@@ -352,7 +352,7 @@ for (const codec of codecs) {
         peer.close();
       });
 
-      it("resets a stream that takes nothing beside one that takes all", async () => {
+      it("a stream whose data is not read is reset beside one whose data is read", async () => {
         server = await startFront(codec, undefined, slowReaders);
         const peer = rawClient(server.port, noWindow);
         const [stalled, busy] = (await stall(peer, [1, 3])) as [ClientStream, ClientStream];
@@ -376,7 +376,7 @@ for (const codec of codecs) {
         peer.close();
       });
 
-      it("resets a stream whose client takes nothing", async () => {
+      it("a stream whose client reads nothing is reset", async () => {
         server = await startFront(codec, undefined, { writeTimeoutMs: 40 });
         const peer = rawClient(server.port);
         peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
@@ -411,7 +411,7 @@ for (const codec of codecs) {
         peer.send(frame(frameTypes.ping, flags.ack, 0, payload));
       };
 
-      it("announces the end after the last allowed request, and serves what is under way", async () => {
+      it("the last allowed request of an HTTP/2 connection gets GOAWAY, and requests under way are served", async () => {
         server = await startFront(codec, undefined, { maxRequestsPerConnection: 2 });
         const peer = rawClient(server.port);
         peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
@@ -429,7 +429,7 @@ for (const codec of codecs) {
         expect(server.requests).to.have.length(2);
       });
 
-      it("drains: requests in flight finish, idle connections end, new ones are asked to leave", async () => {
+      it("a drain finishes HTTP/2 requests in flight, closes idle connections, and new connections get GOAWAY", async () => {
         server = await startFront(codec);
         const busy = openSession(server.url);
         const idle = openSession(server.url);
@@ -448,7 +448,7 @@ for (const codec of codecs) {
         await until(() => server.front.connections === 0);
       });
 
-      it("takes all requests that came together when it asks a client to leave", async () => {
+      it("all HTTP/2 requests that arrive together are served before GOAWAY names the last one", async () => {
         server = await startFront(codec, (_connection, _head, client) =>
           setImmediate(() => reply(client, "ok")),
         );
@@ -462,7 +462,7 @@ for (const codec of codecs) {
         expect(peer.frames.filter((f) => f.type === frameTypes.data)).to.have.length(3);
       });
 
-      it("closes an idle connection at once", async () => {
+      it("a drain closes an idle HTTP/2 connection at once", async () => {
         server = await startFront(codec);
         const peer = rawClient(server.port);
         await peer.ofType(frameTypes.settings);
@@ -470,7 +470,7 @@ for (const codec of codecs) {
         expect(await peer.goawayCode()).to.equal(0);
       });
 
-      it("counts what it cuts when it is destroyed", async () => {
+      it("the HTTP/2 front counts the requests that it cuts when it is destroyed", async () => {
         server = await startFront(codec);
         const session = openSession(server.url);
         const [one, two] = [get(session), get(session)];

@@ -25,7 +25,7 @@ for (const codec of codecs) {
       await server.close();
     });
 
-    it("delivers method, target, authority, scheme and fields without pseudo-fields", async () => {
+    it("an HTTP/2 request reaches the handler with method, target, authority, scheme and fields", async () => {
       const answer = get(session, {
         ":method": "DELETE",
         ":path": "/a?b=c",
@@ -46,7 +46,7 @@ for (const codec of codecs) {
       expect(client.body).to.equal(null);
     });
 
-    it("delivers every method that is a token as it is", async () => {
+    it("every HTTP/2 method that is a token reaches the handler unchanged", async () => {
       for (const method of ["BREW", "get", "M-SEARCH", "!#$%&'*+.^_`|~09", "X".repeat(1000)]) {
         const answer = get(session, { ":method": method });
         const { head, client } = await server.next();
@@ -55,7 +55,7 @@ for (const codec of codecs) {
       }
     });
 
-    it("passes on octets of field values above 0x7F as they are, both ways", async () => {
+    it("octets above 0x7F in field values are relayed unchanged both ways", async () => {
       const octets = Array.from({ length: 128 }, (_, i) => String.fromCharCode(128 + i)).join("");
       const answer = get(session, { "x-a": octets });
       const { head, client } = await server.next();
@@ -63,7 +63,7 @@ for (const codec of codecs) {
       expect([head.headers, (await answer).headers["x-b"]]).to.deep.equal([["x-a", octets], octets]);
     });
 
-    it("delivers CONNECT with the authority as its target, and never an upgrade", async () => {
+    it("an HTTP/2 CONNECT reaches the handler with the authority as its target, and cannot be upgraded", async () => {
       const stream = session.request({ ":method": "CONNECT", ":authority": "h.test:443" });
       const { head, client } = await server.next();
       expect(head.method).to.equal("CONNECT");
@@ -74,7 +74,7 @@ for (const codec of codecs) {
       expect((await answerOf(stream)).status).to.equal(405);
     });
 
-    it("relays fields lower-case and without those of a connection", async () => {
+    it("response fields are sent in lower case and without connection-specific fields", async () => {
       const answer = get(session);
       const { client } = await server.next();
       reply(client, "ok", [
@@ -107,7 +107,7 @@ for (const codec of codecs) {
       expect(headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
     });
 
-    it("relays repeated single-value fields as they are", async () => {
+    it("repeated single-value fields of a response are accepted", async () => {
       const answer = get(session);
       const { client } = await server.next();
       reply(client, "", ["Content-Type", "text/a", "Content-Type", "text/b"]);
@@ -119,7 +119,7 @@ for (const codec of codecs) {
       ["with trailers to come", ["Content-Type", "application/grpc"], false],
       ["without body", [], true],
     ] as const) {
-      it(`adds no Date to a head ${what} that is to have none`, async () => {
+      it(`an undated response head ${what} gets no Date`, async () => {
         const answers = [get(session), get(session)];
         for (const undated of [undefined, true] as const) {
           const { client } = await server.next();
@@ -140,7 +140,7 @@ for (const codec of codecs) {
       });
     }
 
-    it("sends a message without body as one HEADERS frame", async () => {
+    it("a response without body is one HEADERS frame with END_STREAM", async () => {
       const stream = session.request({ ":path": "/" });
       const answer = answerOf(stream);
       let flags = 0;
@@ -152,7 +152,7 @@ for (const codec of codecs) {
       expect(flags & 1).to.equal(1);
     });
 
-    it("sends a gRPC error as trailers-only: one HEADERS frame with END_STREAM", async () => {
+    it("a gRPC error is sent as trailers-only: one HEADERS frame with END_STREAM", async () => {
       const stream = session.request({ ":path": "/", "content-type": "application/grpc", ":method": "POST" });
       stream.end("hello");
       const answer = answerOf(stream);
@@ -172,7 +172,7 @@ for (const codec of codecs) {
       expect(rstCode).to.equal(0);
     });
 
-    it("answers HEAD with the length and no body", async () => {
+    it("the response to an HTTP/2 HEAD request has the length and no body", async () => {
       const answer = get(session, { ":method": "HEAD" });
       const { client } = await server.next();
       client.sendHead({ status: 200, headers: ["Content-Length", "5"], length: 5, bodyless: true });
@@ -184,7 +184,7 @@ for (const codec of codecs) {
       expect(complete).to.equal(true);
     });
 
-    it("answers HEAD also when head and end come in different turns", async () => {
+    it("the response to an HTTP/2 HEAD request ends also when head and end come in different turns", async () => {
       const answer = get(session, { ":method": "HEAD" });
       const { client } = await server.next();
       client.sendHead({ status: 200, headers: ["Content-Length", "5"], length: 5, bodyless: true });
@@ -193,7 +193,7 @@ for (const codec of codecs) {
       expect((await answer).complete).to.equal(true);
     });
 
-    it("sends a 205 without the content that an upstream gave it, which no client would accept", async () => {
+    it("a 205 response is sent without the content of the upstream, which no client would accept", async () => {
       const answer = get(session);
       const { client } = await server.next();
       client.sendHead({
@@ -209,7 +209,7 @@ for (const codec of codecs) {
       expect(headers).to.include({ a: "b" }).and.not.have.property("content-length");
     });
 
-    it("sends a head that nothing follows at the end of the turn", async () => {
+    it("an HTTP/2 response head that nothing follows is sent at the end of the turn", async () => {
       const stream = session.request({ ":path": "/" });
       const answer = answerOf(stream);
       const { client } = await server.next();
@@ -222,7 +222,7 @@ for (const codec of codecs) {
       expect(client.bytesSent).to.equal(2);
     });
 
-    it("sends trailers after the body, and after no body", async () => {
+    it("trailers are sent after a response body, and after no body", async () => {
       for (const body of ["", "abc"]) {
         const answer = get(session);
         const { client } = await server.next();
@@ -235,7 +235,7 @@ for (const codec of codecs) {
       }
     });
 
-    it("sends trailers of a streamed response and of a gRPC response of known length", async () => {
+    it("trailers are sent for a streamed response and for a gRPC response of known length", async () => {
       for (const fields of [{}, { "content-type": "application/grpc" }]) {
         const answer = get(session, fields);
         const { client } = await server.next();
@@ -249,7 +249,7 @@ for (const codec of codecs) {
       }
     });
 
-    it("relays 1xx heads before the final one, and none after it", async () => {
+    it("1xx responses are relayed before the final response, and none after it", async () => {
       const answer = get(session);
       const { client } = await server.next();
       client.sendInformational(103, ["Link", "</a>"]);
@@ -261,7 +261,7 @@ for (const codec of codecs) {
       expect(body).to.equal("ok");
     });
 
-    it("does not send 100 by itself", async () => {
+    it("the HTTP/2 front sends 100 Continue only when the handler does", async () => {
       const stream = session.request({ ":method": "POST", ":path": "/", expect: "100-continue" });
       const answer = answerOf(stream);
       const { head, client } = await server.next();
@@ -273,7 +273,7 @@ for (const codec of codecs) {
       expect((await answer).informational).to.deep.equal([100]);
     });
 
-    it("makes an aborted response visible as a reset", async () => {
+    it("an aborted HTTP/2 response resets its stream", async () => {
       const answer = get(session);
       const { client } = await server.next();
       client.sendHead(streamingHead());
@@ -285,7 +285,7 @@ for (const codec of codecs) {
       expect(rstCode).to.equal(2);
     });
 
-    it("keeps other streams alive when one is aborted", async () => {
+    it("a stream continues when another one of its connection is aborted", async () => {
       const [first, second] = [get(session), get(session)];
       const one = await server.next();
       const two = await server.next();
@@ -295,7 +295,7 @@ for (const codec of codecs) {
       expect((await second).body).to.equal("alive");
     });
 
-    it("goes on after a response that would close a connection of HTTP/1", async () => {
+    it("an HTTP/2 connection stays open after a response that would close a connection of HTTP/1", async () => {
       const closing = get(session);
       const { client } = await server.next();
       client.closeAfterResponse();
@@ -306,7 +306,7 @@ for (const codec of codecs) {
       expect((await next).body).to.equal("still here");
     });
 
-    it("ignores calls after the end", async () => {
+    it("an HTTP/2 client stream ignores calls after the end of the response", async () => {
       const answer = get(session);
       const { client } = await server.next();
       reply(client, "once");
@@ -317,7 +317,7 @@ for (const codec of codecs) {
       expect((await answer).body).to.equal("once");
     });
 
-    it("resets the stream when the handler throws, and goes on", async () => {
+    it("a handler that throws resets its HTTP/2 stream, and the connection continues", async () => {
       await server.close();
       server = await startFront(codec, (_connection, head, client) => {
         if (head.target === "/bug") throw new Error("bug");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { UnreadRequests } from "../../../src/http/h2/unread-requests.ts";
 
 describe("requests over HTTP/2 that were never seen", () => {
-  it("are those missing between two that were", () => {
+  it("UnreadRequests counts the requests missing between two that were read", () => {
     const unread = new UnreadRequests();
     expect(unread.seen(1)).to.equal(0);
     expect(unread.seen(3)).to.equal(0);
@@ -10,23 +10,23 @@ describe("requests over HTTP/2 that were never seen", () => {
     expect(unread.seen(11)).to.equal(0);
   });
 
-  it("are not those before the first: some clients begin with 3", () => {
+  it("UnreadRequests counts no request before the first one, since some clients begin with stream 3", () => {
     expect(new UnreadRequests().seen(3)).to.equal(0);
   });
 
-  it("are those after the last one, too", () => {
+  it("UnreadRequests counts requests after the last one that was read, once", () => {
     const unread = new UnreadRequests();
     unread.seen(1);
     expect(unread.end(5)).to.equal(2);
     expect(unread.end(5)).to.equal(0);
   });
 
-  it("are one at least where there was no other", () => {
+  it("UnreadRequests counts at least one request on a connection without any other", () => {
     expect(new UnreadRequests().end(7)).to.equal(1);
     expect(new UnreadRequests().end(0)).to.equal(0);
   });
 
-  it("are bounded, since numbers cost a client nothing", () => {
+  it("UnreadRequests bounds its count, since stream numbers cost a client nothing", () => {
     const unread = new UnreadRequests();
     unread.seen(1);
     expect(unread.seen(2 ** 31 - 1)).to.equal(100);
