@@ -3,12 +3,11 @@
  * tests that are half a sentence. Messages are the strings of at least two words under src/. Ends with 1 when there are
  * findings.
  *
- *   scripts/node scripts/words/check.ts                          what must be clean (scripts/words/clean-rooms.ts)
- *   scripts/node scripts/words/check.ts operator/src/translate   one folder or file, clean or not
+ *   scripts/node scripts/words/check.ts                          the whole project, as `make test` does
+ *   scripts/node scripts/words/check.ts operator/src/translate   one folder or file
  *   scripts/node scripts/words/check.ts --comments common/src    with comments, which `make test` does not check
  */
 import { parseArgs } from "node:util";
-import { cleanRooms } from "./clean-rooms.ts";
 import { findingsIn } from "./findings.ts";
 import type { TextKind } from "./texts.ts";
 
@@ -17,7 +16,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const kinds: readonly TextKind[] = ["prose", "test name", "message"];
-const rooms = positionals.length === 0 ? cleanRooms : positionals;
+const rooms = positionals.length === 0 ? ["."] : positionals;
 const findings = findingsIn(rooms, new Set(values.comments ? [...kinds, "comment"] : kinds));
 for (const finding of findings) console.log(finding);
 console.log(`${findings.length} findings`);
