@@ -169,7 +169,7 @@ const describeHttp1 = ({ request: { method }, http1Status }: Answer): readonly s
   http1Status === undefined
     ? []
     : [
-        `over HTTP/1.1 answered ${http1Status} before all this: its parser does not know the method ${method}`,
+        `over HTTP/1.1 answered ${http1Status} before all this, unless --http1-codec is native: Node does not know the method ${method}`,
       ];
 
 function describeReply({ by, status, location, after }: ExplainedReply): string {
