@@ -33,6 +33,15 @@ describe("HeldBytes", () => {
     );
   });
 
+  it("HeldBytes leaves alone what follows a held part of a read", () => {
+    const held = new HeldBytes();
+    const read = Buffer.from("abcdef");
+    held.add({ owned: true, bytes: read }, 1, 3);
+    held.add({ owned: false, bytes: Buffer.from("xyz") }, 0);
+    expect(held.bytes.toString()).to.equal("bcxyz");
+    expect(read.toString()).to.equal("abcdef");
+  });
+
   it("HeldBytes keeps a single read that is its own, and joins small ones", () => {
     const held = new HeldBytes();
     const read = Buffer.from("abc");
