@@ -14,6 +14,8 @@ const strictSizeLine = new RegExp(`^[0-9A-Fa-f]{1,13}(?:${extension})*$`);
 const sizeLines = (text: string): readonly string[] =>
   text.match(/(?<=\n)[0-9A-Fa-f]+(?:;[^\r\n]*)?(?=\r\n)/g) ?? [];
 
+const headOf = (text: string): string => /^(?:\r\n)*[^]*?\r\n\r\n/.exec(text)?.[0] ?? "";
+
 const stricter: Readonly<Record<string, Stricter>> = {
   // RFC 9112 2.2 asks for at least one empty line, by CRLF, to be ignored; llhttp takes any number of CR and LF.
   "line ends before a request": {
@@ -47,9 +49,14 @@ const stricter: Readonly<Record<string, Stricter>> = {
   "an upgrade with a broken body": {
     reasons: ["malformed-body", "incomplete"],
     shows: (text) => {
-      const [head = ""] = /^(?:\r\n)*[^]*?\r\n\r\n/.exec(text) ?? [];
+      const head = headOf(text);
       return /\r\nUpgrade:/i.test(head) && /\r\nConnection:[^\r]*\bupgrade\b/i.test(head);
     },
+  },
+  // RFC 9110 5.5 allows it, but llhttp takes it for a part of the coding, except for where the request asks to upgrade.
+  "a tab behind a coding": {
+    reasons: ["malformed"],
+    shows: (text) => /\r\nTransfer-Encoding:[^\r]*\t[\t ]*\r\n/i.test(headOf(text)),
   },
   // More digits than any size has, or extensions that are not of RFC 9112 7.1.1.
   "the line of a chunk's size": {
