@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { http2Codecs } from "../http2-codecs.ts";
 
 const program = new URL("./chaos-program.ts", import.meta.url);
 
@@ -13,22 +14,24 @@ type Report = {
 };
 
 describe("a data plane to which everything happens at once", () => {
-  it("a proxy serves through chaos, and holds nothing when clients, backends and requests have ended", async () => {
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      ["--expose-gc", program.pathname],
-      {
-        maxBuffer: 16 * 1024 * 1024,
-      },
-    );
-    expect(stderr).to.equal("");
-    const { held, stillServes, statuses, failures, left } = JSON.parse(stdout) as Report;
-    for (const [what, count] of Object.entries(held)) expect(count, what).to.equal(0);
-    expect([stillServes, failures]).to.deep.equal([200, 0]);
-    // The choices are not all alike: hardly any answer was given by chance only.
-    const seen = Object.keys(statuses);
-    expect(seen).to.include.members(["200", "502", "503"]);
-    expect(seen.length).to.be.greaterThan(9);
-    expect(left).to.deep.equal([]);
-  }).timeout(120_000);
+  for (const codec of http2Codecs)
+    it(`a proxy with ${codec} codecs serves through chaos, and holds nothing when clients and backends have ended`, async () => {
+      const { stdout, stderr } = await promisify(execFile)(
+        process.execPath,
+        ["--expose-gc", program.pathname],
+        {
+          maxBuffer: 16 * 1024 * 1024,
+          env: { ...process.env, HTTP1_CODEC: codec, HTTP2_CODEC: codec },
+        },
+      );
+      expect(stderr).to.equal("");
+      const { held, stillServes, statuses, failures, left } = JSON.parse(stdout) as Report;
+      for (const [what, count] of Object.entries(held)) expect(count, what).to.equal(0);
+      expect([stillServes, failures]).to.deep.equal([200, 0]);
+      // The choices are not all alike: hardly any answer was given by chance only.
+      const seen = Object.keys(statuses);
+      expect(seen).to.include.members(["200", "502", "503"]);
+      expect(seen.length).to.be.greaterThan(9);
+      expect(left).to.deep.equal([]);
+    }).timeout(120_000);
 });

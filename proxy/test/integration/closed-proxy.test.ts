@@ -8,7 +8,7 @@ const program = new URL("./closed-proxy-program.ts", import.meta.url);
 describeCodecs("a proxy that was closed", (codec) => {
   it("a closed proxy leaves no socket, timer or other resource that keeps its process alive", async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [program.pathname], {
-      env: { ...process.env, HTTP1_CODEC: codec },
+      env: { ...process.env, HTTP1_CODEC: codec, HTTP2_CODEC: codec },
     });
     expect(stderr).to.equal("");
     expect(JSON.parse(stdout)).to.deep.equal({ resources: [], timers: [] });

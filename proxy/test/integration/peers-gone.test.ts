@@ -11,7 +11,7 @@ describeCodecs("a proxy after its peers have left", (codec) => {
       process.execPath,
       ["--expose-gc", program.pathname],
       {
-        env: { ...process.env, HTTP1_CODEC: codec },
+        env: { ...process.env, HTTP1_CODEC: codec, HTTP2_CODEC: codec },
       },
     );
     // Warnings of too many listeners among it.
