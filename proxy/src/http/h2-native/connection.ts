@@ -184,7 +184,9 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.guard.countOpened(nowMs);
     if (this.streams.size >= maxStreams) {
       this.refuseStream(streamId, endStream, errorCode.refusedStream);
-      return this.punish(this.guard.countReset(nowMs));
+      // Before it has read the SETTINGS a client does not know the limit.
+      const knowsLimit = this.settingsSinceMs === 0;
+      return this.punish(knowsLimit ? this.guard.countReset(nowMs) : this.guard.countUnknown(nowMs, 0));
     }
     this.lastTaken = streamId;
     const received = requestFields.finish(this.context.limits, endStream);

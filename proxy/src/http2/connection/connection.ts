@@ -152,7 +152,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     this.hasContent = false;
     const stream = this.streams.get(streamId);
     this.receiving = stream;
-    if (stream === undefined) return this.mayComeLate(streamId, "DATA");
+    if (stream === undefined) return this.mayComeLate(streamId);
     if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "DATA after END_STREAM");
     if (length > stream.receiveWindow) return this.blame(stream, errorCode.flowControlError);
     stream.receiveWindow -= length;
@@ -234,12 +234,11 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return this.onFault(errorCode.protocolError, "header block interrupted");
   }
 
-  /** Whether a frame may come for a stream that is not open; one on an idle stream ends the connection. */
-  protected mayComeLate(streamId: number, what: string): boolean {
-    if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, `${what} on an idle stream`);
-    if (this.closed.of(streamId) !== "ignored")
-      return this.onFault(errorCode.streamClosed, `${what} on a closed stream`);
-    return this.punish(this.guard.countMinor(awake.nowMs));
+  /** Whether DATA may come for a stream that is not open: only what crosses the reset of the stream by this end. */
+  private mayComeLate(streamId: number): boolean {
+    if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "DATA on an idle stream");
+    if (this.closed.of(streamId) === "ignored") return true;
+    return this.onFault(errorCode.streamClosed, "DATA on a closed stream");
   }
 
   /** Nobody has opened the stream. */

@@ -483,6 +483,7 @@ for (const codec of codecs) {
 
     if (codec === "native") {
       it("a client that opens far more than 100 streams at a time is treated as a flood", async () => {
+        peer.send(frame(frameTypes.settings, flags.ack, 0));
         peer.send(...times(310, (i) => requestFrame(2 * i + 1, { end: true })));
         expect((await peer.ofType(frameTypes.goaway)).payload.readUInt32BE(4)).to.equal(enhanceYourCalm);
         expect(server.events.map(({ reason }) => reason)).to.deep.equal(["reset-flood"]);

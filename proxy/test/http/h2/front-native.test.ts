@@ -106,6 +106,24 @@ describe("the native codec of HTTP/2", () => {
     expect(window).to.be.at.least(64 * 65_536);
   });
 
+  it("500 requests of a client that has not read the SETTINGS yet are served or refused, one by one", async () => {
+    await start();
+    peer.send(...times(500, (i) => requestFrame(2 * i + 1, { end: true })));
+    await until(() => peer.frames.filter(({ type }) => type === frameTypes.rstStream).length === 400);
+    expect(server.requests).to.have.length(100);
+    expect(server.events).to.deep.equal([]);
+    peer.send(...times(1000, (i) => requestFrame(2 * i + 1001, { end: true })));
+    expect((await peer.ofType(frameTypes.goaway)).payload.readUInt32BE(4)).to.equal(enhanceYourCalm);
+  });
+
+  it("content in small frames that crosses the reset of its stream is no flood", async () => {
+    await start((_connection, _head, client) => client.abort());
+    peer.send(post(1), ...times(20_000, () => frame(frameTypes.data, 0, 1, Buffer.from("x"))));
+    await peer.resetCode(1);
+    await isAlive();
+    expect(server.events).to.deep.equal([]);
+  });
+
   it("content in frames of one octet is held without the memory of the reads that brought it", async () => {
     await start();
     peer.send(post(1), ...times(20_000, () => frame(frameTypes.data, 0, 1, Buffer.from("x"))));
