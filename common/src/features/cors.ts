@@ -3,7 +3,7 @@ import { defineFeature } from "./definition.ts";
 
 /**
  * Which pages of other origins may read the responses of a route (Fetch, "HTTP-CORS protocol"; GEP-1767). `*` in a list
- * stands for everything; in the host of an origin it stands for one or more labels. Equivalent to Gateway API's
+ * means everything; in the host of an origin it means one or more labels. Equivalent to Gateway API's
  * HTTPCORSFilter. See docs/features/cors.md.
  */
 export const corsSchema = z.object({

@@ -57,7 +57,7 @@ export class Http1ClientStream implements ClientStream {
   private readonly http11: boolean;
   /** The client may wait for a 100 that it has not got. */
   private awaitsContinue: boolean;
-  /** No more calls have an effect: the response has ended, or the client is gone. */
+  /** No more calls have an effect: the response has ended, or the client has left. */
   private done = false;
   /** A final head was handed over. */
   private headTaken = false;
@@ -67,7 +67,7 @@ export class Http1ClientStream implements ClientStream {
   private length: number | undefined = undefined;
   private bodyless = false;
   private chunked = false;
-  /** The sender was told to wait until what was written has left. */
+  /** The sender has to wait until what was written has left. */
   private isPaused = false;
 
   constructor(

@@ -107,14 +107,14 @@ export class IncomingBody implements RequestBody {
     sink?.onAbort(reason);
   }
 
-  /** Nobody wants the rest: it is read and thrown away, so that the connection gets past it. */
+  /** Reads the unwanted rest of the body and discards it, so that the connection gets past it. */
   discard(): void {
     this.sink = undefined;
     this.held = undefined;
     this.failure ??= "client-closed";
   }
 
-  /** Passes on what is held, and has the connection read on once that is all gone. */
+  /** Passes on what is held, and has the connection read on once nothing is left of it. */
   private readOn(): void {
     const { held } = this;
     this.held = undefined;

@@ -51,7 +51,7 @@ const atHeadEnd = 11;
  * Parses the head of a request (RFC 9112 3 and 5) out of what a connection reads, in any number of pieces. Each octet is
  * looked at once, however small the pieces are; a head that cannot become valid any more, or is over a limit, is refused
  * at that octet. Strict: CRLF alone ends lines, one space separates the parts of the request line, no line is folded, no
- * blank stands before a colon, methods and names are tokens, and values have no control characters.
+ * blank precedes a colon, methods and names are tokens, and values have no control characters.
  *
  * One text of the head is made once it is complete, and its parts are slices of that.
  */

@@ -19,7 +19,7 @@ export type RequestEvents = {
   onRequest(head: RequestHead, semantics: RequestSemantics, body: IncomingBody | null): void;
   /** Bytes are no request, or the request is not passed on; `head` as far as it was read. */
   onRefused(reason: RefusalReason, head: RequestHead | undefined): void;
-  /** The client has ended its side in the middle of a request that nobody has seen. */
+  /** The client has ended its side in the middle of a request that was not passed on yet. */
   onAbandoned(): void;
   /** The rest of the body of the last request has arrived. */
   onBodyReceived(): void;
@@ -55,7 +55,7 @@ export class RequestReader {
     this.source = source;
   }
 
-  /** Bytes are being looked at; whatever changes meanwhile is noticed after that. */
+  /** Bytes are being looked at; any change in the meantime is noticed after that. */
   get isReading(): boolean {
     return this.piece !== undefined;
   }

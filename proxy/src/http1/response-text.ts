@@ -6,7 +6,7 @@ import { isFieldName, isFieldValue } from "../upstream/h1/field-lines.ts";
 
 /** What the connection allows, besides the response itself. */
 export type ResponseOptions = {
-  /** The client speaks HTTP/1.1: it takes chunks, and keeps the connection unless told otherwise. */
+  /** The client speaks HTTP/1.1: it accepts chunks, and keeps the connection without Connection: close. */
   readonly http11: boolean;
   readonly keepAlive: boolean;
 };

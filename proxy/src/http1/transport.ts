@@ -2,19 +2,19 @@ import type { Socket } from "node:net";
 import type { WrittenBytes } from "../http/h1/response-writes.ts";
 import type { Piece } from "../sockets/read-buffer.ts";
 
-/** Told what happens on a connection. No call comes from within a call to the transport. */
+/** Receives what happens on a connection. No call comes from within a call to the transport. */
 export type TransportReceiver = {
-  /** Bytes were read; those that are not owned are gone when this returns. */
+  /** Bytes were read; those that are not owned are valid until this returns. */
   receive(piece: Piece): void;
   /** The client has ended its side. */
   ended(): void;
   /** All that had been written when `whenTaken` was called has been taken by the system. */
   taken(): void;
-  /** The connection is gone. */
+  /** The connection has been closed. */
   closed(): void;
 };
 
-/** A client connection as the front reads and writes it, whatever carries its bytes. */
+/** A client connection as the front reads and writes it, over any transport of its bytes. */
 export type Transport = WrittenBytes & {
   /** Bytes are encrypted on their way: later than they are written, so that some always seem to wait. */
   readonly encrypted: boolean;
@@ -38,6 +38,6 @@ export type Transport = WrittenBytes & {
   destroy(): void;
   /** The same by a reset, which no client takes for the end of a message. */
   reset(): void;
-  /** Stops reading for good and gives the socket away; `closed` is still told. */
+  /** Stops reading for good and gives the socket away; `closed` is still called. */
   release(): Socket;
 };

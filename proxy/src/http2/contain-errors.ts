@@ -23,10 +23,10 @@ type ErrorContainment = {
 };
 
 /**
- * Corrects three habits of Node's sessions. Whatever `NGHTTP2_ERR_PROTO` stands for, Node ends the connection with
+ * Corrects three habits of Node's sessions. For every cause of `NGHTTP2_ERR_PROTO`, Node ends the connection with
  * INTERNAL_ERROR; nghttp2 has by then queued the right answer itself. When that is the reset of one stream, e.g. for
  * more DATA than Content-Length, the others go on (RFC 9113 8.1.1); when it is a GOAWAY, its code reaches the peer
- * and the session ends. Node says the same of a PING acknowledgement that nobody asked for, which is no error at all: then
+ * and the session ends. Node says the same of an unsolicited PING acknowledgement, which is no error at all: then
  * the session goes on. And a flood is answered ENHANCE_YOUR_CALM (RFC 9113 10.5).
  *
  * Node offers no option for any of it, but reports all through the public `destroy` of the session.

@@ -44,7 +44,7 @@ const maxBlockBytes = 65_536;
 const blockFieldBytes = 12;
 const blockOwnBytes = 128;
 
-/** Whether a message with these fields can be sent to a client: Node tells nothing about one that cannot, and resets it. */
+/** Whether a message with these fields can be sent to a client: Node resets one that cannot, and reports nothing. */
 export function fitsHeaderBlock(fields: ReadonlyHeaderList): boolean {
   let bytes = blockOwnBytes + (fields.length / 2) * blockFieldBytes;
   for (const text of fields) bytes += text.length;

@@ -225,7 +225,7 @@ describe("the two codecs of HTTP/2", function () {
         frame(frameTypes.headers, flags.endHeaders | flags.endStream, id, encoder.encode(trailers)),
       );
     } else if (content?.length === 0) frames.push(frame(frameTypes.data, flags.endStream, id));
-    // Its answer tells that everything before it has been dealt with.
+    // Its answer shows that everything before it has been handled.
     peer.send(...frames, frame(frameTypes.ping, 0, 0, Buffer.from(String(id).padStart(8, "0"))));
     try {
       await peer.frame(

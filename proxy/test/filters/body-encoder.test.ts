@@ -78,7 +78,7 @@ describe("a body encoder", () => {
 
       it(`the ${coding} encoder pauses the upstream while the client takes nothing, and resumes it afterwards`, async () => {
         const { transform, seen } = encode(coding, { takes: false });
-        // Random bytes, so that the output is as long as the input.
+        // Random bytes, so that the output has the length of the input.
         const sent: Buffer[] = [];
         let wants = true;
         for (let turns = 0; turns < 500; turns++) {

@@ -81,7 +81,7 @@ export function explanationOf(native: Reading, llhttp: Reading, bytes: Buffer): 
   if (last !== undefined && native.closes && native.messages.length === same) {
     // What follows a handshake may be another protocol, even where it is refused.
     if (isHandshake(last)) return "a WebSocket handshake, after which the connection closes";
-    // RFC 9112 9.3: close counts, whatever stands beside it.
+    // RFC 9112 9.3: close counts beside any other option.
     if (last.version === "1.0" && /\bclose\b/i.test(fieldOf(last, "connection"))) return "close in HTTP/1.0";
   }
   // RFC 9110 7.8: an upgrade that is not taken is a request like others; llhttp reads nothing behind it.

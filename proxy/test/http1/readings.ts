@@ -125,7 +125,7 @@ export function readByNative(pieces: readonly Buffer[], owned = true): Reading {
 class TestSocket extends Duplex {
   /** In the order of their heads; undefined until the end of a message. */
   readonly messages: (ReadMessage | undefined)[] = [];
-  /** A CONNECT, behind which nothing is read. It is told before the requests before it. */
+  /** A CONNECT, behind which nothing is read. It is reported before the requests before it. */
   connect: ReadMessage | undefined = undefined;
   isRefused = false;
   /** What comes behind such a request is not looked at. */

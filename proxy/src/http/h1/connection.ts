@@ -158,7 +158,7 @@ export class Http1Connection {
     return stream.requestReceived || (stream.body?.length ?? Number.POSITIVE_INFINITY) <= maxDiscardedBytes;
   }
 
-  /** TLS writes later than it is told to. */
+  /** True for TLS, which writes later than it is asked to. */
   get encrypted(): boolean {
     return this.client.tls !== undefined;
   }
@@ -280,7 +280,7 @@ export class Http1Connection {
     this.deadlineMs = this.context.clock.deadline(this.context.limits.idleTimeoutMs);
   }
 
-  /** The body of a request broke before its turn: it is refused when that comes, or forgotten if the client has gone. */
+  /** The body of a request broke before its turn: it is refused when that comes, or forgotten if the client has left. */
   private failedWaiting(stream: Http1Stream, ended: boolean): void {
     if (!ended) {
       stream.refusal ??= "malformed";
@@ -313,7 +313,7 @@ export class Http1Connection {
     this.lingerForMs = lingerForMs;
     this.writes.watch();
     this.socket.end();
-    // Without Node's parser nobody else reads.
+    // Without Node's parser nothing else reads.
     if (this.socket.readableFlowing === null) this.socket.resume();
   }
 

@@ -43,7 +43,7 @@ export class FrontConnections implements FrontContext, Omit<Front, "accept"> {
   /** To be called before a connection is created. */
   wake(): void {
     if (this.sweeper !== undefined) return;
-    // Without connections nobody has looked at the clock, and deadlines are counted from when it was looked at.
+    // Without connections nothing has read the clock, and deadlines are counted from when it was last read.
     this.clock.refresh();
     this.sweeper = setInterval(() => this.sweep(), this.clock.sweepIntervalMs);
   }

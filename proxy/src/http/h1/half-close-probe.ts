@@ -5,7 +5,7 @@ const maxProbes = 5;
 
 /**
  * When to ask whether the client of a half-closed connection still reads. TCP cannot tell a client that ended its
- * sending side from one that has gone; bytes sent to the latter come back as a reset. So while its request waits, a
+ * sending side from one that has left; bytes sent to the latter come back as a reset. So while its request waits, a
  * client that ended is sent a few interim responses, each after twice the time (docs/features/http1.md,
  * "Half-closed connections").
  */

@@ -15,10 +15,10 @@ const none: IncomingHttpHeaders = Object.freeze({});
 /**
  * A request whose `headers` has only what Node's server and the front look up by name: the fields that frame a body, and
  * Expect, TE and Upgrade. Node would build an object of all fields of each request to find none of them there, which is
- * more work than routing it. Whatever else is asked of the fields of a request is asked of `rawHeaders`.
+ * more work than routing it. All other fields of a request are read from `rawHeaders`.
  *
  * A body goes to its receiver, if there is one, in the turn in which it is read: with the first piece at hand the head of the
- * upstream request need not wait for it, and nobody needs the events of a stream.
+ * upstream request need not wait for it, and the events of a stream are not needed.
  */
 export class IncomingRequest extends IncomingMessage {
   receiver: BodyReceiver | undefined = undefined;

@@ -17,7 +17,7 @@ export const refusalStatus = {
   "malformed-body": 400,
 } as const satisfies { readonly [R in FrontEventReason]?: number };
 
-/** Reasons that a client is told about. */
+/** The reasons for which a client gets an error response. */
 export type RefusalReason = keyof typeof refusalStatus;
 
 /** Head and body of the answer to a refused request; the connection closes after it. */
@@ -69,7 +69,7 @@ export function refusalOf(error: ParseError): RefusalReason {
   }
 }
 
-/** llhttp refuses every final coding but `chunked`, and whatever follows `chunked`, under one code. */
+/** llhttp refuses every final coding but `chunked`, and everything that follows `chunked`, under one code. */
 const isUnknownCoding = ({ reason }: ParseError): boolean =>
   reason === "Request has invalid `Transfer-Encoding`" ||
   reason === "Invalid `Transfer-Encoding` header value";
@@ -79,7 +79,7 @@ const tokenCharacter = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 /** llhttp knows the methods of RTSP, too. */
 const methodOfRtsp = "Invalid method for HTTP/x.x request";
 
-/** True when the method is unknown rather than malformed: the first wrong character may stand in one, or ends it. */
+/** True when the method is unknown rather than malformed: the first wrong character may be part of one, or ends it. */
 function isUnknownMethod({ rawPacket, bytesParsed }: ParseError): boolean {
   if (rawPacket === undefined || bytesParsed === undefined) return false;
   const characterAt = (index: number): string => String.fromCharCode(rawPacket[index] ?? 0);

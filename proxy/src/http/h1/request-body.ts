@@ -63,7 +63,7 @@ export class Http1RequestBody implements RequestBody, BodyReceiver {
     sink?.onAbort(reason);
   }
 
-  /** Nobody wants the rest: it is read and thrown away, so that the connection gets past it. */
+  /** Reads the unwanted rest of the body and discards it, so that the connection gets past it. */
   discard(): void {
     this.sink = undefined;
     this.held = [];
@@ -92,7 +92,7 @@ export class Http1RequestBody implements RequestBody, BodyReceiver {
     return this.heldBytes < maxHeldBytes;
   }
 
-  /** Passes on what is held, and lets Node read again once that is all gone. */
+  /** Passes on what is held, and lets Node read again once nothing is left of it. */
   private readOn(): void {
     const { held } = this;
     let passed = 0;

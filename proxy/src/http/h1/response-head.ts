@@ -3,7 +3,7 @@ import type { ResponseHead } from "../../message/message.ts";
 
 /** What the connection allows, besides the response itself. */
 export type ResponseOptions = {
-  /** The client speaks HTTP/1.1: it takes chunks, and keeps the connection unless told otherwise. */
+  /** The client speaks HTTP/1.1: it accepts chunks, and keeps the connection without Connection: close. */
   readonly http11: boolean;
   readonly keepAlive: boolean;
 };

@@ -91,7 +91,7 @@ export class ResponseWrites implements WaitingClient {
     }
   }
 
-  /** The connection is somebody else's, or gone. */
+  /** Stops the use of a connection that was handed over or has been closed. */
   forget(): void {
     this.isWaiting = false;
     this.resume = undefined;

@@ -44,7 +44,7 @@ export class Http1Stream implements ClientStream {
   /** Bytes that followed an upgrade request; undefined for all other requests. */
   private readonly upgradeHead: Buffer | undefined;
   private continued = false;
-  /** No more calls have an effect: the response has ended, or the client is gone. */
+  /** No more calls have an effect: the response has ended, or the client has left. */
   private done = false;
   /** A final head was handed over. */
   private headTaken = false;
@@ -53,7 +53,7 @@ export class Http1Stream implements ClientStream {
   private pendingText: string | undefined = undefined;
   private length: number | undefined = undefined;
   private bodyless = false;
-  /** The sender was told to wait until what was written has left. */
+  /** The sender has to wait until what was written has left. */
   private isPaused = false;
 
   constructor(
@@ -259,7 +259,7 @@ export class Http1Stream implements ClientStream {
     return true;
   }
 
-  /** True when the client was not told whether to send its body: it may or may not come (RFC 9110 10.1.1). */
+  /** True when the client still waits for 100 Continue: its body may or may not come (RFC 9110 10.1.1). */
   private leavesClientWaiting(): boolean {
     return this.expectsContinue && !this.continued;
   }

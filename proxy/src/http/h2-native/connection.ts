@@ -57,7 +57,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
   private readonly decoder = new HpackDecoder(judgeField);
   private readonly draining = new Draining();
   private requests = 0;
-  /** The last stream that was taken, whatever became of it. */
+  /** The last stream that was accepted, open or not. */
   private lastTaken = 0;
   private idleSinceMs: number;
   private lingerSinceMs = 0;
@@ -157,7 +157,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     else if (this.partSinceMs === 0 || reader.frames !== frames) this.partSinceMs = awake.nowMs;
   }
 
-  /** Nobody can open a window or acknowledge anything any more, so what is under way cannot be completed. */
+  /** The client can no longer open a window or acknowledge anything, so what is under way cannot be completed. */
   private clientEnded(): void {
     if (!this.isOver) this.end(errorCode.noError);
     if (this.sender.waitingBytes === 0) this.socket.end();
@@ -265,7 +265,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.remember(streamId, endStream);
   }
 
-  /** A stream that crosses the last GOAWAY: not processed, as that has told the client. */
+  /** Ignores a stream that crosses the last GOAWAY, by which the client knows that it is not processed. */
   private ignore(streamId: number, endStream: boolean): boolean {
     this.remember(streamId, endStream);
     return this.punish(this.guard.countMinor(awake.nowMs));
@@ -312,7 +312,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.closedBytes += stream.newlyFramedBytes();
     if (this.streams.size > 0) return;
     this.idleSinceMs = awake.nowMs;
-    // Whoever is told of the end of the stream comes first.
+    // Callbacks for the end of the stream run first.
     if (this.draining.isFinal || this.clientLeaves || this.graceEndsMs !== undefined) {
       queueMicrotask(() => this.endIfDone());
     }
@@ -362,7 +362,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     if (!socket.writableEnded) socket.end();
   }
 
-  /** Without streams: waits for the first request as long as for a header, for the next ones as an idle connection. */
+  /** Ends a connection without streams: after the header timeout before the first request, after the idle timeout later. */
   private endIfIdle(nowMs: number): boolean {
     if (this.streams.size > 0) return false;
     const { headerTimeoutMs, idleTimeoutMs } = this.context.limits;

@@ -1,4 +1,4 @@
-/** What the PING after the first GOAWAY carries; its acknowledgement tells that the client has read both. */
+/** What the PING after the first GOAWAY carries; its acknowledgement shows that the client has read both. */
 export const noticePing = Buffer.from("svc-last", "latin1");
 
 /** How long the last GOAWAY waits for that acknowledgement. */

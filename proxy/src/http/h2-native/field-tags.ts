@@ -18,7 +18,7 @@ export const fieldTag = {
 
 const { plain, malformed } = fieldTag;
 
-/** Tags of pseudo-fields lie between these. */
+/** True for the tags of pseudo-fields, which are numbered in a row. */
 export const isPseudo = (tag: number): boolean => tag >= fieldTag.method && tag <= fieldTag.protocol;
 
 /** Fields that are looked at by name; those of a connection are in no message (RFC 9113 8.2.2, 8.3.1). */

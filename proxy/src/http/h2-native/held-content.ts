@@ -1,7 +1,7 @@
 const minBlockBytes = 1024;
 const maxBlockBytes = 16_384;
 
-/** Content that nobody takes yet, copied together, so that it takes little more memory than it is long, in however small pieces it came. */
+/** Content that is not read yet, copied together, so that small pieces of it take little more memory than their length. */
 export class HeldContent {
   bytes = 0;
   private blocks: Buffer[] = [];

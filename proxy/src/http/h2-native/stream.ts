@@ -23,7 +23,7 @@ const minCountedBytes = 16_384;
 /** With this much waiting nothing more is taken. */
 const maxHeldBytes = 65_536;
 
-/** A status without content (RFC 9110 15.3.6), whatever an upstream has announced. */
+/** A status without content (RFC 9110 15.3.6), even when an upstream has announced some. */
 const resetContent = 205;
 const noBytes: Buffer = Buffer.alloc(0);
 const contentLength: ReadonlySet<string> = new Set(["content-length"]);
@@ -172,7 +172,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.isComplete = true;
     if (!this.bodyless && trailers !== undefined && trailers.length > 0) this.trailers = trailers;
     this.connection.sender.schedule(this);
-    // Nobody takes it back any more, and whoever waits for it is about to go.
+    // The head can no longer be withdrawn, and callers that wait for it are about to end.
     if (this.head !== undefined) this.onHeadFramed();
   }
 
@@ -188,7 +188,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
 
   closeAfterResponse(): void {}
 
-  /** Answers 200, which stands for 101 here (RFC 8441 5), and makes a socket of the stream. */
+  /** Answers 200, the counterpart of 101 (RFC 8441 5), and makes a socket of the stream. */
   upgrade(headers: HeaderList): { readonly socket: StreamSocket; readonly head: Buffer } | undefined {
     if (this.isClosed || this.headTaken || this.webSocketKey === undefined) return undefined;
     if (!takeWebSocketProof(headers, this.webSocketKey)) return undefined;
@@ -225,7 +225,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
       this.connection.reset(this, errorCode.cancel);
   }
 
-  /** Ends the response visibly, and tells the exchange, for a reason of ours. */
+  /** Resets the stream for a reason of the proxy, which the exchange gets. */
   cut(reason: ClientCloseReason = "response-memory"): void {
     this.closeReason = reason;
     this.connection.reset(this, errorCode.cancel);
@@ -349,7 +349,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     return putFields(into, at, this.trailers ?? []);
   }
 
-  /** The response is complete. Nobody reads the rest of a request that is not (RFC 9113 8.1). */
+  /** The response is complete. The rest of a request that is not complete is no longer read (RFC 9113 8.1). */
   onLocalEnd(): void {
     this.waiting?.hold(0, 0);
     this.tellSent();
@@ -379,13 +379,13 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     return this.onTrailers(undefined);
   }
 
-  /** The request has come to its end. False: it is not as long as it was declared. */
+  /** The request has come to its end. False: its length is not the declared one. */
   onTrailers(trailers: HeaderList | undefined): boolean {
     this.tunnel?.endOfContent();
     return this.body === null || this.body.end(trailers);
   }
 
-  /** Of the body, taken by whoever reads it. */
+  /** Counts bytes of the body that its reader has taken. */
   take(bytes: number): void {
     this.connection.take(this, bytes);
   }

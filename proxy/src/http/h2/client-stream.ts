@@ -180,7 +180,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
     if (this.respond(head, whole, this.bodyless) && firstChunk !== undefined) this.push(firstChunk);
   }
 
-  /** Tells the exchange, once, that the client is out of reach for a reason of ours. */
+  /** Reports to the exchange, once, that the client is out of reach for a reason of the proxy. */
   cut(reason: ClientCloseReason = "response-memory"): void {
     this.closeReason = reason;
     this.reset(NGHTTP2_CANCEL);
@@ -280,7 +280,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
 
   /**
    * Gives the head to Node. `whole`: no trailers follow, so that the last DATA ends the stream; else Node asks for
-   * trailers after the data. False when the client has gone meanwhile.
+   * trailers after the data. False when the client has left meanwhile.
    */
   private respond(head: ResponseHead, whole: boolean, endStream: boolean): boolean {
     const { stream } = this;
@@ -310,7 +310,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
     else this.stream.once("finish", () => this.releaseRequest());
   }
 
-  /** The response is complete while the request is not: nobody will read the rest of it (RFC 9113 8.1). */
+  /** The response is complete while the request is not: the rest of it will not be read (RFC 9113 8.1). */
   private releaseRequest(): void {
     if (this.gone || this.body?.complete === true) return;
     this.body?.abort("client-closed");
@@ -349,7 +349,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
 /** A piece of at least this size leaves at once, and what waits is counted at once; the rest is counted by the next sweep. */
 const minCountedBytes = 16_384;
 
-/** A status without content (RFC 9110 15.3.6): Node sends none, whatever an upstream has announced. */
+/** A status without content (RFC 9110 15.3.6): Node sends none, even when an upstream has announced some. */
 const resetContent = 205;
 
 const contentLength: ReadonlySet<string> = new Set(["content-length"]);

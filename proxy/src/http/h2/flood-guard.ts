@@ -12,8 +12,8 @@ const maxWireFactor = 1 + dataFrameOverheadBytes;
 
 /**
  * Counts what a client does without asking for anything: streams it resets or makes the proxy reset (rapid reset,
- * "MadeYouReset"), PING and SETTINGS frames and acknowledgements that nobody asked for, and bytes that belong to no request.
- * The last number stands for the frames that Node answers or drops without telling: WINDOW_UPDATE, PRIORITY and unknown
+ * "MadeYouReset"), unsolicited PING and SETTINGS frames and acknowledgements, and bytes that belong to no request.
+ * The last number covers the frames that Node answers or drops without an event: WINDOW_UPDATE, PRIORITY and unknown
  * ones.
  *
  * Methods that can find a flood answer what it consists of, else undefined. Times are milliseconds on one clock.

@@ -90,7 +90,7 @@ export class Http2RequestBody implements RequestBody {
 
   private onEnd(): void {
     if (this.settled) return;
-    // A reset, too, ends the readable side; only the stream's state tells.
+    // A reset, too, ends the readable side; only the state of the stream shows which it was.
     if (this.stream.aborted || this.stream.rstCode !== 0) return;
     this.settled = true;
     this.complete = true;

@@ -141,7 +141,7 @@ export class Http2ServerConnection implements StreamHost {
 
   /**
    * Graceful end (RFC 9113 6.8): GOAWAY with the last stream that was taken; the connection ends with its last stream.
-   * Streams that cross the GOAWAY are not processed, which tells the client that it may send them again.
+   * Streams that cross the GOAWAY are not processed, from which the client knows that it may send them again.
    */
   drain(): void {
     this.endRequests();
@@ -189,7 +189,7 @@ export class Http2ServerConnection implements StreamHost {
     }
   }
 
-  /** Nobody can open a window or acknowledge anything any more, so what is under way cannot be completed. */
+  /** The client can no longer open a window or acknowledge anything, so what is under way cannot be completed. */
   private clientEnded(): void {
     this.clientHasEnded = true;
     this.endRequests();
@@ -250,7 +250,7 @@ export class Http2ServerConnection implements StreamHost {
     this.report(reason, { status, head: received.head });
   }
 
-  /** Without streams: waits for the first request as long as for a header, for the next ones as an idle connection. */
+  /** Ends a connection without streams: after the header timeout before the first request, after the idle timeout later. */
   private endIfIdle(nowMs: number): void {
     const { headerTimeoutMs, idleTimeoutMs } = this.context.limits;
     const fresh = this.requests === 0;

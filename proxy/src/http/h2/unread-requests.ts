@@ -2,7 +2,7 @@
 const maxCounted = 100;
 
 /**
- * Finds requests that Node has reset before the proxy saw them, about which it tells nothing: header lists of more than it
+ * Finds requests that Node has reset before the proxy saw them, without an event: header lists of more than it
  * reads, and malformed ones. Clients number their streams in order, by twos (RFC 9113 5.1.1), so such a request is missing
  * in front of the next one, or the last that nghttp2 has begun to read when the connection ends. A client that leaves
  * numbers out by itself looks the same.

@@ -241,7 +241,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return this.onFault(errorCode.streamClosed, "DATA on a closed stream");
   }
 
-  /** Nobody has opened the stream. */
+  /** True for a stream that the peer has not opened. */
   protected isIdle(streamId: number): boolean {
     return streamId % 2 === 0 || streamId > this.lastPeerStream;
   }

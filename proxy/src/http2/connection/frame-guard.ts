@@ -10,7 +10,7 @@ const framesPerContent = 4;
 const contentBytesPerFrame = 256;
 /** Most frames that are free at a time. */
 const maxFreeFrames = 10_000;
-/** A frame of a type that nobody knows counts once more for as many octets. */
+/** A frame of an unknown type counts once more for as many octets. */
 const unknownBytesPerFrame = 1024;
 
 export type PeerFlood = Flood | "frame-flood";

@@ -32,7 +32,7 @@ export class Sender {
   private ready: SendingStream[] = [];
   /** Those that wait for the connection, not for their own window. */
   private stopped: SendingStream[] = [];
-  /** Those whose content has all gone into frames. */
+  /** Those whose content is all in frames. */
   private emptied: SendingStream[] = [];
   private isFlushDue = false;
   /** Some stream has asked to go before or behind the others. */

@@ -1,7 +1,7 @@
 import type { Chunk, HeaderList } from "../../message/message.ts";
 import { initialFrameBytes } from "../frames/frame-types.ts";
 
-/** Most content of a frame, whatever the peer would take: streams take turns by frames. */
+/** Most content of a frame, even when the peer would take more: streams take turns by frames. */
 export const maxContentBytes = initialFrameBytes;
 
 /** That of streams that ask for none. */
@@ -31,7 +31,7 @@ export abstract class SendingStream {
   protected isComplete = false;
   protected trailers: HeaderList | undefined = undefined;
   private first: Chunk | undefined = undefined;
-  /** How much of `first` has gone. */
+  /** How much of `first` has been sent. */
   private offset = 0;
   private others: Chunk[] | undefined = undefined;
 

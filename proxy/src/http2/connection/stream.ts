@@ -3,7 +3,7 @@ import { SendingStream } from "./sending-stream.ts";
 /** Who ends a stream before its time: the peer, this end for a fault of the peer, or this end for a reason of its own. */
 export type ResetCause = "peer" | "fault" | "own";
 
-/** A stream of a connection: both halves, and what the connection tells it. */
+/** A stream of a connection: both halves, and the callbacks of the connection. */
 export abstract class Http2Stream extends SendingStream {
   /** The peer has sent END_STREAM. */
   remoteEnded = false;
@@ -18,7 +18,7 @@ export abstract class Http2Stream extends SendingStream {
   }
 
   /**
-   * A piece of content: a view of what was read, good until this returns. Whoever has taken some says so to the
+   * A piece of content: a view of what was read, good until this returns. Receivers that have taken some report it to the
    * connection by `take`. False: the message is malformed.
    */
   abstract onContent(bytes: Buffer): boolean;

@@ -13,7 +13,7 @@ const smallWriteBytes = 8192;
 const noSlab: Buffer = Buffer.alloc(0);
 
 /**
- * The frames that leave on one connection, gathered in memory that is the connection's only as long as something is in it,
+ * The frames that leave on one connection, gathered in memory that is the connection's only while something is in it,
  * and written together: at the end of a turn, or when it is full.
  */
 export class FrameOutput {

@@ -16,8 +16,8 @@ const maxInteger = 0xfff_ffff;
 const scratch = Buffer.allocUnsafeSlow(maxDecodedBytes(16_384));
 
 /**
- * Decodes header blocks (RFC 7541) of one direction of a connection. A block is read to its end, whatever its sink makes of
- * the fields, so that the table stays that of the encoder. What a block makes this hold is bounded by the table and
+ * Decodes header blocks (RFC 7541) of one direction of a connection. A block is read to its end even when its sink rejects
+ * fields, so that the table stays that of the encoder. What a block makes this hold is bounded by the table and
  * the block itself: what is referred to by index is not copied.
  */
 export class HpackDecoder {
@@ -27,7 +27,7 @@ export class HpackDecoder {
   private bytes: Buffer = scratch;
   private at = 0;
   private end = 0;
-  /** Where the string that was read last lies. */
+  /** The place of the string that was read last. */
   private text: Buffer = scratch;
   private textStart = 0;
   private textEnd = 0;
@@ -109,7 +109,7 @@ export class HpackDecoder {
     return at < this.table.count ? this.table.name(at) : undefined;
   }
 
-  /** Finds out where the next string lies, decoded if need be. False: it does not end within the block, or is coded badly. */
+  /** Finds the next string, decoded if need be. False: it does not end within the block, or is coded badly. */
   private readString(): boolean {
     if (this.at >= this.end) return false;
     const isCoded = (this.bytes[this.at] as number) >= 0x80;

@@ -52,7 +52,7 @@ function transition(tree: readonly [number, number][], from: number, nibble: num
   return entry | node;
 }
 
-/** Most octets that `length` octets of code can stand for: no code has less than five bits. */
+/** Most octets that `length` octets of code can encode: no code has less than five bits. */
 export const maxDecodedBytes = (length: number): number => Math.floor((length * 8) / 5);
 
 /**

@@ -262,7 +262,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
   });
 });
 
-/** Node's codec reads on and parses whatever comes, so that one connection can fill the memory of all. */
+/** Node's codec reads on and parses everything that arrives, so that one connection can fill the memory of all. */
 function endsConnectionsOverTheMemory(): void {
   it("a connection whose pipelined requests would fill the memory is closed", async () => {
     const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });

@@ -13,7 +13,7 @@ describeCodecs("the HTTP/1 front after a time without connections", () => {
     await eventually(() => clock.looks() > before + 4);
   };
 
-  /** A front that nobody has been connected to for an hour. */
+  /** A front that has had no connections for an hour. */
   async function startIdle(): Promise<FrontUnderTest> {
     const started = await startFront(
       (_, _head, client) => {

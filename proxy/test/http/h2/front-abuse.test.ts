@@ -96,7 +96,7 @@ for (const codec of codecs) {
         it(`a flood of ${name} ends the connection with ENHANCE_YOUR_CALM`, async () => {
           peer.send(...build());
           expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
-          // Node tells nothing about malformed requests.
+          // Node reports nothing about malformed requests.
           const reasons = server.events
             .map(({ reason }) => reason)
             .filter((reason) => reason !== "malformed");

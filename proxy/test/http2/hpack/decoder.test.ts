@@ -10,7 +10,7 @@ type Decoded = { readonly isSound: boolean; readonly fields: [string, string][];
 function decode(decoder: HpackDecoder, block: Buffer): Decoded {
   const fields: [string, string][] = [];
   const tags: number[] = [];
-  // What lies around a block must not matter.
+  // Bytes around a block must not matter.
   const bytes = Buffer.concat([Buffer.alloc(3, 0xff), block, Buffer.alloc(5, 0x82)]);
   const isSound = decoder.decode(bytes, 3, 3 + block.length, {
     onField: (name, value, tag) => {
