@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -14,8 +14,7 @@ export function checkoutOf(ref: string): string {
   const commit = git("rev-parse", "--short=12", `${ref}^{commit}`);
   const folder = join(root, ".cache/bench", `baseline-${commit}`);
   if (!existsSync(folder)) git("worktree", "add", "--detach", folder, commit);
-  if (!existsSync(join(folder, "node_modules")))
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  if (!existsSync(join(folder, "node_modules"))) linkDependencies(folder);
   if (!existsSync(join(folder, "dist/svc-gateway.mjs"))) {
     execFileSync(process.execPath, ["scripts/build.ts"], {
       cwd: folder,
@@ -23,4 +22,17 @@ export function checkoutOf(ref: string): string {
     });
   }
   return folder;
+}
+
+/** The dependencies of this checkout, but the packages of the other one. */
+function linkDependencies(folder: string): void {
+  const own = "@svc-gateway";
+  const target = join(folder, "node_modules");
+  mkdirSync(join(target, own), { recursive: true });
+  for (const name of readdirSync(join(root, "node_modules"))) {
+    if (name !== own) symlinkSync(join(root, "node_modules", name), join(target, name));
+  }
+  for (const name of readdirSync(join(root, "node_modules", own))) {
+    symlinkSync(join(folder, name), join(target, own, name));
+  }
 }
