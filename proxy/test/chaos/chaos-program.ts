@@ -1,20 +1,22 @@
 /**
- * A process in which everything happens at once to one data plane: every filter, backends that fail in every way, clients that
- * leave, snapshots that change. Writes as JSON what is left when all of them have ended. Needs --expose-gc, as sessions end with
+ * A process in which everything happens at once to one data plane: every filter, backends that fail in every way, clients of
+ * HTTP, gRPC, TLS, TCP and UDP that leave, snapshots that change. Writes as JSON what is left when all of them have ended. Needs --expose-gc, as sessions end with
  * the collection of their objects. The same choices in each run; SEED=<integer> makes others.
  */
 import { createHash } from "node:crypto";
 import { request, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 import { makeKey, signToken } from "../auth/tokens.ts";
-import { startGateway, startHttp } from "../integration/gateway.ts";
+import { startGateway, startHttp, type Plan } from "../integration/gateway.ts";
 import { watchOpenResources } from "../integration/open-resources.ts";
+import { issueCertificate } from "../tls/certificates.ts";
 import { silentPort } from "../upstream/silent-port.ts";
 import { startFailing, startFailingHttp2, startGate } from "./backends.ts";
 import { askOverHttp1, askOverHttp2 } from "./clients.ts";
 import { watchHeld } from "./held.ts";
+import { talkBelowHttp } from "./l4-clients.ts";
 import { Choices } from "./random.ts";
-import { generated, hosts } from "./routes.ts";
+import { generated, hosts, l4Ports } from "./routes.ts";
 
 Error.stackTraceLimit = 30;
 const seed = Number(process.env["SEED"] ?? 9115);
@@ -62,28 +64,47 @@ const tokens = [
 const hash = `{SHA}${createHash("sha1").update("secret").digest("base64")}`;
 const snapshot = (index: number) => generated(choicesOf(2, index), places, key.public, hash);
 
-const gateway = await startGateway({ ports: [working.port], resources: snapshot(0) }, [
+const certificate = issueCertificate(hosts.slice(2));
+const plan = (index: number): Plan => ({ ports: [working.port], certificate, resources: snapshot(index) });
+const portMap = [80, 443, ...Object.values(l4Ports)].map((port) => `${port}=0`).join(",");
+const gateway = await startGateway(plan(0), [
+  `--port-map=${portMap}`,
+  "--proxy-udp-session-timeout=1s",
   "--proxy-tunnel-idle-timeout=1s",
   "--proxy-stream-idle-timeout=1s",
   "--proxy-connect-timeout=1s",
 ]);
-const wishes = { port: gateway.port, hosts: [...hosts, "nobody.example"], tokens };
+const wishes = { port: gateway.port, tlsPort: gateway.tlsPort, hosts: [...hosts, "nobody.example"], tokens };
+const localPort = (port: number): number => gateway.proxy.localPort(port) ?? 0;
+const below = { tcp: localPort(l4Ports.tcp), tls: localPort(l4Ports.tls), udp: localPort(l4Ports.udp) };
 
 let started = 0;
 const client = async (): Promise<void> => {
   while (started < clients) {
     const choices = choicesOf(3, ++started);
     if (started % clientsPerSnapshot === 0) {
-      gateway.update({ ports: [working.port], resources: snapshot(started / clientsPerSnapshot) });
+      gateway.update(plan(started / clientsPerSnapshot));
     }
-    await (choices.chance(0.7) ? askOverHttp1(choices, wishes) : askOverHttp2(choices, wishes));
+    if (choices.chance(0.15)) await talkBelowHttp(choices, below);
+    else await (choices.chance(0.7) ? askOverHttp1(choices, wishes) : askOverHttp2(choices, wishes));
   }
 };
 await Promise.all(Array.from({ length: atOnce }, client));
 
-const isEmpty = (): boolean => Object.values(held()).every((count) => count === 0);
+const { connectionsActive, udpSessions, udpSessionsActive } = gateway.metrics;
+const heldNow = (): Readonly<Record<string, number>> => ({
+  ...held(),
+  ...Object.fromEntries(
+    [80, 443, l4Ports.tcp, l4Ports.tls].map((port) => [
+      `connections on ${port}`,
+      connectionsActive.with({ listener: String(port) }).value,
+    ]),
+  ),
+  "UDP sessions": udpSessionsActive.with({ listener: String(l4Ports.udp) }).value,
+});
+const isEmpty = (): boolean => Object.values(heldNow()).every((count) => count === 0);
 await settle(isEmpty);
-const heldAfter = held();
+const heldAfter = heldNow();
 
 const sent = request({ host: "127.0.0.1", port: gateway.port, agent: false, headers: { host: "a.example" } });
 sent.end();
@@ -101,6 +122,7 @@ process.stdout.write(
     held: heldAfter,
     stillServes: answer.statusCode,
     statuses,
+    sessions: udpSessions.with({ listener: String(l4Ports.udp) }).value,
     failures: gateway.metrics.limitsReached.with({ limit: "handler-failed" }).value,
     left: resources.since(mark),
   }),

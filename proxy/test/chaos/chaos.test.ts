@@ -9,6 +9,8 @@ type Report = {
   readonly held: Readonly<Record<string, number>>;
   readonly stillServes: number;
   readonly statuses: Readonly<Record<string, number>>;
+  /** Of UDP. */
+  readonly sessions: number;
   readonly failures: number;
   readonly left: readonly string[];
 };
@@ -25,13 +27,14 @@ describe("a data plane to which everything happens at once", () => {
         },
       );
       expect(stderr).to.equal("");
-      const { held, stillServes, statuses, failures, left } = JSON.parse(stdout) as Report;
+      const { held, stillServes, statuses, sessions, failures, left } = JSON.parse(stdout) as Report;
       for (const [what, count] of Object.entries(held)) expect(count, what).to.equal(0);
       expect([stillServes, failures]).to.deep.equal([200, 0]);
       // The choices are not all alike: hardly any answer was given by chance only.
       const seen = Object.keys(statuses);
       expect(seen).to.include.members(["200", "502", "503"]);
       expect(seen.length).to.be.greaterThan(9);
+      expect(sessions).to.be.greaterThan(0);
       expect(left).to.deep.equal([]);
     }).timeout(120_000);
 });

@@ -1,6 +1,7 @@
 /** Clients that ask for all that there is, and leave when they like. */
 import { connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { connect as connectTls, TLSSocket } from "node:tls";
 import type { Choices } from "./random.ts";
 
 /** Longest that a client waits; it leaves then, in one way or another. */
@@ -8,6 +9,7 @@ const patienceMs = 250;
 
 export type Wishes = {
   readonly port: number;
+  readonly tlsPort: number;
   readonly hosts: readonly string[];
   readonly tokens: readonly string[];
 };
@@ -44,6 +46,17 @@ function written(choices: Choices, { method, host, fields, body }: Asked): strin
   return `${line}Transfer-Encoding: chunked\r\n\r\n${chunks}`;
 }
 
+/** A connection in cleartext or over TLS, which may name a host that has no certificate. */
+function dial(choices: Choices, { port, tlsPort, hosts }: Wishes): Socket {
+  if (choices.chance(0.7)) return connect({ host: "127.0.0.1", port });
+  const target = { host: "127.0.0.1", port: tlsPort, rejectUnauthorized: false };
+  return connectTls({ ...target, servername: choices.one(hosts), ALPNProtocols: ["http/1.1"] });
+}
+
+/** Ends a connection with a RST; over TLS Node only closes it. */
+export const reset = (socket: Socket): unknown =>
+  socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy();
+
 /** One connection with some requests one after another, of which the last may be cut anywhere. */
 export function askOverHttp1(choices: Choices, wishes: Wishes): Promise<void> {
   const requests = Array.from({ length: 1 + choices.below(4) }, () =>
@@ -55,10 +68,10 @@ export function askOverHttp1(choices: Choices, wishes: Wishes): Promise<void> {
   const leave = choices.below(3);
   const leavesAfter = choices.chance(0.4) ? choices.below(3) : 99;
   return new Promise((resolve) => {
-    const socket = connect({ host: "127.0.0.1", port: wishes.port });
+    const socket = dial(choices, wishes);
     let pieces = 0;
     const go = (): void => {
-      if (leave === 0) socket.resetAndDestroy();
+      if (leave === 0) reset(socket);
       else if (leave === 1) socket.destroy();
       else {
         socket.end(() => socket.destroy());
@@ -85,7 +98,13 @@ export function askOverHttp1(choices: Choices, wishes: Wishes): Promise<void> {
 /** One connection with some streams at a time, of which some are cancelled. */
 export function askOverHttp2(choices: Choices, wishes: Wishes): Promise<void> {
   return new Promise((resolve) => {
-    const session = connectHttp2(`http://127.0.0.1:${wishes.port}`);
+    const isSecure = choices.chance(0.3);
+    const session = isSecure
+      ? connectHttp2(`https://127.0.0.1:${wishes.tlsPort}`, {
+          servername: choices.one(wishes.hosts),
+          rejectUnauthorized: false,
+        })
+      : connectHttp2(`http://127.0.0.1:${wishes.port}`);
     session.on("error", () => {});
     const timer = setTimeout(() => session.destroy(), patienceMs);
     session.on("close", () => {
@@ -101,6 +120,7 @@ export function askOverHttp2(choices: Choices, wishes: Wishes): Promise<void> {
           ":path": "/a",
           ":authority": host,
           authorization: `Bearer ${choices.one(wishes.tokens)}`,
+          ...(choices.chance(0.2) && { "content-type": "application/grpc", te: "trailers" }),
         },
         { endStream: body === "" },
       );

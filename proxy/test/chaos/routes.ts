@@ -1,6 +1,15 @@
 /** Routes with every filter that there is, in generated combinations. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
-import { endpointsKey, htpasswdKey, jwksKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
+import {
+  endpointsKey,
+  htpasswdKey,
+  jwksKey,
+  l4Key,
+  listenerKey,
+  routeKey,
+} from "@svc-gateway/common/ir/keys.ts";
+import type { L4Host, L4Route } from "@svc-gateway/common/ir/l4.ts";
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { PublicKey } from "@svc-gateway/common/ir/credentials.ts";
@@ -102,6 +111,40 @@ const endpoints = (name: string, ports: readonly number[], policy: object = {}):
     addresses: ports.toSorted((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port })),
   });
 
+/** Listener ports of routes below HTTP. */
+export const l4Ports = { tcp: 9000, tls: 9443, udp: 5300 } as const;
+
+/** Routes for connections and datagrams, to the same backends: those that answer, those that fail, and none. */
+function belowHttp(choices: Choices): readonly Resource[] {
+  const route = (kind: string): L4Route => ({
+    id: `${kind.toLowerCase()}/ns/below:0`,
+    source: { kind, namespace: "ns", name: "below" },
+    backends: ["ns/failing/80", "ns/dead/80", undefined]
+      .filter(() => choices.chance(0.7))
+      .map((set) => ({ weight: 1 + choices.below(3), service: "ns/any", ...(set && { endpoints: set }) })),
+  });
+  const host = (kind: string, mode: L4Host["mode"]): L4Host => ({
+    ...{ kind: "any", host: "*", mode },
+    ...(choices.chance(0.9) && { route: route(kind) }),
+  });
+  const { tcp, tls, udp } = l4Ports;
+  const listener = (port: number, protocol: Listener["protocol"]): Listener => ({
+    port,
+    publicPort: port,
+    protocol,
+  });
+  return [
+    encodeResource<"listener">(listenerKey("ns/below"), {
+      listeners: [listener(udp, "udp"), listener(tcp, "tcp"), listener(tls, "tls")],
+    }),
+    encodeResource<"l4">(l4Key("tcp", tcp), { hosts: [host("TCPRoute", "passthrough")] }),
+    encodeResource<"l4">(l4Key("udp", udp), { hosts: [host("UDPRoute", "passthrough")] }),
+    encodeResource<"l4">(l4Key("tls", tls), {
+      hosts: [host("TLSRoute", choices.one(["passthrough", "terminate"]))],
+    }),
+  ];
+}
+
 /** Everything that is served, other routes each time. */
 export function generated(
   choices: Choices,
@@ -111,7 +154,7 @@ export function generated(
 ): readonly Resource[] {
   const tables = hosts
     .filter(() => choices.chance(0.9))
-    .map((host) => {
+    .flatMap((host) => {
       const routes: Route[] = ["/", "/a"].map((path) => ({
         id: `httproute/ns/${host}${path}:0`,
         source: { kind: "HTTPRoute", namespace: choices.one(["ns", "other"]), name: host },
@@ -119,17 +162,21 @@ export function generated(
         features: some(choices),
         backends: backends(choices),
       }));
-      return encodeResource<"route">(routeKey("gateway", 80, { kind: "exact", host }), {
+      const table = {
         listener: "Gateway/ns/edge/http",
         inherit: true,
         routes,
         ...(choices.chance(0.2) && {
           filters: [{ features: { "rate-limit": features(choices)["rate-limit"] } }],
         }),
-      });
+      };
+      return [80, 443].map((port) =>
+        encodeResource<"route">(routeKey("gateway", port, { kind: "exact", host }), table),
+      );
     });
   return [
     ...tables,
+    ...belowHttp(choices),
     endpoints("failing", choices.chance(0.1) ? [] : places.failing),
     endpoints("failing-h2", [places.failingHttp2]),
     endpoints("gate", [places.gate]),

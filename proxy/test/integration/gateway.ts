@@ -120,7 +120,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
 }
 
 /**
- * Starts a whole data plane on free ports; `flags` are those of `serve standalone`, `memory` is what its workers would
+ * Starts a whole data plane, on free ports unless `flags`, those of `serve standalone`, map them otherwise; `memory` is what its workers would
  * share.
  */
 export async function startGateway(
@@ -129,11 +129,11 @@ export async function startGateway(
   memory?: SharedMemory,
   options: Pick<ProxyOptions, "responseMemoryBytes"> = {},
 ): Promise<Gateway> {
+  const free = flags.some((flag) => flag.startsWith("--port-map")) ? [] : ["--port-map=80=0,443=0"];
   const argv = [
     "--manifests",
     ".",
-    "--port-map",
-    "80=0,443=0",
+    ...free,
     "--proxy-shutdown-grace-period=100ms",
     `--http1-codec=${http1Codec()}`,
     `--http2-codec=${http2Codec()}`,
