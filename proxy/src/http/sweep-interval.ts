@@ -1,10 +1,10 @@
 import type { FrontLimits } from "./front.ts";
 
-/** Longest time between two looks at the time limits; shorter when a limit is shorter. */
-const maxSweepIntervalMs = 1000;
+/** Shortest time between two looks at the time limits, in milliseconds. */
+const minSweepIntervalMs = 10;
 
-/** A quarter of the shortest limit, so that none is exceeded by more than that. */
-export function sweepInterval(limits: FrontLimits): number {
+/** A quarter of the shortest limit, so that none is exceeded by more than that; at most `maxIntervalMs`. */
+export function sweepInterval(limits: FrontLimits, maxIntervalMs: number): number {
   const timeouts = [
     limits.headerTimeoutMs,
     limits.bodyTimeoutMs,
@@ -12,5 +12,5 @@ export function sweepInterval(limits: FrontLimits): number {
     limits.writeTimeoutMs,
   ];
   const shortest = Math.min(...timeouts.filter((limitMs) => limitMs > 0));
-  return Math.max(10, Math.min(maxSweepIntervalMs, shortest / 4));
+  return Math.max(minSweepIntervalMs, Math.min(maxIntervalMs, shortest / 4));
 }

@@ -1,5 +1,6 @@
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
 import { ResponseMemory } from "../response-memory.ts";
+import { sweepInterval } from "../sweep-interval.ts";
 import { FrontClock } from "./clock.ts";
 import type { Flushable, FrontConnection, FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
@@ -15,7 +16,6 @@ export type Http1FrontOptions = {
 
 /** How often deadlines are checked, at most; short timeouts are checked four times within their duration. */
 const maxSweepIntervalMs = 500;
-const minSweepIntervalMs = 10;
 /** What the pipelined requests that wait for their turn may take, over all connections. */
 const maxWaitingBytes = 25_165_824;
 
@@ -34,7 +34,7 @@ export class FrontConnections implements FrontContext, Omit<Front, "accept"> {
 
   constructor({ limits, handler, onEvent, responseMemory = new ResponseMemory() }: Http1FrontOptions) {
     this.limits = limits;
-    this.clock = new FrontClock(sweepIntervalOf(limits));
+    this.clock = new FrontClock(sweepInterval(limits, maxSweepIntervalMs));
     this.handler = handler;
     this.report = onEvent;
     this.responseMemory = responseMemory;
@@ -102,15 +102,4 @@ export class FrontConnections implements FrontContext, Omit<Front, "accept"> {
     for (const connection of this.open) connection.sweep();
     this.responseMemory.relieve();
   }
-}
-
-function sweepIntervalOf(limits: FrontLimits): number {
-  const { headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs } = limits;
-  const timeouts = [headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs].filter(
-    (timeoutMs) => timeoutMs > 0,
-  );
-  return Math.max(
-    minSweepIntervalMs,
-    Math.min(maxSweepIntervalMs, ...timeouts.map((timeoutMs) => timeoutMs / 4)),
-  );
 }

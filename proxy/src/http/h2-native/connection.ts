@@ -6,10 +6,9 @@ import { putUint32 } from "../../http2/frames/frame-output.ts";
 import { HpackDecoder } from "../../http2/hpack/decoder.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
-import type { FrontLimits, RequestHandler } from "../front.ts";
-import type { Http2FrontEvent, Http2FrontEventReason } from "../h2/events.ts";
-import type { HeadRefusal, ReceivedHead } from "../h2/request-head.ts";
-import { renderReply } from "../../message/local-reply.ts";
+import { type EventDetails, eventOf, type Http2FrontEventReason } from "../h2/events.ts";
+import type { FrontContext } from "../h2/front-connections.ts";
+import { takeRequest } from "../h2/take-request.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
@@ -20,17 +19,6 @@ import { connectionWindowBytes, maxStreams, serverSettings, streamWindowBytes } 
 import { NativeClientStream, type StreamHost } from "./stream.ts";
 import { addWebSocketKey } from "./web-socket-key.ts";
 
-/** What all connections of a front share. */
-export type ConnectionContext = {
-  readonly limits: FrontLimits;
-  readonly handler: RequestHandler;
-  readonly responseMemory: ResponseMemory;
-  /** Set once the front drains. */
-  readonly draining: boolean;
-  onEvent(event: Http2FrontEvent): void;
-  onClosed(connection: Http2ServerConnection): void;
-};
-
 /** How long a client may take to read the last bytes and close its end after the connection has ended. */
 const lingerMs = 30_000;
 /** What is still read, and thrown away, of a client that goes on after the end. */
@@ -40,12 +28,6 @@ const floodGraceMs = 5000;
 /** Answers to control frames that may wait for a client; all else waits elsewhere. */
 const maxWaitingBytes = 262_144;
 const lastStream = 0x7fff_ffff;
-const refusalStatus = {
-  malformed: 400,
-  "uri-too-long": 414,
-  "header-too-large": 431,
-  "too-many-headers": 431,
-} as const satisfies { readonly [Reason in HeadRefusal]: number };
 
 /** Fields are read within a call: one reader serves all connections. */
 const requestFields = new RequestFields();
@@ -53,7 +35,7 @@ const requestFields = new RequestFields();
 /** One client connection that speaks HTTP/2: takes requests, counts abuse, watches time limits, and drains. */
 export class Http2ServerConnection extends Http2Connection<NativeClientStream> implements StreamHost {
   private readonly connection: ClientConnection;
-  private readonly context: ConnectionContext;
+  private readonly context: FrontContext<Http2ServerConnection>;
   private readonly decoder = new HpackDecoder(judgeField);
   private readonly draining = new Draining();
   private requests = 0;
@@ -76,7 +58,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
   /** Content in frames of streams that have closed since. */
   private closedBytes = 0;
 
-  constructor(socket: Duplex, connection: ClientConnection, context: ConnectionContext) {
+  constructor(socket: Duplex, connection: ClientConnection, context: FrontContext<Http2ServerConnection>) {
     super(socket, { asServer: true, windowBytes: connectionWindowBytes, streamWindowBytes });
     this.connection = connection;
     this.context = context;
@@ -216,8 +198,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.streams.set(streamId, client);
     this.requests++;
     this.endAfterLastRequest();
-    if (received.refusal === undefined) this.handle(received, client);
-    else this.refuse(client, received, received.refusal);
+    takeRequest(this.context, this.connection, received, client);
   }
 
   private onTrailers(
@@ -284,28 +265,6 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     if (this.leaving || !(last || draining || this.connection.listener.draining)) return;
     this.leaving = true;
     this.drain();
-  }
-
-  private handle(received: ReceivedHead, client: NativeClientStream): void {
-    try {
-      this.context.handler(this.connection, received.head, client);
-    } catch (error) {
-      client.abort();
-      this.report("handler-failed", { error });
-    }
-  }
-
-  /** Answers a request that the pipeline never sees. */
-  private refuse(client: NativeClientStream, received: ReceivedHead, reason: HeadRefusal): void {
-    const status = refusalStatus[reason];
-    const reply = renderReply(
-      { status, error: reason },
-      { head: received.head.method === "HEAD", grpc: received.grpc },
-    );
-    client.sendHead(reply.head);
-    client.write(reply.body);
-    client.end(undefined);
-    this.report(reason, { status, head: received.head });
   }
 
   protected onStreamClosed(stream: NativeClientStream): void {
@@ -463,10 +422,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
       if (stream.heldBytes > 0) stream.countPartly(content / waiting);
   }
 
-  private report(
-    reason: Http2FrontEventReason,
-    details: Pick<Partial<Http2FrontEvent>, "status" | "head" | "error"> = {},
-  ): void {
-    this.context.onEvent({ connection: this.connection, reason, status: 0, ...details });
+  private report(reason: Http2FrontEventReason, details?: EventDetails): void {
+    this.context.onEvent(eventOf(this.connection, reason, details));
   }
 }

@@ -1,13 +1,9 @@
 import { ordinaryUrgency } from "../../http2/connection/sending-stream.ts";
 import type { FieldSink } from "../../http2/hpack/decoder.ts";
-import type { FrontLimits } from "../front.ts";
-import type { HeadRefusal, ReceivedHead } from "../h2/request-head.ts";
+import { fieldOverheadBytes, type HeadLimits, type ReceivedHead, refusalOf } from "../h2/request-head.ts";
 import type { HeaderList } from "../../message/message.ts";
 import { isGrpc } from "../request-fields.ts";
 import { fieldTag, isPseudo } from "./field-tags.ts";
-
-/** What RFC 9113 6.5.2 adds per field. */
-const fieldOverheadBytes = 32;
 
 export type ReceivedRequest = ReceivedHead & {
   /** Extended CONNECT (RFC 8441), whose content is that of a tunnel. */
@@ -21,8 +17,6 @@ function urgencyOf(value: string): number {
   const [, digit] = /(?:^|[\s,])u=([0-7])(?:$|[\s,;])/.exec(value) ?? [];
   return digit === undefined ? ordinaryUrgency : Number(digit);
 }
-
-type Limits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
 
 /**
  * Takes the fields of one request, and finds out whether they are one (RFC 9113 8.1 to 8.3): one after the other, so that a list
@@ -46,7 +40,7 @@ export class RequestFields implements FieldSink {
   private hasFields = false;
   private maxBytes = 0;
 
-  begin(limits: Limits): void {
+  begin(limits: HeadLimits): void {
     this.headers = [];
     this.method = "";
     this.path = undefined;
@@ -140,8 +134,8 @@ export class RequestFields implements FieldSink {
   }
 
   /** The request; undefined for one that is malformed. `endStream`: it has no body. */
-  finish(limits: Limits, endStream: boolean): ReceivedRequest | undefined {
-    const { headers, path, authority, scheme, length } = this;
+  finish(limits: HeadLimits, endStream: boolean): ReceivedRequest | undefined {
+    const { headers, path, authority, scheme, length, listBytes, fields } = this;
     if (this.isMalformed || !this.hasPseudoFields()) return undefined;
     const contentLength = length === undefined ? undefined : Number(length);
     if (endStream && length !== undefined && contentLength !== 0) return undefined;
@@ -153,22 +147,11 @@ export class RequestFields implements FieldSink {
       head: { version: "2.0", method, target, authority, scheme, headers },
       contentLength,
       grpc: this.isGrpc,
-      listBytes: this.listBytes,
+      listBytes,
       isWebSocket,
       urgency: this.urgency,
-      refusal: this.refusal(limits, contentLength, target),
+      refusal: refusalOf(limits, { target, contentLength, listBytes, fields }),
     };
-  }
-
-  private refusal(
-    limits: Limits,
-    contentLength: number | undefined,
-    target: string,
-  ): HeadRefusal | undefined {
-    if (contentLength !== undefined && !Number.isSafeInteger(contentLength)) return "malformed";
-    if (target.length > limits.maxUriBytes) return "uri-too-long";
-    if (this.listBytes > limits.maxHeaderBytes) return "header-too-large";
-    return this.fields > limits.maxHeaders ? "too-many-headers" : undefined;
   }
 
   private hasPseudoFields(): boolean {
@@ -199,7 +182,7 @@ export class TrailerFields implements FieldSink {
   }
 
   /** Undefined for trailers that are malformed, or more than a head may be. */
-  finish({ maxHeaderBytes, maxHeaders }: Limits): HeaderList | undefined {
+  finish({ maxHeaderBytes, maxHeaders }: HeadLimits): HeaderList | undefined {
     if (this.isMalformed || this.listBytes > maxHeaderBytes) return undefined;
     return this.fields.length > 2 * maxHeaders ? undefined : this.fields;
   }

@@ -39,3 +39,13 @@ export type Http2FrontEvent = {
 };
 
 export type Http2FrontEventHandler = (event: Http2FrontEvent) => void;
+
+/** What an event says besides its connection and reason. */
+export type EventDetails = Pick<Partial<Http2FrontEvent>, "status" | "head" | "error">;
+
+/** An event with status 0 where there was no response. */
+export const eventOf = (
+  connection: ClientConnection,
+  reason: Http2FrontEventReason,
+  details?: EventDetails,
+): Http2FrontEvent => ({ connection, reason, status: 0, ...details });

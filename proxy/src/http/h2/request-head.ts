@@ -17,16 +17,32 @@ export type ReceivedHead = {
 export type HeadRefusal = "malformed" | "uri-too-long" | "header-too-large" | "too-many-headers";
 
 /** What RFC 9113 6.5.2 adds per field. */
-const fieldOverheadBytes = 32;
+export const fieldOverheadBytes = 32;
+
+export type HeadLimits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
+
+/** The first limit that a request exceeds; `malformed` for a length beyond the numbers that are exact here. */
+export function refusalOf(
+  limits: HeadLimits,
+  head: {
+    readonly target: string;
+    readonly contentLength: number | undefined;
+    readonly listBytes: number;
+    readonly fields: number;
+  },
+): HeadRefusal | undefined {
+  const { target, contentLength, listBytes, fields } = head;
+  if (contentLength !== undefined && !Number.isSafeInteger(contentLength)) return "malformed";
+  if (target.length > limits.maxUriBytes) return "uri-too-long";
+  if (listBytes > limits.maxHeaderBytes) return "header-too-large";
+  return fields > limits.maxHeaders ? "too-many-headers" : undefined;
+}
 
 /**
  * Takes the flat field list of a request apart. Pseudo-fields become members of the head, and the pieces of a split
  * Cookie become one field again (RFC 9113 8.2.3). nghttp2 has checked order, names and presence of pseudo-fields.
  */
-export function readRequestHead(
-  raw: readonly string[],
-  limits: Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">,
-): ReceivedHead {
+export function readRequestHead(raw: readonly string[], limits: HeadLimits): ReceivedHead {
   const headers: HeaderList = [];
   let method = "";
   let path: string | undefined;
@@ -75,15 +91,6 @@ export function readRequestHead(
     contentLength,
     grpc,
     listBytes,
-    refusal:
-      contentLength !== undefined && !Number.isSafeInteger(contentLength)
-        ? "malformed"
-        : target.length > limits.maxUriBytes
-          ? "uri-too-long"
-          : listBytes > limits.maxHeaderBytes
-            ? "header-too-large"
-            : headers.length > 2 * limits.maxHeaders
-              ? "too-many-headers"
-              : undefined,
+    refusal: refusalOf(limits, { target, contentLength, listBytes, fields: headers.length / 2 }),
   };
 }

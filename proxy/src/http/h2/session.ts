@@ -8,31 +8,19 @@ import type { Duplex } from "node:stream";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
 import { containErrors } from "../../http2/contain-errors.ts";
 import { connectionWindowBytes, serverOptions } from "../../http2/settings.ts";
-import { renderReply } from "../../message/local-reply.ts";
 import { ignore } from "../../sockets/ignore.ts";
 import { awake } from "../../timing/awake-clock.ts";
-import type { FrontLimits, RequestHandler } from "../front.ts";
 import type { ResponseMemory } from "../response-memory.ts";
 import type { Flood } from "../../http2/flood-limits.ts";
 import { takenBytes } from "../taken-bytes.ts";
 import { Http2ClientStream, type StreamHost } from "./client-stream.ts";
-import type { Http2FrontEvent, Http2FrontEventReason } from "./events.ts";
+import { type EventDetails, eventOf, type Http2FrontEventReason } from "./events.ts";
 import { FloodGuard } from "./flood-guard.ts";
+import type { FrontContext } from "./front-connections.ts";
 import { Http2RequestBody } from "./request-body.ts";
-import { type HeadRefusal, type ReceivedHead, readRequestHead } from "./request-head.ts";
+import { readRequestHead } from "./request-head.ts";
+import { takeRequest } from "./take-request.ts";
 import { UnreadRequests } from "./unread-requests.ts";
-
-/** What all sessions of a front share. */
-export type SessionContext = {
-  readonly limits: FrontLimits;
-  readonly handler: RequestHandler;
-  readonly responseMemory: ResponseMemory;
-  /** Set once the front drains. */
-  readonly draining: boolean;
-  deferHead(stream: Http2ClientStream): void;
-  onEvent(event: Http2FrontEvent): void;
-  onClosed(session: Http2ServerConnection): void;
-};
 
 /** How long a client may take to read the last bytes and close its end after the session has ended. */
 const lingerMs = 30_000;
@@ -46,19 +34,15 @@ const floodGraceMs = 5000;
 /** About what a control frame that answers one of the client's takes on the wire, encrypted, and the head of a response. */
 const answerBytes = 64;
 const responseHeadBytes = 128;
-const refusalStatus = {
-  malformed: 400,
-  "uri-too-long": 414,
-  "header-too-large": 431,
-  "too-many-headers": 431,
-} as const satisfies { readonly [Reason in HeadRefusal]: number };
 
 /** One client connection that speaks HTTP/2: accepts streams, counts abuse, watches time limits, and drains. */
 export class Http2ServerConnection implements StreamHost {
   readonly guard: FloodGuard;
   private readonly socket: Duplex;
   private readonly connection: ClientConnection;
-  private readonly context: SessionContext;
+  private readonly context: FrontContext<Http2ServerConnection>;
+  /** Sends the heads of streams together, at the end of the turn. */
+  private readonly deferToFront: (stream: Http2ClientStream) => void;
   private readonly session: ServerHttp2Session;
   private readonly streams = new Set<Http2ClientStream>();
   private readonly unread = new UnreadRequests();
@@ -79,11 +63,17 @@ export class Http2ServerConnection implements StreamHost {
   private leaving = false;
   private clientHasEnded = false;
 
-  constructor(socket: Duplex, connection: ClientConnection, context: SessionContext) {
+  constructor(
+    socket: Duplex,
+    connection: ClientConnection,
+    context: FrontContext<Http2ServerConnection>,
+    deferHead: (stream: Http2ClientStream) => void,
+  ) {
     const nowMs = awake.nowMs;
     this.socket = socket;
     this.connection = connection;
     this.context = context;
+    this.deferToFront = deferHead;
     this.idleSinceMs = nowMs;
     this.stuckSinceMs = nowMs;
     this.guard = new FloodGuard(nowMs);
@@ -124,7 +114,7 @@ export class Http2ServerConnection implements StreamHost {
 
   deferHead(stream: Http2ClientStream): void {
     this.overheadBytes += responseHeadBytes;
-    this.context.deferHead(stream);
+    this.deferToFront(stream);
   }
 
   onStreamClosed(
@@ -216,8 +206,7 @@ export class Http2ServerConnection implements StreamHost {
     this.streams.add(client);
     this.requests++;
     this.endAfterLastRequest();
-    if (received.refusal === undefined) this.handle(received, client);
-    else this.refuse(client, received, received.refusal);
+    takeRequest(context, this.connection, received, client);
   }
 
   /** The connection takes no more requests than it may, and only those under way once its listener drains. */
@@ -226,28 +215,6 @@ export class Http2ServerConnection implements StreamHost {
     const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
     if (last && !this.leaving) this.report("requests-per-connection");
     if (last || draining || this.connection.listener.draining) this.drainSoon();
-  }
-
-  private handle(received: ReceivedHead, client: Http2ClientStream): void {
-    try {
-      this.context.handler(this.connection, received.head, client);
-    } catch (error) {
-      client.abort();
-      this.report("handler-failed", { error });
-    }
-  }
-
-  /** Answers a request that the pipeline never sees. */
-  private refuse(client: Http2ClientStream, received: ReceivedHead, reason: HeadRefusal): void {
-    const status = refusalStatus[reason];
-    const reply = renderReply(
-      { status, error: reason },
-      { head: received.head.method === "HEAD", grpc: received.grpc },
-    );
-    client.sendHead(reply.head);
-    client.write(reply.body);
-    client.end(undefined);
-    this.report(reason, { status, head: received.head });
   }
 
   /** Ends a connection without streams: after the header timeout before the first request, after the idle timeout later. */
@@ -351,11 +318,8 @@ export class Http2ServerConnection implements StreamHost {
     return bytes;
   }
 
-  private report(
-    reason: Http2FrontEventReason,
-    details: Pick<Partial<Http2FrontEvent>, "status" | "head" | "error"> = {},
-  ): void {
-    this.context.onEvent({ connection: this.connection, reason, status: 0, ...details });
+  private report(reason: Http2FrontEventReason, details?: EventDetails): void {
+    this.context.onEvent(eventOf(this.connection, reason, details));
   }
 }
 

@@ -1,0 +1,95 @@
+import type { Duplex } from "node:stream";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
+import { ignore } from "../../sockets/ignore.ts";
+import { awake } from "../../timing/awake-clock.ts";
+import type { Front, FrontLimits, RequestHandler } from "../front.ts";
+import { ResponseMemory } from "../response-memory.ts";
+import { sweepInterval } from "../sweep-interval.ts";
+import type { Http2FrontEvent, Http2FrontEventHandler } from "./events.ts";
+
+export type Http2FrontOptions = {
+  readonly limits: FrontLimits;
+  readonly handler: RequestHandler;
+  readonly onEvent?: Http2FrontEventHandler;
+  /** Counts the response bytes that wait for clients; without a bound unless given. */
+  readonly responseMemory?: ResponseMemory;
+};
+
+/** What all connections of a front share. */
+export type FrontContext<Connection> = {
+  readonly limits: FrontLimits;
+  readonly handler: RequestHandler;
+  readonly responseMemory: ResponseMemory;
+  /** Set once the front drains. */
+  readonly draining: boolean;
+  onEvent(event: Http2FrontEvent): void;
+  onClosed(connection: Connection): void;
+};
+
+/** Longest time between two looks at the time limits. */
+const maxSweepIntervalMs = 1000;
+
+/** A connection as its front sees it. */
+type FrontConnection = {
+  sweep(nowMs: number): void;
+  drain(): void;
+  /** Ends everything now; answers how many requests were cut. */
+  destroy(): number;
+};
+
+/** The connections of an HTTP/2 front, whichever codec it has: their sweeps, their end, and what they share. */
+export function createFrontConnections<Connection extends FrontConnection>(
+  { limits, handler, onEvent, responseMemory = new ResponseMemory() }: Http2FrontOptions,
+  create: (socket: Duplex, connection: ClientConnection, context: FrontContext<Connection>) => Connection,
+): Front {
+  const connections = new Set<Connection>();
+  const sweepIntervalMs = sweepInterval(limits, maxSweepIntervalMs);
+  let sweeper: NodeJS.Timeout | undefined;
+  let draining = false;
+
+  const context: FrontContext<Connection> = {
+    limits,
+    handler,
+    responseMemory,
+    get draining() {
+      return draining;
+    },
+    onEvent(event) {
+      onEvent?.(event);
+    },
+    onClosed(connection) {
+      connections.delete(connection);
+      if (connections.size > 0) return;
+      clearInterval(sweeper);
+      sweeper = undefined;
+    },
+  };
+
+  const sweep = (): void => {
+    awake.look();
+    const { nowMs } = awake;
+    for (const connection of connections) connection.sweep(nowMs);
+    responseMemory.relieve();
+  };
+
+  return {
+    accept(socket, connection) {
+      if (socket.destroyed) return;
+      socket.on("error", ignore);
+      connections.add(create(socket, connection, context));
+      sweeper ??= setInterval(sweep, sweepIntervalMs).unref();
+    },
+    drain() {
+      draining = true;
+      for (const connection of connections) connection.drain();
+    },
+    get connections() {
+      return connections.size;
+    },
+    destroy() {
+      let cut = 0;
+      for (const connection of connections) cut += connection.destroy();
+      return cut;
+    },
+  };
+}
