@@ -1,5 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { type RefusalReason, refusalStatus } from "../http/h1/refusal.ts";
+import { dateNow } from "../message/date-now.ts";
+import { fieldNames } from "../message/fields.ts";
 import { renderReply } from "../message/local-reply.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
 import { isFieldName, isFieldValue } from "../upstream/h1/field-lines.ts";
@@ -31,19 +33,8 @@ function statusLine(status: number): string {
   return line;
 }
 
-let dateSecond = -1;
-let dateText = "";
-
-/** The Date field of now (RFC 9110 6.6.1). */
-function dateLine(): string {
-  const nowMs = Date.now();
-  const second = Math.floor(nowMs / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    dateText = `Date: ${new Date(nowMs).toUTCString()}\r\n`;
-  }
-  return dateText;
-}
+/** The Date field of now. */
+const dateLine = (): string => `Date: ${dateNow()}\r\n`;
 
 /**
  * Renders the head of a final response with the framing of RFC 9112 6: the length that came, else chunks, else (HTTP/1.0)
@@ -109,8 +100,7 @@ export function renderInterimHead(status: number, headers: ReadonlyHeaderList): 
 
 /** Renders a 101 with the fields that make it an upgrade (RFC 9110 7.8), where they are missing. */
 export function renderUpgradeHead(headers: HeaderList): string | undefined {
-  const names = new Set<string>();
-  for (let i = 0; i < headers.length; i += 2) names.add((headers[i] as string).toLowerCase());
+  const names = fieldNames(headers);
   const fields = renderFields(headers);
   if (fields === undefined) return undefined;
   const upgrade = names.has("upgrade") ? "" : "Upgrade: websocket\r\n";

@@ -1,6 +1,7 @@
 import { encodedName, maxBlockBytes, putName, putStatus, putValue } from "../../http2/hpack/encoder.ts";
 import { wireName } from "../../http2/fields.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../../message/message.ts";
+import { dateNow } from "../../message/date-now.ts";
 import { firstField } from "../../message/fields.ts";
 import { memoByName } from "../../message/name-memo.ts";
 
@@ -16,19 +17,6 @@ const wireNames = memoByName((spelled): Name | null => {
 });
 
 const dateName = encodedName("date");
-
-let date = "";
-let dateSecond = -1;
-
-/** The date of a response (RFC 9110 6.6.1), put together once a second. */
-function dateNow(): string {
-  const second = Math.floor(Date.now() / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    date = new Date(second * 1000).toUTCString();
-  }
-  return date;
-}
 
 /** Most octets of a block with these fields. */
 export const maxFieldsBytes = (fields: ReadonlyHeaderList): number => maxBlockBytes(fields, ownBytes);
