@@ -74,7 +74,7 @@ const gateway = await startGateway(plan(0), [
   "--proxy-stream-idle-timeout=1s",
   "--proxy-connect-timeout=1s",
 ]);
-const wishes = { port: gateway.port, tlsPort: gateway.tlsPort, hosts: [...hosts, "nobody.example"], tokens };
+const wishes = { port: gateway.port, tlsPort: gateway.tlsPort, hosts: [...hosts, "unknown.example"], tokens };
 const localPort = (port: number): number => gateway.proxy.localPort(port) ?? 0;
 const below = { tcp: localPort(l4Ports.tcp), tls: localPort(l4Ports.tls), udp: localPort(l4Ports.udp) };
 
