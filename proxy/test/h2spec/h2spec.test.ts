@@ -28,7 +28,7 @@ const cleartextDifference = "http2/3.5 Sends invalid connection preface";
 /**
  * Fail or pass by chance. Frames on a stream that h2spec has ended come before or after the answer, which closes the stream:
  * before, they are refused as h2spec wants; after, they are the first and the third of the known differences.
- * That they are refused is tested in ../http/h2/front-abuse.test.ts.
+ * That they are refused is tested in ../http/h2/front-malformed.test.ts.
  */
 const eitherWay: readonly string[] = [
   "http2/5.1 half closed (remote): Sends a DATA frame",

@@ -10,7 +10,7 @@ import {
 } from "../../translate/gateway/addresses.ts";
 import { dedicatedName, vipName } from "../../translate/gateway/names.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
-import { memo } from "../../translate/incremental/memo.ts";
+import { memo, memo2 } from "../../translate/incremental/memo.ts";
 import type { VipSettings } from "../../translate/settings.ts";
 import { createLookup, type World } from "../../world.ts";
 import type { Address } from "../ingress-address.ts";
@@ -71,7 +71,7 @@ export function createGatewayAddressReader(options: GatewayAddressOptions): Addr
     const requested = requestedAddress(gateway);
     const { ofIngresses, ofService, unusable, refusedBecause } = hasRoutability() ? routed : simple;
     if (requested.unusable !== undefined) return unusable(requested.unusable);
-    if (!isOwn && vips === undefined) return ofIngresses(ingressAddresses(world))(requested);
+    if (!isOwn && vips === undefined) return ofIngresses(ingressAddresses(world), requested);
     const { namespace, name } = gateway.metadata;
     const refused = refusals.get(`${namespace}/${name}`);
     if (refused !== undefined) return refusedBecause(requested)(refused);
@@ -80,7 +80,7 @@ export function createGatewayAddressReader(options: GatewayAddressOptions): Addr
       : createLookup(world)("Service", vips?.namespace ?? "", vipName(gateway));
     if (service === undefined || !hasPinned(service, requested.pinned)) return notAssigned;
     const nodes = service.spec?.type === "NodePort" ? nodeAddresses() : noNodes;
-    return ofService(service)(nodes)(requested);
+    return ofService(service)(nodes, requested);
   };
 
   return {
@@ -122,12 +122,12 @@ function memoizedAddresses(isRouted: boolean) {
     };
   });
   return {
-    ofIngresses: memo((addresses: readonly Address[]) =>
-      memo((requested: RequestedAddress) => assign(requested, asUsable(addresses, ""))),
+    ofIngresses: memo2((addresses: readonly Address[], requested: RequestedAddress) =>
+      assign(requested, asUsable(addresses, "")),
     ),
     ofService: memo((service: ObjectOf<"Service">) =>
-      memo((nodes: readonly string[]) =>
-        memo((requested: RequestedAddress) => assign(requested, usableAddresses(service, nodes, requested))),
+      memo2((nodes: readonly string[], requested: RequestedAddress) =>
+        assign(requested, usableAddresses(service, nodes, requested)),
       ),
     ),
     unusable,
