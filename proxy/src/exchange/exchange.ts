@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { HeldBody } from "../http/held-body.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
 import type {
@@ -104,6 +105,7 @@ export class Exchange {
   /** The beginning, and the last byte in either direction, in milliseconds of the awake clock. */
   readonly awakeAtMs: number;
   lastActivityMs: number;
+  private ownId: string | undefined = undefined;
   /** Runs where the route limits the whole request. */
   private timer: AwakeTimer | undefined = undefined;
   /** Its place among the active exchanges, theirs to set. */
@@ -161,6 +163,11 @@ export class Exchange {
     if (this.error === "") this.error = closeTexts[reason];
     this.work?.cancel();
     this.finish();
+  }
+
+  /** An id of the request, 32 hexadecimal digits; made when it is asked for first. */
+  get requestId(): string {
+    return (this.ownId ??= randomBytes(16).toString("hex"));
   }
 
   get routeId(): string {

@@ -1,0 +1,147 @@
+/**
+ * Texts that are put together for each request, such as `https://$host/oauth2/auth`: parsed once by the controller into
+ * literal parts and variables, evaluated by the proxy in one pass, so that a value of a request never becomes a variable.
+ * See docs/request-templates.md.
+ */
+import { z } from "zod";
+import { shown } from "../values/clip.ts";
+import { ok, problem, type Result } from "../values/result.ts";
+
+/** Variables without a parameter. */
+const plainVariables = [
+  "scheme",
+  "host",
+  "http_host",
+  "hostname",
+  "request_uri",
+  "uri",
+  "args",
+  "query_string",
+  "is_args",
+  "request_method",
+  "remote_addr",
+  "binary_remote_addr",
+  "remote_user",
+  "request_id",
+  "req_id",
+  "server_name",
+  "server_port",
+  "escaped_request_uri",
+  "pass_access_scheme",
+  "best_http_host",
+  "proxy_add_x_forwarded_for",
+] as const;
+
+/** Variables whose `name` says which value of the request is meant: a field, cookie, parameter or group. */
+const namedVariables = ["http", "cookie", "arg", "group"] as const;
+
+const partSchema = z.union([
+  z.string(),
+  z.object({ variable: z.enum(plainVariables) }),
+  z.object({ variable: z.enum(namedVariables), name: z.string() }),
+]);
+
+/** Most parts of a template: what one request can make of a template is bounded by it. */
+const maxParts = 32;
+
+/**
+ * A parsed text: literals (one character per octet) and variables. Names of fields are in lower case with `-`, names of
+ * cookies and parameters in lower case with `_`, a group is a digit from 1 to 9.
+ */
+export const requestTemplateSchema = z.array(partSchema).max(maxParts).readonly();
+
+export type RequestTemplate = z.infer<typeof requestTemplateSchema>;
+type TemplatePart = RequestTemplate[number];
+export type TemplateVariable = Exclude<TemplatePart, string>;
+
+/** Names whose values the controller knows when it reads the text. */
+type StaticName = "namespace" | "ingress_name" | "service_name" | "service_port";
+
+export type TemplateOptions = {
+  /** The values of `$namespace` and the like; a name that is not given here is unknown. */
+  readonly statics?: { readonly [Name in StaticName]?: string };
+  /** Whether `$1` to `$9` are known: where the path of the route is a regular expression. */
+  readonly groups?: boolean;
+};
+
+const maxLength = 4_096;
+const reference = /\$(?:([1-9])|\{([A-Za-z0-9_]+)\}|([A-Za-z_][A-Za-z0-9_]*)|)/g;
+// oxlint-disable-next-line no-control-regex
+const control = /[\x00-\x1f\x7f]/;
+
+/**
+ * Reads a text with variables written `$name` or `${name}`; names ignore case, as in nginx. There is no escape for `$`.
+ * The error names an unknown variable, a `$` without a name, or a control character.
+ */
+export function parseRequestTemplate(text: string, options: TemplateOptions = {}): Result<RequestTemplate> {
+  if (text.length > maxLength) return problem(`the text is longer than ${maxLength} characters`);
+  if (control.test(text)) return problem("the text holds a control character", "text on one line");
+  const parts: TemplatePart[] = [];
+  let end = 0;
+  for (const match of text.matchAll(reference)) {
+    appendLiteral(parts, text.slice(end, match.index));
+    end = match.index + match[0].length;
+    const name = match[1] ?? match[2] ?? match[3];
+    if (name === undefined) return problem(`"${shown(text)}" has a $ that no variable follows`, expected);
+    const part = partOf(name.toLowerCase(), options);
+    if (part === undefined) return problem(`the variable $${shown(name)} is unknown`, expected);
+    if (typeof part === "string") appendLiteral(parts, part);
+    else parts.push(part);
+  }
+  appendLiteral(parts, text.slice(end));
+  if (parts.length > maxParts) return problem(`the text has more than ${maxParts} parts`);
+  return ok(parts);
+}
+
+const expected = `text with variables such as $host, $request_uri, $http_<field>, $cookie_<name> or $arg_<name>`;
+
+/** Literals beside each other are one part; characters outside ASCII become the octets of their UTF-8 form. */
+function appendLiteral(parts: TemplatePart[], text: string): void {
+  if (text === "") return;
+  const literal = Buffer.from(text, "utf8").toString("latin1");
+  const last = parts.at(-1);
+  if (typeof last === "string") parts[parts.length - 1] = last + literal;
+  else parts.push(literal);
+}
+
+function partOf(name: string, { statics, groups = false }: TemplateOptions): TemplatePart | undefined {
+  const known = statics?.[name as StaticName];
+  if (known !== undefined && Object.hasOwn(statics ?? {}, name)) return known;
+  const variable = plainVariables.find((one) => one === name);
+  if (variable !== undefined) return { variable };
+  if (/^[1-9]$/.test(name)) return groups ? { variable: "group", name } : undefined;
+  const [, kind, rest = ""] = /^(http|cookie|arg)_(.+)$/.exec(name) ?? [];
+  switch (kind) {
+    case "http":
+      return { variable: kind, name: rest.replaceAll("_", "-") };
+    case "cookie":
+    case "arg":
+      return { variable: kind, name: rest };
+    default:
+      return undefined;
+  }
+}
+
+/** The variables of a template, in order. */
+export const templateVariables = (template: RequestTemplate): readonly TemplateVariable[] =>
+  template.filter((part) => typeof part !== "string");
+
+/** The text that a template without variables stands for; undefined where it has one. */
+export const literalOf = (template: RequestTemplate): string | undefined =>
+  template.every((part) => typeof part === "string") ? template.join("") : undefined;
+
+/** The name of a variable as it is written, with its `$`. */
+export const variableText = (part: TemplateVariable): string => {
+  if (!("name" in part)) return `$${part.variable}`;
+  return part.variable === "group" ? `$${part.name}` : `$${part.variable}_${part.name.replaceAll("-", "_")}`;
+};
+
+/** The template as a text, for messages; what the controller knew is filled in. */
+export const templateText = (template: RequestTemplate): string =>
+  template
+    .map((part) =>
+      typeof part === "string"
+        ? Buffer.from(part, "latin1").toString("utf8")
+        : `\${${variableText(part).slice(1)}}`,
+    )
+    .join("");

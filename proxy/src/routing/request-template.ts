@@ -1,0 +1,150 @@
+import { hostname } from "node:os";
+import type { RequestTemplate, TemplateVariable } from "@svc-gateway/common/features/request-template.ts";
+import { readBasicCredentials } from "../auth/basic-credentials.ts";
+import { firstField, joinedCookies, joinedField } from "../message/fields.ts";
+import type { ReadonlyHeaderList } from "../message/message.ts";
+
+/** What a template reads of a request; an Exchange is one. */
+export type TemplateRequest = {
+  readonly secure: boolean;
+  readonly host: string;
+  readonly authority: string;
+  readonly matchedPath: string;
+  /** With its `?`, or empty. */
+  readonly query: string;
+  readonly method: string;
+  readonly clientIp: string;
+  readonly publicPort: { readonly label: string };
+  /** As they go to the backend. */
+  readonly headers: ReadonlyHeaderList;
+  /** As the client sent them. */
+  readonly received: ReadonlyHeaderList;
+  /** The id that the proxy gave the request. */
+  readonly requestId: string;
+  /** The groups of the regular expression that matched the path, from `$1` on; absent: none did. */
+  readonly pathGroups?: readonly (string | undefined)[] | undefined;
+};
+
+type Evaluate = (request: TemplateRequest) => string;
+
+/**
+ * Compiles a template into a function that puts its text together in one pass. The result is a header value on the wire,
+ * or a part of one: control characters of the request come out percent-encoded. See docs/request-templates.md.
+ */
+export function compileRequestTemplate(template: RequestTemplate): Evaluate {
+  const parts = compileTemplateParts(template);
+  return (request) => {
+    let text = "";
+    for (const part of parts) text += part(request);
+    return text;
+  };
+}
+
+/** The parts one by one, for keys: texts of two requests must not be equal because a value moved from one part to the next. */
+export const compileTemplateParts = (template: RequestTemplate): readonly Evaluate[] =>
+  template.map((part): Evaluate => {
+    if (typeof part === "string") return () => part;
+    const evaluate = evaluatorOf(part);
+    return (request) => withoutControls(evaluate(request));
+  });
+
+function evaluatorOf(part: TemplateVariable): Evaluate {
+  switch (part.variable) {
+    case "http": {
+      const { name } = part;
+      if (name === "cookie") return ({ received }) => joinedCookies(received) ?? "";
+      return ({ received }) => joinedField(received, name) ?? "";
+    }
+    case "cookie": {
+      const find = compileFinder(part.name, ";");
+      return ({ received }) => find(joinedCookies(received) ?? "");
+    }
+    case "arg": {
+      const find = compileFinder(part.name, "&");
+      return ({ query }) => find(query.slice(1));
+    }
+    case "group": {
+      const index = Number(part.name) - 1;
+      return ({ pathGroups }) => pathGroups?.[index] ?? "";
+    }
+    default:
+      return evaluators[part.variable];
+  }
+}
+
+const requestUri: Evaluate = ({ matchedPath, query }) => matchedPath + query;
+const query: Evaluate = (request) => request.query.slice(1);
+const scheme: Evaluate = ({ secure }) => (secure ? "https" : "http");
+const clientIp: Evaluate = (request) => request.clientIp;
+const machine = hostname();
+
+const evaluators: {
+  readonly [V in Exclude<TemplateVariable, { readonly name: string }>["variable"]]: Evaluate;
+} = {
+  scheme,
+  host: ({ host }) => host,
+  http_host: ({ authority }) => authority,
+  hostname: () => machine,
+  request_uri: requestUri,
+  uri: ({ matchedPath }) => decodeOctets(matchedPath),
+  args: query,
+  query_string: query,
+  is_args: (request) => (request.query.length > 1 ? "?" : ""),
+  request_method: ({ method }) => method,
+  remote_addr: clientIp,
+  // The octets of an address are of use in keys only, and there its text says the same.
+  binary_remote_addr: clientIp,
+  remote_user: ({ received }) => userName(received),
+  request_id: ({ requestId }) => requestId,
+  req_id: ({ headers, received, requestId }) =>
+    firstField(headers, "x-request-id") ?? firstField(received, "x-request-id") ?? requestId,
+  server_name: ({ host }) => host,
+  server_port: ({ publicPort }) => publicPort.label,
+  escaped_request_uri: (request) => escapeComponent(requestUri(request)),
+  // What the backend gets: by then the proxy has decided whom it trusts.
+  pass_access_scheme: (request) => firstField(request.headers, "x-forwarded-proto") ?? scheme(request),
+  best_http_host: ({ headers, authority }) => firstField(headers, "x-forwarded-host") ?? authority,
+  proxy_add_x_forwarded_for: (request) => {
+    const before = joinedField(request.received, "x-forwarded-for") ?? "";
+    return before === "" ? request.clientIp : `${before}, ${request.clientIp}`;
+  },
+};
+
+/** Finds the value of the first `name=value` between separators, without case, as nginx does. */
+function compileFinder(name: string, separator: ";" | "&"): (text: string) => string {
+  return (text) => {
+    for (let start = 0; start < text.length;) {
+      const next = text.indexOf(separator, start);
+      const end = next < 0 ? text.length : next;
+      const pair = separator === ";" ? text.slice(start, end).trim() : text.slice(start, end);
+      if (pair[name.length] === "=" && pair.slice(0, name.length).toLowerCase() === name) {
+        return pair.slice(name.length + 1);
+      }
+      start = end + 1;
+    }
+    return "";
+  };
+}
+
+/** The name in Basic credentials, whether or not they have been checked; in wire form. */
+function userName(received: ReadonlyHeaderList): string {
+  const name = readBasicCredentials(joinedField(received, "authorization"))?.name ?? "";
+  return Buffer.from(name, "utf8").toString("latin1");
+}
+
+/** The path with its escapes decoded, one character per octet. */
+const decodeOctets = (path: string): string =>
+  path.includes("%")
+    ? path.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)))
+    : path;
+
+/** Percent-encodes every octet but the unreserved ones (RFC 3986 2.3). `text` has one character per octet. */
+export const escapeComponent = (text: string): string => text.replaceAll(/[^A-Za-z0-9._~-]/g, escapeOctet);
+
+const escapeOctet = (char: string): string =>
+  `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+
+// oxlint-disable-next-line no-control-regex
+const controls = /[\x00-\x1f\x7f]/g;
+
+const withoutControls = (value: string): string => value.replaceAll(controls, escapeOctet);
