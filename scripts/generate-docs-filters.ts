@@ -17,7 +17,9 @@ The order has two principles:
 - Filters that may reject a request come before filters that copy, change or buffer it. A mirror never receives rejected
   requests.
 
-The filters run in the order of this table:
+The filters run in the order of this table. A filter that is listed twice runs once, at the place that its settings choose: an
+[Ingress of an ingress-nginx class](migrating-from-ingress-nginx.md) is answered with redirects and preflights before addresses, limits
+and credentials are checked, because its author wrote it for that order. Such an answer discloses only what the annotation says.
 
 | Filter | Reason for its place |
 | --- | --- |

@@ -14,6 +14,14 @@ export const corsSchema = z.object({
   exposeHeaders: z.array(z.string()).readonly(),
   /** How long a browser may remember the answer to a preflight, in seconds. */
   maxAgeSeconds: z.int().min(0),
+  /**
+   * The same fields on every response to an allowed origin, which gets 204 for each OPTIONS request; those of other origins
+   * are forwarded. Origins are compared as texts without case, `*` in a host is one label, `null` may be listed, and lists are
+   * sent as written (docs/features/cors.md, "On every response"). Absent: as browsers need it.
+   */
+  onEveryResponse: z.literal(true).optional(),
+  /** Answers before addresses, limits and credentials are checked; absent: after addresses and rate limits. */
+  early: z.literal(true).optional(),
 });
 
 export type Cors = Readonly<z.infer<typeof corsSchema>>;

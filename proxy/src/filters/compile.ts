@@ -7,7 +7,7 @@ const none: readonly Filter[] = [];
 
 /** The features that are set, in the order in which their filters run. */
 export const presentFeatures = (features: RouteFeatures = {}): readonly FeatureSlug[] =>
-  filterOrder.flatMap(({ slug }) => (features[slug] === undefined ? [] : slug));
+  filterOrder.flatMap((step) => (valueAt(step, features) === undefined ? [] : step.slug));
 
 /** The filters of a route or backend, in order; none for features that it does not have. */
 export function compileFilters(
@@ -20,10 +20,19 @@ export function compileFilters(
 }
 
 function compileFilter<Slug extends FeatureSlug>(
-  { slug, create }: FilterStep<Slug>,
+  step: FilterStep<Slug>,
   features: RouteFeatures,
   environment: FilterEnvironment,
 ): Filter | undefined {
+  const value = valueAt(step, features);
+  return value === undefined ? undefined : step.create(value, environment);
+}
+
+/** The value of a feature that is set and has its place at this step. */
+function valueAt<Slug extends FeatureSlug>(
+  { slug, when }: FilterStep<Slug>,
+  features: RouteFeatures,
+): NonNullable<RouteFeatures[Slug]> | undefined {
   const value = features[slug];
-  return value === undefined ? undefined : create(value, environment);
+  return value === undefined || when?.(value) === false ? undefined : value;
 }

@@ -5,6 +5,7 @@ import type { Filter } from "../exchange/filter.ts";
 import { addToVary, dropFields, fieldPairs, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
+import { uniformCorsFilter } from "./cors-uniform.ts";
 
 /** Fields that grant access to other origins: with this filter only the proxy sets them, not the upstream. */
 const owned = new Set([
@@ -18,6 +19,7 @@ const owned = new Set([
  * no such field, and its browser keeps the response from the page. See docs/features/cors.md.
  */
 export function corsFilter(cors: Cors): Filter {
+  if (cors.onEveryResponse === true) return uniformCorsFilter(cors);
   const isAllowed = compileAllowed(cors.allowOrigins);
   const isPublic = cors.allowOrigins.includes("*") && !cors.allowCredentials;
   const exposed = cors.exposeHeaders.join(", ");

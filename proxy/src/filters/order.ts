@@ -23,23 +23,34 @@ import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 export type FilterStep<Slug extends FeatureSlug = FeatureSlug> = {
   readonly [S in Slug]: {
     readonly slug: S;
+    /** For a feature with several places, one step each: whether this value runs here. Absent: every value does. */
+    readonly when?: (value: NonNullable<RouteFeatures[S]>) => boolean;
     /** Why it runs after the step before it and before the next one. */
     readonly why: string;
     readonly create: (value: NonNullable<RouteFeatures[S]>, environment: FilterEnvironment) => Filter;
   };
 }[Slug];
 
+/** Whether a filter that may refuse or redirect does so before those that check the client. */
+const isEarly = ({ early }: { readonly early?: true | undefined }): boolean => early === true;
+
 /**
  * The filters of routes, in the order in which they run; response hooks run in the same order, so that no filter sees
  * what a later one adds to a response. A new feature is inserted where its reason puts it: a refusal that costs little
  * comes before one that costs much, and everything that refuses comes before everything that copies or changes the
- * request. docs/filter-order.md is written from this list.
+ * request. A feature with two places has two steps, of which one runs. docs/filter-order.md is written from this list.
  */
 export const filterOrder = [
   {
     slug: "trust-forwarded-for",
     why: "determines the client's address before other filters use it",
     create: trustForwardedForFilter,
+  },
+  {
+    slug: "cors",
+    when: isEarly,
+    why: "answers preflights before every check where the route says so, as ingress-nginx does",
+    create: corsFilter,
   },
   {
     slug: "ip-access-control",
@@ -58,6 +69,7 @@ export const filterOrder = [
   },
   {
     slug: "cors",
+    when: (value) => !isEarly(value),
     why: "answers preflights before credentials are required, because browsers send none with them",
     create: corsFilter,
   },

@@ -1,8 +1,8 @@
-import { features } from "@svc-gateway/common/features/registry.ts";
+import { features, type RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { expect } from "chai";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
-import { compileFilters } from "../../src/filters/compile.ts";
-import { filterOrder } from "../../src/filters/order.ts";
+import { compileFilters, presentFeatures } from "../../src/filters/compile.ts";
+import { filterOrder, type FilterStep } from "../../src/filters/order.ts";
 
 const environment = {
   auth: createAuthStore(),
@@ -34,9 +34,34 @@ describe("compileFilters", () => {
 });
 
 describe("the filter order", () => {
-  it("the filter order names each feature once, with the reason for its place", () => {
-    const slugs = filterOrder.map(({ slug }) => slug);
-    expect(slugs.toSorted()).to.deep.equal(Object.keys(features).toSorted());
+  it("the filter order has a condition on each step of a feature with several places", () => {
+    const steps: readonly FilterStep[] = filterOrder;
+    const several = steps.filter(({ slug }) => steps.filter((one) => one.slug === slug).length > 1);
+    expect(several).to.have.length.greaterThan(1);
+    for (const { slug, when } of several) expect(when, slug).to.be.a("function");
+  });
+
+  it("the filter order runs a feature with two places at the one that its value names", () => {
+    const address = { "ip-access-control": { deny: [] } };
+    const cors = {
+      allowOrigins: ["*"],
+      allowCredentials: false,
+      allowMethods: [],
+      allowHeaders: [],
+      exposeHeaders: [],
+      maxAgeSeconds: 5,
+    };
+    const slugs = (value: RouteFeatures) => compileFilters(value, environment).map(({ slug }) => slug);
+    const late = { ...address, cors };
+    const early = { ...address, cors: { ...cors, early: true as const } };
+    expect(slugs(late)).to.deep.equal(["ip-access-control", "cors"]);
+    expect(slugs(early)).to.deep.equal(["cors", "ip-access-control"]);
+    expect(presentFeatures(early)).to.deep.equal(["cors", "ip-access-control"]);
+  });
+
+  it("the filter order names each feature, with the reason for its place", () => {
+    const slugs = new Set(filterOrder.map(({ slug }) => slug));
+    expect([...slugs].toSorted()).to.deep.equal(Object.keys(features).toSorted());
     for (const { why } of filterOrder) expect(why.length).to.be.greaterThan(20);
   });
 });
