@@ -55,7 +55,7 @@ const ofProblem = ({ severity, reason, file, line, column, object, message }: Ma
 
 /** As a controller logs it. */
 const ofDiagnostic = ({ severity, reason, object, field, message }: Diagnostic): Finding => ({
-  severity: severity === "error" && !isLoggedAsError(reason) ? "warning" : severity,
+  severity: severity === "error" && !isLoggedAsError({ reason, severity }) ? "warning" : severity,
   fields: { reason, object: formatRef(object), ...(field === undefined ? {} : { field }), detail: message },
   object,
 });

@@ -86,9 +86,13 @@ describe("createFindingsLog", () => {
   it("findings about unprotected traffic and unusable manifests are logged as errors", () => {
     findings.report(
       [{ ...problem, severity: "error", reason: "InvalidYaml" }],
-      [{ ...diagnostic("web"), reason: "CleartextFallback" }],
+      [
+        { ...diagnostic("web"), reason: "CleartextFallback" },
+        { ...diagnostic("web"), reason: "ForeignAnnotation" },
+        { ...diagnostic("web"), reason: "ForeignAnnotation", severity: "warning" },
+      ],
     );
-    expect(lines.map(({ level }) => level)).to.deep.equal(["error", "error"]);
+    expect(lines.map(({ level }) => level)).to.deep.equal(["error", "error", "error", "warn"]);
   });
 
   it("the number of resolved findings is logged, and a finding that returns is logged again", () => {

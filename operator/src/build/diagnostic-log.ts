@@ -11,7 +11,8 @@ import type { Diagnostic } from "../translate/finding.ts";
  * Whether a finding is more than a warning to the log. A mistake in a declaration is not, unless requests are served
  * without the protection that was requested.
  */
-export const isLoggedAsError = (reason: Diagnostic["reason"]): boolean => reason === "CleartextFallback";
+export const isLoggedAsError = ({ reason, severity }: Pick<Diagnostic, "reason" | "severity">): boolean =>
+  reason === "CleartextFallback" || (reason === "ForeignAnnotation" && severity === "error");
 
 export type DiagnosticLog = {
   /** Takes in what a build has found, all of it. */
@@ -130,9 +131,9 @@ const fieldsOf = ({ object, reason, field }: Diagnostic): LogFields => ({
 });
 
 function write(log: Logger, diagnostic: Diagnostic): void {
-  const { severity, reason, message } = diagnostic;
+  const { severity, message } = diagnostic;
   const fields = { ...fieldsOf(diagnostic), detail: message };
   if (severity === "info") log.debug(fields, "finding");
-  else if (isLoggedAsError(reason)) log.error(fields, "finding");
+  else if (isLoggedAsError(diagnostic)) log.error(fields, "finding");
   else log.warn(fields, "finding");
 }

@@ -54,3 +54,11 @@ export const invalidAnnotationEvent = (object: ObjectRef, message: string): Desi
   reason: "InvalidAnnotation",
   message: oneLine(message),
 });
+
+/** Annotations of other controllers are on an Ingress of this one; `message` names them and what is not done. */
+export const foreignAnnotationsEvent = (object: ObjectRef, message: string): DesiredEvent => ({
+  object,
+  type: "Warning",
+  reason: "ForeignAnnotation",
+  message: oneLine(message),
+});

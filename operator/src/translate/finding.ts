@@ -26,6 +26,7 @@ export type DesiredEvent = {
   readonly reason:
     | "RouteConflict"
     | "InvalidAnnotation"
+    | "ForeignAnnotation"
     | "InternalPortRemapped"
     | "InternalPortRangeExhausted"
     | "PodTemplateSanitized"

@@ -95,6 +95,15 @@ describe("createDiagnosticLog", () => {
     expect(summaries(lines)).to.deep.equal(["warn finding NoEndpoints", "info finding resolved NoEndpoints"]);
   });
 
+  it("a protection of another controller that has no effect is logged as an error, other annotations as warnings", () => {
+    const { lines, report } = setUp();
+    report([finding("ForeignAnnotation"), finding("ForeignAnnotation", "warning", "another")]);
+    expect(summaries(lines)).to.deep.equal([
+      "error finding ForeignAnnotation",
+      "warn finding ForeignAnnotation",
+    ]);
+  });
+
   it("nothing is logged after stop", async () => {
     const { lines, clock, report, stop } = setUp();
     report([finding("NoEndpoints", "warning")]);

@@ -18,10 +18,12 @@ describe("Events of findings", () => {
     for (const name of caseNames()) {
       const { world, settings } = readCase(name);
       const { diagnostics, events } = translate(world, settings);
-      for (const { object, severity, reason, message } of diagnostics) {
+      for (const { object, severity, reason, message, field = "" } of diagnostics) {
         if (object.kind !== "Ingress" || !(severity === "error" || toldWarnings.has(reason))) continue;
         const told = events.filter((event) => formatRef(event.object) === formatRef(object));
-        const found = told.find((event) => event.message.includes(message.slice(0, 200)));
+        // One Event names all annotations of other controllers.
+        const text = reason === "ForeignAnnotation" ? field.split(/[[\]]/)[1] : message.slice(0, 200);
+        const found = told.find((event) => event.message.includes(text ?? message));
         expect(found, `${name}: ${formatRef(object)} ${reason} ${message}`).to.not.equal(undefined);
         expect(found?.type).to.equal("Warning");
         reasons.add(`${reason} ${found?.reason}`);
@@ -29,6 +31,7 @@ describe("Events of findings", () => {
     }
     expect([...reasons]).to.include.members([
       "CertificateConflict HostTaken",
+      "ForeignAnnotation ForeignAnnotation",
       "InvalidCertificate CertificateNotUsable",
       "InvalidHost NotServed",
       "MirrorDisabled MirrorDisabled",

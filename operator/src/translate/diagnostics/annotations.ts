@@ -53,3 +53,28 @@ export const misspeltAnnotation = (place: Place, key: string, meant: string): Di
       `${quote(key)} is not an annotation of this gateway (did you mean ${meant}?); it has no effect`,
     ),
   );
+
+/** What is known about an annotation of another controller. */
+export type ForeignKey = {
+  readonly key: string;
+  readonly controller: string;
+  /** What is not protected without it. */
+  readonly missing: string | undefined;
+  /** The annotation of this gateway with the same name. */
+  readonly own: string | undefined;
+};
+
+const withoutEffect = finding("warning", "ForeignAnnotation");
+const withoutProtection = finding("error", "ForeignAnnotation");
+
+/** A finding about an annotation of another controller; an error where routes are served without its protection. */
+export function foreignAnnotation(place: Place, { key, controller, missing, own }: ForeignKey): Diagnostic {
+  const what = `${quote(key)} is an annotation of ${controller} and has no effect on this Ingress`;
+  const meant = own === undefined ? "" : `; the annotation of this gateway is ${own}`;
+  return missing === undefined
+    ? withoutEffect(place, `${what}${meant}`)
+    : withoutProtection(place, `${what}: ${missing}${meant}`);
+}
+
+export const moreForeignAnnotations = (place: Place, count: number): Diagnostic =>
+  withoutEffect(place, `${count} more annotations of other controllers have no effect on this Ingress`);

@@ -25,6 +25,7 @@ import { describeUnknownKey, unknownKeys } from "../features/class-defaults.ts";
 import type { FeatureContext } from "../features/context.ts";
 import { translateFeatures } from "../features/index.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
+import { foreignAnnotationsOf, reportForeignAnnotations } from "../foreign/foreign-annotations.ts";
 import type { View } from "../incremental/view.ts";
 import type { ClassInfo } from "./classes.ts";
 
@@ -69,8 +70,10 @@ export function readAnnotations(
     describeUnknownKey({ object, field: keyField("metadata.annotations", key) }, key),
   );
   const ofClass = isClosed === true ? [classClosed({ object })] : [];
-  const diagnostics = [...findings.diagnostics, ...unknown, ...ofClass];
-  const events = [...findings.events, ...ofClass.map(({ message }) => notServed(object, message))];
+  const foreign = reportForeignAnnotations(object, foreignAnnotationsOf(ingress.metadata.annotations ?? {}));
+  const diagnostics = [...findings.diagnostics, ...unknown, ...foreign.diagnostics, ...ofClass];
+  const ofClosed = ofClass.map(({ message }) => notServed(object, message));
+  const events = [...findings.events, ...foreign.events, ...ofClosed];
   return { features, useRegex: isRegex, rewriteTarget: newPath, pathLevel, ...findings, diagnostics, events };
 }
 

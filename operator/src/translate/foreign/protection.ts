@@ -1,0 +1,67 @@
+/** What the annotations of other controllers protect, recognised by their names. See docs/foreign-annotations.md. */
+
+/** A protection that is missing where an annotation has no effect, as the end of a sentence about requests. */
+export type Protection = {
+  readonly missing: string;
+  readonly pattern: RegExp;
+};
+
+/** The first that matches counts: `auth-tls-secret` is about certificates. */
+const protections: readonly Protection[] = [
+  {
+    missing: "clients are not asked for a certificate",
+    pattern: /auth-tls|client[-_.]?(?:ca|crt|cert)|mtls|mutual|tls[-_.]options|frontend-validation/,
+  },
+  {
+    missing: "no firewall inspects requests",
+    pattern: /modsecurity|owasp|\bwaf|waf\b|-waf-|app-?protect|appprotect|shield|\bbot\b|csrf|armor/,
+  },
+  { missing: "requests are not limited", pattern: /(?:^|[-_.])(?:rate)?limit(?:$|[-_.])|throttl/ },
+  {
+    missing: "client addresses are not restricted",
+    pattern:
+      /(?:white|allow|black|deny|block)[-_]?list|source[-_]?range|(?:allow|deny|block|inbound)[-_](?:cidr|ip|prefix|user-agent|referer)|security-groups/,
+  },
+  { missing: "origins are not restricted", pattern: /cors[-_]allow[-_]origin|cors[-_]origin/ },
+  {
+    missing: "the certificates of backends are not verified",
+    pattern: /proxy-ssl-verify$|(?:secure|server|backend)[-_](?:verify|ca\b)/,
+  },
+  {
+    missing: "requests are not authenticated",
+    pattern: /\bo?auth|oidc|\bjwt|\bsatisfy|allowed_(?:user|group|domain)/,
+  },
+  {
+    missing: "configuration that may protect the routes is not applied",
+    pattern: /middlewares|plugins?$|polic(?:y|ies)|snippets?$|filter$|backend-config/,
+  },
+];
+
+/** Names that look protective and are not: detection alone, and the name of a log entry. */
+const harmless: ReadonlySet<string> = new Set(["enable-modsecurity", "modsecurity-transaction-id"]);
+
+/** Whether an annotation lets in every address, as those do that cert-manager sets on the Ingresses of its challenges. */
+export function allowsEveryone(name: string, value: string): boolean {
+  const ranges = value.split(",").map((range) => range.trim());
+  return /(?:white|allow)list/.test(name) && ranges.includes("0.0.0.0/0") && ranges.includes("::/0");
+}
+
+/** Values that switch a protection off, or say what holds without one. */
+const off: ReadonlySet<string> = new Set(["", "false", "off", "0", "none", "disabled"]);
+
+/**
+ * What is not protected without the annotation of another controller; undefined where its name protects nothing, or its
+ * value switches the protection off. A name that looks protective counts as one: the finding is an error then.
+ */
+export function missingProtection(name: string, value: string): string | undefined {
+  const text = value.trim().toLowerCase();
+  if (off.has(text) || harmless.has(name)) return undefined;
+  const found = protections.find(({ pattern }) => pattern.test(name.toLowerCase()))?.missing;
+  if (found === undefined) {
+    return name === "scheme" && text === "internal"
+      ? "clients outside the network are not kept away"
+      : undefined;
+  }
+  if (name.endsWith("origin") && text === "*") return undefined;
+  return name === "satisfy" && text === "all" ? undefined : found;
+}
