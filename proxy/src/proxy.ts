@@ -15,6 +15,7 @@ import { createNativeHttp1Front } from "./http1/front.ts";
 import type { Http2FrontEvent } from "./http/h2/events.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
 import { createNativeHttp2Front } from "./http/h2-native/front.ts";
+import { GapSweep } from "./http/gap-sweep.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
 import { ResponseMemory } from "./http/response-memory.ts";
@@ -130,6 +131,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     metrics.limitsReached.with({ limit: "response-memory" }).inc();
     cutClients++;
   });
+  const gapSweep = new GapSweep();
   const mirrors = new Mirrors({ client, accessLog, metrics, log });
   const handler = createPipeline({
     mirrors,
@@ -138,6 +140,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     accessLog,
     metrics,
     active,
+    gapSweep,
     via: settings.proxyVia,
     retryBufferBytes: settings.proxyRetryBufferSizeBytes,
     responseMemory,
@@ -281,6 +284,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       );
       active.end();
       clearInterval(sweeper);
+      gapSweep.stop();
       unwatch();
       listenerMetrics.stop();
       client.close();

@@ -10,6 +10,7 @@ import type { PublicPort } from "@svc-gateway/proxy/exchange/listener-view.ts";
 import type { PortTable } from "@svc-gateway/proxy/exchange/port-table.ts";
 import { ActiveExchanges } from "@svc-gateway/proxy/http/active-exchanges.ts";
 import type { PipelineDependencies } from "@svc-gateway/proxy/http/dependencies.ts";
+import { GapSweep } from "@svc-gateway/proxy/http/gap-sweep.ts";
 import { createPipeline } from "@svc-gateway/proxy/http/pipeline.ts";
 import { ResponseMemory } from "@svc-gateway/proxy/http/response-memory.ts";
 import { fieldPairs, firstField } from "@svc-gateway/proxy/message/fields.ts";
@@ -243,6 +244,7 @@ function dependencies(): Omit<PipelineDependencies, "client"> {
       reused: metrics.upstreamConnections.with({ state: "reused" }),
     },
     active: new ActiveExchanges({ streamIdleTimeoutMs: 0, tunnelIdleTimeoutMs: 0, requestTimeoutMs: 0 }),
+    gapSweep: new GapSweep(),
     // Mirrored requests are discarded.
     mirrors: { copy: () => undefined } as unknown as PipelineDependencies["mirrors"],
     log: silentLogger,

@@ -15,6 +15,17 @@ export const timeoutsSchema = z.object({
   readTimeoutMs: timeoutSchema,
   /** From the connection to the end of the request. */
   sendTimeoutMs: timeoutSchema,
+  /** Opening a connection, instead of the limit of the Service or the proxy. */
+  connectTimeoutMs: timeoutSchema,
+  /** The status when no connection is established in time; absent: 502. */
+  connectTimeoutStatus: z.literal(504).optional(),
+  /**
+   * Longest gap between two reads of the response, its head included; on an upgraded connection, longest time without a
+   * byte in either direction. It replaces the idle timeouts of the proxy while it runs.
+   */
+  readGapMs: timeoutSchema,
+  /** Longest time in which the upstream takes nothing of a request that waits to be sent. */
+  sendGapMs: timeoutSchema,
   /** The rule sets the first two itself: the proxy's defaults do not apply to it. */
   replacesDefaults: z.literal(true).optional(),
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { HeldBody } from "../http/held-body.ts";
+import type { UpstreamGaps } from "../http/upstream-gaps.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
 import type {
   ClientCloseReason,
@@ -82,6 +83,8 @@ export class Exchange {
 
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
+  /** Measures the gaps of the present attempt, where the route limits them. */
+  gaps: UpstreamGaps | undefined = undefined;
 
   /** When the request is sent again (docs/features/retry.md). */
   retry: RetryPlan | undefined = undefined;

@@ -17,8 +17,7 @@ export function withDefaultTimeout(
 
 /** Sets the limits that hold while the request is forwarded. See docs/features/timeouts.md. */
 export function timeoutsFilter(timeouts: Timeouts): Filter {
-  const { requestTimeoutMs, backendTimeoutMs, readTimeoutMs, sendTimeoutMs } = timeouts;
-  const upstream = { backendTimeoutMs, readTimeoutMs, sendTimeoutMs };
+  const { requestTimeoutMs, replacesDefaults: _, ...upstream } = timeouts;
   const limitsUpstream = Object.values(upstream).some((limit) => limit !== undefined);
   return {
     slug: "timeouts",

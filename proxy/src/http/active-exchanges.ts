@@ -60,6 +60,9 @@ export class ActiveExchanges {
       const defaultMs = tunnel || exchange.route?.hasOwnTimeouts === true ? 0 : requestTimeoutMs;
       if (defaultMs > 0 && nowMs - exchange.awakeAtMs >= defaultMs) {
         exchange.owner?.expire("request timeout");
+      } else if (exchange.gaps?.isRunning === true) {
+        // The route's own limit of the wait applies instead.
+        continue;
       } else if (idleTimeoutMs > 0 && nowMs - exchange.lastActivityMs >= idleTimeoutMs) {
         exchange.owner?.expire("idle timeout");
       }

@@ -14,6 +14,7 @@ import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
 import type { OutgoingBody } from "./outgoing-body.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
+import { UpstreamGaps } from "./upstream-gaps.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
@@ -51,6 +52,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private transform: BodyTransform | undefined = undefined;
   /** Set on routes that limit the time of their upstreams. */
   private timer: UpstreamTimer | undefined = undefined;
+  /** Set on routes that limit the gaps between reads and writes. */
+  private gaps: UpstreamGaps | undefined = undefined;
   private hasTimedOut = false;
   /** True once another attempt has taken over: events of this one are ignored. */
   private discarded = false;
@@ -68,7 +71,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     exchange.upstreamAddress = selection.endpoint.address;
     this.selection = selection;
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
-    client.onDrain = () => this.stream?.resume();
+    client.onDrain = () => this.resume();
     exchange.work = this;
     this.stream = sendSelected(
       deps.client,
@@ -86,9 +89,25 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   private startTiming(limits: UpstreamTimeouts): void {
     const timer = new UpstreamTimer(limits, (error) => this.expired(error));
+    const gaps =
+      limits.readGapMs === undefined && limits.sendGapMs === undefined
+        ? undefined
+        : new UpstreamGaps(limits, (error) => this.expired(error), this.owner.deps.gapSweep);
     this.timer = timer;
+    this.gaps = gaps;
+    this.exchange.gaps = gaps;
     const { body } = this.owner;
-    if (body !== null) body.onEnded = () => timer.requestSent();
+    if (body === null) return;
+    body.onEnded = () => {
+      timer.requestSent();
+      gaps?.requestSent();
+    };
+    if (gaps !== undefined) body.onPace = (isBlocked) => gaps.blocked(isBlocked);
+  }
+
+  private stopTiming(): void {
+    this.timer?.stop();
+    this.gaps?.stop();
   }
 
   private expired(error: string): void {
@@ -100,7 +119,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   cancel(timedOut?: boolean): void {
     const isSent = this.owner.body?.ended !== false;
     if (timedOut === true && isSent) this.countTimeout();
-    this.timer?.stop();
+    this.stopTiming();
     this.stream?.abort();
     this.transform?.cancel();
   }
@@ -111,7 +130,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
    */
   private discard(): void {
     this.discarded = true;
-    this.timer?.stop();
+    this.stopTiming();
     process.nextTick(() => this.stream?.abort());
   }
 
@@ -121,7 +140,9 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   onConnection(reused: boolean): void {
     if (!this.discarded) this.exchange.upstreamConnection = reused ? "reused" : "new";
-    this.timer?.connected(this.owner.body !== null);
+    const hasBody = this.owner.body !== null;
+    this.timer?.connected(hasBody);
+    this.gaps?.connected(hasBody);
   }
 
   onRefused(): void {
@@ -141,6 +162,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   onInformational(status: number, headers: HeaderList): void {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
+    this.gaps?.informed();
     if (status === 100) this.owner.body?.continued();
     else this.settle();
     exchange.client.sendInformational(status, headers);
@@ -150,6 +172,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     this.timer?.responseBegan();
+    this.gaps?.received(true);
     if (head.status >= 500) this.countError("5xx");
     this.progress();
     const { retries } = this.owner;
@@ -190,6 +213,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   resume(): void {
+    this.gaps?.resumed();
     this.stream?.resume();
   }
 
@@ -237,7 +261,9 @@ export class Attempt implements UpstreamHandler, Cancellable {
     if (exchange.finished) return false;
     if (this.discarded) return true;
     this.progress();
-    return this.transform === undefined ? exchange.client.write(chunk) : this.transform.onData(chunk);
+    const more = this.transform === undefined ? exchange.client.write(chunk) : this.transform.onData(chunk);
+    this.gaps?.received(more);
+    return more;
   }
 
   /** Unknown while a filter transforms the body between the upstream and the client. */
@@ -252,6 +278,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   onEnd(trailers: HeaderList | undefined): void {
     const { exchange, transform } = this;
     if (exchange.finished || this.discarded) return;
+    this.gaps?.stop();
     const relayed =
       trailers &&
       relayedResponseTrailers(trailers, exchange.ownedResponseFields, {
@@ -263,7 +290,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   private complete(trailers: HeaderList | undefined): void {
-    this.timer?.stop();
+    this.stopTiming();
     this.exchange.client.end(trailers);
     this.exchange.finish();
   }
@@ -282,6 +309,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     }
     exchange.status = 101;
     this.progress();
+    this.gaps?.relayed();
     const tunnel = joinTunnel(
       client,
       { socket, head },
@@ -289,6 +317,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
         onProgress: (clientBytes) => {
           exchange.tunnelBytesSent += clientBytes;
           this.progress();
+          this.gaps?.relayed();
         },
         onEnd: () => exchange.finish(),
       },
@@ -298,7 +327,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   onError(error: UpstreamError): void {
-    this.timer?.stop();
+    this.stopTiming();
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     const reply = this.replyTo(error);
@@ -317,7 +346,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
         return { status: 504, error: error.text };
       case "connect-timeout":
         this.countError("timeout");
-        return { status: 502, error: error.text };
+        return { status: this.exchange.upstreamTimeouts?.connectTimeoutStatus ?? 502, error: error.text };
       case "refused":
       case "connect":
       case "tls":

@@ -4,6 +4,7 @@ import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
+import type { GapSweep } from "./gap-sweep.ts";
 import type { Mirrors } from "./mirrors.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
@@ -15,6 +16,8 @@ export type PipelineDependencies = {
   /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
   readonly upstreamConnections: { readonly [State in "new" | "reused"]: Counter };
   readonly active: ActiveExchanges;
+  /** Checks the gaps of attempts on routes that limit them. */
+  readonly gapSweep: GapSweep;
   readonly mirrors: Mirrors;
   readonly log: Logger;
   /** Whether upstream requests get a Via field. */

@@ -34,6 +34,8 @@ export class OutgoingBody implements RequestBody, BodySink {
   receivedBytes = 0;
   /** Called when the whole body has been passed on. */
   onEnded: (() => void) | undefined = undefined;
+  /** Called when the upstream takes no more for now, and when it takes more again. */
+  onPace: ((isBlocked: boolean) => void) | undefined = undefined;
   /** True while the client waits for a 100. */
   awaitsContinue: boolean;
   private readonly source: RequestBody;
@@ -89,6 +91,7 @@ export class OutgoingBody implements RequestBody, BodySink {
   rewind(): void {
     this.restart();
     this.onEnded = undefined;
+    this.onPace = undefined;
   }
 
   /** Copies the body, as it arrives, to a sink whose answers are ignored; called before the body is started. */
@@ -136,9 +139,11 @@ export class OutgoingBody implements RequestBody, BodySink {
       if (more) this.source.resume();
     } else if (more) this.end(sink);
     else this.endAfterResume = true;
+    if (!more) this.onPace?.(true);
   }
 
   resume(): void {
+    this.onPace?.(false);
     if (!this.ended) return this.source.resume();
     if (!this.endAfterResume || this.sink === undefined) return;
     this.endAfterResume = false;
@@ -159,7 +164,9 @@ export class OutgoingBody implements RequestBody, BodySink {
       return false;
     }
     this.kept?.add(chunk);
-    return this.sink.onData(chunk);
+    const more = this.sink.onData(chunk);
+    if (!more) this.onPace?.(true);
+    return more;
   }
 
   onEnd(trailers: HeaderList | undefined): void {

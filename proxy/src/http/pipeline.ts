@@ -307,6 +307,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { exchange, deps } = this;
     deps.active.delete(exchange);
     this.body?.close();
+    exchange.gaps?.stop();
     exchange.held?.release();
     const durationMs = performance.now() - exchange.startedAtMs;
     const { route, connection, client } = exchange;

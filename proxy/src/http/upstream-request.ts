@@ -19,4 +19,5 @@ export const upstreamRequestOf = (
   body,
   upgrade: protocol === "http2" ? undefined : upgrade,
   expectContinue,
+  connectTimeoutMs: exchange.upstreamTimeouts?.connectTimeoutMs,
 });

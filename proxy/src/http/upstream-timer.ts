@@ -8,6 +8,13 @@ export type UpstreamTimeouts = {
   readonly readTimeoutMs?: number | undefined;
   /** From the connection to the end of the request. */
   readonly sendTimeoutMs?: number | undefined;
+  /** Opening a connection; undefined: the limit of the endpoint. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** The status when no connection is established in time; undefined: 502. */
+  readonly connectTimeoutStatus?: number | undefined;
+  /** Between two reads, and without the upstream taking anything of the request: see upstream-gaps.ts. */
+  readonly readGapMs?: number | undefined;
+  readonly sendGapMs?: number | undefined;
 };
 
 /**

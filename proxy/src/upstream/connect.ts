@@ -36,6 +36,8 @@ export type ConnectOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "r
   readonly alpn?: "h2" | "http/1.1";
   /** Reads into memory of the caller's choice instead of emitting `data`. */
   readonly onread?: OnReadOpts;
+  /** The limit of the connect in milliseconds; absent: that of the endpoint, else of the client. */
+  readonly limitMs?: number | undefined;
   /** Keep the writable side when the other end has closed its own. */
   readonly allowHalfOpen?: boolean;
 };
@@ -66,7 +68,7 @@ export function connectEndpoint(
   options: ConnectOptions,
   done: (result: Result<Connected, UpstreamError>) => void,
 ): ConnectAttempt {
-  const timeoutMs = connectTimeoutOf(endpoint, options);
+  const timeoutMs = options.limitMs ?? connectTimeoutOf(endpoint, options);
   const deadlineMs = awake.nowMs + timeoutMs;
   let socket: Socket | undefined;
   let timer: AwakeTimer | undefined;

@@ -104,6 +104,8 @@ export type UpstreamRequest = {
   readonly upgrade: string | undefined;
   /** The client asked for 100-continue: the body starts when a 100 or final head arrives, or after `continueTimeoutMs`. */
   readonly expectContinue: boolean;
+  /** Limit of a connect for this request in milliseconds; absent: that of the endpoint. */
+  readonly connectTimeoutMs?: number | undefined;
 };
 /** Receives one response. Exactly one of `onEnd`, `onError`, `onUpgrade` ends it; nothing follows. */
 export type UpstreamHandler = {

@@ -3,6 +3,7 @@ import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import type { CompiledBackend, CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import type { Filter } from "../../src/exchange/filter.ts";
 import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
+import { GapSweep } from "../../src/http/gap-sweep.ts";
 import { Mirrors } from "../../src/http/mirrors.ts";
 import { createPipeline } from "../../src/http/pipeline.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
@@ -220,8 +221,10 @@ export function createBench(
     log,
     random: () => options.random ?? 0,
   });
+  const gapSweep = new GapSweep();
   const handle = createPipeline({
     mirrors,
+    gapSweep,
     log,
     client: upstream,
     metrics,
@@ -261,7 +264,18 @@ export function createBench(
     handle(connection, requestHead(given), client);
     return client;
   };
-  return { request, upstream, mirrorUpstream, records, metrics, active, endpoints, retryBudget, log };
+  return {
+    request,
+    upstream,
+    mirrorUpstream,
+    records,
+    metrics,
+    active,
+    endpoints,
+    retryBudget,
+    log,
+    gapSweep,
+  };
 }
 
 /** The value of the first field of this name, which is in lower case. */

@@ -63,6 +63,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
       {
         ...this.context.options,
         alpn: "http/1.1",
+        limitMs: stream.request.connectTimeoutMs,
         ...(toUpgrade ? { allowHalfOpen: true } : { onread: this.readInto() }),
       },
       (result) => {

@@ -91,6 +91,17 @@ class EndpointSessions implements StreamQueue {
     return connectTimeoutOf(this.endpoint, this.options);
   }
 
+  /** A connection that several requests wait for may take as long as the most patient of them. */
+  private get connectLimitMs(): number | undefined {
+    let longest: number | undefined;
+    for (const { connectTimeoutMs } of this.waiting.keys()) {
+      const limitMs = connectTimeoutMs ?? this.connectTimeoutMs;
+      if (limitMs === 0) return 0;
+      if (longest === undefined || limitMs > longest) longest = limitMs;
+    }
+    return longest;
+  }
+
   /** A stream that was `refusedBy` a connection waits for one that has carried nothing yet. */
   enqueue(stream: Http2UpstreamStream, refusedBy?: UpstreamSession): void {
     if (refusedBy !== undefined) {
@@ -104,7 +115,7 @@ class EndpointSessions implements StreamQueue {
       queueMicrotask(() => stream.fail(error));
       return;
     }
-    const { connectTimeoutMs } = this;
+    const connectTimeoutMs = stream.connectTimeoutMs ?? this.connectTimeoutMs;
     const timer =
       connectTimeoutMs > 0 ? new AwakeTimer(() => this.expire(stream), connectTimeoutMs) : undefined;
     this.waiting.set(stream, timer);
@@ -198,7 +209,8 @@ class EndpointSessions implements StreamQueue {
     for (const session of this.sessions) if (session.opening) opening++;
     if (this.waiting.size <= opening * this.streamsPerSession) return;
     if (this.isFull) return;
-    const attempt = connectEndpoint(this.endpoint, { ...this.options, alpn: "h2" }, (connected) => {
+    const options = { ...this.options, alpn: "h2", limitMs: this.connectLimitMs } as const;
+    const attempt = connectEndpoint(this.endpoint, options, (connected) => {
       this.attempts.delete(attempt);
       if (!connected.ok) return this.onConnectFailed(connected.error);
       const { socket } = connected.value;

@@ -58,6 +58,11 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     this.queue = queue;
   }
 
+  /** Limit of a connect for this request in milliseconds; undefined: that of the endpoint. */
+  get connectTimeoutMs(): number | undefined {
+    return this.request.connectTimeoutMs;
+  }
+
   resume(): void {
     this.stream?.resume();
   }
