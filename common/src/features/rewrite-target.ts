@@ -14,19 +14,39 @@ const expandedPathSchema = z.object({
   value: z.string(),
   /** RE2 syntax, unanchored. */
   pattern: z.string(),
+  /**
+   * The match is that of the decoded path (HostRoutes, `matchPaths`), and what its groups hold is encoded again; absent: the
+   * canonical path is matched, and groups are used as they are.
+   */
+  matchPath: z.literal("decoded").optional(),
 });
 
 /** Changes of path and host of the upstream request. See docs/features/rewrite-target.md. */
 export const rewriteTargetSchema = z.object({
   path: z.discriminatedUnion("type", [pathModifierSchema, expandedPathSchema]).optional(),
   hostname: z.string().optional(),
+  /** The value of X-Forwarded-Prefix on the upstream request, in which groups are replaced as in the path. */
+  forwardedPrefix: z.string().optional(),
 });
 
 export type RewriteTarget = Readonly<z.infer<typeof rewriteTargetSchema>>;
 export type ExpandedPath = Readonly<z.infer<typeof expandedPathSchema>>;
 
-/** A reference to a group: a dollar sign and the group's number, which has no leading zero. */
-export const groupReference = /\$([1-9][0-9]*)/;
+/**
+ * A reference to a group: a dollar sign and the group's number, which has no leading zero, in braces where a digit follows
+ * it.
+ */
+const groupReference = /\$(?:([1-9][0-9]*)|\{([1-9][0-9]*)\})/;
+
+/** Whether a text refers to a group. */
+export const hasGroupReference = (text: string): boolean => groupReference.test(text);
+
+/** The parts of a text with references: pieces of text, and the numbers of groups. */
+export const splitAtGroups = (text: string): readonly (string | number)[] =>
+  text.split(groupReference).flatMap((part: string | undefined, index) => {
+    if (part === undefined || part === "") return [];
+    return index % 3 === 0 ? part : Number(part);
+  });
 
 /** Reads the new path (RFC 3986 section 3.3), which gets a leading slash where it goes onto the wire without one. */
 export function parseRewriteTarget(text: string): Result<string> {

@@ -69,6 +69,11 @@ export const hostRoutesSchema = z.object({
   /** How far the paths of requests for this host are normalised; absent: `base`. Of Ingress hosts only. */
   pathLevel: pathLevelSchema.optional(),
   /**
+   * `decoded`: paths are compared with all escapes decoded, slashes merged and dot segments removed, while requests are
+   * forwarded in canonical form; absent: the canonical path is compared. See docs/routing.md, "Paths".
+   */
+  matchPaths: z.literal("decoded").optional(),
+  /**
    * The filters of the listener, which run in this order on every request for the host before a route is looked for; absent:
    * there are none. See docs/features/listener-filters.md.
    */
@@ -95,6 +100,7 @@ export type HostRoutes = {
   readonly clientCertificate?: string | undefined;
   readonly clients?: ClientRules | undefined;
   readonly pathLevel?: PathLevel | undefined;
+  readonly matchPaths?: "decoded" | undefined;
   readonly filters?: readonly ListenerFilter[] | undefined;
   readonly routes: readonly Route[];
 };

@@ -1,6 +1,7 @@
 import { RE2JS } from "re2js";
 import { textOf } from "./errors.ts";
 import { estimateSteps, estimateTables } from "./regex-size.ts";
+import { withoutAnchor } from "./regex-literal.ts";
 import { ok, problem, type Result } from "./result.ts";
 
 /** A compiled regular expression whose matching time is linear in the input (docs/adr/0007-linear-time-regular-expressions.md). */
@@ -17,7 +18,7 @@ export type Regex = {
 /** A match from index `start` to before `end`, with the texts of its groups 1 to n, empty for a group that took no part. */
 export type Match = { readonly start: number; readonly end: number; readonly groups: readonly string[] };
 
-/** Longest accepted pattern in characters (docs/routing.md, "Regular expressions"). */
+/** Longest accepted pattern in characters, without the anchor that a controller puts before it (docs/routing.md, "Regular expressions"). */
 const maxRegexLength = 1024;
 /** Largest accepted compiled pattern, with repetitions such as `a{1000}` expanded. */
 const maxRegexSteps = 10_000;
@@ -34,7 +35,8 @@ const syntax = `RE2 syntax, at most ${maxRegexLength} characters`;
  * on what is valid.
  */
 export function compileRegex(pattern: string, { whole }: { readonly whole: boolean }): Result<Regex> {
-  if (pattern.length > maxRegexLength) return problem("the regular expression is too long", syntax);
+  const written = withoutAnchor(pattern) ?? pattern;
+  if (written.length > maxRegexLength) return problem("the regular expression is too long", syntax);
   const expression = lookUp(pattern);
   if (!expression.ok) return expression;
   const { value } = expression;

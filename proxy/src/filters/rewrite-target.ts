@@ -1,13 +1,15 @@
 import type { PathModifier } from "@svc-gateway/common/features/path-modifier.ts";
 import {
-  groupReference,
+  splitAtGroups,
   type ExpandedPath,
   type RewriteTarget,
 } from "@svc-gateway/common/features/rewrite-target.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
+import { dropFields } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
+import { asOctets, decodedPath, encodedPath } from "../routing/decoded-path.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 
@@ -20,26 +22,40 @@ const maxPathLength = 65_536;
  * Replaces path and host of the upstream request; the access log keeps the path that matched. See
  * docs/features/rewrite-target.md.
  */
-export function rewriteTargetFilter({ path, hostname }: RewriteTarget): Filter {
-  const onPath = path === undefined ? keepPath : "pattern" in path ? expandPath(path) : modifyPath(path);
-  if (hostname === undefined) return { slug: "rewrite-target", onRequest: onPath };
+export function rewriteTargetFilter({ path, hostname, forwardedPrefix }: RewriteTarget): Filter {
+  const changePath =
+    path === undefined
+      ? keepPath
+      : "pattern" in path
+        ? expandPath(path, forwardedPrefix)
+        : modifyPath(path, forwardedPrefix);
   return {
     slug: "rewrite-target",
+    ...(forwardedPrefix !== undefined && { ownedFields: [prefixField] }),
     onRequest(exchange) {
-      exchange.upstreamAuthority = hostname;
-      return onPath(exchange);
+      if (hostname !== undefined) exchange.upstreamAuthority = hostname;
+      return changePath(exchange);
     },
   };
 }
 
 type OnRequest = (exchange: Exchange) => LocalReply | undefined;
 
+const prefixField = "X-Forwarded-Prefix";
+const ownNames = new Set([prefixField.toLowerCase()]);
+
+function setPrefix(exchange: Exchange, value: string): void {
+  dropFields(exchange.headers, ownNames);
+  exchange.headers.push(prefixField, value);
+}
+
 const keepPath: OnRequest = () => undefined;
 
-function modifyPath(modifier: PathModifier): OnRequest {
+function modifyPath(modifier: PathModifier, forwardedPrefix: string | undefined): OnRequest {
   const modify = compilePathModifier(modifier);
   return (exchange) => {
     exchange.path = modify(exchange.matchedPath);
+    if (forwardedPrefix !== undefined) setPrefix(exchange, forwardedPrefix);
     return undefined;
   };
 }
@@ -51,27 +67,51 @@ const notCanonical: LocalReply = { status: 400, error: "rewritten path is not ca
  * Puts the groups of the match into the new path. They are pieces of a canonical path, but together they need not form one:
  * a client could send dot segments that the upstream resolves to a place outside of the new path.
  */
-function expandPath({ type, value, pattern }: ExpandedPath): OnRequest {
-  const regex = compileRegex(pattern, { whole: false });
+function expandPath(
+  { type, value, pattern, matchPath }: ExpandedPath,
+  forwardedPrefix: string | undefined,
+): OnRequest {
+  const isDecoded = matchPath === "decoded";
+  const regex = compileRegex(isDecoded ? asOctets(pattern) : pattern, { whole: false });
   if (!regex.ok) return () => ({ status: 500, error: "invalid regular expression" });
   const { find, steps } = regex.value;
   const replaces = type === "replace";
-  // Text and numbers of groups alternate. The replacement of a match need not be a path.
-  const parts = ((replaces ? undefined : normalisePath(value, "base")) ?? value).split(groupReference);
+  // The replacement of a match need not be a path.
+  const parts = splitAtGroups((replaces ? undefined : normalisePath(value, "base")) ?? value);
+  const prefix = forwardedPrefix === undefined ? undefined : splitAtGroups(forwardedPrefix);
   return (exchange) => {
-    const { matchedPath } = exchange;
+    const matchedPath = isDecoded ? decodedPath(exchange.matchedPath) : exchange.matchedPath;
     if (steps * matchedPath.length > maxSteps) return tooLong;
     const found = find(matchedPath);
     if (replaces && found === undefined) return undefined;
-    let path = replaces ? matchedPath.slice(0, found?.start) : "";
-    for (const [index, part] of parts.entries()) {
-      path += index % 2 === 0 ? part : (found?.groups[Number(part) - 1] ?? "");
-      if (path.length > maxPathLength) return tooLong;
-    }
-    if (replaces) path += matchedPath.slice(found?.end);
+    const groups = isDecoded ? found?.groups.map(encodedPath) : found?.groups;
+    const expanded = expand(parts, groups);
+    if (expanded === undefined) return tooLong;
+    let path = replaces
+      ? `${matchedPath.slice(0, found?.start)}${expanded}${matchedPath.slice(found?.end)}`
+      : expanded;
+    if (path.length > maxPathLength) return tooLong;
     if (!path.startsWith("/")) path = `/${path}`;
     if (normalisePath(path, "base") !== path) return notCanonical;
     exchange.path = path;
+    if (prefix !== undefined) {
+      const text = expand(prefix, groups);
+      if (text === undefined) return tooLong;
+      setPrefix(exchange, text);
+    }
     return undefined;
   };
+}
+
+/** The parts with the texts of groups; undefined where that would become too long. */
+function expand(
+  parts: readonly (string | number)[],
+  groups: readonly string[] | undefined,
+): string | undefined {
+  let text = "";
+  for (const part of parts) {
+    text += typeof part === "string" ? part : (groups?.[part - 1] ?? "");
+    if (text.length > maxPathLength) return undefined;
+  }
+  return text;
 }

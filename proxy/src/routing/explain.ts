@@ -4,7 +4,7 @@ import { firstFailure } from "./condition.ts";
 import { startLookup } from "./regex-budget.ts";
 import { tablesOf } from "./host-index.ts";
 import type { Candidate } from "./host-lookup.ts";
-import type { HostTable } from "./host-table.ts";
+import { withDecodedPath, type HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
 import type { OpenPortTable } from "./changing-port-table.ts";
 
@@ -76,12 +76,14 @@ const explainCandidates = (
   table: HostTable,
   query: RouteQuery,
   serving: CompiledRoute | undefined,
-): readonly ExplainedCandidate[] =>
-  table.candidates.map((candidate) => ({
+): readonly ExplainedCandidate[] => {
+  const compared = table.isDecoded ? withDecodedPath(query) : query;
+  return table.candidates.map((candidate) => ({
     route: candidate.route,
     place: candidate.place,
-    verdict: candidate.route === serving ? { kind: "matched" } : verdictOf(candidate, query),
+    verdict: candidate.route === serving ? { kind: "matched" } : verdictOf(candidate, compared),
   }));
+};
 
 function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): Verdict {
   startLookup();

@@ -51,15 +51,19 @@ export function createLookup(
 /** Tries each candidate: the definition, which the others must equal. */
 class LookupInTurn implements HostLookup {
   private readonly candidates: readonly Candidate[];
+  /** Whether some rule looks at the path in lower case. */
+  private readonly folds: boolean;
 
   constructor(candidates: readonly Candidate[]) {
     this.candidates = candidates;
+    this.folds = candidates.some(({ path }) => path.type === "regex" && path.start !== undefined);
   }
 
   find(query: RouteQuery): CompiledRoute | undefined {
     const literal = upperCaseEscapes(query.path);
+    const folded = this.folds ? query.path.toLowerCase() : "";
     for (const { path, conditions, route } of this.candidates) {
-      if (pathMatches(path, query.path, literal) && firstFailure(conditions, query) === undefined)
+      if (pathMatches(path, query.path, literal, folded) && firstFailure(conditions, query) === undefined)
         return route;
     }
     return undefined;

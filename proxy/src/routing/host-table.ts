@@ -6,6 +6,7 @@ import type { RouteQuery } from "../exchange/port-table.ts";
 import type { ListenerFilters } from "../filters/listener-filters.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import { compileConditions } from "./condition.ts";
+import { decodedPath } from "./decoded-path.ts";
 import { isOverspent, startLookup } from "./regex-budget.ts";
 import {
   createLookup,
@@ -24,6 +25,8 @@ export type HostTable = {
   readonly listener: string;
   readonly inherit: boolean;
   readonly pathLevel: PathLevel;
+  /** Whether paths are compared in decoded form (decoded-path.ts). */
+  readonly isDecoded: boolean;
   /** What runs before a route is looked for, where this is the most specific host of a request. */
   readonly filters: ListenerFilters | undefined;
   /** What requests need of their connection, where this is their most specific host. */
@@ -48,10 +51,11 @@ export function compileHostTable(
   filters?: ListenerFilters,
 ): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
   const { pathLevel = "base" } = resource;
+  const form = { level: pathLevel, isDecoded: resource.matchPaths === "decoded" };
   const candidates: RankedCandidate[] = [];
   const problems: RouteProblem[] = [];
   for (const [place, route] of resource.routes.entries()) {
-    const path = compilePath(route.match.path, pathLevel);
+    const path = compilePath(route.match.path, form);
     const conditions = compileConditions(route.match);
     if (path.ok && conditions.ok) {
       const candidate = { path: path.value, conditions: conditions.value, route: prepare(route), place };
@@ -75,6 +79,7 @@ class CompiledHost implements HostTable {
   readonly listener: string;
   readonly inherit: boolean;
   readonly pathLevel: PathLevel;
+  readonly isDecoded: boolean;
   readonly filters: ListenerFilters | undefined;
   readonly clients: DemandedRules | undefined;
   readonly candidates: readonly Candidate[];
@@ -82,7 +87,13 @@ class CompiledHost implements HostTable {
 
   constructor(
     { group, host }: Pick<HostTable, "group" | "host">,
-    { listener, inherit, pathLevel, clients }: Omit<HostRoutes, "routes"> & Pick<HostTable, "pathLevel">,
+    {
+      listener,
+      inherit,
+      pathLevel,
+      matchPaths,
+      clients,
+    }: Omit<HostRoutes, "routes"> & Pick<HostTable, "pathLevel">,
     ranked: readonly RankedCandidate[],
     filters: ListenerFilters | undefined,
   ) {
@@ -91,6 +102,7 @@ class CompiledHost implements HostTable {
     this.listener = listener;
     this.inherit = inherit;
     this.pathLevel = pathLevel;
+    this.isDecoded = matchPaths === "decoded";
     this.filters = filters;
     this.clients = clients && demandedRules(clients);
     this.candidates = ranked.map(({ candidate }) => candidate);
@@ -99,8 +111,16 @@ class CompiledHost implements HostTable {
 
   match(query: RouteQuery): CompiledRoute | undefined {
     startLookup();
-    const route = this.lookup.find(query);
+    const route = this.lookup.find(this.isDecoded ? withDecodedPath(query) : query);
     // A regex that was not tested could have been the one that protects the path.
     return isOverspent() ? undefined : route;
   }
+}
+
+/** The request as a host that compares decoded paths sees it; the same one where that makes no difference. */
+export function withDecodedPath(query: RouteQuery): RouteQuery {
+  const path = decodedPath(query.path);
+  if (path === query.path) return query;
+  const { host, query: parameters, method, headers } = query;
+  return { host, path, query: parameters, method, headers };
 }

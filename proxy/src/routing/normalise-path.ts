@@ -61,8 +61,11 @@ function rewritePath(path: string, level: PathLevel): string | undefined {
   const decoded = decodePath(path, level === "decode-and-merge-slashes");
   if (decoded === undefined) return undefined;
   const plain = decoded.includes("/.") ? removeDotSegments(decoded) : decoded;
-  return level === "base" ? plain : plain.replaceAll(/\/{2,}/g, "/");
+  return level === "base" ? plain : mergeSlashes(plain);
 }
+
+/** The path with one slash instead of several in a row. */
+export const mergeSlashes = (path: string): string => path.replaceAll(/\/{2,}/g, "/");
 
 /**
  * Decodes escapes of unreserved characters and turns `\` into `/`; with `slashes` also `%2f` and `%5c`, whose
@@ -99,7 +102,7 @@ function hexDigit(text: string, index: number): number {
 }
 
 /** RFC 3986 5.2.4 for a path that starts with `/`; empty segments count as segments. */
-function removeDotSegments(path: string): string {
+export function removeDotSegments(path: string): string {
   const kept: string[] = [];
   const segments = path.slice(1).split("/");
   const last = segments.length - 1;

@@ -2,9 +2,11 @@ import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { testWithinBudget } from "./regex-budget.ts";
+import { asOctets, decodedPath } from "./decoded-path.ts";
 import { normalisePath } from "./normalise-path.ts";
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
+import { literalBeginning, withoutAnchor } from "@svc-gateway/common/values/regex-literal.ts";
 
 /**
  * A path match made ready: `text` is canonical with its escapes in upper case, that of a prefix without its trailing slash
@@ -13,31 +15,62 @@ import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
 export type PathRule =
   | { readonly type: "exact"; readonly text: string }
   | { readonly type: "prefix"; readonly text: string }
-  | { readonly type: "regex"; readonly regex: Regex };
+  | {
+      readonly type: "regex";
+      /** Undefined where `start` says it all. */
+      readonly regex: Regex | undefined;
+      /** What a path in lower case must begin with to match; undefined: unknown. Spares most tests of the regex. */
+      readonly start: string | undefined;
+    };
 
-/** Compiles a path match. `level` is that of the host: the rule is put into the form in which requests arrive there. */
-export function compilePath(match: PathMatch, level: PathLevel): Result<PathRule> {
+/** How paths of a host are compared (see HostRoutes in common/src/ir/route.ts). */
+export type PathForm = { readonly level: PathLevel; readonly isDecoded: boolean };
+
+/** Compiles a path match: the rule is put into the form in which requests are compared on its host. */
+export function compilePath(match: PathMatch, form: PathForm): Result<PathRule> {
   switch (match.type) {
     case "exact":
-      return ok({ type: "exact", text: canonicalRulePath(match.value, level) });
+      return ok({ type: "exact", text: rulePath(match.value, form) });
     case "prefix": {
-      const text = canonicalRulePath(match.value, level);
+      const text = rulePath(match.value, form);
       return ok({ type: "prefix", text: text.endsWith("/") ? text.slice(0, -1) : text });
     }
-    case "regex": {
-      const regex = compileRegex(match.value, { whole: match.whole === true });
-      return regex.ok ? ok({ type: "regex", regex: regex.value }) : regex;
-    }
+    case "regex":
+      return compileRegexPath(form.isDecoded ? asOctets(match.value) : match.value, match.whole === true);
   }
 }
+
+/**
+ * Most regular expressions of a host with many begin with different texts, and some are nothing but text. Upper and lower
+ * case of ASCII are the same to RE2 as to `toLowerCase`; other characters are left to RE2.
+ */
+function compileRegexPath(pattern: string, whole: boolean): Result<PathRule> {
+  const regex = compileRegex(pattern, { whole });
+  if (!regex.ok) return regex;
+  const anchored = whole ? undefined : withoutAnchor(pattern);
+  const literal = anchored === undefined ? undefined : literalBeginning(anchored);
+  if (literal === undefined || !isAscii.test(literal.text)) {
+    return ok({ type: "regex", regex: regex.value, start: undefined });
+  }
+  const start = literal.text.toLowerCase();
+  return ok({ type: "regex", regex: literal.isWhole ? undefined : regex.value, start });
+}
+
+const isAscii = /^[\0-\u007f]*$/;
 
 const SLASH = 0x2f;
 
 /**
- * Whether one rule matches a canonical path: the definition, which the lookup by text in host-lookup.ts must equal. A
- * prefix ends at a segment boundary of the path (docs/routing.md). `literal` is the path with its escapes in upper case.
+ * Whether one rule matches a path: the definition, which the lookup by text in host-lookup.ts must equal. A prefix ends at
+ * a segment boundary of the path (docs/routing.md). `literal` is the path with its escapes in upper case, `folded` the path
+ * in lower case.
  */
-export function pathMatches(rule: PathRule, path: string, literal: string = upperCaseEscapes(path)): boolean {
+export function pathMatches(
+  rule: PathRule,
+  path: string,
+  literal: string = upperCaseEscapes(path),
+  folded: string = path.toLowerCase(),
+): boolean {
   switch (rule.type) {
     case "exact":
       return literal === rule.text;
@@ -47,7 +80,8 @@ export function pathMatches(rule: PathRule, path: string, literal: string = uppe
         (literal.length === rule.text.length || literal.charCodeAt(rule.text.length) === SLASH)
       );
     case "regex":
-      return testWithinBudget(rule.regex, path);
+      if (rule.start !== undefined && !folded.startsWith(rule.start)) return false;
+      return rule.regex === undefined || testWithinBudget(rule.regex, path);
   }
 }
 
@@ -55,7 +89,8 @@ export function pathMatches(rule: PathRule, path: string, literal: string = uppe
  * The path of a rule in the form in which requests arrive: what a URL must not contain is percent-encoded as UTF-8,
  * then it is normalised as request paths are. A path that no request can have stays as it is and matches nothing.
  */
-function canonicalRulePath(value: string, level: PathLevel): string {
+function rulePath(value: string, { level, isDecoded }: PathForm): string {
   const encoded = value.toWellFormed().replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
-  return upperCaseEscapes(normalisePath(encoded, level) ?? encoded);
+  const canonical = normalisePath(encoded, level) ?? encoded;
+  return upperCaseEscapes(isDecoded ? decodedPath(canonical) : canonical);
 }

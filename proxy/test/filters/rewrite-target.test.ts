@@ -120,4 +120,53 @@ describe("the rewrite-target filter", () => {
         .with.lengthOf(8 * 8001);
     });
   });
+
+  describe("with groups of the decoded path", () => {
+    const rewrite = (matchedPath: string, pattern: string, value: string, forwardedPrefix?: string) => {
+      const under = exchange({ headers: ["X-Forwarded-Prefix", "/client", "A", "b"] });
+      under.path = matchedPath;
+      under.matchedPath = matchedPath;
+      const path = { type: "expand", value, pattern, matchPath: "decoded" } as const;
+      const filter = rewriteTargetFilter({ path, ...(forwardedPrefix !== undefined && { forwardedPrefix }) });
+      const reply = filter.onRequest?.(under);
+      return reply ?? { path: under.path, headers: under.headers };
+    };
+    const pathOf = (...given: Parameters<typeof rewrite>): unknown => {
+      const result = rewrite(...given);
+      return "path" in result ? result.path : result;
+    };
+
+    for (const [path, pattern, value, expected] of [
+      ["/a%2Fb", "(?i)^/(.*)", "/x/$1", "/x/a/b"],
+      ["/API/caf%C3%A9%20x", "(?i)^/api/(.*)", "/$1", "/caf%C3%A9%20x"],
+      ["/100%25", "(?i)^/(.*)", "/$1", "/100%25"],
+      ["/a%3Fb%23c", "(?i)^/(.*)", "/$1", "/a%3Fb%23c"],
+      ["/a//b", "(?i)^/(.*)", "/x/$1", "/x/a/b"],
+      ["/console/x", "(?i)^/console(/.*)?", "$1", "/x"],
+      ["/console", "(?i)^/console(/.*)?", "$1", "/"],
+      ["/ab", "(?i)^/(a)(b)", "/${1}2$2", "/a2b"],
+      ["/foo/bar", "(?i)^/foo(/|$)(.*)", "/$2", "/bar"],
+      ["/foo", "(?i)^/foo(/|$)(.*)", "/$2", "/"],
+      ["/x%0d%0ay", "(?i)^/x(?s:(.*))", "/$1", "/%0D%0Ay"],
+    ] as const) {
+      it(`rewrite-target: the decoded form of ${path} matched by ${pattern} and expanded to ${value} becomes ${expected}`, () =>
+        expect(pathOf(path, pattern, value)).to.equal(expected));
+    }
+
+    it("rewrite-target: decoded groups that form a dot segment get 400", () => {
+      expect(rewrite("/files..%2Fsecret", "(?i)^/files(.*)", "/safe/$1")).to.include({ status: 400 });
+    });
+
+    it("rewrite-target: X-Forwarded-Prefix replaces that of the client, with encoded groups", () => {
+      expect(rewrite("/app%0d%0aX:y/z", "(?i)^(?s:(/app[^/]*))/(.*)", "/$2", "$1")).to.deep.equal({
+        path: "/z",
+        headers: ["A", "b", "X-Forwarded-Prefix", "/app%0D%0AX:y"],
+      });
+      const under = exchange({ headers: ["x-forwarded-prefix", "/client"] });
+      const filter = rewriteTargetFilter({ path: { type: "full", value: "/" }, forwardedPrefix: "/app" });
+      expect(filter.onRequest?.(under)).to.equal(undefined);
+      expect(under.headers).to.deep.equal(["X-Forwarded-Prefix", "/app"]);
+      expect(filter.ownedFields).to.deep.equal(["X-Forwarded-Prefix"]);
+    });
+  });
 });

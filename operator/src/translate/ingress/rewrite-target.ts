@@ -1,5 +1,5 @@
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
-import { groupReference } from "@svc-gateway/common/features/rewrite-target.ts";
+import { hasGroupReference } from "@svc-gateway/common/features/rewrite-target.ts";
 
 /**
  * The features of a route whose path is a regular expression: a new path that refers to groups is expanded there. A
@@ -10,6 +10,6 @@ export function expandRewriteTarget(
   value: string | undefined,
   pattern: string,
 ): RouteFeatures | undefined {
-  if (value === undefined || !groupReference.test(value)) return features;
+  if (value === undefined || !hasGroupReference(value)) return features;
   return { ...features, "rewrite-target": { path: { type: "expand", value, pattern } } };
 }
