@@ -1,5 +1,5 @@
 /**
- * Bundles the command line into `dist/`: `main.mjs` is the program, `proxy-worker.mjs` and `bcrypt-thread.mjs` those of its
+ * Bundles the command line into `dist/`: `main.mjs` is the program, `proxy-worker.mjs` and `password-thread.mjs` those of its
  * threads; `svc-gateway.mjs` starts it if Node.js is new enough, `svc-gateway` with the Node that npm installed for this project. A few files start faster than a thousand and
  * are all that an image needs.
  */
@@ -19,7 +19,7 @@ await build({
     main: "cli/src/main.ts",
     // The programs of threads, each found beside the one that starts it.
     "proxy-worker": "proxy/src/worker/proxy-worker.ts",
-    "bcrypt-thread": "proxy/src/auth/bcrypt-thread.ts",
+    "password-thread": "proxy/src/auth/password-thread.ts",
   },
   outdir: output,
   outExtension: { ".js": ".mjs" },

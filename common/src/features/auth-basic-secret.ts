@@ -8,10 +8,14 @@ export const authBasicSecretSchema = z
   .array(
     z.object({
       /**
-       * The htpasswd resource of the snapshot, by the `namespace/name` of its Secret. Absent: no password can be
+       * The htpasswd resource of the snapshot: `namespace/name` of its Secret, and what it was read as. Absent: no password can be
        * verified, and every request is answered 503, as when the snapshot does not have the resource.
        */
       htpasswd: z.string().optional(),
+      /** The realm of the challenge, without controls, `"` and `\`; absent: `Authentication required`. */
+      realm: z.string().optional(),
+      /** Whether upstreams do not get `Authorization`; absent: they do. */
+      hidesCredentials: z.literal(true).optional(),
     }),
   )
   .min(1)

@@ -36,7 +36,10 @@ export const backendTlsKey = (name: string): ResourceKey => `backendtls|${name}`
 export const backendCertificateKey = (gateway: string): ResourceKey =>
   `backendcert|${gateway}` as ResourceKey;
 
-/** `name` is `namespace/name` of an htpasswd Secret, as routes refer to it. */
+/**
+ * `name` is what routes refer to: `namespace/name` of an htpasswd Secret, and behind another `/` how it is read, where that
+ * is not the usual way.
+ */
 export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as ResourceKey;
 
 /** `name` is `namespace/name` of a JwtAuth, as routes refer to its keys. */

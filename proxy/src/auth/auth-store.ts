@@ -1,7 +1,7 @@
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { BodyMemory } from "../http/held-body.ts";
 import type { HeaderList } from "../message/message.ts";
-import { createBcryptChecker } from "./bcrypt-checker.ts";
+import { createPasswordChecker } from "./password-checker.ts";
 import type { SendCheck } from "./external-call.ts";
 import { FairPlaces } from "./fair-places.ts";
 import { FairTurns } from "./fair-turns.ts";
@@ -87,7 +87,7 @@ export function createAuthStore({
   countLimit = () => {},
   now = () => performance.now(),
 }: AuthStoreOptions = {}): AuthStore {
-  const bcrypt = createBcryptChecker(maxWaitingComparisons);
+  const passwords = createPasswordChecker(maxWaitingComparisons);
   const verified = createVerifiedCache<true>(maxVerifiedCredentials);
   const calls = new FairPlaces(maxCalls);
   const signatures = new FairTurns({ atOnce: maxChecks, maxWaiting: maxWaitingChecks }, () =>
@@ -121,12 +121,12 @@ export function createAuthStore({
         if (value === undefined) lists.delete(name);
         else {
           const [owner = ""] = name.split("/", 1);
-          lists.set(name, createUserList(value, { bcrypt, owner, verified, now }));
+          lists.set(name, createUserList(value, { passwords, owner, verified, now }));
         }
       }
     },
     close() {
-      bcrypt.close();
+      passwords.close();
       signatures.close();
     },
   };

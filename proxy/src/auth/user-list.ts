@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
 import type { BasicCredentials } from "./basic-credentials.ts";
-import type { BcryptChecker, BcryptVerdict } from "./bcrypt-checker.ts";
+import type { PasswordChecker, PasswordVerdict } from "./password-checker.ts";
 import type { VerifiedCache } from "./verified-cache.ts";
 
 /** `busy`: the check could not be made. */
@@ -17,7 +17,7 @@ export type UserList = {
 
 /** What the user lists of a worker share. */
 export type UserListOptions = {
-  readonly bcrypt: BcryptChecker;
+  readonly passwords: PasswordChecker;
   /** The owner of the list: comparisons of one owner wait for each other. */
   readonly owner: string;
   readonly verified: VerifiedCache<true>;
@@ -35,7 +35,7 @@ const shaPrefix = "{SHA}";
  * with the list.
  */
 export function createUserList({ users }: Htpasswd, options: UserListOptions): UserList {
-  const { bcrypt, owner, verified, now } = options;
+  const { passwords, owner, verified, now } = options;
   const cacheKey = randomBytes(32);
   // Bytes, because those can be overwritten.
   const hashes = users.map(({ hash }) => Buffer.from(hash, "latin1"));
@@ -50,12 +50,12 @@ export function createUserList({ users }: Htpasswd, options: UserListOptions): U
     given: BasicCredentials,
     hash: string,
     isWanted: () => boolean,
-  ): Promise<BcryptVerdict> =>
+  ): Promise<PasswordVerdict> =>
     hash.startsWith(shaPrefix)
       ? matchesSha1(given.password, hash)
         ? "match"
         : "mismatch"
-      : bcrypt.compare(given.password, hash, isWanted, owner);
+      : passwords.compare(given.password, hash, isWanted, owner);
 
   const verify = async (
     given: BasicCredentials,

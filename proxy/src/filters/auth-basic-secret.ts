@@ -3,34 +3,41 @@ import type { AuthStore } from "../auth/auth-store.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import type { UserVerdict } from "../auth/user-list.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { joinedField } from "../message/fields.ts";
+import { dropFields, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { inOrder } from "./in-order.ts";
 
-const challenge: LocalReply = {
+type OnRequest = NonNullable<Filter["onRequest"]>;
+
+const challengeOf = (realm: string): LocalReply => ({
   status: 401,
-  headers: ["WWW-Authenticate", 'Basic realm="Authentication required"'],
+  headers: ["WWW-Authenticate", `Basic realm="${realm}"`],
   error: "no valid basic credentials",
-};
+});
+const defaultRealm = "Authentication required";
 const unavailable: LocalReply = { status: 503, error: "list of users unavailable" };
 const busy: LocalReply = { status: 503, error: "too many passwords to check" };
 
-const replyTo = (verdict: UserVerdict): LocalReply | undefined =>
-  verdict === "accepted" ? undefined : verdict === "refused" ? challenge : busy;
-
 /**
- * Lets requests pass whose credentials are those of a user in every htpasswd Secret. Waits only for credentials that were not seen before;
- * `Authorization` goes on upstream. See docs/features/auth-basic-secret.md.
+ * Lets requests pass whose credentials are those of a user in every htpasswd Secret. Waits only for credentials that were not
+ * seen before. See docs/features/auth-basic-secret.md.
  */
 export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthStore, "users">): Filter {
-  if (asked.some(({ htpasswd }) => htpasswd === undefined)) {
-    return { slug: "auth-basic-secret", onRequest: () => unavailable };
-  }
-  const names = asked.flatMap(({ htpasswd }) => htpasswd ?? []);
-  return { slug: "auth-basic-secret", onRequest: inOrder(names.map((name) => compileCheck(name, store))) };
+  const slug = "auth-basic-secret";
+  if (asked.some(({ htpasswd }) => htpasswd === undefined)) return { slug, onRequest: () => unavailable };
+  const checkAll = inOrder(
+    asked.flatMap(({ htpasswd, realm }) =>
+      htpasswd === undefined ? [] : compileCheck(htpasswd, realm, store),
+    ),
+  );
+  if (!asked.some(({ hidesCredentials }) => hidesCredentials)) return { slug, onRequest: checkAll };
+  return { slug, ownedFields: [...credentials], onRequest: thenHide(checkAll) };
 }
 
-function compileCheck(name: string, store: Pick<AuthStore, "users">): NonNullable<Filter["onRequest"]> {
+function compileCheck(name: string, realm = defaultRealm, store: Pick<AuthStore, "users">): OnRequest {
+  const challenge = challengeOf(realm);
+  const replyTo = (verdict: UserVerdict): LocalReply | undefined =>
+    verdict === "accepted" ? undefined : verdict === "refused" ? challenge : busy;
   return (exchange) => {
     const users = store.users(name);
     if (users === undefined) return unavailable;
@@ -38,5 +45,19 @@ function compileCheck(name: string, store: Pick<AuthStore, "users">): NonNullabl
     if (given === undefined) return challenge;
     const verdict = users.check(given, () => !exchange.finished);
     return typeof verdict === "string" ? replyTo(verdict) : verdict.then(replyTo);
+  };
+}
+
+const credentials: ReadonlySet<string> = new Set(["authorization"]);
+
+/** Removes the credentials from what goes upstream, after they have been checked. */
+function thenHide(check: OnRequest): OnRequest {
+  return (exchange) => {
+    const hide = (reply: LocalReply | undefined): LocalReply | undefined => {
+      dropFields(exchange.headers, credentials);
+      return reply;
+    };
+    const reply = check(exchange);
+    return reply instanceof Promise ? reply.then(hide) : hide(reply);
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import type { BcryptVerdict } from "../../src/auth/bcrypt-checker.ts";
+import type { PasswordVerdict } from "../../src/auth/password-checker.ts";
 import { createUserList, type UserVerdict } from "../../src/auth/user-list.ts";
 import { createVerifiedCache } from "../../src/auth/verified-cache.ts";
 
@@ -9,14 +9,14 @@ const sha = (password: string): string => `{SHA}${createHash("sha1").update(pass
 
 type Users = readonly (readonly [name: string, password: string])[];
 
-/** A list over "bcrypt" hashes that are the password in brackets; the test decides when comparisons are answered. */
+/** A list over hashes that are the password in brackets; the test decides when comparisons are answered. */
 function rig(users: Users, sha1: Users = []) {
   const clock = { nowMs: 1_000 };
   const compared: string[] = [];
   const held: (() => void)[] = [];
   const state = { hold: false, busy: false };
-  const bcrypt = {
-    compare: (password: string, hash: string): Promise<BcryptVerdict> => {
+  const passwords = {
+    compare: (password: string, hash: string): Promise<PasswordVerdict> => {
       compared.push(hash);
       const verdict = state.busy ? "busy" : hash === `[${password}]` ? "match" : "mismatch";
       if (!state.hold) return Promise.resolve(verdict);
@@ -33,7 +33,7 @@ function rig(users: Users, sha1: Users = []) {
           ...sha1.map(([name, password]) => ({ name, hash: sha(password) })),
         ],
       },
-      { bcrypt, owner: "shop", verified, now: () => clock.nowMs },
+      { passwords, owner: "shop", verified, now: () => clock.nowMs },
     );
   const list = make(users);
   const check = (name: string, password: string): UserVerdict | Promise<UserVerdict> =>
@@ -55,7 +55,7 @@ describe("a list of users", () => {
     expect(await check("__proto__", "a")).to.equal("refused");
   });
 
-  it("a user list compares SHA-1 hashes without the bcrypt thread", async () => {
+  it("a user list compares SHA-1 hashes without the thread", async () => {
     const { check, compared } = rig([], [["dave", "d"]]);
     expect(await check("dave", "d")).to.equal("accepted");
     expect(await check("dave", "e")).to.equal("refused");

@@ -121,4 +121,44 @@ describe("auth-basic-secret, through the whole data plane", () => {
     const accepted = await exchange(gateway.port, handshake(`Authorization: ${basic("alice", "a")}\r\n`));
     expect(accepted).to.match(/^HTTP\/1\.1 101 /);
   });
+
+  it("auth-basic-secret: hashes of every kind let their user in, and no other one", async () => {
+    const hashes: Readonly<Record<string, string>> = {
+      bcrypt: hashSync("password", 4),
+      apr1: "$apr1$foo$gW3FoVhB6fLp04zDwEcT51",
+      md5: "$1$foo$f3WvPmEkMbGE6/KmD1hyZ1",
+      sha256: "$5$rounds=1000$salt$p.wiWs2zrZ7irikO2AL64QDIJo00A3KDq2xWHpLJGgB",
+      sha1: "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=",
+      plain: "{PLAIN}password",
+    };
+    const list = Object.entries(hashes).map(([name, hash]) => ({ name, hash }));
+    const resource = encodeResource<"htpasswd">(htpasswdKey("ns/users/auth-file"), { users: list });
+    const many = { "auth-basic-secret": [{ htpasswd: "ns/users/auth-file" }] };
+    gateway.update({ ...plan, features: many, resources: [resource] });
+    for (const name of Object.keys(hashes)) {
+      expect((await send(basic(name, "password"))).statusCode, name).to.equal(200);
+      expect((await send(basic(name, "Password"))).statusCode, name).to.equal(401);
+      expect((await send(basic(`${name}x`, "password"))).statusCode, name).to.equal(401);
+    }
+  });
+
+  it("auth-basic-secret: a realm of the route is in the challenge", async () => {
+    for (const realm of ["Staff only: a/b", ""]) {
+      const named = { "auth-basic-secret": [{ htpasswd: "ns/users", realm }] };
+      gateway.update({ ...plan, features: named });
+      const message = await send(undefined);
+      expect(message.statusCode).to.equal(401);
+      expect(message.headers["www-authenticate"]).to.equal(`Basic realm="${realm}"`);
+    }
+  });
+
+  it("auth-basic-secret: the upstream gets no credentials where they are hidden, nor when they were accepted before", async () => {
+    const hidden = { "auth-basic-secret": [{ htpasswd: "ns/users", hidesCredentials: true as const }] };
+    gateway.update({ ...plan, features: hidden });
+    for (let times = 0; times < 2; times++) {
+      expect((await send(basic("alice", "a"))).statusCode).to.equal(200);
+    }
+    expect(seen).to.have.lengthOf(2);
+    for (const { headers } of seen) expect(headers).not.to.have.property("authorization");
+  });
 });

@@ -1,14 +1,17 @@
 /** An htpasswd Secret as a list of users. See docs/features/auth-basic-secret.md. */
 import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
+import { isWeakHash, readPasswordHash } from "@svc-gateway/common/values/password-hash.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { readSecretValue } from "../../api/secret-value.ts";
+import { compareText } from "../age.ts";
 import { memo } from "../incremental/memo.ts";
+import { quote } from "../text.ts";
 
 export type HtpasswdSecret = {
   readonly value: Htpasswd;
-  /** Users whose password is kept as SHA-1, which is found out too fast. */
-  readonly sha1Users: readonly string[];
+  /** Users whose password is found out too fast from its hash. */
+  readonly weakUsers: readonly string[];
   /** The lines that are ignored, one phrase each; never holds a hash. */
   readonly leftOut: readonly string[];
 };
@@ -18,68 +21,117 @@ const contentKey = "auth";
 const maxLines = 1000;
 const maxNameLength = 255;
 
-/** Reads the key `auth`. The error says why this Secret lets no client in. */
+/** How the text behind a name is read: whether the hash is weak, or why it is not used. */
+type ReadHash = (hash: string) => Result<{ readonly isWeak: boolean }>;
+
+/** Reads the key `auth` of a labelled Secret. The error says why this Secret lets no client in. */
 export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<HtpasswdSecret> => {
   const { metadata, type = "Opaque" } = secret;
   if (metadata.labels?.[htpasswdLabel] !== "true") {
     return problem(`it does not have the label ${htpasswdLabel}: "true"`);
   }
   if (type !== "Opaque") return problem("it is not of type Opaque");
+  return readContent(secret, readSafeHash);
+});
+
+/** Reads the key `auth` of any Secret, with all kinds of hashes. */
+export const readAuthFile = memo((secret: ObjectOf<"Secret">) => readContent(secret, readAnyHash));
+
+/** Reads each key of any Secret as a user, and its value as the hash; blanks around it do not count. */
+export const readAuthMap = memo((secret: ObjectOf<"Secret">): Result<HtpasswdSecret> => {
+  const list = new UserList(readAnyHash);
+  const names = Object.keys(secret.data ?? {}).sort(compareText);
+  if (names.length > maxLines) list.leftOut.push(`every user after the first ${maxLines}`);
+  for (const name of names.slice(0, maxLines)) {
+    const where = `key ${quote(name)}`;
+    const content = readSecretValue(secret, name);
+    if (!content.ok) list.leftOut.push(content.error.message);
+    else list.add(name, (content.value ?? Buffer.alloc(0)).toString("latin1").trim(), where);
+  }
+  return list.finish("it");
+});
+
+function readContent(secret: ObjectOf<"Secret">, readHash: ReadHash): Result<HtpasswdSecret> {
   const content = readSecretValue(secret, contentKey);
   if (!content.ok) return problem(`its key ${content.error.message}`);
   if (content.value === undefined) return problem(`it has no key ${contentKey}`);
-  const read = readLines(content.value.toString("utf8"));
-  if (read.value.users.length > 0) return ok(read);
-  return problem(
-    read.leftOut.length === 0
-      ? `its key ${contentKey} holds no user`
-      : `its key ${contentKey} holds no valid line: ${read.leftOut.slice(0, 3).join(", ")}`,
-  );
-});
+  return readLines(content.value, readHash).finish(`its key ${contentKey}`);
+}
 
-function readLines(text: string): HtpasswdSecret {
-  const users = new Map<string, string | undefined>();
-  const sha1Users: string[] = [];
-  const leftOut: string[] = [];
-  const lines = text.split(/\r?\n/);
+function readLines(content: Buffer, readHash: ReadHash): UserList {
+  const list = new UserList(readHash);
+  // Names are compared as text; hashes are octets, one character each.
+  const lines = content.toString("latin1").split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
-  if (lines.length > maxLines) leftOut.push(`everything after line ${maxLines}`);
+  if (lines.length > maxLines) list.leftOut.push(`everything after line ${maxLines}`);
   for (const [index, line] of lines.slice(0, maxLines).entries()) {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const where = `line ${index + 1}`;
     const [name = "", hash = ""] = line.split(":", 2);
     if (name === "" || name.length > maxNameLength || hash === "") {
-      leftOut.push(`${where} (not user:hash)`);
+      list.leftOut.push(`${where} (not user:hash)`);
       continue;
     }
-    if (users.has(name)) {
-      leftOut.push(`${where} (the user of an earlier line)`);
-      continue;
-    }
-    const refused = whyRefused(hash);
-    // The first line of a user counts even without a usable hash: an administrator who locks a user that way must be
-    // able to rely on it.
-    users.set(name, refused === undefined ? hash : undefined);
-    if (refused !== undefined) leftOut.push(`${where} (${refused})`);
-    else if (isSha1(hash)) sha1Users.push(name);
+    list.add(Buffer.from(name, "latin1").toString("utf8"), hash, where);
   }
-  const usable = [...users].flatMap(([name, hash]) => (hash === undefined ? [] : [{ name, hash }]));
-  return { value: { users: usable }, sha1Users, leftOut };
+  return list;
 }
 
-const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
-const minCost = 4;
-/** About a second of a processor; each step doubles it. */
-const maxCost = 14;
-const sha1 = /^\{SHA\}[A-Za-z0-9+/]{27}=$/;
+class UserList {
+  readonly leftOut: string[] = [];
+  private readonly weakUsers: string[] = [];
+  private readonly users = new Map<string, string | undefined>();
+  private readonly readHash: ReadHash;
 
-const isSha1 = (hash: string): boolean => sha1.test(hash);
+  constructor(readHash: ReadHash) {
+    this.readHash = readHash;
+  }
 
-function whyRefused(hash: string): string | undefined {
-  if (isSha1(hash)) return undefined;
-  const cost = bcrypt.exec(hash)?.[1];
-  if (cost === undefined) return "neither bcrypt nor {SHA}";
-  return Number(cost) >= minCost && Number(cost) <= maxCost
-    ? undefined
-    : `bcrypt cost outside ${minCost} to ${maxCost}`;
+  /**
+   * The first line of a user counts even without a usable hash: an administrator who locks a user that way must be able to
+   * rely on it.
+   */
+  add(name: string, hash: string, where: string): void {
+    if (this.users.has(name)) {
+      this.leftOut.push(`${where} (the user of an earlier line)`);
+      return;
+    }
+    const read = this.readHash(hash);
+    this.users.set(name, read.ok ? hash : undefined);
+    if (!read.ok) this.leftOut.push(`${where} (${this.naming(name)}${read.error.message})`);
+    else if (read.value.isWeak) this.weakUsers.push(name);
+  }
+
+  /** Where any Secret is read, findings name users: their authors may not know the limits of a labelled one. */
+  private naming(name: string): string {
+    return this.readHash === readSafeHash ? "" : `user ${quote(name)}: `;
+  }
+
+  /** `subject` is what was read, for the error. */
+  finish(subject: string): Result<HtpasswdSecret> {
+    const { leftOut, weakUsers } = this;
+    const users = [...this.users].flatMap(([name, hash]) => (hash === undefined ? [] : [{ name, hash }]));
+    if (users.length > 0) return ok({ value: { users }, weakUsers, leftOut });
+    return problem(
+      leftOut.length === 0
+        ? `${subject} holds no user`
+        : `${subject} holds no valid line: ${leftOut.slice(0, 3).join(", ")}`,
+    );
+  }
 }
+
+/** Of the hashes of this project's own resources, those of `htpasswd -B` and `-s`. */
+const readSafeHash: ReadHash = (hash) => {
+  const kind = readPasswordHash(hash);
+  if (kind.ok && (kind.value === "bcrypt" || kind.value === "sha1")) {
+    return ok({ isWeak: isWeakHash(kind.value) });
+  }
+  return !kind.ok && kind.error.message.startsWith("bcrypt cost")
+    ? kind
+    : problem("neither bcrypt nor {SHA}");
+};
+
+const readAnyHash: ReadHash = (hash) => {
+  const kind = readPasswordHash(hash);
+  return kind.ok ? ok({ isWeak: isWeakHash(kind.value) }) : kind;
+};

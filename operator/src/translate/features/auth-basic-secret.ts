@@ -31,8 +31,8 @@ export function translateAuthBasicSecret(
     context.reportWithEvent(definition, (place) => protectionUnavailable(place, why, definition.fallback));
     return [{}];
   }
-  const { value, sha1Users, leftOut } = users.value;
-  for (const names of inMessages(sha1Users)) {
+  const { value, weakUsers, leftOut } = users.value;
+  for (const names of inMessages(weakUsers)) {
     context.warn(
       definition,
       `Secret ${name} holds SHA-1 password hashes, which are fast to crack (expected bcrypt), for users ${names}`,

@@ -1,37 +1,37 @@
 import { expect } from "chai";
 import { hashSync } from "bcryptjs";
-import { createBcryptChecker, type BcryptChecker } from "../../src/auth/bcrypt-checker.ts";
+import { createPasswordChecker, type PasswordChecker } from "../../src/auth/password-checker.ts";
 
 const wanted = (): boolean => true;
 
-describe("the bcrypt checker", () => {
-  let checker: BcryptChecker;
+describe("the password checker", () => {
+  let checker: PasswordChecker;
   afterEach(() => checker.close());
 
   for (const version of ["2a", "2b", "2y"]) {
-    it(`the bcrypt checker accepts the password of a $${version}$ hash and no other`, async () => {
-      checker = createBcryptChecker(4);
+    it(`the password checker accepts the password of a $${version}$ hash and no other`, async () => {
+      checker = createPasswordChecker(4);
       const hash = hashSync("open sesame", 4).replace("$2b$", `$${version}$`);
       expect(await checker.compare("open sesame", hash, wanted)).to.equal("match");
       expect(await checker.compare("open sesam", hash, wanted)).to.equal("mismatch");
     });
   }
 
-  it("the bcrypt checker answers mismatch for a malformed hash", async () => {
-    checker = createBcryptChecker(4);
+  it("the password checker answers mismatch for a malformed hash", async () => {
+    checker = createPasswordChecker(4);
     expect(await checker.compare("a", "$2b$04$nonsense", wanted)).to.equal("mismatch");
   });
 
-  it("the bcrypt checker lets a bounded number of comparisons wait, and answers busy to more", async () => {
-    checker = createBcryptChecker(2);
+  it("the password checker lets a bounded number of comparisons wait, and answers busy to more", async () => {
+    checker = createPasswordChecker(2);
     const hash = hashSync("p", 4);
     const verdicts = Array.from({ length: 5 }, () => checker.compare("p", hash, wanted));
     expect(await Promise.all(verdicts)).to.deep.equal(["match", "match", "match", "busy", "busy"]);
     expect(await checker.compare("p", hash, wanted)).to.equal("match");
   });
 
-  it("the bcrypt checker compares for an owner with one password although another floods it with expensive ones", async () => {
-    checker = createBcryptChecker(4);
+  it("the password checker compares for an owner with one password although another floods it with expensive ones", async () => {
+    checker = createPasswordChecker(4);
     const expensive = hashSync("p", 8);
     const settled: string[] = [];
     const flood = Array.from({ length: 20 }, (_, index) =>
@@ -50,8 +50,8 @@ describe("the bcrypt checker", () => {
     expect(compared).to.have.lengthOf(5);
   });
 
-  it("the bcrypt checker skips comparisons whose client has left", async () => {
-    checker = createBcryptChecker(4);
+  it("the password checker skips comparisons whose client has left", async () => {
+    checker = createPasswordChecker(4);
     const hash = hashSync("p", 4);
     const first = checker.compare("p", hash, wanted);
     const second = checker.compare("p", hash, () => false);
@@ -59,8 +59,8 @@ describe("the bcrypt checker", () => {
     expect(await Promise.all([first, second, third])).to.deep.equal(["match", "busy", "match"]);
   });
 
-  it("the bcrypt checker answers busy to waiting comparisons when it is closed, and works again afterwards", async () => {
-    checker = createBcryptChecker(4);
+  it("the password checker answers busy to waiting comparisons when it is closed, and works again afterwards", async () => {
+    checker = createPasswordChecker(4);
     const hash = hashSync("p", 4);
     const verdicts = [checker.compare("p", hash, wanted), checker.compare("p", hash, wanted)];
     checker.close();
