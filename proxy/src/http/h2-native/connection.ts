@@ -2,8 +2,7 @@ import type { Duplex } from "node:stream";
 import { Http2Connection } from "../../http2/connection/connection.ts";
 import type { PeerFlood } from "../../http2/connection/frame-guard.ts";
 import { errorCode, frameFlag, frameType } from "../../http2/frames/frame-types.ts";
-import { putUint32 } from "../../http2/frames/frame-output.ts";
-import { HpackDecoder } from "../../http2/hpack/decoder.ts";
+import { TrailerFields } from "../../http2/trailer-fields.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
 import { type EventDetails, eventOf, type Http2FrontEventReason } from "../h2/events.ts";
@@ -13,8 +12,7 @@ import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
 import { Draining, noticePing } from "./draining.ts";
-import { judgeField } from "./field-tags.ts";
-import { type ReceivedRequest, RequestFields, TrailerFields } from "./request-fields.ts";
+import { type ReceivedRequest, RequestFields } from "./request-fields.ts";
 import { connectionWindowBytes, maxStreams, serverSettings, streamWindowBytes } from "./settings.ts";
 import { NativeClientStream, type StreamHost } from "./stream.ts";
 import { addWebSocketKey } from "./web-socket-key.ts";
@@ -36,9 +34,10 @@ const requestFields = new RequestFields();
 export class Http2ServerConnection extends Http2Connection<NativeClientStream> implements StreamHost {
   private readonly connection: ClientConnection;
   private readonly context: FrontContext<Http2ServerConnection>;
-  private readonly decoder = new HpackDecoder(judgeField);
   private readonly draining = new Draining();
   private requests = 0;
+  /** The last stream that the client has opened. */
+  private lastPeerStream = 0;
   /** The last stream that was accepted, open or not. */
   private lastTaken = 0;
   private idleSinceMs: number;
@@ -157,10 +156,10 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     const endStream = (flags & frameFlag.endStream) !== 0;
     if (open !== undefined) return this.onTrailers(open, endStream, bytes, start, end);
     if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "HEADERS on an even stream");
-    if (streamId <= this.lastPeerStream) return this.onLateHeaders(streamId, endStream, bytes, start, end);
+    if (streamId <= this.lastPeerStream) return this.onLateHeaders(streamId, flags, bytes, start, end);
     this.lastPeerStream = streamId;
     requestFields.begin(this.context.limits);
-    if (!this.decoder.decode(bytes, start, end, requestFields)) return this.onBadBlock();
+    if (!this.decode(bytes, start, end, requestFields)) return false;
     const nowMs = awake.nowMs;
     if (this.draining.isFinal || this.graceEndsMs !== undefined) return this.ignore(streamId, endStream);
     this.guard.countOpened(nowMs);
@@ -209,9 +208,9 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     end: number,
   ): boolean {
     if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
-    const fields = new TrailerFields();
-    if (!this.decoder.decode(bytes, start, end, fields)) return this.onBadBlock();
-    const trailers = fields.finish(this.context.limits);
+    const fields = new TrailerFields(this.context.limits);
+    if (!this.decode(bytes, start, end, fields)) return false;
+    const trailers = fields.finish();
     if (!endStream || trailers === undefined) return this.blame(stream, errorCode.protocolError);
     stream.remoteEnded = true;
     if (!stream.onTrailers(trailers.length === 0 ? undefined : trailers)) {
@@ -221,25 +220,18 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     return !this.isOver;
   }
 
-  /** On a stream that is closed: the block is read all the same, for the sake of the table. */
-  private onLateHeaders(
-    streamId: number,
-    endStream: boolean,
-    bytes: Buffer,
-    start: number,
-    end: number,
-  ): boolean {
-    const afterlife = this.closed.of(streamId);
-    if (afterlife === "unknown") return this.onFault(errorCode.protocolError, "a stream below the last one");
-    if (afterlife === "forbidden") return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
-    if (!this.decoder.decode(bytes, start, end, new TrailerFields())) return this.onBadBlock();
-    if (endStream) this.closed.endCutOff(streamId);
-    return this.punish(this.guard.countMinor(awake.nowMs));
+  /** On a stream that is closed, if it ever was open. */
+  private onLateHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
+    if (this.closed.of(streamId) === "unknown")
+      return this.onFault(errorCode.protocolError, "a stream below the last one");
+    return this.ignoreHeaders(streamId, flags, bytes, start, end);
   }
 
-  private onBadBlock(): boolean {
-    return this.onFault(errorCode.compressionError, "header block that cannot be decoded");
+  protected isIdle(streamId: number): boolean {
+    return streamId % 2 === 0 || streamId > this.lastPeerStream;
   }
+
+  protected onPeerSettings(): void {}
 
   private refuseStream(streamId: number, endStream: boolean, code: number): void {
     this.sendReset(streamId, code);
@@ -254,7 +246,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
 
   private remember(streamId: number, endStream: boolean): void {
     if (endStream) this.closed.addEnded(streamId);
-    else this.closed.addCutOff(streamId);
+    else this.cutOff(streamId, streamWindowBytes);
   }
 
   /** The connection takes no more requests than it may, and only those under way once its listener drains. */
@@ -298,13 +290,6 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.draining.finish();
     if (this.streams.size === 0) this.end(errorCode.noError);
     else this.sendGoaway(this.lastTaken, errorCode.noError);
-  }
-
-  private sendGoaway(streamId: number, code: number): void {
-    const payload = new Uint8Array(8);
-    putUint32(payload, putUint32(payload, 0, streamId), code);
-    this.sender.output.frame(frameType.goaway, 0, 0, payload);
-    this.sender.flushLater();
   }
 
   override end(code: number): void {

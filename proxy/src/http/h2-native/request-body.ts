@@ -1,6 +1,6 @@
 import { awake } from "../../timing/awake-clock.ts";
 import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../message/message.ts";
-import { HeldContent } from "./held-content.ts";
+import { HeldContent } from "../../http2/connection/held-content.ts";
 
 /** Gives the client back what was taken of its window. */
 export type BodyHost = { take(bytes: number): void };

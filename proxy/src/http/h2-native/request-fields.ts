@@ -1,9 +1,9 @@
 import { ordinaryUrgency } from "../../http2/connection/sending-stream.ts";
+import { fieldOverheadBytes, fieldTag, isPseudo } from "../../http2/field-tags.ts";
 import type { FieldSink } from "../../http2/hpack/decoder.ts";
-import { fieldOverheadBytes, type HeadLimits, type ReceivedHead, refusalOf } from "../h2/request-head.ts";
+import { type HeadLimits, type ReceivedHead, refusalOf } from "../h2/request-head.ts";
 import type { HeaderList } from "../../message/message.ts";
 import { isGrpc } from "../request-fields.ts";
-import { fieldTag, isPseudo } from "./field-tags.ts";
 
 export type ReceivedRequest = ReceivedHead & {
   /** Extended CONNECT (RFC 8441), whose content is that of a tunnel. */
@@ -162,28 +162,5 @@ export class RequestFields implements FieldSink {
     if (method === "" || path === undefined || scheme === undefined) return false;
     if (authority === undefined && !this.hasHost) return false;
     return path.startsWith("/") || (path === "*" && method === "OPTIONS");
-  }
-}
-
-/** Fields that are looked at by name, and may come behind the content all the same. */
-const trailerTags: ReadonlySet<number> = new Set([fieldTag.cookie, fieldTag.contentType, fieldTag.priority]);
-
-/** Takes the trailers of a request. */
-export class TrailerFields implements FieldSink {
-  private fields: HeaderList = [];
-  private listBytes = 0;
-  private isMalformed = false;
-
-  onField(name: string, value: string, tag: number): void {
-    this.listBytes += name.length + value.length + fieldOverheadBytes;
-    // Framing and routing are over by then (RFC 9110 6.5.1).
-    if (tag !== fieldTag.plain && !trailerTags.has(tag)) this.isMalformed = true;
-    else this.fields.push(name, value);
-  }
-
-  /** Undefined for trailers that are malformed, or more than a head may be. */
-  finish({ maxHeaderBytes, maxHeaders }: HeadLimits): HeaderList | undefined {
-    if (this.isMalformed || this.listBytes > maxHeaderBytes) return undefined;
-    return this.fields.length > 2 * maxHeaders ? undefined : this.fields;
   }
 }

@@ -1,4 +1,5 @@
 import { errorCode } from "../../http2/frames/frame-types.ts";
+import { HeldContent } from "../../http2/connection/held-content.ts";
 import type { Sender } from "../../http2/connection/sender.ts";
 import { Http2Stream, type ResetCause } from "../../http2/connection/stream.ts";
 import { dropFields } from "../../message/fields.ts";
@@ -12,11 +13,11 @@ import type {
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
-import { HeldContent } from "./held-content.ts";
 import { NativeRequestBody } from "./request-body.ts";
 import { StreamSocket } from "./stream-socket.ts";
 import { takeWebSocketProof } from "./web-socket-key.ts";
-import { maxFieldsBytes, putFields, putInformational, putResponseHead } from "./response-block.ts";
+import { maxFieldsBytes, putFields } from "../../http2/hpack/field-block.ts";
+import { putInformational, putResponseHead } from "./response-block.ts";
 
 /** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
 const minCountedBytes = 16_384;

@@ -1,4 +1,5 @@
 import type { HeaderList, RequestHead } from "../../message/message.ts";
+import { fieldOverheadBytes } from "../../http2/field-tags.ts";
 import type { FrontLimits } from "../front.ts";
 import { isGrpc } from "../request-fields.ts";
 
@@ -15,9 +16,6 @@ export type ReceivedHead = {
 };
 
 export type HeadRefusal = "malformed" | "uri-too-long" | "header-too-large" | "too-many-headers";
-
-/** What RFC 9113 6.5.2 adds per field. */
-export const fieldOverheadBytes = 32;
 
 export type HeadLimits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
 

@@ -1,28 +1,36 @@
 import type { Duplex } from "node:stream";
 import { awake } from "../../timing/awake-clock.ts";
 import { type FrameHandler, FrameReader, uint32At } from "../frames/frame-reader.ts";
+import { faultOfFrame } from "../frames/control-frames.ts";
+import { putUint32 } from "../frames/frame-output.ts";
 import {
+  connectionPreface,
   errorCode,
   frameFlag,
   frameType,
   initialFrameBytes,
-  initialWindowBytes,
   maxWindowBytes,
 } from "../frames/frame-types.ts";
 import { readSettings } from "../frames/settings-frame.ts";
+import { judgeField } from "../field-tags.ts";
+import { type FieldSink, HpackDecoder } from "../hpack/decoder.ts";
 import { ClosedStreams } from "./closed-streams.ts";
 import { FrameGuard, type PeerFlood } from "./frame-guard.ts";
 import { HeaderBlock } from "./header-block.ts";
+import { ReceiveWindow } from "./receive-window.ts";
 import { Sender } from "./sender.ts";
 import type { Http2Stream, ResetCause } from "./stream.ts";
 
 type ConnectionOptions = {
-  /** The other end is a client. */
+  /** The other end is a client, else a server. */
   readonly asServer: boolean;
   /** What all bodies of the connection may have on their way unread, and those of one stream. */
   readonly windowBytes: number;
   readonly streamWindowBytes: number;
 };
+
+/** For blocks that nobody wants. */
+const noFields: FieldSink = { onField: () => undefined };
 
 /**
  * One end of an HTTP/2 connection (RFC 9113) without what only servers or clients do: frames and their faults, settings,
@@ -33,20 +41,18 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
   protected readonly socket: Duplex;
   protected readonly streams = new Map<number, Stream>();
   protected readonly closed = new ClosedStreams();
-  protected readonly guard = new FrameGuard();
+  protected readonly guard: FrameGuard;
   protected readonly reader: FrameReader;
   protected readonly block = new HeaderBlock();
-  /** The last stream that the peer has opened. */
-  protected lastPeerStream = 0;
   /** SETTINGS that the peer has not acknowledged: since when, in milliseconds of the awake clock; 0: none. */
   protected settingsSinceMs = 0;
   /** Nothing is dealt with any more: the connection has come to its end, or has ended for a fault. */
   protected isOver = false;
   private readonly options: ConnectionOptions;
   private hasSettings = false;
-  /** What the peer may still send on the whole connection, and what is to be given back of it. */
-  private receiveWindow = initialWindowBytes;
-  private takenBytes = 0;
+  private readonly decoder = new HpackDecoder(judgeField);
+  /** Of all content. */
+  private readonly window: ReceiveWindow;
   /** Of the DATA frame that is being read. */
   private receiving: Stream | undefined = undefined;
   private hasContent = false;
@@ -54,6 +60,8 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
   constructor(socket: Duplex, options: ConnectionOptions) {
     this.socket = socket;
     this.options = options;
+    this.guard = new FrameGuard(options);
+    this.window = new ReceiveWindow(options.windowBytes);
     this.sender = new Sender(socket);
     this.reader = new FrameReader(this, { asServer: options.asServer, maxFrameBytes: initialFrameBytes });
   }
@@ -66,8 +74,12 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     start: number,
     end: number,
   ): boolean;
-  /** The peer sends GOAWAY. */
-  protected abstract onGoaway(code: number): void;
+  /** True for a stream that has not been opened. */
+  protected abstract isIdle(streamId: number): boolean;
+  /** SETTINGS of the peer have been read, the first or later ones. */
+  protected abstract onPeerSettings(): void;
+  /** The peer sends GOAWAY: it has not processed streams above `lastStreamId`. */
+  protected abstract onGoaway(code: number, lastStreamId: number): void;
   protected abstract onPingAck(bytes: Buffer, start: number): boolean;
   protected abstract onFlood(flood: PeerFlood): void;
   /** A connection error of the peer, before the connection ends for it. */
@@ -77,12 +89,12 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
   /** Ends the connection with all its streams, saying why. */
   abstract end(code: number): void;
 
-  /** SETTINGS, and the larger window of the connection. */
+  /** The preface of a client, SETTINGS, and the larger window of the connection. */
   protected begin(settings: Uint8Array): void {
     const { output } = this.sender;
+    if (!this.options.asServer) output.put(connectionPreface);
     output.frame(frameType.settings, 0, 0, settings);
-    output.frameOf(frameType.windowUpdate, 0, this.options.windowBytes - initialWindowBytes);
-    this.receiveWindow = this.options.windowBytes;
+    output.frameOf(frameType.windowUpdate, 0, this.window.open());
     this.settingsSinceMs = awake.nowMs;
     this.sender.flushLater();
   }
@@ -104,7 +116,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     if (stream.isClosed) return;
     this.sendReset(stream.id, code);
     this.close(stream);
-    stream.onReset(cause);
+    stream.onReset(cause, code);
   }
 
   /** Both sides of a stream have ended, or one of them has reset it. */
@@ -113,13 +125,47 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     stream.isClosed = true;
     this.streams.delete(stream.id);
     if (stream.remoteEnded) this.closed.addEnded(stream.id);
-    else this.closed.addCutOff(stream.id);
+    else this.cutOff(stream.id, stream.receiveWindow);
     this.onStreamClosed(stream);
+  }
+
+  /** A stream is closed whose peer may still be sending, as much as its window allows. */
+  protected cutOff(streamId: number, windowBytes: number): void {
+    this.closed.addCutOff(streamId);
+    this.window.cutOff(windowBytes);
   }
 
   protected sendReset(streamId: number, code: number): void {
     this.sender.output.frameOf(frameType.rstStream, streamId, code);
     this.sender.flushLater();
+  }
+
+  protected sendGoaway(lastStreamId: number, code: number): void {
+    const payload = new Uint8Array(8);
+    putUint32(payload, putUint32(payload, 0, lastStreamId), code);
+    this.sender.output.frame(frameType.goaway, 0, 0, payload);
+    this.sender.flushLater();
+  }
+
+  /** Decodes a header block. False: it is none, and the connection ends for it. */
+  protected decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
+    if (this.decoder.decode(bytes, start, end, sink)) return true;
+    return this.onFault(errorCode.compressionError, "header block that cannot be decoded");
+  }
+
+  /** A block on a stream that is closed, which is read all the same, for the sake of the table. */
+  protected ignoreHeaders(
+    streamId: number,
+    flags: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): boolean {
+    if (this.closed.of(streamId) === "forbidden")
+      return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
+    if (!this.decode(bytes, start, end, noFields)) return false;
+    if ((flags & frameFlag.endStream) !== 0) this.closed.endCutOff(streamId);
+    return this.punish(this.guard.countMinor(awake.nowMs));
   }
 
   /** A stream error for which the peer is to blame; false when it has made too many. */
@@ -146,13 +192,12 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
   onDataFrame(streamId: number, length: number): boolean {
     if (!this.mayCome(frameType.data, streamId)) return false;
     if (streamId === 0) return this.onFault(errorCode.protocolError, "DATA on stream 0");
-    if (length > this.receiveWindow)
+    if (!this.window.receive(length))
       return this.onFault(errorCode.flowControlError, "more DATA than the window");
-    this.receiveWindow -= length;
     this.hasContent = false;
     const stream = this.streams.get(streamId);
     this.receiving = stream;
-    if (stream === undefined) return this.mayComeLate(streamId);
+    if (stream === undefined) return this.mayComeLate(streamId, length);
     if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "DATA after END_STREAM");
     if (length > stream.receiveWindow) return this.blame(stream, errorCode.flowControlError);
     stream.receiveWindow -= length;
@@ -194,6 +239,8 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
 
   onUnknownFrame(type: number, length: number): boolean {
     if (this.block.isOpen) return this.onFault(errorCode.protocolError, "header block interrupted");
+    if (type === frameType.priorityUpdate && !this.options.asServer)
+      return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE of a server");
     // Browsers send some for each request.
     if (type === frameType.priorityUpdate) return this.punish(this.guard.countMinor(awake.nowMs));
     return this.punish(this.guard.countUnknown(awake.nowMs, length));
@@ -201,23 +248,25 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
 
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
     if (!this.mayCome(type, streamId)) return false;
+    const fault = faultOfFrame(type, streamId, end - start);
+    if (fault !== undefined) return this.onFault(fault.code, fault.reason);
     switch (type) {
       case frameType.headers:
         return this.onHeadersFrame(flags, streamId, bytes, start, end);
       case frameType.continuation:
         return this.onContinuation(flags, bytes, start, end);
       case frameType.windowUpdate:
-        return this.onWindowUpdate(streamId, bytes, start, end);
+        return this.onWindowUpdate(streamId, bytes, start);
       case frameType.rstStream:
-        return this.onRstStream(streamId, end - start);
+        return this.onRstStream(streamId, bytes, start);
       case frameType.settings:
-        return this.onSettings(flags, streamId, bytes, start, end);
+        return this.onSettings(flags, bytes, start, end);
       case frameType.ping:
-        return this.onPing(flags, streamId, bytes, start, end);
+        return this.onPing(flags, bytes, start, end);
       case frameType.priority:
         return this.onPriority(streamId, bytes, start, end);
       case frameType.goaway:
-        return this.onGoawayFrame(streamId, bytes, start, end);
+        return this.onGoawayFrame(bytes, start);
       default:
         return this.onFault(errorCode.protocolError, "PUSH_PROMISE");
     }
@@ -228,41 +277,25 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     if (!this.hasSettings && type !== frameType.settings) {
       return this.onFault(errorCode.protocolError, "no SETTINGS first");
     }
-    if (this.block.isOpen ? type === frameType.continuation && streamId === this.block.streamId : true) {
-      if (type !== frameType.continuation || this.block.isOpen) return true;
-    }
-    return this.onFault(errorCode.protocolError, "header block interrupted");
+    return (
+      this.block.allows(type, streamId) || this.onFault(errorCode.protocolError, "header block interrupted")
+    );
   }
 
   /** Whether DATA may come for a stream that is not open: only what crosses the reset of the stream by this end. */
-  private mayComeLate(streamId: number): boolean {
+  private mayComeLate(streamId: number, length: number): boolean {
     if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "DATA on an idle stream");
-    if (this.closed.of(streamId) === "ignored") return true;
+    if (this.closed.of(streamId) !== "forbidden" && this.window.receiveLate(length)) return true;
     return this.onFault(errorCode.streamClosed, "DATA on a closed stream");
   }
 
-  /** True for a stream that the peer has not opened. */
-  protected isIdle(streamId: number): boolean {
-    return streamId % 2 === 0 || streamId > this.lastPeerStream;
-  }
-
   private onHeadersFrame(flags: number, streamId: number, bytes: Buffer, from: number, to: number): boolean {
-    if (streamId === 0) return this.onFault(errorCode.protocolError, "HEADERS on stream 0");
-    let start = from;
-    let end = to;
-    if ((flags & frameFlag.padded) !== 0) {
-      end -= start < end ? (bytes[start] as number) : 1;
-      start++;
-    }
-    this.block.dependsOnItself = false;
-    if ((flags & frameFlag.priority) !== 0) {
-      if (start + 5 <= to) this.block.dependsOnItself = (uint32At(bytes, start) & 0x7fff_ffff) === streamId;
-      else return this.onFault(errorCode.frameSizeError, "HEADERS without their priority");
-      start += 5;
-    }
-    if (start > end) return this.onFault(errorCode.protocolError, "padding longer than its frame");
+    const { block } = this;
+    const fault = block.find(streamId, flags, bytes, from, to);
+    if (fault !== undefined) return this.onFault(fault.code, fault.reason);
+    const { start, end } = block;
     if ((flags & frameFlag.endHeaders) !== 0) return this.onHeaders(streamId, flags, bytes, start, end);
-    this.block.begin(streamId, flags, bytes, start, end);
+    block.begin(streamId, flags, bytes);
     return true;
   }
 
@@ -275,8 +308,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return this.onHeaders(block.streamId, block.flags, whole, 0, whole.length);
   }
 
-  private onWindowUpdate(streamId: number, bytes: Buffer, start: number, end: number): boolean {
-    if (end - start !== 4) return this.onFault(errorCode.frameSizeError, "WINDOW_UPDATE of a wrong size");
+  private onWindowUpdate(streamId: number, bytes: Buffer, start: number): boolean {
     const by = uint32At(bytes, start) & 0x7fff_ffff;
     if (streamId === 0) {
       if (by === 0) return this.onFault(errorCode.protocolError, "WINDOW_UPDATE of 0");
@@ -296,25 +328,21 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return this.punish(this.guard.countMinor(awake.nowMs));
   }
 
-  private onRstStream(streamId: number, length: number): boolean {
-    if (length !== 4) return this.onFault(errorCode.frameSizeError, "RST_STREAM of a wrong size");
+  private onRstStream(streamId: number, bytes: Buffer, start: number): boolean {
     const stream = this.streams.get(streamId);
     if (stream === undefined) {
-      if (streamId === 0 || this.isIdle(streamId)) {
-        return this.onFault(errorCode.protocolError, "RST_STREAM on an idle stream");
-      }
+      if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "RST_STREAM on an idle stream");
       this.closed.endCutOff(streamId);
       return this.punish(this.guard.countMinor(awake.nowMs));
     }
     const isEarly = !stream.endsNow;
     stream.remoteEnded = true;
     this.close(stream);
-    stream.onReset("peer");
+    stream.onReset("peer", uint32At(bytes, start));
     return isEarly ? this.punish(this.guard.countReset(awake.nowMs)) : !this.isOver;
   }
 
-  private onSettings(flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
-    if (streamId !== 0) return this.onFault(errorCode.protocolError, "SETTINGS on a stream");
+  private onSettings(flags: number, bytes: Buffer, start: number, end: number): boolean {
     if ((flags & frameFlag.ack) !== 0) {
       if (end > start) return this.onFault(errorCode.frameSizeError, "SETTINGS acknowledged with entries");
       if (!this.hasSettings) return this.onFault(errorCode.protocolError, "no SETTINGS first");
@@ -325,7 +353,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     this.hasSettings = true;
     const { peer } = this.sender;
     const before = peer.initialWindowBytes;
-    const fault = readSettings(peer, bytes, start, end);
+    const fault = readSettings(peer, bytes, start, end, this.options);
     if (fault !== undefined) return this.onFault(fault, "SETTINGS that are not allowed");
     if (peer.isTableLimited) this.sender.tableLimited();
     peer.isTableLimited = false;
@@ -334,6 +362,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     }
     this.sender.output.frame(frameType.settings, frameFlag.ack, 0);
     this.sender.flushLater();
+    this.onPeerSettings();
     return this.punish(this.guard.countPing(awake.nowMs));
   }
 
@@ -348,9 +377,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return true;
   }
 
-  private onPing(flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
-    if (end - start !== 8) return this.onFault(errorCode.frameSizeError, "PING of a wrong size");
-    if (streamId !== 0) return this.onFault(errorCode.protocolError, "PING on a stream");
+  private onPing(flags: number, bytes: Buffer, start: number, end: number): boolean {
     if ((flags & frameFlag.ack) === 0) {
       this.sender.output.frame(frameType.ping, frameFlag.ack, 0, bytes.subarray(start, end));
       this.sender.flushLater();
@@ -360,7 +387,6 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
 
   /** Priorities of RFC 7540 are parsed and ignored (RFC 9113 5.3.2). */
   private onPriority(streamId: number, bytes: Buffer, start: number, end: number): boolean {
-    if (streamId === 0) return this.onFault(errorCode.protocolError, "PRIORITY on stream 0");
     if (end - start !== 5) {
       const stream = this.streams.get(streamId);
       if (stream !== undefined) return this.blame(stream, errorCode.frameSizeError);
@@ -372,19 +398,15 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return this.punish(this.guard.countMinor(awake.nowMs));
   }
 
-  private onGoawayFrame(streamId: number, bytes: Buffer, start: number, end: number): boolean {
-    if (end - start < 8) return this.onFault(errorCode.frameSizeError, "GOAWAY of a wrong size");
-    if (streamId !== 0) return this.onFault(errorCode.protocolError, "GOAWAY on a stream");
-    this.onGoaway(uint32At(bytes, start + 4));
+  private onGoawayFrame(bytes: Buffer, start: number): boolean {
+    this.onGoaway(uint32At(bytes, start + 4), uint32At(bytes, start) & 0x7fff_ffff);
     return this.punish(this.guard.countMinor(awake.nowMs));
   }
 
   private takeOfConnection(bytes: number): void {
-    this.takenBytes += bytes;
-    if (this.takenBytes * 2 < this.options.windowBytes) return;
-    this.receiveWindow += this.takenBytes;
-    this.sender.output.frameOf(frameType.windowUpdate, 0, this.takenBytes);
-    this.takenBytes = 0;
+    const increment = this.window.take(bytes);
+    if (increment === 0) return;
+    this.sender.output.frameOf(frameType.windowUpdate, 0, increment);
     this.sender.flushLater();
   }
 }

@@ -21,12 +21,18 @@ export type PeerFlood = Flood | "frame-flood";
  * milliseconds on one clock.
  */
 export class FrameGuard {
+  private readonly asServer: boolean;
   private readonly counts: { [Kind in "opened" | "resets" | "controls" | "empty" | "faults"]?: RecentCount } =
     {};
   /** PINGs that a peer may send because it received data, as those do that measure the path. */
   private freePings = 0;
   /** Windows, priorities and the like that streams and content explain. */
   private freeFrames = 0;
+
+  /** Without `asServer` the peer is a server. What breaks streams costs it requests that it was sent, and is no flood. */
+  constructor({ asServer }: { readonly asServer: boolean }) {
+    this.asServer = asServer;
+  }
 
   countOpened(nowMs: number): void {
     this.count("opened", nowMs);
@@ -35,6 +41,7 @@ export class FrameGuard {
 
   /** A stream ended for the peer before its response did. One who cancels some of many requests is no flood. */
   countReset(nowMs: number): PeerFlood | undefined {
+    if (!this.asServer) return undefined;
     const resets = this.count("resets", nowMs);
     if (resets <= maxResetStreams) return undefined;
     return 2 * resets > (this.counts.opened?.total(nowMs) ?? 0) ? "reset-flood" : undefined;
@@ -60,11 +67,13 @@ export class FrameGuard {
 
   /** DATA without content that ends nothing. */
   countEmpty(nowMs: number): PeerFlood | undefined {
+    if (!this.asServer) return this.countMinor(nowMs);
     return this.count("empty", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
   }
 
   /** A malformed message. */
   countFault(nowMs: number): PeerFlood | undefined {
+    if (!this.asServer) return undefined;
     return this.count("faults", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
   }
 

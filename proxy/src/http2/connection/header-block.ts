@@ -1,5 +1,15 @@
+import { uint32At } from "../frames/frame-reader.ts";
+import type { FrameFault } from "../frames/control-frames.ts";
+import { errorCode, frameFlag, frameType } from "../frames/frame-types.ts";
+
 /** Frames in which a block may go on: more of them say nothing (docs/features/http2.md, "Abuse protection"). */
 const maxContinuations = 8;
+
+const missingPriority: FrameFault = {
+  code: errorCode.frameSizeError,
+  reason: "HEADERS without their priority",
+};
+const badPadding: FrameFault = { code: errorCode.protocolError, reason: "padding longer than its frame" };
 
 const noBytes: Buffer = Buffer.alloc(0);
 
@@ -11,13 +21,42 @@ export class HeaderBlock {
   flags = 0;
   /** The HEADERS frame makes its stream depend on itself. */
   dependsOnItself = false;
+  /** Where it is in its frame. */
+  start = 0;
+  end = 0;
   private parts: Buffer[] = [];
 
-  begin(streamId: number, flags: number, bytes: Buffer, start: number, end: number): void {
+  /** Finds the block between padding and priority of a HEADERS frame (RFC 9113 6.2). Answers the connection error that it is. */
+  find(streamId: number, flags: number, bytes: Buffer, from: number, to: number): FrameFault | undefined {
+    let start = from;
+    let end = to;
+    if ((flags & frameFlag.padded) !== 0) {
+      end -= start < end ? (bytes[start] as number) : 1;
+      start++;
+    }
+    this.dependsOnItself = false;
+    if ((flags & frameFlag.priority) !== 0) {
+      if (start + 5 > to) return missingPriority;
+      this.dependsOnItself = (uint32At(bytes, start) & 0x7fff_ffff) === streamId;
+      start += 5;
+    }
+    this.start = start;
+    this.end = end;
+    return start > end ? badPadding : undefined;
+  }
+
+  /** The block that was found goes on. */
+  begin(streamId: number, flags: number, bytes: Buffer): void {
     this.isOpen = true;
     this.streamId = streamId;
     this.flags = flags;
-    this.parts = [Buffer.from(bytes.subarray(start, end))];
+    this.parts = [Buffer.from(bytes.subarray(this.start, this.end))];
+  }
+
+  /** Whether a frame may come now: nothing interrupts a block, and nothing else is continued. */
+  allows(type: number, streamId: number): boolean {
+    const isContinuation = type === frameType.continuation;
+    return this.isOpen ? isContinuation && streamId === this.streamId : !isContinuation;
   }
 
   /** False: the block goes on for too long. */

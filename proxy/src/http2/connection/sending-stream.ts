@@ -12,7 +12,8 @@ export const ordinaryUrgency = 3;
  * socket have room for them.
  */
 export abstract class SendingStream {
-  readonly id: number;
+  /** 0: not numbered yet. One that this end opens gets its number with its head, so that numbers go out in their order. */
+  id: number;
   /** What the peer still takes; below zero after it has made its windows smaller (RFC 9113 6.9.2). */
   sendWindow: number;
   /** END_STREAM has been sent. */

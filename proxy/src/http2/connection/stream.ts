@@ -24,6 +24,6 @@ export abstract class Http2Stream extends SendingStream {
   abstract onContent(bytes: Buffer): boolean;
   /** END_STREAM without trailers. False: the message is malformed. */
   abstract onRemoteEnd(): boolean;
-  /** The stream was reset, or ends with its connection. */
-  abstract onReset(cause: ResetCause): void;
+  /** The stream was reset with `code`, or ends with its connection. */
+  abstract onReset(cause: ResetCause, code: number): void;
 }

@@ -57,6 +57,13 @@ export class FrameOutput {
     return putUint32(bytes, at + 5, streamId);
   }
 
+  /** Octets as they are; copied. */
+  put(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.at);
+    this.at += bytes.length;
+  }
+
   /** A frame whose payload is a number of 32 bits. */
   frameOf(type: number, streamId: number, value: number): void {
     this.reserve(frameHeadBytes + 4);

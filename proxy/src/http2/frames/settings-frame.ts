@@ -16,6 +16,8 @@ export const settingId = {
 export type PeerSettings = {
   initialWindowBytes: number;
   maxFrameBytes: number;
+  /** Streams that it lets this end have open. */
+  maxStreams: number;
   /** It has said something about its table, which an encoder must confirm. */
   isTableLimited: boolean;
 };
@@ -23,6 +25,7 @@ export type PeerSettings = {
 export const initialPeerSettings = (): PeerSettings => ({
   initialWindowBytes,
   maxFrameBytes: initialFrameBytes,
+  maxStreams: Number.POSITIVE_INFINITY,
   isTableLimited: false,
 });
 
@@ -33,13 +36,14 @@ const maxFrameBytes = 0xff_ffff;
 
 /**
  * Takes the entries of a SETTINGS frame over into `settings`; unknown ones are ignored. Answers the code of the connection
- * error that the frame is, undefined for none.
+ * error that the frame is, undefined for none. Without `asServer` it is that of a server, which must not offer push.
  */
 export function readSettings(
   settings: PeerSettings,
   bytes: Uint8Array,
   start: number,
   end: number,
+  { asServer }: { readonly asServer: boolean },
 ): number | undefined {
   if ((end - start) % entryBytes !== 0) return errorCode.frameSizeError;
   if (end - start > maxEntries * entryBytes) return errorCode.enhanceYourCalm;
@@ -51,8 +55,13 @@ export function readSettings(
         settings.isTableLimited = true;
         break;
       case settingId.enablePush:
+        if (value > (asServer ? 1 : 0)) return errorCode.protocolError;
+        break;
       case settingId.enableConnectProtocol:
         if (value > 1) return errorCode.protocolError;
+        break;
+      case settingId.maxConcurrentStreams:
+        settings.maxStreams = value;
         break;
       case settingId.initialWindowSize:
         if (value > maxWindowBytes) return errorCode.flowControlError;

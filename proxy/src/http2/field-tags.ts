@@ -1,4 +1,7 @@
-import { memoByName } from "../../message/name-memo.ts";
+import { memoByName } from "../message/name-memo.ts";
+
+/** What RFC 9113 6.5.2 adds per field. */
+export const fieldOverheadBytes = 32;
 
 /** What is known of a field as soon as it has been read: which it is, if it matters, or that no message may have it. */
 export const fieldTag = {
@@ -14,11 +17,12 @@ export const fieldTag = {
   contentType: 9,
   host: 10,
   priority: 11,
+  status: 12,
 } as const;
 
 const { plain, malformed } = fieldTag;
 
-/** True for the tags of pseudo-fields, which are numbered in a row. */
+/** True for the tags of the pseudo-fields of requests, which are numbered in a row. */
 export const isPseudo = (tag: number): boolean => tag >= fieldTag.method && tag <= fieldTag.protocol;
 
 /** Fields that are looked at by name; those of a connection are in no message (RFC 9113 8.2.2, 8.3.1). */
@@ -28,6 +32,7 @@ const namedTags: ReadonlyMap<string, number> = new Map<string, number>([
   [":authority", fieldTag.authority],
   [":scheme", fieldTag.scheme],
   [":protocol", fieldTag.protocol],
+  [":status", fieldTag.status],
   ["cookie", fieldTag.cookie],
   ["content-length", fieldTag.contentLength],
   ["content-type", fieldTag.contentType],
@@ -55,6 +60,7 @@ const valueForms: ReadonlyMap<number, RegExp> = new Map<number, RegExp>([
   [fieldTag.authority, /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/],
   [fieldTag.scheme, /^[a-zA-Z][0-9a-zA-Z+\-.]*$/],
   [fieldTag.protocol, /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/],
+  [fieldTag.status, /^\d{3}$/],
   [fieldTag.contentLength, /^\d+$/],
   [fieldTag.host, /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/],
 ]);
@@ -68,7 +74,7 @@ function isTooLong(length: string): boolean {
   return digits.length > maxLength.length || (digits.length === maxLength.length && digits > maxLength);
 }
 
-/** The judge of the fields of requests. */
+/** The judge of the fields of requests and responses. */
 export function judgeField(name: string, value: string): number {
   const tag = tagOfName(name);
   if (tag === plain) {
