@@ -2,7 +2,8 @@ import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
 import { connectTimeoutError, upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";
-import { UpstreamSession } from "./session.ts";
+import { openNodeSession } from "./node/session.ts";
+import type { SessionOpener, UpstreamSession } from "./session.ts";
 import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";
 
 /** Connections to one endpoint; more than one only when the server's limit of streams is reached. */
@@ -18,11 +19,19 @@ const tooManyWaiting = upstreamError("connect", "too many requests wait for the 
 const noUpgrade = upstreamError("invalid", "upgrade over HTTP/2", { requestSent: false });
 const clientClosed = upstreamError("reset", "connection closed", { requestSent: true });
 
+/** What speaks HTTP/2 (`--http2-codec`). */
+type Http2Codec = "node";
+
+const openers: Readonly<Record<Http2Codec, () => SessionOpener>> = { node: openNodeSession };
+
 /**
  * Sends requests over HTTP/2, with TLS or with prior knowledge without TLS (RFC 9113 3.2, 3.3): few connections per
  * endpoint, many requests on each. See docs/features/http2.md, "Towards backends".
  */
-export function createHttp2UpstreamClient(options: UpstreamClientOptions): UpstreamClient {
+export function createHttp2UpstreamClient(
+  options: UpstreamClientOptions,
+  codec: Http2Codec = "node",
+): UpstreamClient {
   const endpoints = new Map<UpstreamEndpoint, EndpointSessions>();
   /** A request may be sent to an endpoint that was removed after it was picked. */
   const retired = new WeakSet<UpstreamEndpoint>();
@@ -30,6 +39,7 @@ export function createHttp2UpstreamClient(options: UpstreamClientOptions): Upstr
     const known = endpoints.get(endpoint);
     if (known !== undefined) return known;
     const sessions = new EndpointSessions(endpoint, options, {
+      opener: openers[codec],
       retired: retired.has(endpoint),
       onEmpty: () => endpoints.delete(endpoint),
     });
@@ -73,18 +83,24 @@ class EndpointSessions implements StreamQueue {
   private streamsPerSession = expectedStreams;
   private retired: boolean;
   private closed = false;
+  private readonly opener: () => SessionOpener;
   private readonly onEmpty: () => void;
 
-  /** `onEmpty` is called when the endpoint is retired and has no connection left. */
+  /** `opener` makes sessions of connections. `onEmpty` is called when the endpoint is retired and has no connection left. */
   constructor(
     endpoint: UpstreamEndpoint,
     options: UpstreamClientOptions,
-    { retired, onEmpty }: { readonly retired: boolean; readonly onEmpty: () => void },
+    how: {
+      readonly opener: () => SessionOpener;
+      readonly retired: boolean;
+      readonly onEmpty: () => void;
+    },
   ) {
     this.endpoint = endpoint;
     this.options = options;
-    this.retired = retired;
-    this.onEmpty = onEmpty;
+    this.opener = how.opener;
+    this.retired = how.retired;
+    this.onEmpty = how.onEmpty;
   }
 
   private get connectTimeoutMs(): number {
@@ -209,13 +225,20 @@ class EndpointSessions implements StreamQueue {
     for (const session of this.sessions) if (session.opening) opening++;
     if (this.waiting.size <= opening * this.streamsPerSession) return;
     if (this.isFull) return;
-    const options = { ...this.options, alpn: "h2", limitMs: this.connectLimitMs } as const;
+    const opener = this.opener();
+    const { onread } = opener;
+    const options = {
+      ...this.options,
+      alpn: "h2",
+      limitMs: this.connectLimitMs,
+      ...(onread && { onread }),
+    } as const;
     const attempt = connectEndpoint(this.endpoint, options, (connected) => {
       this.attempts.delete(attempt);
       if (!connected.ok) return this.onConnectFailed(connected.error);
       const { socket } = connected.value;
       this.sessions.add(
-        new UpstreamSession(socket, this.connectTimeoutMs, {
+        opener.open(socket, this.connectTimeoutMs, {
           onRoom: (session) => this.onRoom(session),
           onIdle: (session) => this.onIdle(session),
           onUnusable: (session) => this.onUnusable(session),

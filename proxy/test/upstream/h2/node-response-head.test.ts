@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readResponseHead } from "../../../src/upstream/h2/response-head.ts";
+import { readResponseHead } from "../../../src/upstream/h2/node/response-head.ts";
 
 describe("readResponseHead (HTTP/2)", () => {
   it("readResponseHead reads status, fields and length of an HTTP/2 response", () => {

@@ -6,14 +6,22 @@ import {
   constants,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { containErrors } from "../../http2/contain-errors.ts";
-import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http2/settings.ts";
-import { ignore } from "../../sockets/ignore.ts";
-import { AwakeTimer } from "../../timing/awake-timer.ts";
-import { isTlsFault, upstreamError, type UpstreamError } from "../upstream-errors.ts";
-import type { IdleConnection } from "../idle-pool.ts";
-/** Streams that one session carries even if the server allows more: a connection is also a single point of failure. */
-const maxStreamsPerSession = 256;
+import { containErrors } from "../../../http2/contain-errors.ts";
+import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../../http2/settings.ts";
+import { ignore } from "../../../sockets/ignore.ts";
+import { AwakeTimer } from "../../../timing/awake-timer.ts";
+import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
+import type { UpstreamRequest } from "../../upstream.ts";
+import {
+  maxStreamsPerSession,
+  type SessionEvents,
+  type SessionOpener,
+  type UpstreamSession,
+  type WireEvents,
+} from "../session.ts";
+import { requestFields } from "./request-fields.ts";
+import { NodeWireStream, type StreamSession } from "./wire-stream.ts";
+
 /** Node resets a response with more fields than this; fewer, but too many for the limit, are refused by name. */
 const maxFieldsSeen = 1000;
 /** Announced to servers; nghttp2 reads at most 64 KiB of names and values anyway. */
@@ -33,25 +41,20 @@ const sessionOptions: ClientSessionOptions & { readonly strictSingleValueFields:
   },
 };
 
-type UpstreamSessionEvents = {
-  /** The server's SETTINGS arrived, or a stream ended: there may be room for a request. */
-  onRoom(session: UpstreamSession): void;
-  /** No stream is left, and none will be opened unless it is taken out of the idle pool. */
-  onIdle(session: UpstreamSession): void;
-  /** The session takes no new streams. */
-  onUnusable(session: UpstreamSession): void;
-};
+/** Sessions on Node's own module. */
+export const openNodeSession = (): SessionOpener => ({
+  open: (socket, settingsTimeoutMs, events) => new NodeUpstreamSession(socket, settingsTimeoutMs, events),
+});
 
 /** For the last frames of a connection that carries no stream any more. */
 const lingerMs = 1_000;
 
-/** One HTTP/2 connection to an endpoint. Usable once the server's SETTINGS have arrived. */
-export class UpstreamSession implements IdleConnection {
-  /** The connection ended, was refused or broke the protocol: what that means for the streams on it. */
+/** A session of `node:http2`. */
+export class NodeUpstreamSession implements UpstreamSession, StreamSession {
   fault: UpstreamError | undefined = undefined;
   private readonly session: ClientHttp2Session;
   private readonly socket: Socket;
-  private readonly events: UpstreamSessionEvents;
+  private readonly events: SessionEvents;
   private readonly settingsTimer: AwakeTimer | undefined;
   private lingerTimer: AwakeTimer | undefined;
   /** Streams that have not closed yet, and those of them that were cancelled. */
@@ -65,7 +68,7 @@ export class UpstreamSession implements IdleConnection {
   /** Last stream that the server says it may have processed. */
   private goawayLastStreamId = Number.POSITIVE_INFINITY;
 
-  constructor(socket: Socket, settingsTimeoutMs: number, events: UpstreamSessionEvents) {
+  constructor(socket: Socket, settingsTimeoutMs: number, events: SessionEvents) {
     this.socket = socket;
     this.events = events;
     // Only the events that the session handles matter.
@@ -87,24 +90,20 @@ export class UpstreamSession implements IdleConnection {
       this.settingsTimer = new AwakeTimer(() => this.onSettingsTimeout(), settingsTimeoutMs);
   }
 
-  /** Streams that may be open at a time. */
   get maxStreams(): number {
     const { maxConcurrentStreams = maxStreamsPerSession } = this.session.remoteSettings;
     return Math.min(maxConcurrentStreams, maxStreamsPerSession);
   }
 
-  /** Streams that may still be opened. */
   get room(): number {
     if (!this.ready || !this.usable || this.session.closed || this.session.destroyed) return 0;
     return this.maxStreams - this.active;
   }
 
-  /** True until the server's SETTINGS have arrived. */
   get opening(): boolean {
     return !this.ready && this.usable;
   }
 
-  /** True once the server has proved to speak HTTP/2. */
   get opened(): boolean {
     return this.ready;
   }
@@ -113,23 +112,22 @@ export class UpstreamSession implements IdleConnection {
     return this.active === 0;
   }
 
-  /** The connection was cut, as opposed to a stream being reset. */
-  get lost(): boolean {
+  get isLost(): boolean {
     return this.fault !== undefined || this.session.destroyed || this.socket.destroyed;
   }
 
-  /** True once the session has carried a request. */
   get reused(): boolean {
     return this.served > 0;
   }
 
-  /** Opens a stream; the caller has checked `room` and calls `release` when it is closed. */
-  request(fields: readonly string[], hasBody: boolean): ClientHttp2Stream {
+  open(request: UpstreamRequest, events: WireEvents): NodeWireStream {
     this.active++;
     this.served++;
-    const stream = this.session.request(fields, { endStream: !hasBody, waitForTrailers: hasBody });
+    const hasBody = request.body !== null;
+    const options = { endStream: !hasBody, waitForTrailers: hasBody };
+    const stream = this.session.request(requestFields(request), options);
     this.streams.add(stream);
-    return stream;
+    return new NodeWireStream(stream, request, this, events);
   }
 
   /** Marks a stream as cancelled; it has been reset. */
@@ -160,7 +158,6 @@ export class UpstreamSession implements IdleConnection {
     this.retire();
   }
 
-  /** Takes no new streams; the connection ends with the last one. */
   retire(): void {
     this.becomeUnusable();
     if (!this.session.destroyed) this.session.close();

@@ -1,0 +1,21 @@
+import { appendFields } from "../../../http2/fields.ts";
+import type { HeaderList, ReadonlyHeaderList } from "../../../message/message.ts";
+import type { UpstreamRequest } from "../../upstream.ts";
+
+/** The flat field list of a request, as Node takes it. */
+export function requestFields(request: UpstreamRequest): string[] {
+  const fields = [":method", request.method, ":scheme", request.scheme];
+  if (request.authority !== "") fields.push(":authority", request.authority);
+  fields.push(":path", request.target);
+  appendFields(fields, withoutHost(request.headers));
+  const length = request.body?.length;
+  if (length !== undefined) fields.push("content-length", String(length));
+  if (request.expectContinue) fields.push("expect", "100-continue");
+  return fields;
+}
+
+/** `:authority` replaces it (RFC 9113 8.3.1). */
+function withoutHost(headers: HeaderList): ReadonlyHeaderList {
+  if (headers[0]?.toLowerCase() !== "host") return headers;
+  return headers.slice(2);
+}

@@ -1,0 +1,154 @@
+import { type ClientHttp2Stream, constants } from "node:http2";
+import { resetStream } from "../../../http/h2/reset-stream.ts";
+import { fieldObject } from "../../../http2/fields.ts";
+import type { Chunk, HeaderList, ReadonlyHeaderList } from "../../../message/message.ts";
+import { ignore } from "../../../sockets/ignore.ts";
+import type { UpstreamError } from "../../upstream-errors.ts";
+import type { UpstreamRequest } from "../../upstream.ts";
+import type { UpstreamSession, WireEvents, WireStream } from "../session.ts";
+import { closedError, refusedError, resetError } from "../stream-errors.ts";
+import { readResponseHead } from "./response-head.ts";
+
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants;
+
+/** What a stream needs of its session. */
+export type StreamSession = UpstreamSession & {
+  readonly isLost: boolean;
+  /** A stream was reset here. */
+  abandon(stream: ClientHttp2Stream): void;
+  /** A stream is closed. True when the server has not processed it and never will (RFC 9113 8.7). */
+  release(stream: ClientHttp2Stream): boolean;
+};
+
+/** A request on a session of `node:http2`. */
+export class NodeWireStream implements WireStream {
+  private readonly stream: ClientHttp2Stream;
+  private readonly method: string;
+  private readonly session: StreamSession;
+  private readonly events: WireEvents;
+  /** END_STREAM of the response was received: its end is not a reset. */
+  private complete = false;
+  private isOver = false;
+  private trailers: HeaderList | undefined = undefined;
+  private requestTrailers: ReadonlyHeaderList | undefined = undefined;
+
+  constructor(
+    stream: ClientHttp2Stream,
+    request: UpstreamRequest,
+    session: StreamSession,
+    events: WireEvents,
+  ) {
+    this.stream = stream;
+    this.method = request.method;
+    this.session = session;
+    this.events = events;
+    this.watchEnd();
+    // Every failure also closes the stream, which is where it is dealt with.
+    stream.on("error", ignore);
+    stream.on("headers", (_headers, _flags, raw) => this.onInformational(raw as HeaderList));
+    stream.on("response", (_headers, flags, raw) => this.onResponse(flags, raw as HeaderList));
+    stream.on("close", () => this.onClose());
+    if (request.body === null) return;
+    stream.on("wantTrailers", () => this.sendTrailers());
+    stream.on("drain", () => events.onDrain());
+  }
+
+  write(chunk: Chunk): boolean {
+    return !this.stream.closed && this.stream.write(chunk, "latin1");
+  }
+
+  end(trailers: ReadonlyHeaderList | undefined): void {
+    this.requestTrailers = trailers;
+    this.stream.end();
+  }
+
+  resume(): void {
+    this.stream.resume();
+  }
+
+  /**
+   * Not reset within this turn: while Node reads from the session, it sends END_STREAM ahead of the reset, and half a body
+   * would look complete.
+   */
+  stopSending(): void {
+    if (!this.stream.writableFinished) setImmediate(() => this.reset());
+  }
+
+  cancel(): void {
+    this.isOver = true;
+    this.reset();
+  }
+
+  private reset(): void {
+    resetStream(this.stream, NGHTTP2_CANCEL);
+    this.session.abandon(this.stream);
+  }
+
+  /**
+   * Notes whether the readable side ended by END_STREAM or by the end of the stream: a reset with NO_ERROR looks the
+   * same to every event, but comes when the stream is already closed.
+   */
+  private watchEnd(): void {
+    const { stream } = this;
+    const push = stream.push.bind(stream);
+    stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
+      if (chunk === null && !stream.closed) this.complete = true;
+      return push(chunk, encoding);
+    };
+  }
+
+  private sendTrailers(): void {
+    const { stream, requestTrailers } = this;
+    if (stream.destroyed || stream.closed) return;
+    stream.sendTrailers(requestTrailers === undefined ? {} : fieldObject(requestTrailers));
+  }
+
+  private onInformational(raw: HeaderList): void {
+    if (this.isOver) return;
+    const head = readResponseHead(raw, this.method);
+    if (!head.ok) return this.events.onInvalid(head.error);
+    this.events.onInformational(head.value.status, head.value.headers);
+  }
+
+  private onResponse(flags: number, raw: HeaderList): void {
+    if (this.isOver) return;
+    const { stream, events } = this;
+    const head = readResponseHead(raw, this.method);
+    if (!head.ok) return events.onInvalid(head.error);
+    if (head.value.status < 200) return events.onInvalid("1xx response without a final one");
+    if ((flags & NGHTTP2_FLAG_END_STREAM) !== 0 && !head.value.bodyless) head.value.length ??= 0;
+    stream.on("trailers", (_headers, _flags, list) => {
+      this.trailers = list as HeaderList;
+    });
+    stream.on("data", (chunk: Buffer) => {
+      if (!this.isOver && !events.onResponseData(chunk)) stream.pause();
+    });
+    stream.on("end", () => this.onEnd());
+    events.onHead(head.value);
+  }
+
+  private onEnd(): void {
+    if (this.isOver || !this.complete) return;
+    this.isOver = true;
+    this.events.onResponseEnd(this.trailers);
+  }
+
+  private onClose(): void {
+    const { session } = this;
+    const refused = session.release(this.stream);
+    if (this.isOver) return;
+    this.isOver = true;
+    this.events.onClose({
+      refusedBy: refused ? session : undefined,
+      isLost: session.isLost,
+      error: this.closeError(refused),
+    });
+  }
+
+  private closeError(refused: boolean): UpstreamError {
+    if (refused) return refusedError;
+    const { fault, isLost } = this.session;
+    if (fault !== undefined) return fault;
+    return isLost ? closedError : resetError(this.stream.rstCode);
+  }
+}

@@ -1,0 +1,25 @@
+/** Most bytes of a response head, names and values (docs/features/http2.md, "Towards backends"). */
+const maxHeadBytes = 65_536;
+/** Most fields of a response head. */
+const maxFields = 200;
+
+/** Statuses whose responses have no body (RFC 9110 6.4.1). */
+export const isBodyless = (method: string, status: number): boolean =>
+  method === "HEAD" || status === 204 || status === 304;
+
+/** What makes a head unusable whose fields are well-formed: the text for the access log, undefined for nothing. */
+export function faultOfHead(head: {
+  readonly status: number;
+  readonly length: number | undefined;
+  /** Of names and values. */
+  readonly bytes: number;
+  readonly fields: number;
+}): string | undefined {
+  const { status, length, bytes, fields } = head;
+  if (!Number.isInteger(status) || status < 100 || status > 599 || status === 101) {
+    return "invalid response status";
+  }
+  // A length that a number cannot hold exactly would be forwarded as another one.
+  if (length !== undefined && !Number.isSafeInteger(length)) return "invalid content-length";
+  return bytes > maxHeadBytes || fields > maxFields ? "response header too large" : undefined;
+}
