@@ -66,6 +66,9 @@ type Options = {
 /** The client is not known. */
 const unknownClient = "<client>";
 
+/** Each request has another one. */
+const randomId = "<request id>";
+
 /**
  * Requests are distributed by weight; after so many of them every backend with a thousandth of the weight has had one.
  */
@@ -107,6 +110,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
     return {
       ...filter,
       onRequest(exchange) {
+        exchange.requestId = randomId;
         const verdict = predictFilter(slug, { asked, features, hasEndpoints }) ?? onRequest(exchange);
         if (verdict === "passes" || verdict === undefined) return undefined;
         if (verdict === "depends" || verdict instanceof Promise) {

@@ -6,6 +6,7 @@ import { compression } from "./compression.ts";
 import { cors } from "./cors.ts";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { extAuth } from "./ext-auth.ts";
+import { forwardingFields } from "./forwarding-fields.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { mirrorTarget } from "./mirror-target.ts";
@@ -27,6 +28,7 @@ import { useRegex } from "./use-regex.ts";
  */
 export const features = {
   "trust-forwarded-for": trustForwardedFor,
+  "forwarding-fields": forwardingFields,
   "ip-access-control": ipAccessControl,
   "rate-limit": rateLimit,
   "max-body-size": maxBodySize,

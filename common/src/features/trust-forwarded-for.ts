@@ -16,6 +16,11 @@ export const trustForwardedForSchema = z.object({
   header: z.string(),
   /** The peers whose header is trusted, never an empty list; absent: every peer. */
   trustedCidrs: z.array(cidrTextSchema).min(1).optional(),
+  /**
+   * Whether the scheme, host and port that a trusted peer forwards count as well: for redirects, and upstream. Absent: only
+   * `X-Forwarded-Proto` goes upstream.
+   */
+  trustsUrl: z.literal(true).optional(),
 });
 
 export type TrustForwardedFor = Readonly<z.infer<typeof trustForwardedForSchema>>;

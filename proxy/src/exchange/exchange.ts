@@ -17,6 +17,14 @@ import type { CompiledRoute } from "./compiled-route.ts";
 import type { Filter, RetryPlan, MirrorPlan } from "./filter.ts";
 import type { PublicPort } from "./listener-view.ts";
 
+/** The parts of the client's URL that differ from those of the connection; absent: they do not. */
+export type ForwardedUrl = {
+  readonly scheme: "http" | "https" | undefined;
+  /** In lower case, without port. */
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+};
+
 /** Methods instead of closures: these are set for every request. */
 export type Cancellable = {
   /** `timedOut`: because the upstream took too long, not because the client has left. */
@@ -63,6 +71,9 @@ export class Exchange {
 
   /** The port that clients see of the listener whose route serves the request; only those of Gateways do something before. */
   publicPort: PublicPort;
+
+  /** What a trusted proxy in front says about the URL that the client used (docs/features/trust-forwarded-for.md). */
+  forwardedUrl: ForwardedUrl | undefined = undefined;
 
   /** The filters of the listener, which ran before there was a route. */
   listenerFilters: readonly Filter[] = noFilters;
@@ -173,6 +184,11 @@ export class Exchange {
     return (this.ownId ??= randomBytes(16).toString("hex"));
   }
 
+  /** Another id in its place, where the request is one of a rehearsal. */
+  set requestId(id: string) {
+    this.ownId = id;
+  }
+
   get routeId(): string {
     return this.route?.id ?? "";
   }
@@ -192,8 +208,14 @@ export class Exchange {
     );
   }
 
+  /** Whether the connection has TLS. */
   get secure(): boolean {
     return this.connection.listener.secure;
+  }
+
+  /** The scheme that the client used, which a trusted proxy in front may know better than the connection. */
+  get scheme(): "http" | "https" {
+    return this.forwardedUrl?.scheme ?? (this.secure ? "https" : "http");
   }
 
   /** Declared body length in bytes; undefined when there is no body or none was declared. */

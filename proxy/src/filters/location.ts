@@ -10,7 +10,7 @@ export type LocationParts = {
 };
 
 /** The parts of a request that a redirect is built from. */
-type Redirected = Pick<Exchange, "host" | "path" | "query" | "secure"> & {
+type Redirected = Pick<Exchange, "host" | "path" | "query" | "scheme" | "forwardedUrl"> & {
   readonly publicPort: Pick<Exchange["publicPort"], "port">;
 };
 
@@ -22,13 +22,19 @@ const defaultPorts = { http: 80, https: 443 } as const;
  * (HTTP/1.0) and is given none has no URL to build on: 400. See docs/features/redirect.md.
  */
 export function redirectReply(exchange: Redirected, statusCode: number, parts: LocationParts): LocalReply {
-  const { secure, publicPort } = exchange;
-  const host = parts.hostname ?? exchange.host;
+  const { forwardedUrl } = exchange;
+  const host = parts.hostname ?? forwardedUrl?.host ?? exchange.host;
   if (host === "") return { status: 400, error: "no host to redirect to" };
-  const scheme = parts.scheme ?? (secure ? "https" : "http");
-  const port = parts.port ?? (parts.scheme === undefined ? publicPort.port : defaultPorts[scheme]);
+  const scheme = parts.scheme ?? exchange.scheme;
+  const port = parts.port ?? (parts.scheme === undefined ? portOf(exchange, scheme) : defaultPorts[scheme]);
   const authority = port === defaultPorts[scheme] ? host : `${host}:${port}`;
   const path = parts.path === undefined ? exchange.path : parts.path(exchange.path);
   const location = `${scheme}://${authority}${path}${exchange.query}`;
   return { status: statusCode, headers: ["Location", location], body: "" };
+}
+
+/** The port that the client used: without a trusted word about it that of the listener, unless the scheme is another one. */
+function portOf({ publicPort, forwardedUrl }: Redirected, scheme: "http" | "https"): number {
+  if (forwardedUrl === undefined) return publicPort.port;
+  return forwardedUrl.port ?? (forwardedUrl.scheme === undefined ? publicPort.port : defaultPorts[scheme]);
 }

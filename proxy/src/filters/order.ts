@@ -6,6 +6,7 @@ import { corsFilter } from "./cors.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import { extAuthFilter } from "./ext-auth.ts";
 import type { Filter } from "../exchange/filter.ts";
+import { forwardingFieldsFilter } from "./forwarding-fields.ts";
 import { ipAccessControlFilter } from "./ip-access-control.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
 import { mirrorTargetFilter } from "./mirror-target.ts";
@@ -45,6 +46,11 @@ export const filterOrder = [
     slug: "trust-forwarded-for",
     why: "determines the client's address before other filters use it",
     create: trustForwardedForFilter,
+  },
+  {
+    slug: "forwarding-fields",
+    why: "adds the id of the request and drops ambiguous names before other filters read fields or send them to services",
+    create: forwardingFieldsFilter,
   },
   {
     slug: "cors",

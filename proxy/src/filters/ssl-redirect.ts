@@ -8,7 +8,7 @@ export function sslRedirectFilter(redirect: SslRedirect): Filter {
   return {
     slug: "ssl-redirect",
     onRequest: (exchange) =>
-      exchange.connection.listener.secure ? undefined : redirectReply(exchange, redirect.statusCode, parts),
+      exchange.scheme === "https" ? undefined : redirectReply(exchange, redirect.statusCode, parts),
   };
 }
 

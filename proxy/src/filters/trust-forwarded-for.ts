@@ -1,7 +1,10 @@
 import type { TrustForwardedFor } from "@svc-gateway/common/features/trust-forwarded-for.ts";
 import { compileCidrs, readCidrs, type CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
 import { canonicalIp, isPrivateOrReserved } from "@svc-gateway/common/values/ip-address.ts";
+import { parsePort } from "@svc-gateway/common/values/port.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
+import { hostOf } from "../message/authority.ts";
 import { joinedField, replaceField } from "../message/fields.ts";
 
 /** More proxies than any chain has. A header of 64 KiB holds thousands, which would take the thread a long time to read. */
@@ -14,7 +17,7 @@ const noHops = compileCidrs([]);
  * to the backend: `X-Forwarded-For` extended by the peer, `X-Forwarded-Proto` as it came. See
  * docs/features/trust-forwarded-for.md.
  */
-export function trustForwardedForFilter({ header, trustedCidrs }: TrustForwardedFor): Filter {
+export function trustForwardedForFilter({ header, trustedCidrs, trustsUrl }: TrustForwardedFor): Filter {
   const hops = trustedCidrs === undefined ? noHops : compileCidrs(readCidrs(trustedCidrs).cidrs);
   const name = header.toLowerCase();
   return {
@@ -31,10 +34,36 @@ export function trustForwardedForFilter({ header, trustedCidrs }: TrustForwarded
       if (chain) replaceField(headers, "X-Forwarded-For", `${chain}, ${connection.remoteAddress}`);
       const proto = joinedField(received, "x-forwarded-proto");
       if (proto) replaceField(headers, "X-Forwarded-Proto", proto);
+      if (trustsUrl === true) takeUrl(exchange, proto);
       return undefined;
     },
   };
 }
+
+/** Takes over the first value of each field, which the proxy next to the client has written. */
+function takeUrl(exchange: Exchange, proto: string | undefined): void {
+  const { received, headers } = exchange;
+  const authority = firstItem(joinedField(received, "x-forwarded-host"));
+  const host = authority === undefined ? undefined : hostOf(authority);
+  const port = parsePort(firstItem(joinedField(received, "x-forwarded-port")) ?? "");
+  if (authority !== undefined && host !== undefined) replaceField(headers, "X-Forwarded-Host", authority);
+  if (port.ok) replaceField(headers, "X-Forwarded-Port", String(port.value));
+  exchange.forwardedUrl = {
+    scheme: schemes.get(firstItem(proto)?.toLowerCase() ?? ""),
+    host,
+    port: port.ok ? port.value : undefined,
+  };
+}
+
+const firstItem = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
+
+/** The scheme of the URL that a WebSocket client began with differs by name only. */
+const schemes: ReadonlyMap<string, "http" | "https"> = new Map([
+  ["http", "http"],
+  ["ws", "http"],
+  ["https", "https"],
+  ["wss", "https"],
+]);
 
 /**
  * The last address of the list that is no trusted proxy and can be a client on the Internet. Undefined when there is none

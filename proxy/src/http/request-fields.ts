@@ -21,7 +21,7 @@ export type RequestFields = {
 };
 
 /** The proxy's entry in Via (RFC 9110 7.6.3). */
-const viaName = "svc";
+export const viaName = "svc";
 
 type Disposition = "keep" | "drop" | "connection" | "upgrade" | "te" | "expect" | "via" | "content-type";
 

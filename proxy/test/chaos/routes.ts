@@ -26,6 +26,7 @@ export const hosts = Array.from({ length: 12 }, (_, index) => `h${index}.example
 
 const features = (choices: Choices): Required<RouteFeatures> => ({
   "trust-forwarded-for": { header: "X-Forwarded-For" },
+  "forwarding-fields": { requestId: true, original: "x-forwarded-for", withoutVia: true, names: "plain" },
   "ip-access-control": { deny: ["198.51.100.0/24"], allow: ["0.0.0.0/0"] },
   "rate-limit": { requestsPerSecond: choices.one([1, 1_000]), burst: 5 },
   "ssl-redirect": { port: 443, statusCode: 308 },
