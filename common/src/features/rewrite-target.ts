@@ -79,3 +79,9 @@ export const rewriteTarget = defineFeature({
       ? undefined
       : { path: { type: "full", value: value.startsWith("/") ? value : `/${value}` } },
 });
+
+/** The highest group that a new path refers to; undefined where it refers to none. */
+export function highestGroup(value: string): number | undefined {
+  const numbers = [...value.matchAll(new RegExp(groupReference, "g"))].map(([, digits]) => Number(digits));
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
+}

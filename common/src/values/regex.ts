@@ -9,6 +9,8 @@ export type Regex = {
   test(input: string): boolean;
   /** The leftmost match; undefined without one. Takes several times as long as `test`: in proportion to `steps` per character. */
   find(input: string): Match | undefined;
+  /** How many groups it has, for `$1` to `$n`. */
+  readonly groupCount: number;
   /** Steps of the compiled pattern, the most that a match visits for each character of its input. */
   readonly steps: number;
   /** What compiling it takes, in steps: a step takes some microseconds, and some hundred bytes. */
@@ -51,6 +53,7 @@ export function compileRegex(pattern: string, { whole }: { readonly whole: boole
       );
       return { start: matcher.start(), end: matcher.end(), groups };
     },
+    groupCount: value.groupCount(),
     steps: value.programSize(),
     cost: value.programSize() + estimateTables(pattern),
   });

@@ -38,10 +38,11 @@ const closedAs: { readonly [kind in KindName]?: (translation: Translation) => vo
   },
 };
 
-/** Findings that name a field, in their place or in their words. */
+/** Findings that name a field, in their place or in their words; not those about two fields that do not fit together. */
 const findingsAbout = ({ diagnostics }: Translation, path: string) =>
-  diagnostics.filter(({ field = "", message }) =>
-    [field, message].some((text) => text.includes(`spec.${path}`)),
+  diagnostics.filter(
+    ({ field = "", message, reason }) =>
+      reason !== "GroupMissing" && [field, message].some((text) => text.includes(`spec.${path}`)),
   );
 
 const nothing = outcomeOf(translateResource(undefined));

@@ -2,7 +2,7 @@
 import { formatRef, nameOf, type ObjectRef } from "../../api/object.ts";
 import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
-import { failed, finding, type Place } from "./define-finding.ts";
+import { errorAmongManifests, failed, finding, type Place } from "./define-finding.ts";
 
 export const invalidHost = failed("error", "InvalidHost", "the host is not served");
 
@@ -54,4 +54,21 @@ export const pathLevelConflict = (place: Place, host: string, level: string, win
   finding("warning", "PathLevelConflict")(
     place,
     `Paths on host ${host} are normalised at level ${level}, which ${nameOf(winner)} sets and which has precedence; the level of this Ingress is ignored`,
+  );
+
+/** `only one group`, as the end of "the regular expression has …". */
+export const countGroups = (groups: number): string =>
+  groups === 0 ? "no group" : groups === 1 ? "only one group" : `only ${groups} groups`;
+
+/** A finding about a group, such as `$2`, that is not captured. */
+export const groupMissing = (place: Place, group: string, why: string): Diagnostic =>
+  finding("error", "GroupMissing")(place, `${group} has no group to refer to: ${why}`);
+
+/** A path that looks like a regular expression and is none: no request has it. */
+export const patternIsLiteral = (place: Place, path: string, remedy: string): Diagnostic =>
+  errorAmongManifests(
+    finding("warning", "PatternIsLiteral")(
+      place,
+      `Path ${quote(path)} is matched literally, not as a regular expression; ${remedy}`,
+    ),
   );

@@ -18,6 +18,7 @@ import { clientRulesOf } from "./client-rules.ts";
 import { anyHost } from "./host.ts";
 import { parseIngress, pathField, type BackendRef, type ParsedIngress } from "./parse.ts";
 import { anyPath } from "./path.ts";
+import { findPatternMistakes } from "./pattern-findings.ts";
 import { expandRewriteTarget } from "./rewrite-target.ts";
 import { readAuthTls } from "./tls.ts";
 
@@ -84,12 +85,19 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const isTooLarge = areTooLarge(routesOf(wanted), context.ports);
   const isClosed = clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0);
   const claims = isTooLarge || isClosed ? wanted.map(closeClaim) : wanted;
+  const patterns = findPatternMistakes(ingress, parsed, annotations);
   const tooLarge = isTooLarge ? [routesTooLarge({ object: parsed.ref }, maxRoutesBytes, 503)] : [];
   return {
     claims,
     endpointRefs: [...backends.endpointRefs, ...annotations.endpointRefs],
-    diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics, ...tooLarge],
-    events: annotations.events,
+    diagnostics: [
+      ...parsed.diagnostics,
+      ...annotations.diagnostics,
+      ...patterns.diagnostics,
+      ...backends.diagnostics,
+      ...tooLarge,
+    ],
+    events: [...annotations.events, ...patterns.events],
     resources: annotations.resources,
     keySets: annotations.keySets,
     bytes: bytesOf(claims, context.ports),

@@ -9,6 +9,7 @@ import { maxBodySize } from "@svc-gateway/common/features/max-body-size.ts";
 import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
 import { rateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { highestGroup } from "@svc-gateway/common/features/rewrite-target.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../../api/generated/httproute.ts";
 import type { KindName } from "../../../api/kinds.ts";
 import { isStandIn } from "../../../api/stand-in.ts";
@@ -19,6 +20,7 @@ import {
   resourceFieldIgnored,
   unusableResource,
 } from "../../diagnostics/references.ts";
+import { countGroups, groupMissing } from "../../diagnostics/routes.ts";
 import type { AnnotationReader } from "../../features/annotation-reader.ts";
 import { translateAuthBasicSecret } from "../../features/auth-basic-secret.ts";
 import { translateAuthJwt } from "../../features/auth-jwt.ts";
@@ -194,8 +196,15 @@ function readPathRewrite({ namespace, name }: Name, { view, place, findings }: F
       ? undefined
       : `spec.replacement: ${quote(replacement)} has characters that are not valid in a path`
     : `spec.pattern: ${describeProblem(checked.error)}`;
-  if (wrong === undefined)
+  if (wrong === undefined) {
+    const highest = highestGroup(replacement) ?? 0;
+    const groups = checked.ok ? checked.value.groupCount : highest;
+    if (highest > groups) {
+      const why = `spec.pattern ${quote(pattern)} of PathRewriteRegex ${namespace}/${name} has ${countGroups(groups)}, so it is replaced by nothing`;
+      findings.diagnostics.push(groupMissing(place, `$${highest}`, why));
+    }
     return { "rewrite-target": { path: { type: "replace", value: replacement, pattern } } };
+  }
   const what = `${wrong}; paths are not rewritten`;
   findings.diagnostics.push(resourceFieldIgnored(place, `PathRewriteRegex ${namespace}/${name}`, what));
   return {};
