@@ -1,7 +1,7 @@
 import { loadFolder } from "@svc-gateway/operator/sources/files/file-source.ts";
-import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
+import { joinFolders, type FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { isFile, loadFile, loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
-import type { ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
+import { readManifest, type ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
 import { notWatched } from "@svc-gateway/operator/translate/diagnostics/objects.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
@@ -24,42 +24,54 @@ export type TranslatedFolder = {
 const standardInput = { argument: "-", name: "<stdin>" };
 
 /**
- * Reads and translates manifests: a folder, a file, or `-` for standard input. Fails with one line for each file that cannot be
- * read or is not YAML.
+ * Reads and translates manifests: folders, files, and `-` for standard input, all together. Fails with one line for each file
+ * that cannot be read or is not YAML.
  */
 export async function translateFolder(
-  path: string,
+  paths: readonly string[],
   settings: FolderSettings,
   io: Pick<Io, "input">,
   nowMs: number,
 ): Promise<Result<TranslatedFolder, readonly string[]>> {
-  const loaded = await load(path, io);
-  if (!loaded.ok) return fail([formatManifestProblem(loaded.error)]);
-  const { state } = loaded.value;
-  const unreadable = state.problems.filter(isUnreadable);
+  const states: FolderState[] = [];
+  const texts = new Map<string, string>();
+  const problems: ManifestProblem[] = [];
+  for (const path of paths) {
+    const loaded = await load(path, io);
+    if (!loaded.ok) problems.push(loaded.error);
+    else {
+      states.push(loaded.value.state);
+      // What was read from a pipe cannot be read again.
+      if (loaded.value.text !== undefined) texts.set(loaded.value.name, loaded.value.text);
+    }
+  }
+  const state = joinFolders(states);
+  const unreadable = [...problems, ...state.problems.filter(isUnreadable)];
   if (unreadable.length > 0) return fail(unreadable.map(formatManifestProblem));
   const translation = translate(state.world, standaloneTranslateSettings(settings), { nowMs });
   const leftOut = [...state.objects.values()].filter(({ object }) =>
     isLeftOut(object, settings.watchNamespace),
   );
   const diagnostics = [...translation.diagnostics, ...leftOut.map(({ ref }) => notWatched({ object: ref }))];
-  return ok({ ...loaded.value, translation: { ...translation, diagnostics } });
+  const read: ReadManifest = (file) => {
+    const text = texts.get(file);
+    return text === undefined ? readManifest(file) : Promise.resolve(text);
+  };
+  return ok({ state, read, translation: { ...translation, diagnostics } });
 }
 
-async function load(
-  path: string,
-  { input }: Pick<Io, "input">,
-): Promise<Result<Pick<TranslatedFolder, "state" | "read">, ManifestProblem>> {
+/** What is at one path; `text` unless it is a folder, whose files can be read again. */
+type Loaded = { readonly state: FolderState; readonly name: string; readonly text?: string };
+
+async function load(path: string, { input }: Pick<Io, "input">): Promise<Result<Loaded, ManifestProblem>> {
   const isInput = path === standardInput.argument;
   if (!isInput && !(await isFile(path))) {
     const folder = await loadFolder(path);
-    return folder.ok ? ok({ state: folder.value }) : folder;
+    return folder.ok ? ok({ state: folder.value, name: path }) : folder;
   }
-  const loaded = await (isInput ? loadStream(standardInput.name, input()) : loadFile(path));
-  if (!loaded.ok) return loaded;
-  // What was read from a pipe cannot be read again.
-  const { state, text } = loaded.value;
-  return ok({ state, read: () => Promise.resolve(text) });
+  const name = isInput ? standardInput.name : path;
+  const loaded = await (isInput ? loadStream(name, input()) : loadFile(path));
+  return loaded.ok ? ok({ ...loaded.value, name }) : loaded;
 }
 
 const isUnreadable = ({ reason }: ManifestProblem): boolean =>

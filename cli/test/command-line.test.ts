@@ -45,7 +45,7 @@ describe("the command line", () => {
         ["serve", "standalone", "--manifests", "/dev/null"],
         /^svc-gateway: \/dev\/null: the path is not a folder/,
       ],
-      [["check", "a", "b"], /^svc-gateway: unexpected argument "b"/],
+      [["check", "-", "-"], /^svc-gateway: check: standard input \(-\) can be read only once/],
       [["check", ".", "-o", "xml"], /^svc-gateway: --output: expected text or json or yaml, got "xml"/],
       [["check", ".", "--ingress-http-port", "99999"], /^svc-gateway: --ingress-http-port: expected/],
       [["explain"], /^svc-gateway: --manifests: required/],

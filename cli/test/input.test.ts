@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInside } from "./support.ts";
 
@@ -51,6 +51,34 @@ describe("manifests that are no folder", () => {
     await once(child, "close");
     expect(text).to.include(" 10:3     IngressClassNotFound  spec.ingressClassName");
     await rm(folder, { recursive: true });
+  });
+
+  it("several files, folders and standard input are checked as one set of manifests", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "svc-gateway-input-"));
+    const [ofClass = "", ofIngress = ""] = manifests.split("---\n");
+    const classFile = join(folder, "class.yaml");
+    await writeFile(classFile, ofClass);
+    const right = ofIngress.replace("svk", "svc");
+    const together = await runInside(["check", folder, "-"], { input: [right] });
+    expect(together.out).to.include("Ingress default/web").and.not.include("IngressClassNotFound");
+    const places = await runInside(["check", "-", classFile], { input: [ofIngress] });
+    expect(places.out).to.include(" 5:3      IngressClassNotFound").and.include("(did you mean svc?)");
+    const overlapping = await runInside(["check", folder, classFile, `${folder}/../${basename(folder)}`]);
+    expect([overlapping.code, overlapping.out.split("\n").at(-2)]).to.deep.equal([
+      0,
+      "1 objects: 1 as written, 0 with warnings, 0 not served as written",
+    ]);
+    const twice = await runInside(["check", folder, "-"], { input: [ofClass] });
+    expect(twice.out).to.include("DuplicateObject");
+    expect(twice.code).to.equal(1);
+    await rm(folder, { recursive: true });
+  });
+
+  it("each path that cannot be read is reported, and standard input is accepted once", async () => {
+    const { code, err } = await runInside(["check", "/nowhere/a.yaml", "/nowhere/b"]);
+    expect(code).to.equal(2);
+    expect(err.split("\n").filter((line) => line.startsWith("svc-gateway: /nowhere/"))).to.have.length(2);
+    expect((await runInside(["check", "-", "-"])).err).to.include("standard input (-) can be read only once");
   });
 
   it("standard input that is not YAML or too large is rejected with one line", async () => {

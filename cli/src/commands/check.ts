@@ -1,4 +1,3 @@
-import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { createReport, passes } from "../check/report.ts";
 import { formatReport } from "../check/report-text.ts";
 import { done, misused, refused, type Command } from "../command.ts";
@@ -15,10 +14,10 @@ export const check: Command = {
   summary: "Report whether manifests are served as written.",
   help: () =>
     [
-      "Usage: svc-gateway check PATH [flags]",
+      "Usage: svc-gateway check PATH... [flags]",
       "",
-      "Reports for each object in a folder of manifests, in a file, or on standard input (-) whether it is served as",
-      "written.",
+      "Reports for each object in folders of manifests, in files, or on standard input (-) whether it is served as",
+      "written. Several paths are read as one set of manifests.",
       "",
       "Flags:",
       ...flagRows(flags),
@@ -31,10 +30,10 @@ export const check: Command = {
     const read = readFolderFlags(flags, { argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { settings, positionals } = read.value;
-    const [folder, unexpected] = positionals;
-    if (folder === undefined) return misused("check: expected a folder, a file, or - for standard input");
-    if (unexpected !== undefined) return misused(`unexpected argument "${clip(unexpected)}"`);
-    const translated = await translateFolder(folder, settings, io, Date.now());
+    if (positionals.length === 0) return misused("check: expected a folder, a file, or - for standard input");
+    if (positionals.filter((path) => path === "-").length > 1)
+      return misused("check: standard input (-) can be read only once");
+    const translated = await translateFolder(positionals, settings, io, Date.now());
     if (!translated.ok) return refused(...translated.error);
     const report = await createReport(translated.value);
     io.out.write(formatData(report, settings.output, () => formatReport(report, paintFor(io.out))));

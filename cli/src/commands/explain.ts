@@ -47,7 +47,7 @@ export const explain: Command = {
     const connection = second === undefined ? readConnection(first) : undefined;
     if (connection?.ok === false) return misused(connection.error.message);
     if (connection !== undefined) {
-      const folder = await translateFolder(settings.manifests, settings, io, Date.now());
+      const folder = await translateFolder([settings.manifests], settings, io, Date.now());
       if (!folder.ok) return refused(...folder.error);
       const answer = answerConnection(connection.value, folder.value, settings.portMap);
       io.out.write(formatData(answer, settings.output, () => formatL4Answer(answer, paintFor(io.out))));
@@ -56,7 +56,7 @@ export const explain: Command = {
     const [method, url] = second === undefined ? ["GET", first] : [first, second];
     const request = readRequest(method, url, fields.value.headers);
     if (!request.ok) return misused(request.error.message);
-    const translated = await translateFolder(settings.manifests, settings, io, Date.now());
+    const translated = await translateFolder([settings.manifests], settings, io, Date.now());
     if (!translated.ok) return refused(...translated.error);
     const answer = answerRequest(request.value, translated.value, settings.portMap);
     io.out.write(formatData(answer, settings.output, () => formatAnswer(answer, paintFor(io.out))));

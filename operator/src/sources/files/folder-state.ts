@@ -1,4 +1,5 @@
 /** Joins what all files of a folder contribute into one world. Pure. */
+import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { kindOf } from "../../api/kinds.ts";
 import { formatRef } from "../../api/object.ts";
@@ -46,6 +47,28 @@ export function joinFiles(
   }
   const world = updateWorld(previous.world, changesBetween(previous.objects, objects));
   return { world, objects, problems, ignored: files.flatMap(({ ignored }) => ignored) };
+}
+
+/**
+ * The state of several folders, files or streams that are given together. What is reached twice, as a file and in its folder,
+ * counts once.
+ */
+export function joinFolders(folders: readonly FolderState[]): FolderState {
+  const [first = emptyFolder, ...others] = folders;
+  if (others.length === 0) return first;
+  const seen = new Set<string>();
+  const isNew = (one: { readonly file: string }): boolean => {
+    const key = JSON.stringify({ ...one, file: resolve(one.file) });
+    const known = seen.has(key);
+    seen.add(key);
+    return !known;
+  };
+  const files = folders.map(({ objects, problems, ignored }) => ({
+    objects: [...objects.values()].filter(({ place }) => isNew(place)),
+    problems: problems.filter(isNew),
+    ignored: ignored.filter(isNew),
+  }));
+  return joinFiles(files, [], emptyFolder);
 }
 
 function keepIdentity(loaded: LoadedObject, previous: FolderState): LoadedObject {

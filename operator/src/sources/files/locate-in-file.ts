@@ -9,7 +9,8 @@ import { parseYaml } from "./yaml-text.ts";
 /** The text of a manifest file; empty where it cannot be read any more. */
 export type ReadManifest = (file: string) => Promise<string>;
 
-const readManifest: ReadManifest = (file) => readFile(file, "utf8").catch(() => "");
+/** Reads a file of a folder. */
+export const readManifest: ReadManifest = (file) => readFile(file, "utf8").catch(() => "");
 
 /**
  * The places of fields of an object, by path, read from its file again; a field that the file does not contain has the
