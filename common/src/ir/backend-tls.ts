@@ -5,16 +5,29 @@ import { certificateSchema, type Certificate } from "./certificate.ts";
 const subjectAltNameSchema = z.object({ type: z.enum(["dns", "uri"]), value: z.string() });
 
 /**
- * TLS towards the endpoints of a Service, as a BackendTLSPolicy asks for it; a resource of its own so that a rollout
- * does not carry the authorities along. See docs/features/backend-tls.md.
+ * TLS towards the endpoints of a Service, as a BackendTLSPolicy or an Ingress asks for it; a resource of its own so that a
+ * rollout does not carry the authorities along. See docs/features/backend-tls.md.
  */
 export const backendTlsSchema = z.object({
-  /** The server name that is sent; also the name that the certificate must have, without `subjectAltNames`. */
+  /**
+   * The name that the certificate must have, without `subjectAltNames`; also the server name that is sent. Empty: there is
+   * none, as only settings without verification may have it.
+   */
   hostname: z.string(),
+  /** The server name is not sent. */
+  hidesServerName: z.literal(true).optional(),
   /**
    * The trusted authorities: `system`, or a PEM bundle of which each certificate is an anchor. Absent: none is trusted.
    */
   authorities: z.string().optional(),
+  /**
+   * Any certificate is accepted. Proxies that do not know this make no connection, because no authority is trusted either.
+   */
+  unverified: z.literal(true).optional(),
+  /** The most intermediate certificates between that of the backend and an authority; absent: any number. */
+  maxIntermediates: z.int().min(0).optional(),
+  /** Shown to the backend, instead of the certificate of a Gateway. */
+  certificate: certificateSchema.optional(),
   /** The certificate must have one of these, instead of the hostname. */
   subjectAltNames: z.array(subjectAltNameSchema).min(1).optional(),
 });
@@ -24,7 +37,7 @@ export const systemAuthorities = "system";
 
 /**
  * The certificate that a Gateway shows to backends with TLS; absent when its reference cannot be resolved: then no
- * connection is made to them. The one resource besides `tls|` that holds a private key.
+ * connection is made to them. Like `tls|` and `backendtls|`, a resource that can hold a private key.
  */
 export const backendCertificateSchema = z.object({ certificate: certificateSchema.optional() });
 

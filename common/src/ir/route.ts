@@ -16,6 +16,10 @@ export const backendSchema = z.object({
   /** `http1`: cleartext HTTP/1.1. `http2`: HTTP/2 with prior knowledge (RFC 9113 3.3). */
   protocol: z.enum(["http1", "http2"]),
   status: z.int().min(400).max(599).optional(),
+  /** Each request over HTTP/1.1 gets a connection of its own, which the backend is asked to close after it. */
+  closes: z.literal(true).optional(),
+  /** The endpoint set of requests that came over TLS, where it differs from `endpoints`. */
+  secureEndpoints: z.string().optional(),
   features: routeFeaturesSchema.optional(),
 });
 

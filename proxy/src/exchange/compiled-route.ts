@@ -35,6 +35,10 @@ export type CompiledUpstream = {
   readonly kind: "upstream";
   readonly upstream: Upstream;
   readonly filters: readonly Filter[];
+  /** Each request gets a connection of its own. */
+  readonly closes?: boolean;
+  /** The backend of requests that came over TLS; undefined: the same one. */
+  readonly whenSecure?: CompiledUpstream | undefined;
 };
 
 /** A backend of a route: an upstream, or the status that answers its share. */

@@ -92,6 +92,9 @@ export class Exchange {
   /** Fields that checks add to the response, be it of the upstream or the proxy's own: see response-filters.ts. */
   clientFields: HeaderList | undefined = undefined;
 
+  /** The chosen backend wants a connection for this request only. */
+  closesUpstream = false;
+
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
   /** Measures the gaps of the present attempt, where the route limits them. */

@@ -228,11 +228,13 @@ class Request implements ExchangeOwner, AttemptOwner {
 
   private forward(): void {
     const { exchange } = this;
-    const backend = exchange.route?.pickBackend();
-    if (backend === undefined) return this.reply({ status: 500, error: "no backend" });
-    if (backend.kind === "status") {
-      return this.reply({ status: backend.status, error: "backend unavailable" });
+    const picked = exchange.route?.pickBackend();
+    if (picked === undefined) return this.reply({ status: 500, error: "no backend" });
+    if (picked.kind === "status") {
+      return this.reply({ status: picked.status, error: "backend unavailable" });
     }
+    const backend = (exchange.secure ? picked.whenSecure : undefined) ?? picked;
+    exchange.closesUpstream = backend.closes === true;
     exchange.backendFilters = backend.filters;
     for (const filter of backend.filters) {
       const verdict = filter.onRequest?.(exchange);

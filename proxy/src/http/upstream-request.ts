@@ -19,5 +19,6 @@ export const upstreamRequestOf = (
   body,
   upgrade: protocol === "http2" ? undefined : upgrade,
   expectContinue,
+  closes: exchange.closesUpstream,
   connectTimeoutMs: exchange.upstreamTimeouts?.connectTimeoutMs,
 });

@@ -67,11 +67,22 @@ export class ServedRoute implements CompiledRoute {
 export class ServedUpstream implements CompiledUpstream {
   readonly kind = "upstream";
   readonly filters: readonly Filter[];
+  readonly closes: boolean;
+  readonly whenSecure: CompiledUpstream | undefined;
   private readonly current: () => Upstream;
 
-  constructor(current: () => Upstream, filters: readonly Filter[]) {
+  constructor(
+    current: () => Upstream,
+    filters: readonly Filter[],
+    options: {
+      readonly closes?: boolean | undefined;
+      readonly whenSecure?: CompiledUpstream | undefined;
+    } = {},
+  ) {
     this.current = current;
     this.filters = filters;
+    this.closes = options.closes === true;
+    this.whenSecure = options.whenSecure;
   }
 
   get upstream(): Upstream {

@@ -81,11 +81,21 @@ class PartCompiler {
   }
 
   /** A backend that names no endpoint set answers its share with its status, or with 500. */
-  private backend({ endpoints, status, protocol, features }: Backend): CompiledBackend {
+  private backend(backend: Backend): CompiledBackend {
+    const { endpoints, secureEndpoints, status, protocol, features, closes } = backend;
     if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
-    const create = (): ServedUpstream =>
-      new ServedUpstream(this.environment.upstreamOf(endpoints, protocol), this.filters(features));
-    return features === undefined ? remember(this.upstreams, `${protocol} ${endpoints}`, create) : create();
+    const create = (): ServedUpstream => {
+      const filters = this.filters(features);
+      const upstreamOf = (name: string): (() => Upstream) => this.environment.upstreamOf(name, protocol);
+      const whenSecure =
+        secureEndpoints === undefined
+          ? undefined
+          : new ServedUpstream(upstreamOf(secureEndpoints), filters, { closes });
+      return new ServedUpstream(upstreamOf(endpoints), filters, { closes, whenSecure });
+    };
+    if (features !== undefined) return create();
+    const key = [protocol, endpoints, secureEndpoints ?? "", closes === true ? "closes" : ""].join(" ");
+    return remember(this.upstreams, key, create);
   }
 
   /** Filters keep no state of a route themselves: they count and remember under its id, so equal features share filters. */

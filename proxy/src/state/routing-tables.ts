@@ -178,6 +178,7 @@ function readUses({ routes }: HostRoutes): HostUses {
     for (const mirror of features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
     for (const backend of backends) {
       if (backend.endpoints !== undefined) endpoints.add(backend.endpoints);
+      if (backend.secureEndpoints !== undefined) endpoints.add(backend.secureEndpoints);
       for (const mirror of backend.features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
     }
   }

@@ -174,7 +174,9 @@ function open(endpoint: UpstreamEndpoint, host: string, options: ConnectOptions)
     ...tcp,
     secureContext: tls.context,
     servername: tls.serverName,
-    checkServerIdentity: tls.checkServerIdentity,
+    ...(tls.checkServerIdentity === undefined
+      ? { rejectUnauthorized: false }
+      : { checkServerIdentity: tls.checkServerIdentity }),
     ...(alpn && { ALPNProtocols: [alpn] }),
     ...(kept && { session: kept.session }),
   };

@@ -44,6 +44,9 @@ export function handshakeError(code: string | undefined): UpstreamError {
   }
 }
 
+/** OpenSSL's name of the same fault; Node has no option for the length of chains. */
+export const chainTooLong = "CERT_CHAIN_TOO_LONG";
+
 export const nameMismatch = "ERR_UPSTREAM_NAME_MISMATCH";
 
 /** Names of OpenSSL's verification results (X509_V_ERR_*) other than those of time. */

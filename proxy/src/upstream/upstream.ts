@@ -104,6 +104,8 @@ export type UpstreamRequest = {
   readonly upgrade: string | undefined;
   /** The client asked for 100-continue: the body starts when a 100 or final head arrives, or after `continueTimeoutMs`. */
   readonly expectContinue: boolean;
+  /** The connection is used for this request only, and its peer is asked to close it (HTTP/1.1). */
+  readonly closes?: boolean;
   /** Limit of a connect for this request in milliseconds; absent: that of the endpoint. */
   readonly connectTimeoutMs?: number | undefined;
 };

@@ -1,16 +1,17 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer, type ServerOptions } from "node:https";
+import { createServer, request as httpsRequest, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
-import { backendCertificateKey, backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
+import { backendCertificateKey, backendTlsKey, endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { expect } from "chai";
 import { issueCertificate } from "../tls/certificates.ts";
 import { authority, backend, otherAuthority } from "../upstream/tls/support.ts";
 import { httpCheck } from "./ext-auth-support.ts";
-import { eventually, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
+import { eventually, routeId, startGateway, startHttp, type Gateway, type Plan } from "./gateway.ts";
 
 const policyOf = (policy: Partial<BackendTls> = {}): Resource =>
   encodeResource<"backendtls">(backendTlsKey("ns/strict"), {
@@ -162,5 +163,82 @@ describe("backends with TLS, through the whole data plane", () => {
     held[0]?.end("late");
     expect(await first).to.equal(200);
     expect(new Set(seen.map(({ socket }) => socket)).size).to.equal(2);
+  });
+
+  describe("for one endpoint under several settings", () => {
+    const own = (name: string, tls: Partial<BackendTls>): readonly Resource[] => [
+      encodeResource<"backendtls">(backendTlsKey(name), { hostname: "", ...tls }),
+      encodeResource<"endpoints">(endpointsKey(`ns/web/443/${name}`), {
+        service: "ns/web",
+        resolve: "static",
+        addresses: [{ host: "127.0.0.1", port }],
+        tls: name,
+      }),
+    ];
+    const routeTo = (path: string, endpoints: string): Route => ({
+      id: `ingress/ns/web:${path}`,
+      source: { kind: "Ingress", namespace: "ns", name: "web" },
+      match: { path: { type: "prefix", value: path } },
+      backends: [{ weight: 1, service: "ns/web", endpoints, protocol: "http1" }],
+    });
+
+    it("a route that verifies its backend never uses a connection of one that does not", async () => {
+      await serve();
+      const resources = [
+        policyOf(),
+        ...own("loose", { unverified: true }),
+        ...own("strict", { hostname: "other.test", authorities: authority.leafPem }),
+      ];
+      const before = [routeTo("/loose", "ns/web/443/loose"), routeTo("/strict", "ns/web/443/strict")];
+      gateway.update({ ...gateway.plan, resources, before });
+      expect([await get("/loose"), await get("/strict"), await get("/loose")]).to.deep.equal([200, 502, 200]);
+      expect(seen.map(({ url }) => url)).to.deep.equal(["/loose", "/loose"]);
+      const [first, second] = seen;
+      expect(first?.socket).to.equal(second?.socket);
+      expect(gateway.records[1]?.error).to.equal("upstream certificate has another name");
+    });
+  });
+
+  it("a request that came over TLS goes to the endpoints that the backend has for it", async () => {
+    await serve({ certificate: issueCertificate(["a.example"]) });
+    const plain = await startHttp((request, response) => {
+      seen.push(request);
+      response.end("plain");
+    });
+    stop.push(() => plain.close());
+    const set = encodeResource<"endpoints">(endpointsKey("ns/web/80/plain"), {
+      service: "ns/web",
+      resolve: "static",
+      addresses: [{ host: "127.0.0.1", port: plain.port }],
+    });
+    const own = { endpoints: "ns/web/80/plain", secureEndpoints: "ns/web/80" };
+    gateway.update({ ...gateway.plan, resources: [policyOf(), set], backend: own });
+    expect(await get("/http")).to.equal(200);
+    const over = httpsRequest({
+      host: "127.0.0.1",
+      port: gateway.tlsPort,
+      path: "/https",
+      headers: { host: "a.example" },
+      servername: "a.example",
+      rejectUnauthorized: false,
+      agent: false,
+    });
+    over.end();
+    const [answer] = (await once(over, "response")) as [IncomingMessage];
+    answer.resume();
+    await once(answer, "end");
+    expect(seen.map(({ url, socket }) => [url, "encrypted" in socket])).to.deep.equal([
+      ["/http", false],
+      ["/https", true],
+    ]);
+  });
+
+  it("a backend that closes gets each request over a connection of its own", async () => {
+    await serve();
+    gateway.update({ ...gateway.plan, backend: { closes: true } });
+    expect([await get("/1"), await get("/2")]).to.deep.equal([200, 200]);
+    const [first, second] = seen;
+    expect([first?.headers.connection, second?.headers.connection]).to.deep.equal(["close", "close"]);
+    expect(first?.socket).to.not.equal(second?.socket);
   });
 });

@@ -5,7 +5,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { clientCertKey, endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -25,6 +25,10 @@ export type Plan = {
   readonly pathLevel?: HostRoutes["pathLevel"];
   /** The path of the route; `/` when absent. */
   readonly path?: Route["match"]["path"];
+  /** What the backend of the route says besides. */
+  readonly backend?: Partial<Backend>;
+  /** Routes that come before it. */
+  readonly before?: readonly Route[];
   /** Resources that features name. */
   readonly resources?: readonly Resource[];
   /** False suppresses access-log lines of the route. */
@@ -69,7 +73,7 @@ const certificatesOf = ({ certificate, certificates }: Plan): TlsPort | undefine
 function resourcesOf(plan: Plan): readonly Resource[] {
   const certificates = certificatesOf(plan);
   const { protocol = "http1", hosts = ["a.example"] } = plan;
-  const backend = { weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol };
+  const backend = { weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol, ...plan.backend };
   const route: Route = {
     id: routeId,
     source: { kind: "Ingress", namespace: "ns", name: "web" },
@@ -84,7 +88,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     inherit: false,
     pathLevel: plan.pathLevel,
     ...(plan.backendCertificate !== undefined && { clientCertificate: plan.backendCertificate }),
-    routes: [route],
+    routes: [...(plan.before ?? []), route],
   };
   const addresses = [...plan.ports].sort((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port }));
   const tableOf = (host: string): HostRoutes => {

@@ -145,7 +145,8 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     const { stream } = this;
     if (stream === undefined) return;
     this.stream = undefined;
-    const keep = reusable && stream.requestComplete && stream.request.upgrade === undefined;
+    const { upgrade, closes } = stream.request;
+    const keep = reusable && stream.requestComplete && upgrade === undefined && closes !== true;
     // Back in the pool first: the handler may send the next request at once.
     if (!keep || !this.context.pool.release(this)) this.destroy();
     stream.complete(trailers);

@@ -26,7 +26,7 @@ export function renderRequestHead(request: UpstreamRequest): Result<string, "inv
   if (upgrade !== undefined) {
     if (!isFieldValue(upgrade)) return fail("invalid request head");
     text += `Connection: upgrade\r\nUpgrade: ${upgrade}\r\n`;
-  }
+  } else if (request.closes === true) text += "Connection: close\r\n";
   if (request.body === null) {
     if (methodsWithBody.has(method)) text += "Content-Length: 0\r\n";
   } else {

@@ -46,9 +46,10 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     const head = renderRequestHead(this.request);
     if (head.ok) {
       this.head = head.value;
-      const { method, body, upgrade } = this.request;
+      const { method, body, upgrade, closes } = this.request;
       const onlyOnce = body !== null || !isIdempotent(method);
-      const pooled = upgrade === undefined ? this.context.pool.take(this.endpoint, onlyOnce) : undefined;
+      const mayReuse = upgrade === undefined && closes !== true;
+      const pooled = mayReuse ? this.context.pool.take(this.endpoint, onlyOnce) : undefined;
       if (pooled === undefined) this.connect();
       else this.transmit(pooled, true);
     } else {

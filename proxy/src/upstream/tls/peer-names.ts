@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import type { BackendTls, SubjectAltName } from "@svc-gateway/common/ir/backend-tls.ts";
-import { nameMismatch } from "../upstream-errors.ts";
+import { chainTooLong, nameMismatch } from "../upstream-errors.ts";
 
 /** Names of the subject are ignored (RFC 9525 section 2); a wildcard matches one whole label. */
 const dnsRules = {
@@ -18,8 +18,13 @@ const dnsRules = {
 export function createNameCheck({
   hostname,
   subjectAltNames = [{ type: "dns", value: hostname }],
+  maxIntermediates,
 }: BackendTls): (host: string, certificate: PeerCertificate) => Error | undefined {
-  return (_, { raw }) => {
+  return (_, peer) => {
+    const { raw } = peer;
+    if (maxIntermediates !== undefined && intermediatesOf(peer) > maxIntermediates) {
+      return Object.assign(new Error("the chain of the certificate is too long"), { code: chainTooLong });
+    }
     // Without a certificate `raw` is absent, although its type does not show it.
     const certificate = (raw as Buffer | undefined) && new X509Certificate(raw);
     if (certificate !== undefined && subjectAltNames.some((name) => hasName(certificate, name)))
@@ -27,6 +32,19 @@ export function createNameCheck({
     return Object.assign(new Error("the certificate has none of the wanted names"), { code: nameMismatch });
   };
 }
+
+/** The certificates between that of the backend and the last one of its chain; a self-issued one refers to itself. */
+function intermediatesOf(peer: PeerCertificate & { readonly issuerCertificate?: unknown }): number {
+  let length = 0;
+  let current: Linked | undefined = peer as Linked;
+  while (current?.issuerCertificate !== undefined && current.issuerCertificate !== current) {
+    length++;
+    current = current.issuerCertificate;
+  }
+  return Math.max(0, length - 1);
+}
+
+type Linked = { readonly issuerCertificate?: Linked };
 
 function hasName(certificate: X509Certificate, { type, value }: SubjectAltName): boolean {
   if (type === "uri") return namesOf(certificate, "URI").includes(value);

@@ -11,11 +11,11 @@ import { createNameCheck } from "./peer-names.ts";
 /** How connections to an endpoint use TLS; created once per policy and client certificate, and immutable. */
 export type UpstreamTls =
   | {
-      /** For SNI (RFC 6066 section 3). */
+      /** For SNI (RFC 6066 section 3); empty: none is sent. */
       readonly serverName: string;
       readonly context: SecureContext;
-      /** Whether a certificate that was verified belongs to the backend. */
-      readonly checkServerIdentity: NonNullable<ConnectionOptions["checkServerIdentity"]>;
+      /** Whether a certificate that was verified belongs to the backend; undefined: any certificate is accepted. */
+      readonly checkServerIdentity: NonNullable<ConnectionOptions["checkServerIdentity"]> | undefined;
     }
   /** Connections are refused; the text is the reason. */
   | { readonly refused: string };
@@ -35,21 +35,34 @@ export function createUpstreamTls(
   client: BackendCertificate | undefined,
   contexts: SecureContexts,
 ): UpstreamTls {
-  if (policy?.authorities === undefined) return { refused: "upstream TLS policy not usable" };
-  if (client !== undefined && client.certificate === undefined) {
+  if (policy === undefined || !isUsable(policy)) return { refused: "upstream TLS policy not usable" };
+  const shown = policy.certificate === undefined ? client : { certificate: policy.certificate };
+  if (shown !== undefined && shown.certificate === undefined) {
     return { refused: "no valid client certificate for upstream" };
   }
+  const isUnverified = policy.unverified === true;
   try {
     return {
-      serverName: policy.hostname,
-      context: contexts(policy.authorities, client?.certificate),
-      checkServerIdentity: createNameCheck(policy),
+      serverName: policy.hidesServerName === true ? "" : policy.hostname,
+      context: contexts(
+        isUnverified ? noAuthorities : (policy.authorities ?? noAuthorities),
+        shown?.certificate,
+      ),
+      checkServerIdentity: isUnverified ? undefined : createNameCheck(policy),
     };
   } catch {
     // The controller has loaded both before it sent them, so its OpenSSL accepts what this one does not.
     return { refused: "certificates for upstream cannot be loaded" };
   }
 }
+
+/** A certificate can be verified, or expressly need not be. A policy that asks for both is a contradiction. */
+const isUsable = ({ authorities, unverified, hostname, subjectAltNames }: BackendTls): boolean =>
+  unverified === true
+    ? authorities === undefined
+    : authorities !== undefined && (hostname !== "" || subjectAltNames !== undefined);
+
+const noAuthorities = "";
 
 /**
  * Caches contexts by their content; one that no endpoint uses any more is garbage-collected after its last connection.
@@ -71,7 +84,7 @@ export function createSecureContexts(): SecureContexts {
 
 const createContext = (authorities: string, certificate: BackendCertificate["certificate"]): SecureContext =>
   createSecureContext({
-    ca: authorities === systemAuthorities ? systemRoots() : authorities,
+    ca: authorities === systemAuthorities ? systemRoots() : authorities === noAuthorities ? [] : authorities,
     ...(certificate && { cert: certificate.chainPem, key: certificate.keyPem }),
     minVersion: "TLSv1.2",
     maxVersion: "TLSv1.3",

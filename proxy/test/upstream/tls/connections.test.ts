@@ -93,6 +93,56 @@ describe("HTTP/1.1 over TLS", () => {
     expect(await outcome(self, { authorities: self.leafPem })).to.equal("200 ok");
   });
 
+  describe("without verification", () => {
+    const unverified = { authorities: undefined, unverified: true, hostname: "" } as const;
+
+    it("any certificate is accepted without verification, and no server name is sent", async () => {
+      const old = issueCertificate(["other.test"], { notAfterMs: Date.UTC(2021, 0, 1) });
+      expect(await outcome(old, unverified)).to.equal("200 ok");
+      const server = await startTlsBackend(old);
+      expect(outcomeOf(await send(client, endpointWith(server.port, unverified)))).to.equal("200 ok");
+      expect(server.secure[0]?.servername).to.equal(false);
+      server.close();
+    });
+
+    it("a server name is sent without verification where the settings say so", async () => {
+      const server = await startTlsBackend(issueCertificate(["other.test"]));
+      await send(client, endpointWith(server.port, { ...unverified, hostname: "sent.test" }));
+      expect(server.secure[0]?.servername).to.equal("sent.test");
+      server.close();
+    });
+
+    it("the certificate of the settings is shown to a backend that is not verified", async () => {
+      const certificate = issueCertificate(["client"], { issuer: otherAuthority });
+      const asks = { requestCert: true, ca: otherAuthority.leafPem };
+      expect(await outcome(backend, { ...unverified, certificate }, asks)).to.equal("200 ok");
+      expect(await outcome(backend, unverified, asks)).to.not.equal("200 ok");
+    });
+
+    it("settings that ask for authorities and for no verification are not usable", async () => {
+      expect(await outcome(backend, { unverified: true })).to.equal("tls: upstream TLS policy not usable");
+      expect(await outcome(backend, { hostname: "" })).to.equal("tls: upstream TLS policy not usable");
+    });
+  });
+
+  it("a server name that is hidden is not sent, and is verified all the same", async () => {
+    const server = await startTlsBackend();
+    expect(outcomeOf(await send(client, endpointWith(server.port, { hidesServerName: true })))).to.equal(
+      "200 ok",
+    );
+    expect(server.secure[0]?.servername).to.equal(false);
+    server.close();
+    expect(await outcome(backend, { hidesServerName: true, hostname: "other.test" })).to.equal(otherName);
+  });
+
+  it("a chain with more intermediate certificates than the settings allow is rejected", async () => {
+    const middle = issueCertificate(["Middle"], { issuer: authority, ca: true });
+    const leaf = issueCertificate(["backend.test"], { issuer: middle });
+    expect(await outcome(leaf, { maxIntermediates: 1 })).to.equal("200 ok");
+    expect(await outcome(leaf, { maxIntermediates: 0 })).to.equal(untrusted);
+    expect(await outcome(backend, { maxIntermediates: 0 })).to.equal("200 ok");
+  });
+
   describe("the names of backend certificates", () => {
     it("the hostname must match a subject alternative name of the backend certificate", async () => {
       const wildcard = issueCertificate(["*.web.test"], { issuer: authority });
