@@ -1,4 +1,4 @@
-import { RE2JS } from "re2js";
+import { RE2JS, RE2Set } from "re2js";
 import { textOf } from "./errors.ts";
 import { estimateSteps, estimateTables } from "./regex-size.ts";
 import { withoutAnchor } from "./regex-literal.ts";
@@ -91,4 +91,27 @@ function lookUp(pattern: string): Result<RE2JS> {
   }
   compiled.set(pattern, fresh);
   return ok(fresh);
+}
+
+/** Several regular expressions that are matched in one pass over the input. */
+export type RegexSet = {
+  /** The places in the list of those that match any part of the input, in order. */
+  match(input: string): readonly number[];
+  /** As of a single one. */
+  readonly steps: number;
+};
+
+/** What the tables of a set may take in bytes before it is matched step by step, which is linear as well. */
+const maxSetBytes = 1024 * 1024;
+
+/** Compiles patterns that `compileRegex` has accepted; undefined where they are too large together. */
+export function compileRegexSet(patterns: readonly string[]): RegexSet | undefined {
+  const set = new RE2Set(RE2Set.UNANCHORED, 0, maxSetBytes);
+  try {
+    for (const pattern of patterns) set.add(pattern);
+    set.compile();
+  } catch {
+    return undefined;
+  }
+  return { match: (input) => set.match(input), steps: set.prog.numInst() };
 }

@@ -3,7 +3,7 @@ import type { RouteQuery } from "../exchange/port-table.ts";
 import { firstFailure } from "./condition.ts";
 import { startLookup } from "./regex-budget.ts";
 import { tablesOf } from "./host-index.ts";
-import type { Candidate } from "./host-lookup.ts";
+import type { Candidate } from "./lookup-in-turn.ts";
 import { withDecodedPath, type HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
 import type { OpenPortTable } from "./changing-port-table.ts";

@@ -1,11 +1,9 @@
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { RouteQuery } from "../exchange/port-table.ts";
-import { firstFailure, type Condition } from "./condition.ts";
-import { pathMatches, type PathRule } from "./path-rule.ts";
-
-/** Finds the route of a request among the candidates of a host; the caller bounds what a lookup may cost. */
-export type HostLookup = { find(query: RouteQuery): CompiledRoute | undefined };
+import { firstFailure } from "./condition.ts";
+import { LookupByStart } from "./lookup-by-start.ts";
+import { LookupInTurn, type Candidate, type HostLookup } from "./lookup-in-turn.ts";
 
 /** A candidate with what its place in the order of precedence depends on. */
 export type RankedCandidate = {
@@ -48,28 +46,6 @@ export function createLookup(
   return only !== undefined && more.length === 0 ? only : new LookupByTier(tiers);
 }
 
-/** Tries each candidate: the definition, which the others must equal. */
-class LookupInTurn implements HostLookup {
-  private readonly candidates: readonly Candidate[];
-  /** Whether some rule looks at the path in lower case. */
-  private readonly folds: boolean;
-
-  constructor(candidates: readonly Candidate[]) {
-    this.candidates = candidates;
-    this.folds = candidates.some(({ path }) => path.type === "regex" && path.start !== undefined);
-  }
-
-  find(query: RouteQuery): CompiledRoute | undefined {
-    const literal = upperCaseEscapes(query.path);
-    const folded = this.folds ? query.path.toLowerCase() : "";
-    for (const { path, conditions, route } of this.candidates) {
-      if (pathMatches(path, query.path, literal, folded) && firstFailure(conditions, query) === undefined)
-        return route;
-    }
-    return undefined;
-  }
-}
-
 class LookupByTier implements HostLookup {
   private readonly tiers: readonly HostLookup[];
 
@@ -92,7 +68,7 @@ const SLASH = 0x2f;
 class LookupByText implements HostLookup {
   private readonly exacts = new Map<string, Candidate[]>();
   private readonly prefixes = new Map<string, Candidate[]>();
-  private readonly others: LookupInTurn;
+  private readonly others: HostLookup;
   /** 1 at each length that a prefix has: a long request path is then cut only where a prefix may end. */
   private readonly lengths: Uint8Array;
 
@@ -103,7 +79,7 @@ class LookupByText implements HostLookup {
       if (fallback || path.type === "regex") others.push(candidate);
       else add(path.type === "exact" ? this.exacts : this.prefixes, path.text, candidate);
     }
-    this.others = new LookupInTurn(others);
+    this.others = others.length <= maxTriedInTurn ? new LookupInTurn(others) : new LookupByStart(others);
     this.lengths = prefixLengths(this.prefixes.keys());
   }
 
@@ -145,12 +121,3 @@ function firstMatch(slot: readonly Candidate[], query: RouteQuery): CompiledRout
   }
   return undefined;
 }
-
-/** A route with everything that a request must fulfil to take it. */
-export type Candidate = {
-  readonly path: PathRule;
-  readonly conditions: readonly Condition[];
-  readonly route: CompiledRoute;
-  /** The index of the route in its resource. */
-  readonly place: number;
-};

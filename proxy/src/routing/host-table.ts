@@ -8,13 +8,8 @@ import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import { compileConditions } from "./condition.ts";
 import { decodedPath } from "./decoded-path.ts";
 import { isOverspent, startLookup } from "./regex-budget.ts";
-import {
-  createLookup,
-  inPrecedence,
-  type HostLookup,
-  type RankedCandidate,
-  type Candidate,
-} from "./host-lookup.ts";
+import { createLookup, inPrecedence, type RankedCandidate } from "./host-lookup.ts";
+import type { Candidate, HostLookup } from "./lookup-in-turn.ts";
 import { compilePath } from "./path-rule.ts";
 
 /** The compiled routes of one host; immutable, and shared by snapshots that do not change it and by ports that serve it alike. */

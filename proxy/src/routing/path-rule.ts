@@ -19,6 +19,9 @@ export type PathRule =
       readonly type: "regex";
       /** Undefined where `start` says it all. */
       readonly regex: Regex | undefined;
+      /** In the form in which it was compiled. */
+      readonly pattern: string;
+      readonly whole: boolean;
       /** What a path in lower case must begin with to match; undefined: unknown. Spares most tests of the regex. */
       readonly start: string | undefined;
     };
@@ -50,10 +53,10 @@ function compileRegexPath(pattern: string, whole: boolean): Result<PathRule> {
   const anchored = whole ? undefined : withoutAnchor(pattern);
   const literal = anchored === undefined ? undefined : literalBeginning(anchored);
   if (literal === undefined || !isAscii.test(literal.text)) {
-    return ok({ type: "regex", regex: regex.value, start: undefined });
+    return ok({ type: "regex", pattern, whole, regex: regex.value, start: undefined });
   }
   const start = literal.text.toLowerCase();
-  return ok({ type: "regex", regex: literal.isWhole ? undefined : regex.value, start });
+  return ok({ type: "regex", pattern, whole, regex: literal.isWhole ? undefined : regex.value, start });
 }
 
 const isAscii = /^[\0-\u007f]*$/;
@@ -61,7 +64,7 @@ const isAscii = /^[\0-\u007f]*$/;
 const SLASH = 0x2f;
 
 /**
- * Whether one rule matches a path: the definition, which the lookup by text in host-lookup.ts must equal. A prefix ends at
+ * Whether one rule matches a path: the definition, which the lookups by text must equal. A prefix ends at
  * a segment boundary of the path (docs/routing.md). `literal` is the path with its escapes in upper case, `folded` the path
  * in lower case.
  */

@@ -3,7 +3,7 @@
  * cost of a test is the size of the regex times the length of the text, which is what the slowest engine of re2js looks at
  * (docs/routing.md, "Regular expressions").
  */
-import type { Regex } from "@svc-gateway/common/values/regex.ts";
+import type { Regex, RegexSet } from "@svc-gateway/common/values/regex.ts";
 
 /** About a quarter of a second on the slowest path; most regexes take a hundredth of that. */
 const maxSteps = 10_000_000;
@@ -24,3 +24,11 @@ export function testWithinBudget(regex: Regex, text: string): boolean {
   left -= regex.steps * text.length;
   return left >= 0 && regex.test(text);
 }
+
+/** The members of a set that match; none without a test once the lookup has cost too much. */
+export function matchWithinBudget(set: RegexSet, text: string): readonly number[] {
+  left -= set.steps * text.length;
+  return left >= 0 ? set.match(text) : none;
+}
+
+const none: readonly number[] = [];

@@ -1,6 +1,7 @@
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { anchoredPattern } from "@svc-gateway/common/values/regex-literal.ts";
 import { expect } from "chai";
+import fc from "fast-check";
 import { isOverspent } from "../../src/routing/regex-budget.ts";
 import { decodedPath, encodedPath } from "../../src/routing/decoded-path.ts";
 import { explainMatch } from "../../src/routing/explain.ts";
@@ -60,6 +61,54 @@ describe("a regex that is anchored and ignores case", () => {
     expect(winner(routes, "/a/x")).to.equal("prefix");
     expect(winner(routes, "/A/x")).to.equal(undefined);
     expect(winner(routes, "/b/x")).to.equal("regex");
+  });
+});
+
+describe("the lookup by literal beginnings", () => {
+  const pattern = fc.constantFrom(
+    "/a",
+    "/ab",
+    "/a/b",
+    "/b(/|$)(.*)",
+    "/a(.*)",
+    "/",
+    "/(a|b)/c",
+    "/[ab]+$",
+    "/.*b",
+    "/a|/b",
+    "/ab?",
+    "/A/B",
+    "/x",
+  );
+  const anyRegex = fc.oneof(
+    { weight: 4, arbitrary: pattern.map((one) => anchoredPattern(one)) },
+    { weight: 1, arbitrary: pattern },
+  );
+  const path = fc
+    .array(fc.constantFrom("a", "A", "b", "ab", "x", "c", ""))
+    .map((parts) => `/${parts.join("/")}`);
+
+  it("the lookup by literal beginnings takes the route that trying each in turn takes", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(anyRegex, fc.boolean(), fc.boolean()), { minLength: 9, maxLength: 40 }),
+        path,
+        (given, text) => {
+          const routes = given.map(([one, whole, isPost], index) =>
+            regex(`r${index}`, one, { whole, ...(isPost && { method: "POST" }) }),
+          );
+          const turn = routes.find((one) => winner([one], text) !== undefined)?.id;
+          expect(winner(routes, text)).to.equal(turn);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("a hundred regexes without a literal beginning that cost too much together leave the lookup overspent", () => {
+    const routes = Array.from({ length: 100 }, (_, index) => anchored(`r${index}`, `/.*x{90}${index}$`));
+    expect(winner(routes, `/${"y".repeat(2000)}`)).to.equal(undefined);
+    expect(isOverspent()).to.equal(true);
   });
 });
 
