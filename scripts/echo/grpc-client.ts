@@ -37,7 +37,15 @@ export function callEcho(
     let trailers: Readonly<Record<string, unknown>> | undefined;
     stream.once("response", (fields) => (head = fields));
     stream.once("trailers", (fields) => (trailers = fields));
-    stream.on("data", (chunk: Buffer) => messages.push(...read(chunk).map(decodeText)));
+    stream.on("data", (chunk: Buffer) => {
+      try {
+        messages.push(...read(chunk).map(decodeText));
+      } catch (error) {
+        // Not gRPC, such as the page of a proxy.
+        reject(error as Error);
+        stream.destroy();
+      }
+    });
     stream.once("error", reject);
     stream.once("close", () => resolve({ messages, headers: head, trailers: trailers ?? head }));
     for (const text of texts) stream.write(encodeMessage(encodeText(text)));

@@ -1,0 +1,156 @@
+/** The Services of a case of the corpus, each with one endpoint, and the Secrets of its hosts. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { issueCertificate } from "../../../proxy/test/tls/certificates.ts";
+import { startEchoBackend } from "../../../scripts/echo/backend.ts";
+import { servicesOf, type CorpusCase, type Reply } from "./cases.ts";
+
+type Closable = { readonly port: number; close(): Promise<void> };
+
+export type CaseBackends = {
+  /** Services, their EndpointSlices, and Secrets that the case does not have itself. */
+  readonly objects: readonly object[];
+  /** Certificates with keys, and htpasswd files, by the name of their Secret. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** The loopback port of each Service. */
+  readonly ports: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+};
+
+/** Starts what the paths of the case lead to. */
+export async function startBackends(one: CorpusCase): Promise<CaseBackends> {
+  const started: Closable[] = [];
+  const objects: object[] = [];
+  const ports = new Map<string, number>();
+  const start = async (starting: Promise<Closable>): Promise<number> => {
+    const server = await starting;
+    started.push(server);
+    return server.port;
+  };
+  for (const [name, written] of servicesOf(one)) {
+    const replies = one.backends.replies?.[name];
+    const plain = await start(
+      replies === undefined ? startEchoBackend({ name }) : startReplying(name, replies),
+    );
+    const isTls = one.backends.tls?.includes(name) === true;
+    const port = isTls ? await start(startTls(plain)) : plain;
+    ports.set(name, port);
+    objects.push(...serviceObjects(one.name, name, written, port));
+  }
+  const issued = issueSecrets(one);
+  const own = one.objects.flatMap(({ kind, metadata, stringData = {} }) =>
+    kind === "Secret" ? [[metadata.name, stringData] as const] : [],
+  );
+  return {
+    objects: [
+      ...objects,
+      ...[...issued].map(([name, stringData]) => ({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, namespace: one.name },
+        type: "kubernetes.io/tls",
+        stringData,
+      })),
+    ],
+    secrets: new Map([...issued, ...own]),
+    ports,
+    async close() {
+      await Promise.all(started.map((server) => server.close()));
+    },
+  };
+}
+
+function serviceObjects(
+  namespace: string,
+  name: string,
+  ports: readonly (string | number)[],
+  port: number,
+): readonly object[] {
+  const named = ports.map((written, at) =>
+    typeof written === "number" ? { name: `p${written}`, port: written } : { name: written, port: 9000 + at },
+  );
+  return [
+    { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { ports: named } },
+    {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: `${name}-1`, namespace, labels: { "kubernetes.io/service-name": name } },
+      addressType: "IPv4",
+      ports: named.map((one) => ({ name: one.name, port })),
+      endpoints: [{ addresses: ["127.0.0.1"] }],
+    },
+  ];
+}
+
+/** The certificates that cert-manager would have issued. */
+function issueSecrets({ objects }: CorpusCase): CaseBackends["secrets"] {
+  const present = new Set(objects.flatMap(({ kind, metadata }) => (kind === "Secret" ? metadata.name : [])));
+  const hosts = new Map<string, Set<string>>();
+  for (const { secretName, hosts: names } of objects.flatMap(({ spec }) => spec?.tls ?? [])) {
+    if (!present.has(secretName)) {
+      hosts.set(secretName, new Set([...(hosts.get(secretName) ?? []), ...names]));
+    }
+  }
+  return new Map(
+    [...hosts].map(([name, names]) => {
+      const { chainPem, keyPem } = issueCertificate([...names]);
+      return [name, { "tls.crt": chainPem, "tls.key": keyPem }];
+    }),
+  );
+}
+
+/** Ends TLS in front of a port, for HTTP/1.1 and HTTP/2. */
+async function startTls(target: number): Promise<Closable> {
+  const { chainPem, keyPem } = issueCertificate(["backend.invalid"]);
+  const server = createTlsServer(
+    { cert: chainPem, key: keyPem, ALPNProtocols: ["h2", "http/1.1"] },
+    (socket) => {
+      const inner = connect(target, "127.0.0.1");
+      inner.on("error", () => socket.destroy());
+      socket.on("error", () => inner.destroy());
+      socket.pipe(inner).pipe(socket);
+    },
+  );
+  return listen(server);
+}
+
+/** A backend that answers as it is told, with what it saw in the body. */
+function startReplying(name: string, replies: readonly Reply[]): Promise<Closable> {
+  return listen(
+    createServer((request: IncomingMessage, response: ServerResponse) => {
+      const { status, headers = {} } = replies.find((one) => isFor(one, request)) ?? { status: 500 };
+      request.resume();
+      const seen: [string, string][] = [];
+      for (let at = 0; at < request.rawHeaders.length; at += 2) {
+        seen.push([request.rawHeaders[at] ?? "", request.rawHeaders[at + 1] ?? ""]);
+      }
+      const about = { path: request.url, host: request.headers.host, headers: seen };
+      response.writeHead(status, { ...headers, "echo-backend": name });
+      response.end(JSON.stringify(about));
+    }),
+  );
+}
+
+const isFor = ({ when = {} }: Reply, { headers }: IncomingMessage): boolean =>
+  Object.entries(when).every(([name, value]) => headers[name] === value);
+
+async function listen(server: Server): Promise<Closable> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * The corpus: Ingresses as popular charts and the documentation of ingress-nginx make them. Each folder has the manifests, and
+ * requests that must be answered as ingress-nginx answered them.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse, parseAllDocuments } from "yaml";
+
+const folder = fileURLToPath(new URL("corpus", import.meta.url));
+
+/** By name of the field: its value, an expression between slashes, or null where it must be absent. */
+export type ExpectedFields = Readonly<Record<string, string | null>>;
+
+/** One request, and what is expected of its answer: what is not named may be anything. */
+export type CorpusRequest = {
+  /** Method and URL; in place of a method also `WEBSOCKET` and `GRPC`. */
+  readonly request: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `name:password` of Basic authentication. */
+  readonly user?: string;
+  /** The length of its body. */
+  readonly bytes?: number;
+  /** How often it is sent; each answer must be as expected. */
+  readonly times?: number;
+  /** `refused`: 403, or 503 where the gateway cannot tell how much was closed. */
+  readonly status?: number | "refused";
+  /** The status of at least one of the answers. */
+  readonly some?: number;
+  /** What is expected is done by Lua in ingress-nginx, so that nginx alone cannot show it. */
+  readonly needsLua?: boolean;
+  /** The status that ingress-nginx gives, where this gateway does better on purpose. */
+  readonly nginxStatus?: number;
+  /** The Service that answers. */
+  readonly from?: string;
+  /** The path with query that the Service sees. */
+  readonly path?: string;
+  /** What the Service sees. */
+  readonly upstream?: ExpectedFields;
+  /** What the client sees. */
+  readonly response?: ExpectedFields;
+};
+
+/** An answer of a Service in place of the usual one, for requests with these fields. */
+export type Reply = {
+  readonly when?: Readonly<Record<string, string>>;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type CorpusCase = {
+  readonly name: string;
+  readonly manifests: string;
+  readonly objects: readonly CorpusObject[];
+  readonly backends: {
+    /** Services that speak TLS with a certificate of nobody. */
+    readonly tls?: readonly string[];
+    /** Services that no path names. */
+    readonly services?: readonly string[];
+    readonly replies?: Readonly<Record<string, readonly Reply[]>>;
+  };
+  readonly requests: readonly CorpusRequest[];
+};
+
+type ServiceBackend = {
+  readonly service: {
+    readonly name: string;
+    readonly port: { readonly name?: string; readonly number?: number };
+  };
+};
+
+/** As much of an object as is read here. */
+export type CorpusObject = {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly spec?: {
+    readonly defaultBackend?: ServiceBackend;
+    readonly tls?: readonly { readonly hosts: readonly string[]; readonly secretName: string }[];
+    readonly rules?: readonly {
+      readonly host: string;
+      readonly http: {
+        readonly paths: readonly {
+          readonly path: string;
+          readonly pathType: string;
+          readonly backend: ServiceBackend;
+        }[];
+      };
+    }[];
+  };
+};
+
+const known = new Set<string>([
+  "request",
+  "headers",
+  "user",
+  "bytes",
+  "times",
+  "status",
+  "some",
+  "needsLua",
+  "nginxStatus",
+  "from",
+  "path",
+  "upstream",
+  "response",
+] satisfies readonly (keyof CorpusRequest)[]);
+
+/** Reads the corpus; a misspelt expectation would expect nothing, so it is an error. */
+export function readCorpus(): readonly CorpusCase[] {
+  return readdirSync(folder).map((name) => {
+    const manifests = readFileSync(join(folder, name, "manifests.yaml"), "utf8");
+    const objects = parseAllDocuments(manifests).map((one) => one.toJS() as CorpusObject);
+    const { backends = {}, requests } = parse(
+      readFileSync(join(folder, name, "requests.yaml"), "utf8"),
+    ) as Partial<Pick<CorpusCase, "backends">> & Pick<CorpusCase, "requests">;
+    const unknown = requests.flatMap((one) => Object.keys(one)).filter((key) => !known.has(key));
+    if (unknown.length > 0) throw new Error(`corpus/${name}/requests.yaml: unknown ${unknown.join(", ")}`);
+    return { name, manifests, objects, backends, requests };
+  });
+}
+
+/** The Services that paths and default backends name, with the ports by which they name them. */
+export function servicesOf({
+  objects,
+  backends,
+}: CorpusCase): ReadonlyMap<string, readonly (string | number)[]> {
+  const ports = new Map<string, Set<string | number>>();
+  const add = (name: string, port: string | number): void => {
+    ports.set(name, (ports.get(name) ?? new Set()).add(port));
+  };
+  for (const { spec } of objects) {
+    const paths = (spec?.rules ?? []).flatMap(({ http }) => http.paths);
+    for (const { service } of [
+      ...paths.map(({ backend }) => backend),
+      ...(spec?.defaultBackend ? [spec.defaultBackend] : []),
+    ]) {
+      add(service.name, service.port.name ?? service.port.number ?? 80);
+    }
+  }
+  for (const name of backends.services ?? []) add(name, 80);
+  return new Map([...ports].map(([name, found]) => [name, [...found]]));
+}

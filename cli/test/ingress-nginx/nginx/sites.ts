@@ -1,0 +1,131 @@
+/** The hosts and locations of Ingresses in the order in which ingress-nginx writes them. */
+import type { CorpusCase, CorpusObject } from "../cases.ts";
+
+const prefix = "nginx.ingress.kubernetes.io/";
+
+type Annotations = Readonly<Record<string, string | undefined>>;
+
+type SiteIngress = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly annotations: Annotations;
+  readonly paths: readonly { readonly path: string; readonly pathType: string; readonly service: string }[];
+  readonly defaultService: string | undefined;
+};
+
+export type Site = {
+  readonly host: string;
+  readonly aliases: readonly string[];
+  readonly ingresses: readonly SiteIngress[];
+};
+
+export type Location = {
+  /** A word that is unique in the configuration. */
+  readonly id: string;
+  readonly path: string;
+  /** What follows `location`, once or twice. */
+  readonly matches: readonly string[];
+  readonly rewrite: string | undefined;
+  readonly namespace: string;
+  readonly ingress: string;
+  readonly service: string;
+  readonly annotations: Annotations;
+};
+
+/** What Lua does there, or a module that Debian's nginx does not have: nginx cannot show it. */
+const unshowable = new Set(["affinity", "canary", "upstream-hash-by", "load-balance", "limit-connections"]);
+const unshowableSnippet = /more_(?:set|clear)/;
+
+/** Whether nginx alone can show what ingress-nginx does with the Ingresses of a case. */
+export const canShow = ({ objects }: CorpusCase): boolean =>
+  objects.every((object) =>
+    Object.entries(annotationsOf(object)).every(
+      ([name, value]) => !unshowable.has(name) && !unshowableSnippet.test(value ?? ""),
+    ),
+  );
+
+export function annotationsOf({ metadata }: CorpusObject): Annotations {
+  return Object.fromEntries(
+    Object.entries(metadata.annotations ?? {}).flatMap(([key, value]) =>
+      key.startsWith(prefix) && value !== "" ? [[key.slice(prefix.length), value]] : [],
+    ),
+  );
+}
+
+/** The hosts of a case, with the Ingresses that name them. */
+export function sitesOf({ objects }: CorpusCase): readonly Site[] {
+  const hosts = new Map<string, SiteIngress[]>();
+  for (const object of objects) {
+    if (object.kind !== "Ingress") continue;
+    for (const { host, http } of object.spec?.rules ?? []) {
+      const ingress = {
+        ...object.metadata,
+        annotations: annotationsOf(object),
+        paths: http.paths.map(({ path, pathType, backend }) => ({
+          path,
+          pathType,
+          service: backend.service.name,
+        })),
+        defaultService: object.spec?.defaultBackend?.service.name,
+      };
+      hosts.set(host, [...(hosts.get(host) ?? []), ingress]);
+    }
+  }
+  return [...hosts].map(([host, ingresses]) => ({
+    host,
+    ingresses,
+    aliases: ingresses.flatMap(({ annotations }) =>
+      (annotations["server-alias"] ?? "").split(",").flatMap((one) => one.trim() || []),
+    ),
+  }));
+}
+
+/** One expression, or a rewrite that changes something, makes all paths of a host expressions. */
+export function locationsOf({ host, ingresses }: Site): readonly Location[] {
+  const hasExpressions = ingresses.some(
+    ({ annotations, paths }) =>
+      annotations["use-regex"] === "true" ||
+      paths.some(
+        ({ path }) => annotations["rewrite-target"] !== undefined && annotations["rewrite-target"] !== path,
+      ),
+  );
+  // An exact path takes the place of the same path as a prefix.
+  const exact = new Set(
+    ingresses.flatMap(({ paths }) =>
+      paths.flatMap(({ path, pathType }) => (pathType === "Exact" ? literals(path, pathType) : [])),
+    ),
+  );
+  const all = ingresses.flatMap(({ name, namespace, annotations, paths, defaultService }, at) => {
+    const whole = paths.some(({ path }) => path === "/") || defaultService === undefined;
+    const written = whole ? paths : [...paths, { path: "/", pathType: "Prefix", service: defaultService }];
+    return written.map(({ path, pathType, service }, index): Location => {
+      const rewrite = annotations["rewrite-target"];
+      const isPlain = rewrite === undefined && annotations["use-regex"] !== "true";
+      return {
+        id: `${host.replaceAll(/[^a-z0-9]/g, "_")}_${at}_${index}`,
+        path,
+        matches: hasExpressions
+          ? expressions(path, pathType, isPlain)
+          : literals(path, pathType).filter((match) => pathType === "Exact" || !exact.has(match)),
+        rewrite: rewrite === path ? undefined : rewrite,
+        namespace,
+        ingress: name,
+        service,
+        annotations,
+      };
+    });
+  });
+  return all.sort((a, b) => b.path.length - a.path.length || (a.path < b.path ? 1 : -1));
+}
+
+function literals(path: string, pathType: string): readonly string[] {
+  if (pathType === "Exact") return [`= ${path}`];
+  if (path === "/") return ["/"];
+  const bare = path.endsWith("/") ? path.slice(0, -1) : path;
+  return [`${bare}/`, `= ${bare}`];
+}
+
+const expressions = (path: string, pathType: string, isPlain: boolean): readonly string[] =>
+  pathType === "Prefix" && isPlain && path !== "/" && !path.endsWith("/")
+    ? [`~* "^${path}/"`, `~* "^${path}"`]
+    : [`~* "^${path}"`];
