@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import {
   headerModifierOf,
@@ -7,11 +8,26 @@ import {
   parseHeaderNamesToRemove,
   type HeaderField,
 } from "./header-modifier.ts";
+import { requestTemplateSchema } from "./request-template.ts";
+
+/** Changes of the upstream request: those of a modifier, and fields whose values each request fills in. */
+export const requestHeadersSchema = headerModifierSchema.extend({
+  /**
+   * Set after the others, in this order; a field that comes out empty is removed. A Host that comes out as none leaves the
+   * present one (docs/request-templates.md).
+   */
+  templates: z
+    .array(z.object({ name: z.string(), value: requestTemplateSchema }))
+    .readonly()
+    .optional(),
+});
+
+export type RequestHeaders = Readonly<z.infer<typeof requestHeadersSchema>>;
 
 /** Sets, adds and removes header fields of the upstream request. See docs/features/request-headers.md. */
 export const requestHeaders = defineFeature({
   slug: "request-headers",
-  schema: headerModifierSchema,
+  schema: requestHeadersSchema,
   annotations: {
     set: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "request-header-set",

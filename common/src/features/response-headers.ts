@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import {
   headerModifierOf,
@@ -7,10 +8,27 @@ import {
   type HeaderField,
 } from "./header-modifier.ts";
 
+/** One text in place of another. */
+const replacementSchema = z.object({ from: z.string(), to: z.string() });
+
+export type Replacement = Readonly<z.infer<typeof replacementSchema>>;
+
+/** Changes of the response: those of a modifier, and parts of fields that the backend has written. */
+export const responseHeadersSchema = headerModifierSchema.extend({
+  /** Another domain in cookies of the backend: the whole attribute `Domain`, compared without case and leading dot. */
+  cookieDomain: replacementSchema.optional(),
+  /** Another beginning of the attribute `Path` in cookies of the backend. */
+  cookiePath: replacementSchema.optional(),
+  /** Another beginning of the URL in `Location` and `Refresh` of the backend. */
+  location: replacementSchema.optional(),
+});
+
+export type ResponseHeaders = Readonly<z.infer<typeof responseHeadersSchema>>;
+
 /** Sets, adds and removes header fields of the response to the client. See docs/features/response-headers.md. */
 export const responseHeaders = defineFeature({
   slug: "response-headers",
-  schema: headerModifierSchema,
+  schema: responseHeadersSchema,
   annotations: {
     set: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "response-header-set",

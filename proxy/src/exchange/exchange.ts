@@ -94,6 +94,8 @@ export class Exchange {
 
   /** The chosen backend wants a connection for this request only. */
   closesUpstream = false;
+  /** Changes what the upstream has written into fields of its response, before anything is added to them. */
+  rewriteUpstreamFields: ((headers: HeaderList) => void) | undefined = undefined;
 
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;

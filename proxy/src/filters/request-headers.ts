@@ -1,25 +1,50 @@
-import type { HeaderField, HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
+import type { HeaderField } from "@svc-gateway/common/features/header-modifier.ts";
+import type { RequestHeaders } from "@svc-gateway/common/features/request-headers.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
+import { hostOf } from "../message/authority.ts";
+import { dropFields } from "../message/fields.ts";
+import { compileRequestTemplate } from "../routing/request-template.ts";
 import { compileHeaderModifier } from "./header-modifier.ts";
 
-const isHost = ({ name }: HeaderField): boolean => name.toLowerCase() === "host";
+const isHost = ({ name }: Pick<HeaderField, "name">): boolean => name.toLowerCase() === "host";
 
 /**
  * Changes the fields of the upstream request, including the proxy's forwarding fields. Host is not a field of the
  * list: setting it names the host that the upstream sees. See docs/features/request-headers.md.
  */
-export function requestHeadersFilter(modifier: HeaderModifier): Filter {
-  const host = modifier.set?.findLast(isHost)?.value;
-  const fields = modifier.set?.filter((field) => !isHost(field));
-  const apply = compileHeaderModifier({ ...modifier, set: fields });
-  const { set = [], remove = [] } = modifier;
+export function requestHeadersFilter(modifier: RequestHeaders): Filter {
+  const { set = [], remove = [], templates = [] } = modifier;
+  const host = set.findLast(isHost)?.value;
+  const apply = compileHeaderModifier({ ...modifier, set: set.filter((field) => !isHost(field)) });
+  const fills = templates.map(compileTemplate);
   return {
     slug: "request-headers",
-    ownedFields: [...set.map(({ name }) => name), ...remove],
+    ownedFields: [...set.map(({ name }) => name), ...templates.map(({ name }) => name), ...remove],
     onRequest(exchange) {
       apply(exchange.headers);
       if (host !== undefined) exchange.upstreamAuthority = host;
+      for (const fill of fills) fill(exchange);
       return undefined;
     },
+  };
+}
+
+type Template = NonNullable<RequestHeaders["templates"]>[number];
+
+function compileTemplate({ name, value }: Template): (exchange: Exchange) => void {
+  const evaluate = compileRequestTemplate(value);
+  if (isHost({ name })) {
+    return (exchange) => {
+      // A client may decide about parts of it; a text that is no host would be a malformed request.
+      const host = evaluate(exchange);
+      if (hostOf(host) !== undefined) exchange.upstreamAuthority = host;
+    };
+  }
+  const replaced = new Set([name.toLowerCase()]);
+  return (exchange) => {
+    const text = evaluate(exchange).trim();
+    dropFields(exchange.headers, replaced);
+    if (text !== "") exchange.headers.push(name, text);
   };
 }

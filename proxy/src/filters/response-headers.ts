@@ -1,15 +1,24 @@
-import type { HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
+import type { ResponseHeaders } from "@svc-gateway/common/features/response-headers.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { compileHeaderModifier } from "./header-modifier.ts";
+import { compileResponseRewrites } from "./response-rewrites.ts";
 
 /** Changes the fields of every response of the route, including the proxy's own. See docs/features/response-headers.md. */
-export function responseHeadersFilter(modifier: HeaderModifier): Filter {
+export function responseHeadersFilter(modifier: ResponseHeaders): Filter {
   const apply = compileHeaderModifier(modifier);
   const { set = [], remove = [] } = modifier;
+  const rewrite = compileResponseRewrites(modifier);
   const removesDate = remove.some((name) => name.toLowerCase() === "date");
   return {
     slug: "response-headers",
     ownedResponseFields: [...set.map(({ name }) => name), ...remove],
+    ...(rewrite !== undefined && {
+      onRequest: (exchange: Exchange) => {
+        exchange.rewriteUpstreamFields = rewrite;
+        return undefined;
+      },
+    }),
     onResponse(_exchange, head) {
       apply(head.headers);
       if (removesDate) head.undated = true;

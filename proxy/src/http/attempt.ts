@@ -207,6 +207,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   /** Adds the session cookie of the balancer to the head of the response, and runs the response filters. */
   private complement(head: ResponseHead): void {
+    this.exchange.rewriteUpstreamFields?.(head.headers);
     const setCookie = this.selection?.setCookie;
     if (setCookie !== undefined) head.headers.push("Set-Cookie", setCookie);
     applyResponseFilters(this.exchange, head);
