@@ -3,11 +3,10 @@ import { joinFolders, type FolderState } from "@svc-gateway/operator/sources/fil
 import { isFile, loadFile, loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
 import { readManifest, type ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
-import { notWatched } from "@svc-gateway/operator/translate/diagnostics/objects.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
-import { isLeftOut } from "@svc-gateway/operator/translate/watched-namespaces.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { findUnserved } from "./check/unserved.ts";
 import type { Io } from "./command.ts";
 import type { FolderSettings } from "./command-flags.ts";
 import { standaloneTranslateSettings } from "./translate-settings.ts";
@@ -49,10 +48,7 @@ export async function translateFolder(
   const unreadable = [...problems, ...state.problems.filter(isUnreadable)];
   if (unreadable.length > 0) return fail(unreadable.map(formatManifestProblem));
   const translation = translate(state.world, standaloneTranslateSettings(settings), { nowMs });
-  const leftOut = [...state.objects.values()].filter(({ object }) =>
-    isLeftOut(object, settings.watchNamespace),
-  );
-  const diagnostics = [...translation.diagnostics, ...leftOut.map(({ ref }) => notWatched({ object: ref }))];
+  const diagnostics = [...translation.diagnostics, ...findUnserved(state.world, translation, settings)];
   const read: ReadManifest = (file) => {
     const text = texts.get(file);
     return text === undefined ? readManifest(file) : Promise.resolve(text);

@@ -25,7 +25,12 @@ export const formatReport = (report: CheckReport, paint: Paint): string =>
 const section = (title: string, lines: readonly string[], paint: Paint): readonly (readonly string[])[] =>
   lines.length === 0 ? [] : [[paint.bold(title), ...lines.map((line) => `  ${line}`)]];
 
-const verdictWords: Readonly<Record<Verdict, string>> = { ok: "ok", warning: "warning", error: "error" };
+const verdictWords: Readonly<Record<Verdict, string>> = {
+  ok: "ok",
+  warning: "warning",
+  error: "error",
+  unserved: "unserved",
+};
 
 function formatManifest(
   { verdict, object, line, findings }: CheckedManifest,
@@ -46,7 +51,9 @@ function formatFinding(
 }
 
 const paintVerdict = (verdict: Verdict, text: string, paint: Paint): string =>
-  verdict === "ok" ? paint.green(text) : paintSeverity(verdict, text, paint);
+  verdict === "ok"
+    ? paint.green(text)
+    : paintSeverity(verdict === "unserved" ? "info" : verdict, text, paint);
 
 function paintSeverity(severity: CheckFinding["severity"], text: string, paint: Paint): string {
   switch (severity) {
@@ -83,9 +90,10 @@ const formatIgnored = ({ ignored }: CheckReport): readonly string[] =>
   );
 
 function formatSummary({ summary }: CheckReport): string {
-  const { manifests, ok, warning, error, ignored, elsewhere } = summary;
+  const { manifests, ok, warning, error, unserved, ignored, elsewhere } = summary;
   const parts = [`${ok} as written`, `${warning} with warnings`, `${error} not served as written`];
   const more = [
+    unserved === 0 ? "" : `, ${unserved} not for this gateway`,
     ignored === 0 ? "" : `; ${ignored} not read`,
     elsewhere === 0 ? "" : `; ${elsewhere} findings about what flags name`,
   ];

@@ -7,9 +7,14 @@ import { locateInFile, type ReadManifest } from "@svc-gateway/operator/sources/f
 import { formatPlace, type ManifestProblem, type Place } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
+import { createHints } from "./hints.ts";
+import { unservedReasons } from "./unserved.ts";
 
-/** `ok`: used as written. `warning`: used as written, with a finding to look at. `error`: not served as written. */
-export type Verdict = "ok" | "warning" | "error";
+/**
+ * `ok`: used as written. `warning`: used as written, with a finding to look at. `error`: not served as written. `unserved`:
+ * not for this gateway, because it belongs to another controller or a flag excludes it.
+ */
+export type Verdict = "ok" | "warning" | "error" | "unserved";
 
 export type CheckFinding = {
   readonly severity: "error" | "warning" | "info";
@@ -69,7 +74,8 @@ export async function createReport({ state, translation, read }: TranslatedFolde
     byObject.set(formatRef(ref), entry);
   }
   for (const problem of state.problems) addProblem(problem, byPlace);
-  const found = translation.diagnostics.map((diagnostic) => asChecked(diagnostic, state));
+  const withHint = createHints(state.world);
+  const found = translation.diagnostics.map((diagnostic) => withHint(asChecked(diagnostic, state)));
   const diagnostics = Map.groupBy(found, ({ object }) => formatRef(object));
   const elsewhere: ElsewhereFinding[] = [];
   for (const [name, ofObject] of diagnostics) {
@@ -98,6 +104,7 @@ export async function createReport({ state, translation, read }: TranslatedFolde
       ok: count("ok"),
       warning: count("warning"),
       error: count("error"),
+      unserved: count("unserved"),
       ignored: state.ignored.length,
       elsewhere: elsewhere.length,
     },
@@ -144,10 +151,11 @@ async function locate(
 function withVerdict({ place, object, findings }: Entry): CheckedManifest {
   const has = (severity: CheckFinding["severity"]): boolean =>
     findings.some((finding) => finding.severity === severity);
+  const isUnserved = findings.some(({ reason }) => unservedReasons.has(reason));
   return {
     ...place,
     ...(object === undefined ? {} : { object }),
-    verdict: has("error") ? "error" : has("warning") ? "warning" : "ok",
+    verdict: has("error") ? "error" : isUnserved ? "unserved" : has("warning") ? "warning" : "ok",
     findings: findings.toSorted((a, b) => a.line - b.line || a.column - b.column),
   };
 }

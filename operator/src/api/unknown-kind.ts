@@ -14,6 +14,11 @@ const ownGroups: ReadonlySet<string> = new Set(
 
 const groups: ReadonlySet<string> = new Set(kindNames.map((kind) => definitionOf(kind).group));
 
+/** Kinds that were of another group in versions of Kubernetes up to 1.21. */
+const formerGroups: { readonly [apiGroupAndKind: string]: string } = {
+  "extensions Ingress": "networking.k8s.io/v1",
+};
+
 /**
  * Describes what is wrong with a manifest of an unknown kind that was meant for this gateway: its group belongs to the
  * gateway, or its kind and group differ by a letter or two from those of a kind that it reads. Undefined for the kinds
@@ -37,6 +42,11 @@ export function describeUnknownKind(apiVersion: string, kind: string): SchemaPro
   if (groups.has(group)) {
     const known = kindNames.filter((name) => definitionOf(name).group === group);
     return mostSimilar(kind, known) === undefined ? undefined : unknown(group, kind, known);
+  }
+  const now = formerGroups[`${group} ${kind}`];
+  if (now !== undefined) {
+    const message = `must be ${now} for kind ${kind}, found ${describeValue(apiVersion)}`;
+    return { path: "apiVersion", message };
   }
   const ownKind = isOfOwnDomain(group)
     ? kindNames.find((name) => name === kind && ownGroups.has(definitionOf(name).group))

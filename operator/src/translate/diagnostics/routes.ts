@@ -16,6 +16,12 @@ export const resourceBackendIgnored = (place: Place): Diagnostic =>
     "Resource backends are not supported, expected a Service; the backend is ignored",
   );
 
+export const ruleWithoutPaths = (place: Place, host: string): Diagnostic =>
+  finding("warning", "NoPaths")(
+    place,
+    `The rule has no path and the Ingress no default backend; it serves nothing on host ${host}`,
+  );
+
 export const duplicatePath = (place: Place, host: string, path: string): Diagnostic =>
   finding("error", "DuplicatePath")(
     place,

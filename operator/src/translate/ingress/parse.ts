@@ -15,6 +15,7 @@ import {
   invalidHost,
   invalidPath,
   resourceBackendIgnored,
+  ruleWithoutPaths,
 } from "../diagnostics/routes.ts";
 import { RegexBudget } from "../regex-budget.ts";
 import type { Diagnostic } from "../finding.ts";
@@ -72,6 +73,7 @@ export function parseIngress(ingress: ObjectOf<"Ingress">, useRegex = false): Pa
       const rules = parseRules(ingress, identity.ref, useRegex, diagnostics);
       const defaultBackend = parseDefaultBackend(ingress, identity.ref, diagnostics);
       const tls = parseTls(ingress, rules.hosts, identity.ref, diagnostics);
+      diagnostics.push(...findEmptyRules(ingress, identity.ref));
       return { ...identity, ...rules, defaultBackend, tls, diagnostics };
     },
     nothing,
@@ -118,6 +120,16 @@ function parseRules(
     }
   }
   return { hosts: [...hosts.values()], paths: [...slots.values()] };
+}
+
+/** Rules without a path only say that the host exists; the default backend of the Ingress gets its requests. */
+function findEmptyRules({ spec }: ObjectOf<"Ingress">, object: ObjectRef): readonly Diagnostic[] {
+  if (spec?.defaultBackend !== undefined) return [];
+  return [...(spec?.rules ?? []).entries()].flatMap(([rule, { host, http }]) =>
+    (http?.paths ?? []).length === 0
+      ? [ruleWithoutPaths({ object, field: `spec.rules[${rule}]` }, host === undefined ? "*" : host)]
+      : [],
+  );
 }
 
 type WrittenBackend = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["defaultBackend"]>;
