@@ -4,7 +4,11 @@ import { ok, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 
 /** Largest accepted request body in bytes. See docs/features/max-body-size.md. */
-export const maxBodySizeSchema = z.object({ maxBytes: z.int().min(0) });
+export const maxBodySizeSchema = z.object({
+  maxBytes: z.int().min(0),
+  /** Whether the declared length is checked before redirects and address rules. See docs/filter-order.md. */
+  early: z.literal(true).optional(),
+});
 
 export type MaxBodySize = Readonly<z.infer<typeof maxBodySizeSchema>>;
 

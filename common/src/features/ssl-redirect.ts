@@ -7,6 +7,10 @@ import { parseRedirectStatus, redirectStatusForm, redirectStatusSchema } from ".
 export const sslRedirectSchema = z.object({
   port: z.int().min(1).max(65_535),
   statusCode: redirectStatusSchema,
+  /** Whether a slash at the end of the URL, after the query too, is left out. */
+  cutSlash: z.literal(true).optional(),
+  /** Whether it comes before address rules and rate limits. See docs/filter-order.md. */
+  early: z.literal(true).optional(),
 });
 
 export type SslRedirect = Readonly<z.infer<typeof sslRedirectSchema>>;

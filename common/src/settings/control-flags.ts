@@ -8,6 +8,9 @@ import {
   imageType,
   listenPortType,
   localPublicPort,
+  annotationPrefixType,
+  classNamesType,
+  namespacedNamesType,
   namespacedNameType,
   namespacesType,
   objectNameType,
@@ -55,6 +58,82 @@ export const controlFlags = [
     roles: translating,
     shownDefault: "all of this controller",
     meaning: "Serve only Ingresses of this class.",
+  }),
+  flag({
+    name: "ingress-nginx-classes",
+    type: classNamesType,
+    roles: translating,
+    defaultValue: [],
+    shownDefault: "none",
+    meaning:
+      "IngressClasses whose Ingresses are read as ingress-nginx reads them, with its annotations and defaults. Each is served even if its controller is another one, or it does not exist.",
+  }),
+  flag({
+    name: "ingress-nginx-watch-without-class",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning: "Serve Ingresses that name no class, as ingress-nginx reads them.",
+  }),
+  flag({
+    name: "ingress-nginx-annotations-prefix",
+    type: annotationPrefixType,
+    roles: translating,
+    defaultValue: "nginx.ingress.kubernetes.io",
+    meaning: "Prefix of ingress-nginx's annotations: its flag `--annotations-prefix`.",
+  }),
+  optionalFlag({
+    name: "ingress-nginx-configmap",
+    type: namespacedNameType,
+    roles: translating,
+    meaning: "ConfigMap with ingress-nginx's settings: its flag `--configmap`.",
+  }),
+  flag({
+    name: "ingress-nginx-update-status",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning:
+      "Write the status of Ingresses whose class belongs to ingress-nginx. Only when ingress-nginx no longer writes it; DNS records that follow the status then move.",
+  }),
+  flag({
+    name: "ingress-nginx-fallback-certificate",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning: "Complete TLS handshakes for unknown server names with a self-signed certificate.",
+  }),
+  flag({
+    name: "ingress-nginx-ssl-passthrough",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning: "Honour `ssl-passthrough`: ingress-nginx's flag `--enable-ssl-passthrough`.",
+  }),
+  flag({
+    name: "ingress-nginx-external-auth",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning:
+      "Allow `auth-url` and `mirror-target` to name hosts that this gateway does not serve. Never loopback, link-local or management addresses.",
+  }),
+  flag({
+    name: "ingress-nginx-shared-services",
+    type: namespacedNamesType,
+    roles: translating,
+    defaultValue: [],
+    shownDefault: "none",
+    meaning:
+      "Services that `auth-url` and `mirror-target` of every namespace may name without a ReferenceGrant.",
+  }),
+  flag({
+    name: "ingress-nginx-require-backend-verification",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning:
+      "Answer 502 where ingress-nginx would connect to a backend by TLS without verifying its certificate.",
   }),
   flag({
     name: "host-ownership",

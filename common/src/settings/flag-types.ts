@@ -236,6 +236,22 @@ const listType = <Item>(
 
 export const namespacesType = listType("namespace,...", "names of namespaces", namespaceType.parse, asText);
 
+export const classNamesType = listType("class,...", "names of IngressClasses", objectNameType.parse, asText);
+
+/** References to objects by namespace and name. */
+export const namespacedNamesType = listType(
+  "namespace/name,...",
+  "references in the form namespace/name",
+  parseNamespacedName,
+  formatNamespacedName,
+);
+
+export const annotationPrefixType = textType(
+  "prefix",
+  'a DNS name such as "nginx.ingress.kubernetes.io"',
+  (text) => text.length <= 253 && parseDnsName(text).ok,
+);
+
 export const cidrsType: FlagType<readonly Cidr[], ""> = listType(
   "cidr,...",
   'CIDRs such as "10.0.0.0/8,2001:db8::/32"',

@@ -31,6 +31,16 @@ export const translateSettingsOf = (
     | "backendTlsStrict"
     | "classParametersStrict"
     | "hostOwnership"
+    | "ingressNginxClasses"
+    | "ingressNginxWatchWithoutClass"
+    | "ingressNginxAnnotationsPrefix"
+    | "ingressNginxConfigmap"
+    | "ingressNginxUpdateStatus"
+    | "ingressNginxFallbackCertificate"
+    | "ingressNginxSslPassthrough"
+    | "ingressNginxExternalAuth"
+    | "ingressNginxSharedServices"
+    | "ingressNginxRequireBackendVerification"
     | "managementBindAddress"
     | "adminPort"
     | "healthPort"
@@ -44,6 +54,18 @@ export const translateSettingsOf = (
 ): TranslateSettings => ({
   controllerName: settings.controllerName,
   ingressClass: settings.ingressClass,
+  ingressNginx: {
+    classes: settings.ingressNginxClasses,
+    watchWithoutClass: settings.ingressNginxWatchWithoutClass,
+    annotationsPrefix: settings.ingressNginxAnnotationsPrefix,
+    configMap: settings.ingressNginxConfigmap,
+    updateStatus: settings.ingressNginxUpdateStatus,
+    fallbackCertificate: settings.ingressNginxFallbackCertificate,
+    sslPassthrough: settings.ingressNginxSslPassthrough,
+    externalAuth: settings.ingressNginxExternalAuth,
+    sharedServices: settings.ingressNginxSharedServices,
+    requireBackendVerification: settings.ingressNginxRequireBackendVerification,
+  },
   watchNamespaces: settings.watchNamespace,
   ingressEnabled: !settings.disableIngress,
   gatewayApiEnabled: !settings.disableGatewayApi,

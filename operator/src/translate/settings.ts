@@ -9,6 +9,30 @@ export type MachinePorts = {
   readonly taken: readonly { readonly port: number; readonly flag: string }[];
 };
 
+/** How Ingresses of ingress-nginx are read. See docs/ingress-nginx.md. */
+export type IngressNginxSettings = {
+  /** Classes whose Ingresses are read as ingress-nginx reads them, whichever controller they name. */
+  readonly classes: readonly string[];
+  /** Whether Ingresses without a class are read so as well. */
+  readonly watchWithoutClass: boolean;
+  /** The prefix of its annotations, without the slash. */
+  readonly annotationsPrefix: string;
+  /** The ConfigMap with its settings. */
+  readonly configMap: NamespacedName | undefined;
+  /** Whether the status of Ingresses of adopted classes is written. */
+  readonly updateStatus: boolean;
+  /** Whether unknown server names are shown a self-signed certificate. */
+  readonly fallbackCertificate: boolean;
+  /** Whether `ssl-passthrough` passes TLS on unopened. */
+  readonly sslPassthrough: boolean;
+  /** Whether `auth-url` and `mirror-target` may name hosts that this gateway does not serve. */
+  readonly externalAuth: boolean;
+  /** Services that these may name from every namespace. */
+  readonly sharedServices: readonly NamespacedName[];
+  /** Whether backends with TLS that would not be verified are answered 502. */
+  readonly requireBackendVerification: boolean;
+};
+
 /**
  * The decisions of the operator about translation. Pass the same object again while nothing in it changes: results
  * are remembered by its identity.
@@ -18,6 +42,7 @@ export type TranslateSettings = {
   readonly controllerName: string;
   /** Serve only the Ingresses of this class; undefined: of every class of ours. */
   readonly ingressClass: string | undefined;
+  readonly ingressNginx: IngressNginxSettings;
   /** Serve only routes, Gateways and policies of these namespaces; an empty list: of all namespaces. */
   readonly watchNamespaces: readonly string[];
   /** False leaves every Ingress alone: no listener, no route, no certificate comes from one. */
@@ -81,6 +106,18 @@ export type TranslateSettings = {
 export const defaultTranslateSettings: TranslateSettings = {
   controllerName: "svc-labs.dev/gateway-controller",
   ingressClass: undefined,
+  ingressNginx: {
+    classes: [],
+    watchWithoutClass: false,
+    annotationsPrefix: "nginx.ingress.kubernetes.io",
+    configMap: undefined,
+    updateStatus: false,
+    fallbackCertificate: false,
+    sslPassthrough: false,
+    externalAuth: false,
+    sharedServices: [],
+    requireBackendVerification: false,
+  },
   watchNamespaces: [],
   ingressEnabled: true,
   gatewayApiEnabled: true,

@@ -3,6 +3,7 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../api/kinds.ts";
 import type { Diagnostic, DesiredEvent, Conflict } from "./finding.ts";
+import type { NginxReport } from "./ingress-nginx/report.ts";
 import type { DedicatedGateway } from "./gateway/dedicated/gateway.ts";
 import type { Manifest } from "./gateway/dedicated/plan.ts";
 import type { Vip } from "./gateway/scopes/vip-plan.ts";
@@ -42,6 +43,8 @@ export type Translation = {
   readonly wantedKeySets: ReadonlyMap<string, number>;
   /** The Ingresses that are ours to serve. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
+  /** What becomes of the annotations of each Ingress that is read as ingress-nginx reads it. */
+  readonly nginxReports: readonly NginxReport[];
   /** The desired statuses of the Gateway API objects of this controller. */
   readonly gatewayStatuses: GatewayStatuses;
   /** The Services that lead to the Gateways of the shared proxies, where Gateways have one. */

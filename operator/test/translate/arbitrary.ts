@@ -6,6 +6,7 @@ import { parseAllDocuments } from "yaml";
 import type { KindName } from "../../src/api/kinds.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { validateObject } from "../../src/api/validate.ts";
+import { nginxAnnotations } from "../../src/translate/ingress-nginx/annotations/index.ts";
 import type { TranslateSettings } from "../../src/translate/settings.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import type { WorldChange } from "../../src/world.ts";
@@ -17,7 +18,7 @@ const namespaces = ["blog", "shop"] as const;
 const services = ["api", "echo"] as const;
 const secrets = ["cert-a", "cert-b"] as const;
 const ourController = "svc-labs.dev/gateway-controller";
-const classes = ["other", "svc"] as const;
+const classes = ["nginx", "other", "svc"] as const;
 
 const metadata = (names: readonly string[], annotations: fc.Arbitrary<Record<string, string>>) =>
   fc.record(
@@ -32,6 +33,11 @@ const metadata = (names: readonly string[], annotations: fc.Arbitrary<Record<str
 
 const noAnnotations = fc.constant({});
 
+/** Annotations of ingress-nginx, some of which depend on other objects or on all Ingresses of a host. */
+const nginxNames = [...nginxAnnotations.keys(), "ssl-redirects"].map(
+  (name) => `nginx.ingress.kubernetes.io/${name}`,
+);
+
 const annotations = fc.dictionary(
   oneOf(
     "ingress.svc-labs.dev/max-body-size",
@@ -43,8 +49,21 @@ const annotations = fc.dictionary(
     "ingress.svc-labs.dev/use-regex",
     "ingress.svc-labs.dev/unknown",
     "kubernetes.io/ingress.class",
+    ...nginxNames,
   ),
-  oneOf("1k", "2m", "lots", "", "svc", "true", "merge-slashes", "none", "/a", "Connection: x\nX-A: 1"),
+  oneOf(
+    "1k",
+    "2m",
+    "lots",
+    "",
+    "svc",
+    "true",
+    "merge-slashes",
+    "none",
+    "/a",
+    "Connection: x\nX-A: 1",
+    "nginx",
+  ),
 );
 
 const host = oneOf("a.example.com", "*.example.com", "b.example.com", "", "not a host");
@@ -73,7 +92,7 @@ const ingress = fc.record({
   metadata: metadata(["one", "two", "three"], annotations),
   spec: fc.record(
     {
-      ingressClassName: oneOf("svc", "svc", "svc", "other", "missing"),
+      ingressClassName: oneOf("svc", "svc", "svc", "nginx", "nginx", "other", "missing"),
       defaultBackend: backend,
       rules: fc.array(
         fc.record(
@@ -103,7 +122,7 @@ const ingressClass = fc.record({
   }),
   spec: fc.record(
     {
-      controller: oneOf(ourController, ourController, ourController, "example.com/other"),
+      controller: oneOf(ourController, ourController, ourController, "k8s.io/ingress-nginx"),
       parameters: oneOf(
         {
           apiGroup: "ingress.svc-labs.dev",
@@ -123,7 +142,10 @@ const parameters = fc.record({
   apiVersion: fc.constant("ingress.svc-labs.dev/v1alpha1"),
   kind: fc.constant("SvcIngressClassParameters"),
   metadata: metadata(["defaults"], noAnnotations),
-  spec: fc.record({ defaultAnnotations: annotations, accessLog: fc.boolean() }, { requiredKeys: [] }),
+  spec: fc.record(
+    { defaultAnnotations: annotations, accessLog: fc.boolean(), annotations: oneOf("ingress-nginx") },
+    { requiredKeys: [] },
+  ),
 });
 
 const service = fc.record({
@@ -213,6 +235,9 @@ export const settings: fc.Arbitrary<TranslateSettings> = fc
     maxServiceEndpointBytes: oneOf(defaultTranslateSettings.maxServiceEndpointBytes, 100),
     maxEndpointBytes: oneOf(defaultTranslateSettings.maxEndpointBytes, 250, 50),
     hostOwnership: oneOf("off" as const, "namespace" as const),
+    ingressNginx: fc
+      .record({ classes: oneOf<readonly string[]>([], ["nginx"]), watchWithoutClass: fc.boolean() })
+      .map((nginx) => ({ ...defaultTranslateSettings.ingressNginx, ...nginx })),
   })
   .map((options) => ({ ...defaultTranslateSettings, ...options }));
 

@@ -30,7 +30,8 @@ export type GoldenCase = {
   readonly ownPorts: OwnPorts;
 };
 
-type Options = Partial<TranslateSettings> & {
+type Options = Partial<Omit<TranslateSettings, "ingressNginx">> & {
+  readonly ingressNginx?: Partial<TranslateSettings["ingressNginx"]>;
   readonly now?: string;
   readonly ownPorts?: Readonly<Record<string, readonly number[]>>;
 };
@@ -51,10 +52,14 @@ export function readCase(name: string): GoldenCase {
     if (value.kind === "TranslateSettings") options = { ...value.spec };
     else objects.push(complete(value));
   }
-  const { now, ownPorts = {}, ...settings } = options;
+  const { now, ownPorts = {}, ingressNginx, ...settings } = options;
   return {
     world: createWorld(objects),
-    settings: { ...defaultTranslateSettings, ...settings },
+    settings: {
+      ...defaultTranslateSettings,
+      ...settings,
+      ingressNginx: { ...defaultTranslateSettings.ingressNginx, ...ingressNginx },
+    },
     nowMs: now === undefined ? undefined : Date.parse(now),
     ownPorts: { addresses: Object.entries(ownPorts).map(([host, ports]) => ({ host, ports })) },
   };
@@ -79,6 +84,7 @@ export function renderCase({ world, settings, nowMs, ownPorts }: GoldenCase): st
         message,
       })),
       conflicts: translation.conflicts,
+      ...renderReports(translation),
       ...renderStatuses(translation),
       ...renderProvisioned(translation),
       ...(translation.backendPolicies.length > 0 && {
@@ -110,6 +116,19 @@ export function renderCase({ world, settings, nowMs, ownPorts }: GoldenCase): st
     },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
+}
+
+/** What becomes of annotations of ingress-nginx. */
+function renderReports({ nginxReports }: Translation): object {
+  const annotated = nginxReports.filter(({ verdicts }) => verdicts.length > 0);
+  if (annotated.length === 0) return {};
+  const reports = annotated.map(({ object, verdicts }) => [
+    formatRef(object),
+    Object.fromEntries(
+      verdicts.map(({ key, outcome, text }) => [key, text === "" ? outcome : `${outcome}: ${text}`]),
+    ),
+  ]);
+  return { annotations: Object.fromEntries(reports) as unknown };
 }
 
 /** What Gateways have of their own; nothing in a world where all are served alike. */

@@ -7,6 +7,8 @@ export type LocationParts = {
   readonly hostname?: string | undefined;
   readonly port?: number | undefined;
   readonly path?: ((path: string) => string) | undefined;
+  /** Leaves out a slash at the end of the URL. */
+  readonly cutSlash?: true;
 };
 
 /** The parts of a request that a redirect is built from. */
@@ -29,7 +31,9 @@ export function redirectReply(exchange: Redirected, statusCode: number, parts: L
   const port = parts.port ?? (parts.scheme === undefined ? portOf(exchange, scheme) : defaultPorts[scheme]);
   const authority = port === defaultPorts[scheme] ? host : `${host}:${port}`;
   const path = parts.path === undefined ? exchange.path : parts.path(exchange.path);
-  const location = `${scheme}://${authority}${path}${exchange.query}`;
+  const uri = `${path}${exchange.query}`;
+  const end = parts.cutSlash && uri.endsWith("/") ? uri.slice(0, -1) : uri;
+  const location = `${scheme}://${authority}${end}`;
   return { status: statusCode, headers: ["Location", location], body: "" };
 }
 

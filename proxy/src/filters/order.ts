@@ -53,10 +53,22 @@ export const filterOrder = [
     create: forwardingFieldsFilter,
   },
   {
+    slug: "max-body-size",
+    when: isEarly,
+    why: "rejects by the declared length before every other answer where the route says so, as ingress-nginx does",
+    create: maxBodySizeFilter,
+  },
+  {
     slug: "cors",
     when: isEarly,
     why: "answers preflights before every check where the route says so, as ingress-nginx does",
     create: corsFilter,
+  },
+  {
+    slug: "ssl-redirect",
+    when: isEarly,
+    why: "redirects to TLS before every check where the route says so, as ingress-nginx does",
+    create: sslRedirectFilter,
   },
   {
     slug: "ip-access-control",
@@ -70,6 +82,7 @@ export const filterOrder = [
   },
   {
     slug: "ssl-redirect",
+    when: (value) => !isEarly(value),
     why: "redirects to TLS before credentials are requested, but not clients that an address rule or rate limit rejects",
     create: sslRedirectFilter,
   },
@@ -81,6 +94,7 @@ export const filterOrder = [
   },
   {
     slug: "max-body-size",
+    when: (value) => !isEarly(value),
     why: "rejects by the declared length before credentials are checked and before the body is buffered",
     create: maxBodySizeFilter,
   },

@@ -13,4 +13,8 @@ export function sslRedirectFilter(redirect: SslRedirect): Filter {
 }
 
 /** The parts of the URL that the redirect changes. */
-export const sslRedirectParts = ({ port }: SslRedirect): LocationParts => ({ scheme: "https", port });
+export const sslRedirectParts = ({ port, cutSlash }: SslRedirect): LocationParts => ({
+  scheme: "https",
+  port,
+  ...(cutSlash && { cutSlash }),
+});

@@ -31,6 +31,24 @@ describe("compileFilters", () => {
     );
     expect(filters.map(({ slug }) => slug)).to.deep.equal(["ip-access-control", "max-body-size", "timeouts"]);
   });
+
+  it("an early limit of the body and an early redirect to https run before address rules, in this order", () => {
+    const filters = compileFilters(
+      {
+        "ip-access-control": { deny: [] },
+        "max-body-size": { early: true, maxBytes: 1 },
+        "ssl-redirect": { early: true, port: 443, statusCode: 308 },
+        "trust-forwarded-for": { header: "x-forwarded-for" },
+      },
+      environment,
+    );
+    expect(filters.map(({ slug }) => slug)).to.deep.equal([
+      "trust-forwarded-for",
+      "max-body-size",
+      "ssl-redirect",
+      "ip-access-control",
+    ]);
+  });
 });
 
 describe("the filter order", () => {

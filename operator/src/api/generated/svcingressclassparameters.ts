@@ -14,6 +14,8 @@ export type SvcIngressClassParameters = {
 export type SvcIngressClassParametersSpec = {
   /** Default for each annotation, by its full key (ingress.svc-labs.dev/...), in the same form as on an Ingress. */
   readonly defaultAnnotations?: { readonly [key: string]: string };
+  /** With ingress-nginx, the Ingresses of the class are read as ingress-nginx reads them: with its annotations and its defaults. */
+  readonly annotations?: "ingress-nginx";
   /** False excludes requests to Ingresses of the class from the access log. */
   readonly accessLog?: boolean;
 };

@@ -20,14 +20,22 @@ import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";
 export const readClassDefaults = memo(
   (
     parameters: ObjectOf<"SvcIngressClassParameters">,
-  ): { readonly defaults: ClassDefaults; readonly diagnostics: readonly Diagnostic[] } => {
+  ): {
+    readonly defaults: ClassDefaults;
+    readonly diagnostics: readonly Diagnostic[];
+    /** Those of the findings that are about keys of no annotation of this gateway, with their keys. */
+    readonly unknown: ReadonlyMap<Diagnostic, string>;
+  } => {
     const diagnostics: Diagnostic[] = [];
+    const unknown = new Map<Diagnostic, string>();
     const values = new Map<AnnotationDefinition<unknown>, unknown>();
     for (const [key, raw] of Object.entries(parameters.spec.defaultAnnotations ?? {})) {
       const place = { object: refOf(parameters), field: keyField("spec.defaultAnnotations", key) };
       const definition = annotations.get(key);
       if (definition === undefined) {
-        diagnostics.push(describeUnknownKey(place, key));
+        const finding = describeUnknownKey(place, key);
+        unknown.set(finding, key);
+        diagnostics.push(finding);
         continue;
       }
       if (definition.emptyIsAbsent === true && raw.trim() === "") continue;
@@ -53,7 +61,7 @@ export const readClassDefaults = memo(
       // A value was parsed by the definition that it is filed under.
       get: <T>(definition: AnnotationDefinition<T>) => values.get(definition) as T | undefined,
     };
-    return { defaults, diagnostics };
+    return { defaults, diagnostics, unknown };
   },
 );
 

@@ -27,6 +27,7 @@ import { translateFeatures } from "../features/index.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { foreignAnnotationsOf, reportForeignAnnotations } from "../foreign/foreign-annotations.ts";
 import type { View } from "../incremental/view.ts";
+import { nginxName } from "../ingress-nginx/class.ts";
 import type { ClassInfo } from "./classes.ts";
 
 type Findings = {
@@ -55,7 +56,7 @@ type ReadAnnotations = Findings & {
 /** The settings of the annotations for the rules and routes of the Ingress. */
 export function readAnnotations(
   ingress: ObjectOf<"Ingress">,
-  { defaults, isClosed }: ClassInfo,
+  { defaults, isClosed, nginx }: ClassInfo,
   surroundings: Surroundings,
 ): ReadAnnotations {
   const { read, context, ...findings } = openAnnotations(ingress, defaults, surroundings);
@@ -70,7 +71,12 @@ export function readAnnotations(
     describeUnknownKey({ object, field: keyField("metadata.annotations", key) }, key),
   );
   const ofClass = isClosed === true ? [classClosed({ object })] : [];
-  const foreign = reportForeignAnnotations(object, foreignAnnotationsOf(ingress.metadata.annotations ?? {}));
+  const isRead = (key: string): boolean =>
+    nginx !== undefined && nginxName(key, nginx.settings) !== undefined;
+  const foreign = reportForeignAnnotations(
+    object,
+    foreignAnnotationsOf(ingress.metadata.annotations ?? {}, isRead),
+  );
   const diagnostics = [...findings.diagnostics, ...unknown, ...foreign.diagnostics, ...ofClass];
   const ofClosed = ofClass.map(({ message }) => notServed(object, message));
   const events = [...findings.events, ...foreign.events, ...ofClosed];

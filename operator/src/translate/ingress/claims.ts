@@ -3,6 +3,7 @@ import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
+import type { FeaturesOnHost, HostWishes } from "../ingress-nginx/host-facts.ts";
 
 /** The claim of one Ingress on one host. */
 export type HostClaim = {
@@ -16,7 +17,15 @@ export type HostClaim = {
   readonly fallback: RouteClaim | undefined;
   /** Whether the default backend comes after those of all others. */
   readonly isLast?: true;
+  /** What an Ingress that is read as ingress-nginx reads it wants of the host as a whole; absent for any other. */
+  readonly nginx?: HostWishes;
 };
 
 /** A route with what a message about it says. */
-export type RouteClaim = { readonly route: Route; readonly field: string; readonly written: string };
+export type RouteClaim = {
+  readonly route: Route;
+  readonly field: string;
+  readonly written: string;
+  /** The features of the route where they depend on the whole host; those of `route` are what they may take up. */
+  readonly featuresOn?: FeaturesOnHost;
+};

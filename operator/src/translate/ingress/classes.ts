@@ -14,6 +14,8 @@ import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
 import type { Diagnostic } from "../finding.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
+import { nginxName, noNginxDefaults, readNginxDefaults, type NginxClass } from "../ingress-nginx/class.ts";
+import { readNginxConfig, type NginxConfig } from "../ingress-nginx/config.ts";
 import type { TranslateSettings } from "../settings.ts";
 
 const legacyClassAnnotation = "kubernetes.io/ingress.class";
@@ -29,6 +31,8 @@ export type ClassInfo = {
   readonly accessLog: boolean;
   /** Its defaults cannot be read, so all of it is closed: they may be what protects it. */
   readonly isClosed?: true;
+  /** How its Ingresses are read as ingress-nginx reads them; undefined: they are not. */
+  readonly nginx?: NginxClass;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -49,13 +53,25 @@ export type Classes = {
 
 /** Reads the classes of a world; what is read of one is kept until it, or its parameters, is another object. */
 export function createClassReader(
-  settings: Pick<TranslateSettings, "controllerName" | "ingressClass" | "classParametersStrict">,
+  settings: Pick<
+    TranslateSettings,
+    "controllerName" | "ingressClass" | "classParametersStrict" | "ingressNginx"
+  >,
 ): (world: World) => Classes {
-  const { controllerName, ingressClass, classParametersStrict: isStrict } = settings;
+  const { controllerName, ingressClass } = settings;
+  const { classes: nginxNames, watchWithoutClass } = settings.ingressNginx;
+  const isNginx = ({ metadata }: ObjectOf<"IngressClass">): boolean => nginxNames.includes(metadata.name);
+  const configOf = trackedMemo(readNginxConfig);
   // Unreadable defaults may be those that protect the class.
-  const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, _: undefined, { lookup }) =>
-    attempt(one, () => readClass(one, lookup, isStrict), closed),
+  const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, config: NginxConfig, { lookup }) =>
+    attempt(one, () => readClass(one, { lookup, settings, config, isNginx: isNginx(one) }), closed),
   );
+  /** The class of names without an IngressClass, and of Ingresses without a class. */
+  const withoutObject = memo((config: NginxConfig): ClassInfo => ({
+    ...noDefaults,
+    nginx: { settings: settings.ingressNginx, config, defaults: noNginxDefaults },
+    diagnostics: [],
+  }));
   type Last = {
     readonly list: World["IngressClass"];
     readonly infos: readonly ClassInfo[];
@@ -64,32 +80,49 @@ export function createClassReader(
   let last: Last | undefined;
   return (world) => {
     const list = world.IngressClass;
+    const config = configOf(settings.ingressNginx, undefined, world);
     const ours = list.filter(
-      ({ metadata, spec }) =>
-        spec?.controller === controllerName && (ingressClass === undefined || metadata.name === ingressClass),
+      (one) =>
+        isNginx(one) ||
+        (one.spec?.controller === controllerName &&
+          (ingressClass === undefined || one.metadata.name === ingressClass)),
     );
-    const infos = ours.map((one) => infoOf(one, undefined, world));
+    const infos = [...ours.map((one) => infoOf(one, config, world)), withoutObject(config)];
     if (last?.list !== list || !haveSameItems(last.infos, infos)) {
-      last = { list, infos, classes: classesOf(ours, infos, createLookup(world)) };
+      const adopted = { names: nginxNames, watchWithoutClass, info: withoutObject(config) };
+      last = { list, infos, classes: classesOf(ours, infos, adopted, createLookup(world)) };
     }
     return last.classes;
   };
 }
+
+/** The classes that are read as ingress-nginx reads them, and what holds for those without an IngressClass. */
+type Adopted = {
+  readonly names: readonly string[];
+  readonly watchWithoutClass: boolean;
+  readonly info: ClassInfo;
+};
 
 const servedBy = memo((ours: ClassInfo): Classification => ({ ours, diagnostics: [] }));
 
 function classesOf(
   ours: readonly ObjectOf<"IngressClass">[],
   infos: readonly ClassInfo[],
+  adopted: Adopted,
   lookup: Lookup,
 ): Classes {
-  const byName = new Map<string, Classification>();
-  for (const [index, info] of infos.entries()) {
-    byName.set(ours[index]?.metadata.name ?? "", servedBy(info));
+  const byName = new Map(adopted.names.map((name) => [name, servedBy(adopted.info)]));
+  for (const [index, { metadata }] of ours.entries()) {
+    const info = infos[index];
+    if (info !== undefined) byName.set(metadata.name, servedBy(info));
   }
   const defaults = ours.filter(({ metadata }) => metadata.annotations?.[defaultClassAnnotation] === "true");
   const [oldest] = defaults.sort((a, b) => compareAges(ageOf(a), ageOf(b)));
-  const otherwise = oldest === undefined ? undefined : byName.get(oldest.metadata.name);
+  const [firstAdopted = ""] = adopted.names;
+  const withoutClass = adopted.watchWithoutClass
+    ? (byName.get(firstAdopted) ?? servedBy(adopted.info))
+    : undefined;
+  const otherwise = oldest === undefined ? withoutClass : byName.get(oldest.metadata.name);
   return {
     classify: (ingress) => {
       const named = classNameOf(ingress);
@@ -128,19 +161,36 @@ function explainUnserved(
 const noDefaults = { defaults: undefined, accessLog: true };
 const closed = { ...noDefaults, isClosed: true } as const;
 
-/** `isStrict`: parameters that cannot be used close the class. See docs/routing.md, "Which Ingresses are served". */
-function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup, isStrict: boolean): ClassInfo {
+type ClassContext = {
+  readonly lookup: Lookup;
+  readonly settings: Pick<TranslateSettings, "classParametersStrict" | "ingressNginx">;
+  readonly config: NginxConfig;
+  /** Whether the settings name it as a class of ingress-nginx. */
+  readonly isNginx: boolean;
+};
+
+/**
+ * With `classParametersStrict`, parameters that cannot be used close the class. See docs/routing.md, "Which Ingresses are
+ * served".
+ */
+function readClass(
+  one: ObjectOf<"IngressClass">,
+  { lookup, settings, config, isNginx }: ClassContext,
+): ClassInfo {
+  const { classParametersStrict: isStrict, ingressNginx } = settings;
+  const nginx = isNginx && { nginx: { settings: ingressNginx, config, defaults: noNginxDefaults } };
   const reference = one.spec?.parameters;
-  if (reference === undefined) return { ...noDefaults, diagnostics: [] };
+  if (reference === undefined) return { ...noDefaults, ...nginx, diagnostics: [] };
   const place = { object: refOf(one), field: "spec.parameters" };
   const close = (why: string): ClassInfo => ({
     ...closed,
+    ...nginx,
     diagnostics: [
       protectionUnavailable(place, why, "every request to an Ingress of the class is answered 503"),
     ],
   });
   const none = (why: string): ClassInfo =>
-    isStrict ? close(why) : { ...noDefaults, diagnostics: [invalidClassParameters(place, why)] };
+    isStrict ? close(why) : { ...noDefaults, ...nginx, diagnostics: [invalidClassParameters(place, why)] };
   const { apiGroup = "", kind, namespace, name, scope } = reference;
   if (apiGroup !== parametersGroup || kind !== parametersKind) {
     return none(
@@ -155,8 +205,20 @@ function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup, isStrict: bool
   if (!isReadable(parameters)) {
     return close(`The defaults in ${parametersKind} ${namespace}/${name} cannot be read`);
   }
-  const { defaults, diagnostics } = readClassDefaults(parameters);
-  return { defaults, accessLog: parameters.spec.accessLog !== false, diagnostics };
+  const { defaults, diagnostics, unknown } = readClassDefaults(parameters);
+  const info = { defaults, accessLog: parameters.spec.accessLog !== false, diagnostics };
+  if (!isNginx && parameters.spec.annotations !== "ingress-nginx") return info;
+  const ofNginx = readNginxDefaults(parameters, ingressNginx);
+  const isOfNginx = (key: string | undefined): boolean =>
+    key !== undefined && nginxName(key, ingressNginx) !== undefined;
+  return {
+    ...info,
+    nginx: { settings: ingressNginx, config, defaults: ofNginx.defaults },
+    diagnostics: [
+      ...diagnostics.filter((finding) => !isOfNginx(unknown.get(finding))),
+      ...ofNginx.diagnostics,
+    ],
+  };
 }
 
 /** Whether the defaults are text by keys: an API server may have kept an object from before its schema. */

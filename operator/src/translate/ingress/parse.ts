@@ -31,6 +31,8 @@ type ParsedPath = {
   readonly match: PathMatch;
   /** The path as written in the Ingress, for messages. */
   readonly written: string;
+  /** The path type as it is written. */
+  readonly pathType: string | undefined;
   readonly rule: number;
   readonly path: number;
   /** Undefined: answered 503. */
@@ -110,6 +112,7 @@ function parseRules(
         host: host.value,
         match: match.value,
         written: written.path || "/",
+        pathType: written.pathType,
         rule,
         path,
         backend,

@@ -3,12 +3,14 @@ import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import type { ObjectRef } from "../../api/object.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointRef } from "../backends/service-port.ts";
 import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics/sizes.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
+import type { NginxReport } from "../ingress-nginx/report.ts";
 import type { ScopeSize } from "../size/object-size.ts";
 import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";
 import { readAnnotations } from "./annotations.ts";
@@ -33,9 +35,12 @@ export type IngressPlan = {
   /** Its size in a snapshot at each level. */
   readonly bytes: ScopeSize["bytes"];
   readonly isTooLarge: boolean;
+  /** What becomes of its annotations of ingress-nginx; absent where it is not read so. */
+  readonly nginx?: NginxReport;
 };
 
-type PlanContext = {
+/** What the plan of an Ingress depends on besides the Ingress. */
+export type PlanContext = {
   readonly info: ClassInfo;
   readonly view: View;
   readonly allowExternalName: boolean;
@@ -46,17 +51,19 @@ type PlanContext = {
 
 /** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
 export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
-  const nothing = {
-    claims: [],
-    endpointRefs: [],
-    events: [],
-    resources: [],
-    keySets: [],
-    bytes: [0, 0, 0] as const,
-    isTooLarge: false,
-  };
-  return attempt(ingress, () => plan(ingress, context), nothing);
+  return attempt(ingress, () => plan(ingress, context), nothingPlanned);
 }
+
+/** The plan of an Ingress that is set aside, without its findings. */
+export const nothingPlanned: Omit<IngressPlan, "diagnostics"> = {
+  claims: [],
+  endpointRefs: [],
+  events: [],
+  resources: [],
+  keySets: [],
+  bytes: [0, 0, 0],
+  isTooLarge: false,
+};
 
 function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const annotations = readAnnotations(ingress, context.info, context);
@@ -82,27 +89,35 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
       source,
     };
   });
-  const isTooLarge = areTooLarge(routesOf(wanted), context.ports);
   const isClosed = clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0);
-  const claims = isTooLarge || isClosed ? wanted.map(closeClaim) : wanted;
   const patterns = findPatternMistakes(ingress, parsed, annotations);
-  const tooLarge = isTooLarge ? [routesTooLarge({ object: parsed.ref }, maxRoutesBytes, 503)] : [];
+  const planned = finishPlan(parsed.ref, isClosed ? wanted.map(closeClaim) : wanted, context);
   return {
-    claims,
+    ...planned,
     endpointRefs: [...backends.endpointRefs, ...annotations.endpointRefs],
     diagnostics: [
       ...parsed.diagnostics,
       ...annotations.diagnostics,
       ...patterns.diagnostics,
       ...backends.diagnostics,
-      ...tooLarge,
+      ...planned.diagnostics,
     ],
     events: [...annotations.events, ...patterns.events],
     resources: annotations.resources,
     keySets: annotations.keySets,
-    bytes: bytesOf(claims, context.ports),
-    isTooLarge,
   };
+}
+
+/** The claims with their sizes; those of an Ingress with too many routes are closed. */
+export function finishPlan(
+  object: ObjectRef,
+  wanted: readonly HostClaim[],
+  { ports }: Pick<PlanContext, "ports">,
+): Pick<IngressPlan, "claims" | "diagnostics" | "bytes" | "isTooLarge"> {
+  const isTooLarge = areTooLarge(routesOf(wanted), ports);
+  const claims = isTooLarge ? wanted.map(closeClaim) : wanted;
+  const diagnostics = isTooLarge ? [routesTooLarge({ object }, maxRoutesBytes, 503)] : [];
+  return { claims, diagnostics, bytes: bytesOf(claims, ports), isTooLarge };
 }
 
 /** Where almost nothing differs between the levels, as for nearly all Ingresses, less than all is not worth looking at. */
@@ -130,7 +145,7 @@ export const closeClaim = ({ routes, fallback, ...claim }: HostClaim): HostClaim
   fallback: fallback && unserved(fallback),
 });
 
-const unserved = ({ route, ...claim }: RouteClaim): RouteClaim => {
+const unserved = ({ route, featuresOn: _featuresOn, ...claim }: RouteClaim): RouteClaim => {
   const { features: _, clients: __, ...rest } = route;
   return { ...claim, route: { ...rest, backends: [unresolvedBackend("")] } };
 };
@@ -179,9 +194,9 @@ const portKey = (service: string, port: BackendRef["port"]): string =>
   "number" in port ? `${service}:${port.number}` : `${service}/${port.name}`;
 
 /** Resolves each Service port once, however many rules name it. */
-function createBackendResolver(
-  { ref, namespace }: ParsedIngress,
-  { view, allowExternalName }: PlanContext,
+export function createBackendResolver(
+  { ref, namespace }: Pick<ParsedIngress, "ref" | "namespace">,
+  { view, allowExternalName }: Pick<PlanContext, "view" | "allowExternalName">,
 ): {
   readonly resolve: ToBackends;
   readonly endpointRefs: readonly EndpointRef[];

@@ -14,6 +14,8 @@ import { createFindings, type FindingsList } from "../incremental/findings-list.
 import { changesOf, createGroups, createKeyedList } from "../incremental/groups.ts";
 import { memo } from "../incremental/memo.ts";
 import { createTracker } from "../incremental/tracker.ts";
+import { planNginxIngress } from "../ingress-nginx/plan.ts";
+import type { NginxReport } from "../ingress-nginx/report.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createFitting } from "../size/fitting.ts";
 import type { SizeLedger } from "../size/ledger.ts";
@@ -40,6 +42,8 @@ export type RoutesPart = FindingsList & {
   readonly endpointRefs: readonly EndpointRef[];
   /** The key sets that routes name. */
   readonly keySets: readonly KeySetRef[];
+  /** What becomes of the annotations of ingress-nginx. */
+  readonly nginxReports: readonly NginxReport[];
 };
 
 /** The contribution of one Ingress, or of the settings: then `ingress` is undefined. */
@@ -71,7 +75,10 @@ export function createRouteTracker(
     compute: (ingress, { ours: info, diagnostics }: Classification, view): Contribution => {
       if (info === undefined) return { ...nothing, diagnostics, ingress, isOurs: false, size: undefined };
       const context = { info, view, allowExternalName, httpsPublicPort, ports: ports.length };
-      const plan = planIngress(ingress, context);
+      const plan =
+        info.nginx === undefined
+          ? planIngress(ingress, context)
+          : planNginxIngress(ingress, info.nginx, context);
       return { ...plan, ingress, isOurs: true, size: sizeOf(ingress, plan) };
     },
   });
@@ -91,6 +98,7 @@ export function createRouteTracker(
   );
   const disputed = createKeyedList(({ served }: HostTable) => served.host.host);
   const conflictsOf = memo((all: readonly HostTable[]) => all.flatMap(({ conflicts }) => conflicts));
+  const reports = createKeyedList(({ object }: NginxReport) => nameOf(object));
   const findings = createFindings<Contribution>(keyOf);
   const hostFindings = createFindings(({ served }: HostTable) => served.host.host);
 
@@ -99,6 +107,7 @@ export function createRouteTracker(
     resources.edit(changesOf(changes, (one) => one.resources));
     endpointRefs.edit(changesOf(changes, (one) => one.endpointRefs));
     keySets.edit(changesOf(changes, (one) => one.keySets));
+    reports.edit(changesOf(changes, ({ nginx }) => (nginx === undefined ? noReports : [nginx])));
     findings.edit(changes);
     const changed = tables.edit(changesOf(changes, ({ claims }) => claims));
     disputed.edit(changesOf(changed, (table) => (table.conflicts.length > 0 ? [table] : [])));
@@ -119,6 +128,7 @@ export function createRouteTracker(
       resources: resources.entries.values,
       endpointRefs: endpointRefs.entries.values,
       keySets: keySets.entries.values,
+      nginxReports: reports.entries.values,
       ...findings.list,
       ofHosts: hostFindings.list,
     };
@@ -158,6 +168,8 @@ const nothing: IngressPlan = {
   bytes: [0, 0, 0],
   isTooLarge: false,
 };
+
+const noReports: readonly NginxReport[] = [];
 
 const noIngress: readonly ObjectOf<"Ingress">[] = [];
 

@@ -9,6 +9,7 @@ import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { emptyWorld, type World } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
+import { createNginxHosts } from "../ingress-nginx/hosts.ts";
 import { noOwners, type HostOwners } from "../ownership.ts";
 import type { ServedHost } from "../routing.ts";
 import type { TranslateSettings } from "../settings.ts";
@@ -60,6 +61,7 @@ export function createIngressTranslator(
   const updateCertificates = createCertificateTracker(settings);
   const ports = listeners.map(({ port }) => port);
   const setClientRules = createClientRuleSetter(ports);
+  const finishNginxHosts = createNginxHosts(ports);
   const hostsOf = memo((all: readonly HostTable[]) => all.map(({ served }) => served));
   // In the order of their keys, in which ports are text.
   const byText = [...ports.keys()].sort((a, b) => compareText(String(ports[a]), String(ports[b])));
@@ -95,7 +97,8 @@ export function createIngressTranslator(
         const owned = isOwned
           ? leaveToOwners(tables, tlsHosts, routeOwners, { ports, lastResort })
           : { tables, conflicts: routes.conflicts, ofHosts, tlsHosts, ofTlsHosts };
-        const served = setClientRules(owned.tables, owned.tlsHosts);
+        const finished = finishNginxHosts(owned.tables, owned.tlsHosts);
+        const served = setClientRules(finished, owned.tlsHosts);
         const part = {
           hosts: hostsOf(served),
           routes: resourcesOf(served),
@@ -150,6 +153,7 @@ export const noIngresses: IngressPart = {
   endpointRefs: [],
   resources: [],
   keySets: [],
+  nginxReports: [],
   tls: { certificates: {}, hosts: [] },
   clientCerts: { authorities: {}, hosts: [] },
   tlsHosts: noEntries,

@@ -1,0 +1,47 @@
+/** Findings about annotations of ingress-nginx. See docs/reference/events.md, "Findings". */
+import type { Diagnostic } from "../finding.ts";
+import { quote } from "../text.ts";
+import { finding, type Place } from "./define-finding.ts";
+
+/** Names that begin so were meant to protect something. */
+const protectiveBeginning = /^(?:auth|limit|whitelist|deny|allow)/;
+
+/** `meant` is the name that is similar. */
+export const unknownNginxAnnotation = (
+  place: Place,
+  key: string,
+  name: string,
+  meant: string | undefined,
+): Diagnostic =>
+  (protectiveBeginning.test(name)
+    ? finding("error", "UnknownNginxAnnotation")
+    : finding("warning", "UnknownNginxAnnotation"))(
+    place,
+    `${quote(key)} is not an annotation of ingress-nginx${meant === undefined ? "" : ` (did you mean ${meant}?)`}; it has no effect`,
+  );
+
+export const removedNginxAnnotation = (place: Place, name: string, instead: string): Diagnostic =>
+  finding("warning", "RemovedNginxAnnotation")(
+    place,
+    `${quote(name)} has no effect in ingress-nginx 1.15 either. ${instead}`,
+  );
+
+export const noEffect = (place: Place, message: string, severity: "warning" | "error"): Diagnostic =>
+  (severity === "error" ? finding("error", "NoEffect") : finding("warning", "NoEffect"))(place, message);
+
+export const servedDifferently = (place: Place, message: string): Diagnostic =>
+  finding("info", "ServedDifferently")(place, message);
+
+export const protectionRefused = (place: Place, message: string): Diagnostic =>
+  finding("error", "ProtectionRefused")(place, message);
+
+/** An annotation that is not served. */
+export const notSupported = (place: Place, message: string): Diagnostic =>
+  finding("warning", "NotSupported")(place, message);
+
+/** An annotation of ingress-nginx beside one of this gateway about the same setting. */
+export const annotationOverridden = (place: Place, name: string, own: string): Diagnostic =>
+  finding("warning", "AnnotationOverridden")(
+    place,
+    `${own} is about the same setting and takes precedence; ${name} has no effect`,
+  );

@@ -1,0 +1,74 @@
+/** Annotations about Basic authentication. */
+import { referenceForm, textForm, wordForm } from "../values.ts";
+import { declare } from "./declare.ts";
+
+export const authType = declare({
+  name: "auth-type",
+  form: wordForm(["basic", "digest"]),
+  bad: "X",
+  risk: "Low",
+  scope: "location",
+  protective: true,
+  shownDefault: "none",
+  own: ["auth-basic-secret"],
+  served: "not-yet",
+  meaning: "Whether clients must log in.",
+  here: "As there, but for `digest`: requests get 503 (`DigestUnsupported`).",
+});
+
+export const authSecret = declare({
+  name: "auth-secret",
+  form: referenceForm({ optionalNamespace: true }),
+  bad: "D",
+  risk: "Medium",
+  scope: "location",
+  protective: true,
+  shownDefault: "none",
+  own: ["auth-basic-secret"],
+  served: "not-yet",
+  meaning: "The Secret with users and the hashes of their passwords.",
+  here: "As there; hashes of DES crypt are skipped.",
+});
+
+export const authSecretType = declare({
+  name: "auth-secret-type",
+  form: wordForm(["auth-file", "auth-map"]),
+  bad: "X",
+  risk: "Low",
+  scope: "location",
+  protective: true,
+  builtIn: "auth-file",
+  shownDefault: "`auth-file`",
+  served: "not-yet",
+  meaning: "Whether the Secret holds a file in key `auth`, or a user in each key.",
+  here: "As there.",
+});
+
+export const authRealm = declare({
+  name: "auth-realm",
+  form: textForm("text", /^[A-Za-z0-9\-._~/: ]*$/, "letters, digits, blanks and -._~/:"),
+  bad: "X",
+  risk: "Medium",
+  scope: "location",
+  protective: true,
+  builtIn: "",
+  shownDefault: "empty",
+  served: "not-yet",
+  meaning: "The realm of the login.",
+  here: "As there; `off` does not switch the login off.",
+});
+
+export const satisfy = declare({
+  name: "satisfy",
+  form: wordForm(["any", "all"]),
+  bad: "I",
+  risk: "Low",
+  scope: "location",
+  protective: true,
+  builtIn: "all",
+  shownDefault: "`all`",
+  served: "not-yet",
+  meaning: "Whether one of address lists, login and `auth-url` is enough.",
+  here: "As there.",
+  isNeutral: (value) => value === "all",
+});

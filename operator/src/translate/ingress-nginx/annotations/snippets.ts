@@ -1,0 +1,32 @@
+/** Annotations that hold parts of nginx's configuration. They are never executed. */
+import { linesForm } from "../values.ts";
+import { declare } from "./declare.ts";
+
+const snippet = {
+  form: linesForm("nginx configuration"),
+  bad: "X",
+  risk: "Critical",
+  protective: true,
+  shownDefault: "none",
+  served: "not-yet",
+  here: "Never executed.",
+} as const;
+
+export const configurationSnippet = declare({
+  ...snippet,
+  name: "configuration-snippet",
+  scope: "location",
+  meaning: "Configuration of the locations of the Ingress.",
+});
+export const serverSnippet = declare({
+  ...snippet,
+  name: "server-snippet",
+  scope: "host",
+  meaning: "Configuration of the host.",
+});
+export const streamSnippet = declare({
+  ...snippet,
+  name: "stream-snippet",
+  scope: "host",
+  meaning: "Configuration of TCP and UDP of the whole controller.",
+});

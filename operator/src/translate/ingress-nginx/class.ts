@@ -1,0 +1,68 @@
+/** What a class says about its Ingresses that are read as ingress-nginx reads them. */
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { invalidClassDefault } from "../diagnostics/classes.ts";
+import { describeProblem, keyField } from "../diagnostics/define-finding.ts";
+import { unknownNginxAnnotation } from "../diagnostics/ingress-nginx.ts";
+import { protectionUnavailable } from "../diagnostics/references.ts";
+import type { Diagnostic } from "../finding.ts";
+import type { IngressNginxSettings } from "../settings.ts";
+import type { NginxAnnotation } from "./annotations/declare.ts";
+import { nginxAnnotations, similarAnnotation } from "./annotations/index.ts";
+import type { NginxConfig } from "./config.ts";
+import { isClosing, readValue } from "./value.ts";
+
+/** Defaults of annotations, by name without prefix: a value, or why it cannot be used. */
+export type NginxDefaults = ReadonlyMap<string, Result<unknown>>;
+
+/** A class that is read so. The same object while nothing in it changes. */
+export type NginxClass = {
+  readonly settings: IngressNginxSettings;
+  readonly config: NginxConfig;
+  /** What its SvcIngressClassParameters hold. */
+  readonly defaults: NginxDefaults;
+};
+
+export const noNginxDefaults: NginxDefaults = new Map();
+
+/** The name of an annotation without the prefix of ingress-nginx; undefined for keys of others. */
+export function nginxName(
+  key: string,
+  { annotationsPrefix }: Pick<IngressNginxSettings, "annotationsPrefix">,
+): string | undefined {
+  const isOurs = key.startsWith(annotationsPrefix) && key[annotationsPrefix.length] === "/";
+  return isOurs ? key.slice(annotationsPrefix.length + 1) : undefined;
+}
+
+/** The defaults for annotations of ingress-nginx that the parameters of a class hold. */
+export function readNginxDefaults(
+  parameters: ObjectOf<"SvcIngressClassParameters">,
+  settings: IngressNginxSettings,
+): { readonly defaults: NginxDefaults; readonly diagnostics: readonly Diagnostic[] } {
+  const defaults = new Map<string, Result<unknown>>();
+  const diagnostics: Diagnostic[] = [];
+  for (const [key, raw] of Object.entries(parameters.spec.defaultAnnotations ?? {})) {
+    const name = nginxName(key, settings);
+    if (name === undefined) continue;
+    const place = { object: refOf(parameters), field: keyField("spec.defaultAnnotations", key) };
+    const annotation = nginxAnnotations.get(name);
+    if (annotation === undefined) {
+      diagnostics.push(unknownNginxAnnotation(place, key, name, similarAnnotation(name)));
+      continue;
+    }
+    const value = readValue(annotation, raw);
+    if (value === undefined) continue;
+    defaults.set(nameOf(annotation), value);
+    if (value.ok) continue;
+    diagnostics.push(
+      isClosing(annotation)
+        ? protectionUnavailable(place, describeProblem(value.error), "every request is answered 503")
+        : invalidClassDefault(place, value.error),
+    );
+  }
+  return { defaults, diagnostics };
+}
+
+/** Another spelling counts as the name that it stands for. */
+const nameOf = ({ name, aliasOf = name }: NginxAnnotation): string => aliasOf;

@@ -1,0 +1,47 @@
+/** The settings of ingress-nginx's ConfigMap that are not defaults of annotations. See docs/ingress-nginx.md. */
+import type { View } from "../incremental/view.ts";
+import type { IngressNginxSettings } from "../settings.ts";
+import type { Risk } from "./annotations/declare.ts";
+
+/** Typed values of keys; each is the built-in one unless the ConfigMap, or the class, sets it. */
+export type ConfigKeys = {
+  readonly annotationsRiskLevel: Risk;
+  readonly hsts: boolean;
+  readonly hstsMaxAge: number;
+  readonly hstsIncludeSubdomains: boolean;
+  readonly hstsPreload: boolean;
+  readonly httpRedirectCode: 301 | 302 | 307 | 308;
+  /** Beginnings of paths that are not redirected to https. */
+  readonly noTlsRedirectLocations: readonly string[];
+  /** Beginnings of paths that need no credentials. */
+  readonly noAuthLocations: readonly string[];
+};
+
+/** What a ConfigMap says. */
+export type NginxConfig = {
+  readonly keys: ConfigKeys;
+  /** Defaults of annotations, by name without prefix. Each was read by the form of the annotation. */
+  readonly defaults: ReadonlyMap<string, unknown>;
+};
+
+/** The settings without a ConfigMap. */
+const builtInConfig: NginxConfig = {
+  keys: {
+    annotationsRiskLevel: "High",
+    hsts: true,
+    hstsMaxAge: 31_536_000,
+    hstsIncludeSubdomains: true,
+    hstsPreload: false,
+    httpRedirectCode: 308,
+    noTlsRedirectLocations: ["/.well-known/acme-challenge"],
+    noAuthLocations: ["/.well-known/acme-challenge"],
+  },
+  defaults: new Map(),
+};
+
+/** The settings of the ConfigMap that the flags name. */
+export const readNginxConfig: (
+  settings: IngressNginxSettings,
+  extra: undefined,
+  view: View,
+) => NginxConfig = () => builtInConfig;

@@ -1,0 +1,71 @@
+/** What the translation of a group of annotations gets, and what it gives. README.md says how a group is added. */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import type { EndpointRef } from "../../backends/service-port.ts";
+import type { Place } from "../../diagnostics/define-finding.ts";
+import type { Diagnostic } from "../../finding.ts";
+import type { View } from "../../incremental/view.ts";
+import type { NginxAnnotation } from "../annotations/declare.ts";
+import type { NginxClass } from "../class.ts";
+import type { HostFacts, HostWishes } from "../host-facts.ts";
+import type { NginxReader } from "../reader.ts";
+
+/** A path of the Ingress, or its default backend. */
+export type NginxPath = {
+  readonly host: HostPattern;
+  readonly match: PathMatch;
+  /** The path as it is written. */
+  readonly written: string;
+  /** `spec.rules[].http.paths[].pathType` as it is written. */
+  readonly pathType: string | undefined;
+  readonly isDefaultBackend: boolean;
+};
+
+type Named = Pick<NginxAnnotation, "name">;
+
+/** What a group can look up, report and provide besides reading annotations. */
+export type GroupContext = View & {
+  readonly ingress: ObjectOf<"Ingress">;
+  readonly namespace: string;
+  readonly nginx: NginxClass;
+  /** Whether ExternalName Services may be backends. */
+  readonly allowExternalName: boolean;
+  /** The port at which clients reach the HTTPS listener of Ingresses. */
+  readonly httpsPublicPort: number;
+  /** Answers every request to the paths of the Ingress 503, because it could not be protected as the annotation asks. */
+  readonly close: (annotation: Named, why: string) => void;
+  /** Reports a value that is ignored in ingress-nginx as well. `why` names the value and what is expected. */
+  readonly ignore: (annotation: Named, why: string) => void;
+  /** Reports what is different from ingress-nginx. */
+  readonly differs: (annotation: Named, how: string) => void;
+  /** Reports a setting that does nothing, in ingress-nginx as well; an error where its author wanted protection. */
+  readonly noEffect: (annotation: Named, why: string, severity?: "warning" | "error") => void;
+  /** Reports a finding of another kind about an annotation. */
+  readonly report: (annotation: Named, finding: (place: Place) => Diagnostic) => void;
+  /** Adds a Service port whose endpoints are used. */
+  readonly useEndpoints: (endpointRef: EndpointRef) => void;
+  /** Adds a resource that routes refer to. */
+  readonly provide: (resource: Resource) => void;
+};
+
+/** What a group contributes to the plan of an Ingress; what several of them say about one feature is joined. */
+export type GroupOutput = {
+  /** Features of every route. */
+  readonly features?: RouteFeatures | undefined;
+  /** Features of the route of a path. */
+  readonly ofPath?: (path: NginxPath) => RouteFeatures | undefined;
+  /** Features of the route of a path that depend on the whole host. */
+  readonly onHost?: (path: NginxPath, facts: HostFacts) => RouteFeatures | undefined;
+  /** Changes each backend of a path. */
+  readonly backend?: (backend: Backend, path: NginxPath) => Backend;
+  /** Changes the route of a path, after all features. */
+  readonly route?: (route: Route, path: NginxPath) => Route;
+  /** What it wants of each host of the Ingress. */
+  readonly host?: HostWishes;
+};
+
+export type Group = (read: NginxReader, context: GroupContext) => GroupOutput;

@@ -1,0 +1,84 @@
+/** What hosts with Ingresses of ingress-nginx need that is known only when all Ingresses are planned. */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { memo } from "../incremental/memo.ts";
+import type { RouteClaim } from "../ingress/claims.ts";
+import { withRoutes, type HostTable } from "../ingress/host-table.ts";
+import type { TlsHostTable } from "../ingress/tls-host-table.ts";
+import type { FeaturesOnHost, HostFacts } from "./host-facts.ts";
+
+type TlsHosts = SortedEntries<TlsHostTable, string>;
+
+/**
+ * Gives the routes of these hosts the features that depend on the host as a whole. A table without such routes stays the
+ * same one, and one whose facts are the same is not built again.
+ */
+export function createNginxHosts(
+  ports: readonly number[],
+): (tables: readonly HostTable[], tlsHosts: TlsHosts) => readonly HostTable[] {
+  type Known = { readonly facts: HostFacts; readonly output: HostTable };
+  const known = new WeakMap<HostTable, Known>();
+  const finish = (table: HostTable, tlsHosts: TlsHosts): HostTable => {
+    const facts = factsOf(table, tlsHosts);
+    const last = known.get(table);
+    if (last?.facts.hasTls === facts.hasTls && last.facts.ownerNamespace === facts.ownerNamespace) {
+      return last.output;
+    }
+    const dependent = dependentOf(table);
+    const output = withRoutes(table, ports, (value) => ({
+      ...value,
+      routes: value.routes.map((route) => onHost(route, dependent.get(route.id), facts)),
+    }));
+    known.set(table, { facts, output });
+    return output;
+  };
+  let last:
+    { readonly tables: object; readonly tlsHosts: object; readonly output: readonly HostTable[] } | undefined;
+  return (tables, tlsHosts) => {
+    if (!haveDependent(tables)) return tables;
+    if (last?.tables !== tables || last.tlsHosts !== tlsHosts) {
+      const output = tables.map((table) => (dependentOf(table).size === 0 ? table : finish(table, tlsHosts)));
+      last = { tables, tlsHosts, output };
+    }
+    return last.output;
+  };
+}
+
+/** The routes whose features depend on the host, by id. */
+const dependentOf = memo((table: HostTable): ReadonlyMap<string, FeaturesOnHost> => {
+  const dependent = new Map<string, FeaturesOnHost>();
+  const add = ({ route, featuresOn }: RouteClaim): void => {
+    if (featuresOn !== undefined) dependent.set(route.id, featuresOn);
+  };
+  for (const { routes, fallback } of table.claims) {
+    routes.forEach(add);
+    if (fallback !== undefined) add(fallback);
+  }
+  return dependent.size === 0 ? none : dependent;
+});
+
+const none: ReadonlyMap<string, FeaturesOnHost> = new Map();
+
+const haveDependent = memo((tables: readonly HostTable[]) =>
+  tables.some((table) => dependentOf(table).size > 0),
+);
+
+function onHost(route: Route, featuresOn: FeaturesOnHost | undefined, facts: HostFacts): Route {
+  if (featuresOn === undefined) return route;
+  const { features: _, ...rest } = route;
+  const features = featuresOn(facts);
+  return features === undefined ? rest : { ...rest, features };
+}
+
+const factsOf = ({ served: { host }, owner }: HostTable, tlsHosts: TlsHosts): HostFacts => ({
+  hasTls: namesOver(host).some((name) => findEntry(tlsHosts, name)?.claims.some(isOfIngress) === true),
+  ownerNamespace: owner?.namespace,
+});
+
+/** The default certificate of the settings makes no host one with TLS. */
+const isOfIngress = ({ owner }: TlsHostTable["claims"][number]): boolean => owner.kind === "Ingress";
+
+/** The names under which a host may be listed: its own, and a wildcard for it. */
+const namesOver = ({ kind, host }: HostPattern): readonly string[] =>
+  kind === "exact" && host.includes(".") ? [host, `*${host.slice(host.indexOf("."))}`] : [host];

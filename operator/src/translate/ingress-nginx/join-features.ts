@@ -1,0 +1,37 @@
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+
+type Value = { readonly [name: string]: unknown };
+
+/**
+ * The features of both. Of a feature that both have, lists are put one after the other and other properties are those of
+ * `later`, so that each side only says what it sets.
+ */
+export function joinFeatures(
+  earlier: RouteFeatures | undefined,
+  later: RouteFeatures | undefined,
+): RouteFeatures | undefined {
+  if (earlier === undefined || later === undefined) return later ?? earlier;
+  const joined: { [slug: string]: unknown } = { ...earlier };
+  for (const [slug, value] of Object.entries(later)) joined[slug] = joinValues(joined[slug], value);
+  // Both are features of a route, and properties keep their types.
+  return joined as RouteFeatures;
+}
+
+function joinValues(earlier: unknown, later: unknown): unknown {
+  if (later === undefined) return earlier;
+  if (Array.isArray(earlier) && Array.isArray(later))
+    return [...(earlier as unknown[]), ...(later as unknown[])];
+  if (!isObject(earlier) || !isObject(later)) return later;
+  const joined: { [name: string]: unknown } = { ...earlier };
+  for (const [name, value] of Object.entries(later)) {
+    const before = joined[name];
+    joined[name] =
+      Array.isArray(before) && Array.isArray(value)
+        ? [...(before as unknown[]), ...(value as unknown[])]
+        : value;
+  }
+  return joined;
+}
+
+const isObject = (value: unknown): value is Value =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

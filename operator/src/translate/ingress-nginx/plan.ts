@@ -1,0 +1,221 @@
+/** Plans one Ingress as ingress-nginx reads it. See docs/ingress-nginx.md. */
+import { annotationKey, annotationPrefix } from "@svc-gateway/common/features/definition.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { attempt } from "../attempt.ts";
+import { noEffect, servedDifferently } from "../diagnostics/ingress-nginx.ts";
+import type { ClassDefaults } from "../features/annotation-reader.ts";
+import { hasOwnValue } from "../features/annotation-reader.ts";
+import { readAnnotations } from "../ingress/annotations.ts";
+import type { HostClaim, RouteClaim } from "../ingress/claims.ts";
+import { clientRulesOf } from "../ingress/client-rules.ts";
+import { anyHost } from "../ingress/host.ts";
+import { parseIngress, pathField, type BackendRef, type ParsedIngress } from "../ingress/parse.ts";
+import { anyPath } from "../ingress/path.ts";
+import {
+  closeClaim,
+  createBackendResolver,
+  finishPlan,
+  nothingPlanned,
+  type IngressPlan,
+  type PlanContext,
+} from "../ingress/plan.ts";
+import { expandRewriteTarget } from "../ingress/rewrite-target.ts";
+import { readAuthTls } from "../ingress/tls.ts";
+import type { NginxClass } from "./class.ts";
+import { groups } from "./groups/index.ts";
+import type { GroupContext, GroupOutput, NginxPath } from "./groups/group.ts";
+import type { HostFacts } from "./host-facts.ts";
+import { joinFeatures } from "./join-features.ts";
+import { openNginxAnnotations, type NginxAnnotations, type OwnNames } from "./reader.ts";
+
+/** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
+export const planNginxIngress = (
+  ingress: ObjectOf<"Ingress">,
+  nginx: NginxClass,
+  context: PlanContext,
+): IngressPlan => attempt(ingress, () => plan(ingress, nginx, context), nothingPlanned);
+
+function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanContext): IngressPlan {
+  const { info, view } = context;
+  const annotations = openNginxAnnotations(ingress, nginx, ownNamesOf(ingress, info.defaults));
+  const ofClass = { ...info, defaults: info.defaults && withoutNames(info.defaults, annotations.replaced) };
+  const own = readAnnotations(ingress, ofClass, context);
+  const parsed = parseIngress(ingress, own.useRegex);
+  const backends = createBackendResolver(parsed, context);
+  const collected = collectOutputs(ingress, nginx, context, annotations);
+  const clients = readAuthTls(ingress, view);
+  const rules = clients && clientRulesOf(parsed.ref, clients);
+  const source = { kind: "Ingress", name: parsed.ref.name, namespace: parsed.namespace };
+  // Sizes are counted with the features of a host with TLS, which has the most.
+  const assumed: HostFacts = { hasTls: true, ownerNamespace: parsed.namespace };
+
+  const toRoute = (
+    id: string,
+    path: NginxPath,
+    backend: BackendRef | undefined,
+  ): Omit<RouteClaim, "field"> => {
+    const ofOwn =
+      path.match.type === "regex"
+        ? expandRewriteTarget(own.features, own.rewriteTarget, path.match.value)
+        : own.features;
+    const ofPath = joinAll(collected.outputs.map((one) => joinFeatures(one.features, one.ofPath?.(path))));
+    const featuresOn = (facts: HostFacts): RouteFeatures | undefined =>
+      joinFeatures(
+        joinFeatures(ofPath, joinAll(collected.outputs.map((one) => one.onHost?.(path, facts)))),
+        ofOwn,
+      );
+    const features = featuresOn(assumed);
+    const route: Route = {
+      ...(!info.accessLog && { accessLog: false }),
+      backends: changeBackends(collected.outputs, backends.resolve(backend), path),
+      ...(rules && { clients: rules }),
+      ...(path.isDefaultBackend && { fallback: true }),
+      ...(features && { features }),
+      id: `ingress/${parsed.age.key}:${id}`,
+      match: { path: path.match },
+      source,
+    };
+    const changed = collected.outputs.reduce((before, one) => one.route?.(before, path) ?? before, route);
+    return { route: changed, written: path.written, featuresOn };
+  };
+
+  const isClosed =
+    annotations.isClosed() || (clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0));
+  const wanted = claimHosts(parsed, { pathLevel: own.pathLevel ?? "merge-slashes" }, toRoute);
+  const wishes = Object.assign({}, ...collected.outputs.map(({ host }) => host)) as object;
+  const claims = wanted.map((claim) => ({ ...claim, nginx: wishes }));
+  const planned = finishPlan(parsed.ref, isClosed ? claims.map(closeClaim) : claims, context);
+  return {
+    ...planned,
+    endpointRefs: [...backends.endpointRefs, ...own.endpointRefs, ...collected.endpointRefs],
+    diagnostics: [
+      ...parsed.diagnostics,
+      ...own.diagnostics,
+      ...annotations.diagnostics,
+      ...backends.diagnostics,
+      ...planned.diagnostics,
+    ],
+    events: [...own.events, ...annotations.events],
+    resources: [...own.resources, ...collected.resources],
+    keySets: own.keySets,
+    nginx: annotations.report(),
+  };
+}
+
+type Collected = Pick<IngressPlan, "endpointRefs" | "resources"> & {
+  readonly outputs: readonly GroupOutput[];
+};
+
+/** What all groups say about the Ingress. */
+function collectOutputs(
+  ingress: ObjectOf<"Ingress">,
+  nginx: NginxClass,
+  { view, allowExternalName, httpsPublicPort }: PlanContext,
+  { read, say }: NginxAnnotations,
+): Collected {
+  const endpointRefs: IngressPlan["endpointRefs"][number][] = [];
+  const resources: IngressPlan["resources"][number][] = [];
+  const context: GroupContext = {
+    ...view,
+    ingress,
+    namespace: ingress.metadata.namespace,
+    nginx,
+    allowExternalName,
+    httpsPublicPort,
+    close: say.close,
+    ignore: say.ignore,
+    differs: (annotation, how) =>
+      say.finding(annotation, (place) => servedDifferently(place, `${annotation.name}: ${how}`), {
+        outcome: "differently",
+        text: how,
+      }),
+    noEffect: (annotation, why, severity = "warning") =>
+      say.finding(annotation, (place) => noEffect(place, `${annotation.name}: ${why}`, severity), {
+        outcome: "no-effect",
+        text: why,
+      }),
+    report: (annotation, finding) => say.finding(annotation, finding),
+    useEndpoints: (ref) => endpointRefs.push(ref),
+    provide: (resource) => resources.push(resource),
+  };
+  return { outputs: groups.map((group) => group(read, context)), endpointRefs, resources };
+}
+
+const joinAll = (all: readonly (RouteFeatures | undefined)[]): RouteFeatures | undefined =>
+  all.reduce<RouteFeatures | undefined>(joinFeatures, undefined);
+
+const changeBackends = (
+  outputs: readonly GroupOutput[],
+  backends: readonly Backend[],
+  path: NginxPath,
+): readonly Backend[] =>
+  outputs.reduce(
+    (before, { backend: change }) =>
+      change === undefined ? before : before.map((backend) => change(backend, path)),
+    backends,
+  );
+
+type ToRoute = (id: string, path: NginxPath, backend: BackendRef | undefined) => Omit<RouteClaim, "field">;
+
+/** A default backend applies to the hosts of the rules; without rules, to all hosts that no Ingress names. */
+function claimHosts(
+  parsed: ParsedIngress,
+  { pathLevel }: Pick<HostClaim, "pathLevel">,
+  toRoute: ToRoute,
+): readonly HostClaim[] {
+  const routesByHost = new Map<string, RouteClaim[]>(parsed.hosts.map(({ host }) => [host, []]));
+  for (const { host, match, written, pathType, rule, path, backend } of parsed.paths) {
+    const claim = toRoute(
+      `${rule}.${path}`,
+      { host, match, written, pathType, isDefaultBackend: false },
+      backend,
+    );
+    routesByHost.get(host.host)?.push({ ...claim, field: pathField(rule, path) });
+  }
+  const { defaultBackend } = parsed;
+  const hosts = defaultBackend !== undefined && parsed.hosts.length === 0 ? [anyHost] : parsed.hosts;
+  return hosts.map((host) => ({
+    host,
+    owner: parsed.ref,
+    age: parsed.age,
+    pathLevel,
+    routes: routesByHost.get(host.host) ?? [],
+    fallback: defaultBackend && {
+      ...toRoute(
+        "default",
+        { host, match: anyPath, written: anyPath.value, pathType: undefined, isDefaultBackend: true },
+        defaultBackend.backend,
+      ),
+      field: "spec.defaultBackend",
+    },
+  }));
+}
+
+/** The annotations of this gateway that are set, by their names without prefix. */
+function ownNamesOf(ingress: ObjectOf<"Ingress">, defaults: ClassDefaults | undefined): OwnNames {
+  const { annotations = {} } = ingress.metadata;
+  const nameOf = (key: string): string => key.slice(annotationPrefix.length);
+  const isOwn = (key: string): boolean => key.startsWith(annotationPrefix);
+  return {
+    ofIngress: new Set(
+      Object.keys(annotations)
+        .filter(isOwn)
+        .map(nameOf)
+        .filter((name) => hasOwnValue(annotations, { name })),
+    ),
+    ofClass: new Set((defaults?.keys ?? []).filter(isOwn).map(nameOf)),
+  };
+}
+
+/** The defaults of a class without those of some annotations. */
+function withoutNames(defaults: ClassDefaults, names: ReadonlySet<string>): ClassDefaults {
+  if (names.size === 0) return defaults;
+  const keys = new Set([...names].map((name) => annotationKey({ name })));
+  return {
+    namespace: defaults.namespace,
+    keys: defaults.keys.filter((key) => !keys.has(key)),
+    get: (definition) => (names.has(definition.name) ? undefined : defaults.get(definition)),
+  };
+}

@@ -1,0 +1,294 @@
+/**
+ * Reads the annotations of one Ingress with their precedence: its own, the defaults of its class, the ConfigMap, the
+ * built-in value. Every annotation gets a verdict. See docs/ingress-nginx.md, "How annotations are read".
+ */
+import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import { describeProblem, keyField, type Place } from "../diagnostics/define-finding.ts";
+import { invalidAnnotation } from "../diagnostics/annotations.ts";
+import {
+  annotationOverridden,
+  notSupported,
+  protectionRefused,
+  removedNginxAnnotation,
+  servedDifferently,
+  unknownNginxAnnotation,
+} from "../diagnostics/ingress-nginx.ts";
+import { invalidAnnotationEvent, notServed } from "../events.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
+import type { NginxAnnotation } from "./annotations/declare.ts";
+import { formerAnnotation, nginxAnnotations, similarAnnotation } from "./annotations/index.ts";
+import { nginxName, type NginxClass } from "./class.ts";
+import type { NginxReport, Outcome, Verdict } from "./report.ts";
+import { isClosing, readValue } from "./value.ts";
+
+/** Where a value is from. `own`: an annotation of this gateway is about the same setting and wins. */
+export type Source = "annotation" | "class" | "config" | "built-in" | "own" | "none";
+
+export type NginxReader = {
+  /**
+   * The value of an annotation. Undefined when nothing sets it and there is no built-in one, and when an annotation of
+   * this gateway decides about the setting.
+   */
+  <T>(annotation: NginxAnnotation<T>): T | undefined;
+  readonly sourceOf: (annotation: NginxAnnotation) => Source;
+};
+
+/** The annotations of one Ingress, read. Findings, Events and verdicts grow while groups use them. */
+export type NginxAnnotations = {
+  readonly read: NginxReader;
+  /** Annotations of this gateway whose defaults of the class do not apply, because the Ingress sets these here. */
+  readonly replaced: ReadonlySet<string>;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
+  readonly report: () => NginxReport;
+  /** Whether every request is answered 503. */
+  readonly isClosed: () => boolean;
+  readonly say: Says;
+};
+
+type Named = Pick<NginxAnnotation, "name">;
+
+/** What is reported about annotations; GroupContext describes each. */
+type Says = {
+  readonly close: (annotation: Named, why: string) => void;
+  readonly ignore: (annotation: Named, why: string) => void;
+  readonly finding: (
+    annotation: Named,
+    finding: (place: Place) => Diagnostic,
+    verdict?: { readonly outcome: Outcome; readonly text: string },
+  ) => void;
+};
+
+type Written = { readonly annotation: NginxAnnotation; readonly key: string; readonly raw: string };
+type Value = { readonly source: Source; readonly value: unknown };
+
+const answers503 = "every request to the paths of the Ingress is answered 503";
+
+/** A sentence in the middle of a message. */
+const phrase = (sentence: string): string => sentence.replace(/\.$/, "");
+
+/** Names of annotations of this gateway that decide about a setting: those of the Ingress, and those of its class. */
+export type OwnNames = { readonly ofIngress: ReadonlySet<string>; readonly ofClass: ReadonlySet<string> };
+
+/** Reads all annotations under the prefix of ingress-nginx. */
+export function openNginxAnnotations(
+  ingress: ObjectOf<"Ingress">,
+  nginx: NginxClass,
+  own: OwnNames,
+): NginxAnnotations {
+  const object = refOf(ingress);
+  const diagnostics: Diagnostic[] = [];
+  const events: DesiredEvent[] = [];
+  const verdicts = new Map<string, Verdict>();
+  const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
+  let isClosed = false;
+
+  const { written, others } = collect(ingress.metadata.annotations ?? {}, nginx);
+  /** The key of the annotation that a name was read from. */
+  const keyOf = ({ name }: Named): string =>
+    written.get(name)?.key ?? `${nginx.settings.annotationsPrefix}/${name}`;
+  const judge = (key: string, outcome: Outcome, text: string): void => {
+    verdicts.set(key, { key, outcome, text });
+  };
+
+  const invalid = (key: string, text: string, outcome: Outcome): void => {
+    const message = `${key}: ${text}`;
+    diagnostics.push(invalidAnnotation(placeOf(key), message));
+    events.push(invalidAnnotationEvent(object, message));
+    judge(key, outcome, text);
+  };
+  const say: Says = {
+    close(annotation, why) {
+      const key = keyOf(annotation);
+      const message = `${key}: ${why}; ${answers503}`;
+      isClosed = true;
+      diagnostics.push(protectionRefused(placeOf(key), message));
+      events.push(notServed(object, message));
+      judge(key, "refused", `${why}; ${answers503}`);
+    },
+    ignore: (annotation, why) =>
+      invalid(keyOf(annotation), `${why}; as in ingress-nginx, the setting is ignored`, "no-effect"),
+    finding(annotation, finding, verdict) {
+      const key = keyOf(annotation);
+      diagnostics.push(finding(placeOf(key)));
+      if (verdict !== undefined) judge(key, verdict.outcome, verdict.text);
+    },
+  };
+
+  const refuseBad = ({ annotation, key }: Written, why: string): void => {
+    if (isClosing(annotation)) {
+      isClosed = true;
+      invalid(key, `${why}; ${answers503}`, "refused");
+    } else if (annotation.bad === "X") {
+      invalid(
+        key,
+        `${why}; ingress-nginx would not load the Ingress, here it is served without the setting`,
+        "differently",
+      );
+    } else {
+      invalid(key, `${why}; as in ingress-nginx, the setting is ignored`, "no-effect");
+    }
+  };
+
+  /** Judges an annotation by how far it is served. */
+  const judgeValue = (annotation: NginxAnnotation, key: string, value: unknown): void => {
+    const isNeutral = annotation.isNeutral?.(value) === true;
+    if (isNeutral || annotation.served === "served") judge(key, "served", "");
+    else if (annotation.served === "no-effect") judge(key, "no-effect", annotation.here);
+    else if (annotation.served === "differently") {
+      say.finding(annotation, (place) => servedDifferently(place, `${key}: ${phrase(annotation.here)}`), {
+        outcome: "differently",
+        text: annotation.here,
+      });
+    } else {
+      const why = annotation.served === "refused" ? phrase(annotation.here) : "is not served yet";
+      if (annotation.protective === true) say.close(annotation, why);
+      else {
+        say.finding(annotation, (place) => notSupported(place, `${key}: ${why}; it has no effect`), {
+          outcome: "refused",
+          text: `${why}; it has no effect`,
+        });
+      }
+    }
+  };
+
+  const ownOver = (names: ReadonlySet<string>, annotation: NginxAnnotation): string | undefined =>
+    annotation.own?.find((name) => names.has(name));
+
+  const values = new Map<string, Value>();
+  const replaced = new Set<string>();
+  /** The value of the Ingress itself; undefined where there is none that can be used. */
+  const readWritten = (one: Written): Value | undefined => {
+    const { annotation, key, raw } = one;
+    const winner = ownOver(own.ofIngress, annotation);
+    if (winner !== undefined) {
+      const text = `${annotationPrefix}${winner} is about the same setting and takes precedence`;
+      diagnostics.push(annotationOverridden(placeOf(key), key, `${annotationPrefix}${winner}`));
+      judge(key, "no-effect", text);
+      return { source: "own", value: undefined };
+    }
+    const value = readValue(annotation, raw);
+    if (value === undefined) {
+      judge(key, "no-effect", "is empty and sets nothing");
+      return undefined;
+    }
+    if (!value.ok) {
+      refuseBad(one, describeProblem(value.error));
+      return undefined;
+    }
+    for (const name of annotation.own ?? []) replaced.add(name);
+    judgeValue(annotation, key, value.value);
+    return { source: "annotation", value: value.value };
+  };
+
+  const readDefault = (annotation: NginxAnnotation): Value => {
+    const { name, builtIn } = annotation;
+    if (ownOver(own.ofIngress, annotation) ?? ownOver(own.ofClass, annotation)) {
+      return { source: "own", value: undefined };
+    }
+    const ofClass = nginx.defaults.get(name);
+    if (ofClass?.ok === true) {
+      return { source: "class", value: ofClass.value };
+    }
+    if (ofClass !== undefined && isClosing(annotation)) closeByClass(annotation, ofClass);
+    if (nginx.config.defaults.has(name)) return { source: "config", value: nginx.config.defaults.get(name) };
+    return { source: builtIn === undefined ? "none" : "built-in", value: builtIn };
+  };
+  const closeByClass = (annotation: NginxAnnotation, bad: Result<unknown>): void => {
+    if (bad.ok || isClosed) return;
+    say.close(annotation, `the default of the class cannot be used: ${describeProblem(bad.error)}`);
+  };
+
+  for (const { key, name, overriddenBy } of others) {
+    if (overriddenBy !== undefined) {
+      judge(key, "no-effect", `${overriddenBy} is set as well and wins`);
+      continue;
+    }
+    const former = formerAnnotation(name);
+    diagnostics.push(
+      former === undefined
+        ? unknownNginxAnnotation(placeOf(key), key, name, similarAnnotation(name))
+        : removedNginxAnnotation(placeOf(key), key, former.instead),
+    );
+    judge(key, "no-effect", former === undefined ? "is not an annotation of ingress-nginx" : former.instead);
+  }
+  for (const one of written.values()) {
+    const value = readWritten(one);
+    if (value !== undefined) values.set(one.annotation.aliasOf ?? one.annotation.name, value);
+  }
+  // A default of the class that is not served protects as little as an annotation that is not.
+  for (const [name, ofClass] of nginx.defaults) {
+    const annotation = nginxAnnotations.get(name);
+    if (annotation === undefined || values.has(name)) continue;
+    const value = readDefault(annotation);
+    values.set(name, value);
+    const isMissing = annotation.served === "not-yet" || annotation.served === "refused";
+    const isWanted = ofClass.ok && value.source === "class" && annotation.isNeutral?.(value.value) !== true;
+    if (isMissing && isWanted && annotation.protective === true) {
+      say.close(annotation, "the default of the class is not served");
+    }
+  }
+
+  const valueOf = (annotation: NginxAnnotation): Value => {
+    const name = annotation.aliasOf ?? annotation.name;
+    const known = values.get(name);
+    if (known !== undefined) return known;
+    const value = readDefault(annotation);
+    values.set(name, value);
+    return value;
+  };
+  const read = Object.assign(
+    // A value was read by the form of its annotation.
+    <T>(annotation: NginxAnnotation<T>): T | undefined => valueOf(annotation).value as T | undefined,
+    { sourceOf: (annotation: NginxAnnotation): Source => valueOf(annotation).source },
+  );
+  return {
+    read,
+    replaced,
+    diagnostics,
+    events,
+    report: () => ({ object, verdicts: [...verdicts.values()] }),
+    isClosed: () => isClosed,
+    say,
+  };
+}
+
+type Other = { readonly key: string; readonly name: string; readonly overriddenBy?: string };
+
+/** The known annotations by the name that they count as, and the keys that set nothing. */
+function collect(
+  annotations: Readonly<Record<string, string>>,
+  { settings }: NginxClass,
+): { readonly written: ReadonlyMap<string, Written>; readonly others: readonly Other[] } {
+  const written = new Map<string, Written>();
+  const others: Other[] = [];
+  for (const [key, raw] of Object.entries(annotations)) {
+    const name = nginxName(key, settings);
+    if (name === undefined) continue;
+    const annotation = nginxAnnotations.get(name);
+    if (annotation === undefined) {
+      others.push({ key, name });
+      continue;
+    }
+    const slot = annotation.aliasOf ?? name;
+    const known = written.get(slot);
+    if (known === undefined) {
+      written.set(slot, { annotation, key, raw });
+      continue;
+    }
+    const next = { annotation, key, raw };
+    const [winner, loser] = wins(next, known) ? [next, known] : [known, next];
+    written.set(slot, winner);
+    others.push({ key: loser.key, name: loser.annotation.name, overriddenBy: winner.key });
+  }
+  return { written, others };
+}
+
+/** Of two spellings the newer one wins unless it is empty. */
+const wins = (a: Written, b: Written): boolean => {
+  const [newer, older] = a.annotation.aliasOf === undefined ? [a, b] : [b, a];
+  return (newer.raw.trim() === "" ? older : newer) === a;
+};
