@@ -25,6 +25,7 @@ import { ConnectionGate } from "./listeners/connection-gate.ts";
 import { createListenerManager } from "./listeners/manager.ts";
 import { SilentConnections } from "./listeners/silent-connections.ts";
 import { createRateStore } from "./filters/rate-store.ts";
+import { ConcurrencyTable } from "./shared/concurrency-table.ts";
 import { createSharedMemory, type SharedMemory } from "./shared/shared-memory.ts";
 import {
   createProxyState,
@@ -232,6 +233,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     ownPorts,
     metrics,
     rates: createRateStore(memory.rates),
+    concurrency: new ConcurrencyTable(memory.concurrency, worker),
     log: snapshotLog,
     defaultBackendTimeoutMs: settings.proxyDefaultBackendRequestTimeoutMs,
     publish(serving) {

@@ -28,7 +28,8 @@ export function compileServing({ scopes, routing }: Translation): ServingState {
     upstreams: upstreamsOf(routing.endpoints),
     auth: createAuthStore(),
     metrics: createProxyMetrics(),
-    rates: { counter: () => ({ take: () => 0 }) },
+    rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+    concurrency: { enter: () => 0, leave: () => undefined },
     log: silentLogger,
     publish: () => undefined,
   });

@@ -127,6 +127,7 @@ export class Exchange {
   private ownId: string | undefined = undefined;
   /** Runs where the route limits the whole request. */
   private timer: AwakeTimer | undefined = undefined;
+  private atEnd: (() => void)[] | undefined = undefined;
   /** Its place among the active exchanges, theirs to set. */
   activeIndex = -1;
 
@@ -161,10 +162,17 @@ export class Exchange {
     this.timer = new AwakeTimer(() => this.owner?.expire("request timeout"), Math.max(0, leftMs));
   }
 
+  /** Calls back once, when the response has ended, one way or the other. */
+  whenFinished(callback: () => void): void {
+    if (this.atEnd === undefined) this.atEnd = [callback];
+    else this.atEnd.push(callback);
+  }
+
   /** The response is complete, or will never be. */
   finish(): void {
     if (this.finished) return;
     this.finished = true;
+    if (this.atEnd !== undefined) for (const callback of this.atEnd) callback();
     this.timer?.clear();
     this.client.onClose = null;
     this.client.onDrain = null;

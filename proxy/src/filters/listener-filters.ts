@@ -39,8 +39,16 @@ export function compileListenerFilters(
  */
 function countedFor(listener: string, index: number, environment: FilterEnvironment): FilterEnvironment {
   const [, namespace = ""] = listener.split("/", 2);
-  const counter = environment.rates.counter(namespace, `${listener} ${index}`);
-  return { ...environment, rates: { counter: () => counter } };
+  const { rates, concurrency } = environment;
+  const name = `${listener} ${index}`;
+  return {
+    ...environment,
+    rates: { counter: (_, limit) => rates.counter(namespace, limit === "" ? name : `${name}${limit}`) },
+    concurrency: {
+      enter: (_, key, most) => concurrency.enter(`${namespace}/${name}`, key, most),
+      leave: (entry) => concurrency.leave(entry),
+    },
+  };
 }
 
 /** Makes a path that is rewritten before a route is chosen the one that is matched and logged. */

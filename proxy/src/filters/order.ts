@@ -78,7 +78,7 @@ export const filterOrder = [
   {
     slug: "rate-limit",
     why: "limits how often a client can cause the work of the following filters, above all of authentication",
-    create: (value, { rates }) => rateLimitFilter(value, rates),
+    create: rateLimitFilter,
   },
   {
     slug: "ssl-redirect",

@@ -1,57 +1,129 @@
 import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
+import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { joinedField } from "../message/fields.ts";
+import type { LocalReply } from "../message/local-reply.ts";
+import { refused, type ConcurrencyTable } from "../shared/concurrency-table.ts";
 import { monotonicMs } from "../shared/monotonic.ts";
-import type { RateCounter, RateStore } from "./rate-store.ts";
+import type { Rate, RateCounter, RateStore } from "./rate-store.ts";
+import { paceBody } from "./response-pace.ts";
 
 const maxRetryAfterSeconds = 86_400;
 
 /** Lower rates count as one request in four months. */
 const maxIntervalMs = 1e10;
 
+/** The counts that limits of clients need. */
+export type LimitStores = {
+  readonly rates: RateStore;
+  readonly concurrency: Pick<ConcurrencyTable, "enter" | "leave">;
+};
+
 /**
- * Bounds the request rate of each client on the route. A request without an address or key is not counted. See
- * docs/features/rate-limit.md.
+ * Bounds what each client asks of the route: requests in progress, then requests per time; and the pace of responses. A
+ * request without an address or key is not counted. See docs/features/rate-limit.md.
  */
 export function rateLimitFilter(
-  { requestsPerSecond, burst, byHeader }: RateLimit,
-  store: RateStore,
+  feature: RateLimit,
+  stores: LimitStores,
   now: () => number = monotonicMs,
 ): Filter {
-  const intervalMs = Math.min(1000 / requestsPerSecond, maxIntervalMs);
-  // With less than one request per second and no burst, the first request must pass all the same.
-  const rate = { intervalMs, capacityMs: Math.max(1, requestsPerSecond + burst) * intervalMs };
-  const clientKey =
-    byHeader === undefined
-      ? ({ clientIp }: Exchange) => (clientIp === "" ? undefined : networkOf(clientIp))
-      : byHeader === "host"
-        ? ({ host }: Exchange) => host
-        : ({ headers }: Exchange) => joinedField(headers, byHeader);
-  const counterOf = compileCounters(store);
+  const { exempt, maxConcurrent, pace } = feature;
+  const exempted = exempt && compileCidrs(readCidrs(exempt).cidrs);
+  const keyOf = clientKey(feature.byHeader);
+  const rates = compileRates(feature, stores.rates, now);
+  const zoneOf = ({ route }: Exchange): string =>
+    `${route?.namespace ?? ""}/${feature.zone ?? route?.id ?? ""}`;
   return {
     slug: "rate-limit",
     onRequest(exchange) {
-      const key = clientKey(exchange);
+      const key = exempted?.contains(exchange.clientIp) === true ? undefined : keyOf(exchange);
       if (key === undefined) return undefined;
-      const waitMs = counterOf(exchange.route).take(key, rate, now());
-      if (waitMs === 0) return undefined;
-      const seconds = Math.min(Math.max(1, Math.ceil(waitMs / 1000)), maxRetryAfterSeconds);
-      return { status: 429, headers: ["Retry-After", String(seconds)], error: "rate limit exceeded" };
+      if (maxConcurrent !== undefined) {
+        const { concurrency } = stores;
+        const entry = concurrency.enter(zoneOf(exchange), key, maxConcurrent);
+        if (entry === refused) return tooManyInProgress(feature);
+        exchange.whenFinished(() => concurrency.leave(entry));
+      }
+      return rates(exchange, key);
     },
+    ...(pace && {
+      transformBody: (_exchange, head, ends) => (head.bodyless ? undefined : paceBody(pace, ends)),
+    }),
   };
 }
 
-/** One filter serves all routes with equal features; each of them counts on its own. */
-function compileCounters(store: RateStore): (route: CompiledRoute | undefined) => RateCounter {
-  const counters = new WeakMap<CompiledRoute, RateCounter>();
-  let ofListener: RateCounter | undefined;
+/** What identifies the client of a request; undefined: nothing does. */
+function clientKey(byHeader: string | undefined): (exchange: Exchange) => string | undefined {
+  if (byHeader === undefined) return ({ clientIp }) => (clientIp === "" ? undefined : networkOf(clientIp));
+  if (byHeader === "host") return ({ host }) => host;
+  return ({ headers }) => joinedField(headers, byHeader);
+}
+
+const tooManyInProgress = ({ concurrentStatus }: RateLimit): LocalReply => ({
+  ...(concurrentStatus === undefined
+    ? { status: 429, headers: ["Retry-After", "1"] }
+    : { status: concurrentStatus }),
+  error: "too many requests in progress",
+});
+
+/** Refuses a request that one of the rates does not admit; then none of them counts it. */
+function compileRates(
+  feature: RateLimit,
+  store: RateStore,
+  now: () => number,
+): (exchange: Exchange, key: string) => LocalReply | undefined {
+  const { status } = feature;
+  const all = ratesOf(feature);
+  const countersOf = compileCounters(store, feature.zone, all.length);
+  return (exchange, key) => {
+    if (all.length === 0) return undefined;
+    const counters = countersOf(exchange.route);
+    const nowMs = now();
+    for (const [index, rate] of all.entries()) {
+      const waitMs = counters[index]?.take(key, rate, nowMs) ?? 0;
+      if (waitMs === 0) continue;
+      for (let taken = 0; taken < index; taken++) counters[taken]?.giveBack(key, all[taken] as Rate, nowMs);
+      const error = "rate limit exceeded";
+      if (status !== undefined) return { status, error };
+      const seconds = Math.min(Math.max(1, Math.ceil(waitMs / 1000)), maxRetryAfterSeconds);
+      return { status: 429, headers: ["Retry-After", String(seconds)], error };
+    }
+    return undefined;
+  };
+}
+
+function ratesOf({ requestsPerSecond, burst = 0, rates = [] }: RateLimit): readonly Rate[] {
+  const others = rates.map(({ requests, periodMs, capacity }): Rate => {
+    const intervalMs = Math.min(periodMs / requests, maxIntervalMs);
+    return { intervalMs, capacityMs: capacity * intervalMs };
+  });
+  if (requestsPerSecond === undefined) return others;
+  const intervalMs = Math.min(1000 / requestsPerSecond, maxIntervalMs);
+  // With less than one request per second and no burst, the first request must pass all the same.
+  return [{ intervalMs, capacityMs: Math.max(1, requestsPerSecond + burst) * intervalMs }, ...others];
+}
+
+/** One filter serves all routes with equal features; each of them counts on its own, or in the zone that they share. */
+function compileCounters(
+  store: RateStore,
+  zone: string | undefined,
+  count: number,
+): (route: CompiledRoute | undefined) => readonly RateCounter[] {
+  const known = new WeakMap<CompiledRoute, readonly RateCounter[]>();
+  let ofListener: readonly RateCounter[] | undefined;
+  const create = (namespace: string, name: string): readonly RateCounter[] =>
+    // The first one has the name alone, as counters of routes with a single rate always had.
+    Array.from({ length: count }, (_, index) =>
+      store.counter(namespace, index === 0 ? name : `${name} ${index}`),
+    );
   return (route) => {
-    if (route === undefined) return (ofListener ??= store.counter("", ""));
-    let counter = counters.get(route);
-    if (counter === undefined) counters.set(route, (counter = store.counter(route.namespace, route.id)));
-    return counter;
+    if (route === undefined) return (ofListener ??= create("", ""));
+    let counters = known.get(route);
+    if (counters === undefined) known.set(route, (counters = create(route.namespace, zone ?? route.id)));
+    return counters;
   };
 }

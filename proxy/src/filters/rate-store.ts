@@ -15,6 +15,8 @@ export type RateCounter = {
    * `nowMs` is the clock that all users of the store share.
    */
   readonly take: (key: string, rate: Rate, nowMs: number) => number;
+  /** Takes back a request that was counted, because another limit has refused it. */
+  readonly giveBack: (key: string, rate: Rate, nowMs: number) => void;
 };
 
 /** The counters of all limits. Each namespace, and in it each limit, has space of its own. */
@@ -51,6 +53,15 @@ export function createRateStore(memory: ShareMemory): RateStore {
             const isAdmitted = waitMs <= slackMs;
             if (!isAdmitted && !hasOldDebt) return waitMs;
             if (table.replace(at, due, isAdmitted ? arrivalMs : fullMs)) return isAdmitted ? 0 : waitMs;
+          }
+        },
+        giveBack(key, { intervalMs }, nowMs) {
+          const at = table.find(owner, key, nowMs);
+          for (;;) {
+            const due = Atomics.load(table.words, at);
+            const earlierMs = milliseconds(due) - intervalMs;
+            // An entry that was evicted meanwhile is that of an idle client, or of another one.
+            if (milliseconds(due) <= nowMs || table.replace(at, due, Math.max(0, earlierMs))) return;
           }
         },
       };

@@ -1,12 +1,15 @@
 import { connectionGateBytes, releaseConnections } from "../listeners/connection-gate.ts";
 import { breakerTableBytes } from "../upstream/breaker/breaker-table.ts";
 import { heartbeatBytes } from "../worker/hang-watch.ts";
+import { createConcurrencyMemory, releaseConcurrency, type ConcurrencyMemory } from "./concurrency-table.ts";
 import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 
 /** All memory that the workers of a proxy share; created by the supervisor, passed to each worker when it starts. */
 export type SharedMemory = {
   /** The counts of rate limits, see share-table.ts. */
   readonly rates: ShareMemory;
+  /** What clients have in progress, see concurrency-table.ts. */
+  readonly concurrency: ConcurrencyMemory;
   /** The circuit breakers, see upstream/breaker/breaker-table.ts. */
   readonly breakers: SharedArrayBuffer;
   /** Open client connections per worker and listener port, see listeners/connection-gate.ts. */
@@ -22,14 +25,16 @@ const rateShares = 1_024;
 
 export const createSharedMemory = (workers: number): SharedMemory => ({
   rates: createShareMemory(rateShares),
+  concurrency: createConcurrencyMemory(workers),
   breakers: new SharedArrayBuffer(breakerTableBytes),
   connections: new SharedArrayBuffer(connectionGateBytes(workers)),
   logBytes: new SharedArrayBuffer(workers * Int32Array.BYTES_PER_ELEMENT),
   heartbeats: new SharedArrayBuffer(heartbeatBytes(workers)),
 });
 
-/** Releases the connections and log bytes of a worker that has ended. */
-export function releaseWorker({ connections, logBytes }: SharedMemory, worker: number): void {
+/** Releases the connections, requests and log bytes of a worker that has ended. */
+export function releaseWorker({ connections, concurrency, logBytes }: SharedMemory, worker: number): void {
   releaseConnections(connections, worker);
+  releaseConcurrency(concurrency, worker);
   Atomics.store(new Int32Array(logBytes), worker, 0);
 }

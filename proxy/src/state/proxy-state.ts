@@ -87,6 +87,7 @@ export type ProxyStateOptions = {
   readonly ownPorts?: Pick<OwnPortGuard, "update">;
   readonly metrics: ProxyMetrics;
   readonly rates: RateStore;
+  readonly concurrency: FilterEnvironment["concurrency"];
   readonly log: Logger;
   /** Called with the state that serves from now on, once per applied update. Must not fail. */
   readonly publish: (serving: ServingState) => void;
@@ -101,7 +102,15 @@ const maxEncoders = 100;
 
 /** Creates the state of a worker: empty, so that every request is answered 404 until the first snapshot. */
 export function createProxyState(options: ProxyStateOptions): ProxyState {
-  const { metrics, rates, log, publish, random = Math.random, defaultBackendTimeoutMs = 0 } = options;
+  const {
+    metrics,
+    rates,
+    concurrency,
+    log,
+    publish,
+    random = Math.random,
+    defaultBackendTimeoutMs = 0,
+  } = options;
   const links = createUpstreamLinks(options.upstreams);
   const routing = createRoutingTables({
     metrics,
@@ -111,6 +120,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     filters: {
       auth: options.auth,
       rates,
+      concurrency,
       upstreamOf: links.to,
       encoders: createEncoderSlots(maxEncoders, metrics.compressionSkipped.with({})),
     },

@@ -6,7 +6,8 @@ import { filterOrder, type FilterStep } from "../../src/filters/order.ts";
 
 const environment = {
   auth: createAuthStore(),
-  rates: { counter: () => ({ take: () => 0 }) },
+  rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+  concurrency: { enter: () => 0, leave: () => undefined },
   upstreamOf: () => () => {
     throw new Error("no filter here asks for an upstream");
   },

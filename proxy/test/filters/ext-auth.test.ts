@@ -33,7 +33,8 @@ function filterWith(pick: Upstream["pick"]) {
   };
   const filter = extAuthFilter([{ check }], {
     auth: { ...createAuthStore(), enterCall },
-    rates: { counter: () => ({ take: () => 0 }) },
+    rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+    concurrency: { enter: () => 0, leave: () => undefined },
     upstreamOf: () => () => upstream,
     encoders: createEncoderSlots(0, { inc() {} }),
   });
@@ -67,7 +68,8 @@ describe("ext-auth", () => {
         };
         const filter = extAuthFilter([{ check: { ...check, endpoints, failClosed } }], {
           auth,
-          rates: { counter: () => ({ take: () => 0 }) },
+          rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+          concurrency: { enter: () => 0, leave: () => undefined },
           upstreamOf: () => () => upstream,
           encoders: createEncoderSlots(0, { inc() {} }),
         });

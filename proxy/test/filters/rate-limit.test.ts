@@ -2,14 +2,17 @@ import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import { expect } from "chai";
 import { rateLimitFilter } from "../../src/filters/rate-limit.ts";
 import { createRateStore, type RateStore } from "../../src/filters/rate-store.ts";
+import { ConcurrencyTable, createConcurrencyMemory } from "../../src/shared/concurrency-table.ts";
 import { createShareMemory } from "../../src/shared/share-memory.ts";
 import { prefix, prepared } from "../routing/support.ts";
 import { exchange } from "./support.ts";
 
+const noConcurrency = { enter: () => 0, leave: () => undefined };
+
 /** A filter whose clock the test sets. `ask` returns 0 when the request passes, else Retry-After. */
 function limited(feature: RateLimit, store: RateStore = createRateStore(createShareMemory(1))) {
   const clock = { nowMs: 5_000 };
-  const filter = rateLimitFilter(feature, store, () => clock.nowMs);
+  const filter = rateLimitFilter(feature, { rates: store, concurrency: noConcurrency }, () => clock.nowMs);
   const ask = (clientIp: string, headers: string[] = []): number => {
     const under = exchange({ headers });
     under.clientIp = clientIp;
@@ -122,7 +125,11 @@ describe("the rate-limit filter, by address", () => {
 describe("the rate-limit filter, on several routes", () => {
   /** Asks as a request of a route does. */
   const on = (store: RateStore, namespace: string, name: string) => {
-    const filter = rateLimitFilter({ requestsPerSecond: 0.001, burst: 0 }, store, () => 5_000);
+    const filter = rateLimitFilter(
+      { requestsPerSecond: 0.001, burst: 0 },
+      { rates: store, concurrency: noConcurrency },
+      () => 5_000,
+    );
     const id = `ingress/${namespace}/${name}:0.0`;
     const route = prepared({ ...prefix(id, "/"), source: { kind: "Ingress", namespace, name } });
     return (clientIp: string): boolean => {
@@ -147,5 +154,103 @@ describe("the rate-limit filter, on several routes", () => {
     const late = on(store, "late", "web");
     expect(known.map(late).includes(false)).to.equal(false);
     expect(known.filter(late)).to.deep.equal([]);
+  });
+});
+
+describe("the rate-limit filter with several rates", () => {
+  const perSecond = { requests: 2, periodMs: 1_000, capacity: 11 };
+  const perMinute = { requests: 3, periodMs: 60_000, capacity: 16 };
+
+  it("rate-limit: a rate admits its capacity at once and then its number of requests per period", () => {
+    const { clock, passing } = limited({ rates: [perSecond] });
+    expect(passing("a")).to.equal(11);
+    clock.nowMs += 1_000;
+    expect(passing("a")).to.equal(2);
+    const minute = limited({ rates: [perMinute] });
+    expect(minute.passing("a")).to.equal(16);
+    minute.clock.nowMs += 20_000;
+    expect(minute.passing("a")).to.equal(1);
+  });
+
+  it("rate-limit: a request that one rate refuses is not counted by the others", () => {
+    const { clock, ask, passing } = limited({
+      rates: [perMinute, { ...perSecond, requests: 1, capacity: 1 }],
+    });
+    // A hundred requests each second, of which one is admitted: the rate per minute counts only that one.
+    for (let second = 0; second < 16; second++) {
+      expect(passing("a")).to.equal(1);
+      clock.nowMs += 1_000;
+    }
+    expect(ask("a")).to.be.greaterThan(0);
+  });
+
+  it("rate-limit: a status of the feature is answered without Retry-After", () => {
+    const stores = { rates: createRateStore(createShareMemory(1)), concurrency: noConcurrency };
+    const filter = rateLimitFilter(
+      { rates: [{ ...perSecond, capacity: 1 }], status: 503 },
+      stores,
+      () => 5_000,
+    );
+    const under = exchange();
+    expect(filter.onRequest?.(under)).to.equal(undefined);
+    expect(filter.onRequest?.(under)).to.deep.equal({ status: 503, error: "rate limit exceeded" });
+  });
+
+  it("rate-limit: exempt clients are neither limited nor counted", () => {
+    const { ask, passing } = limited({ rates: [perSecond], exempt: ["10.0.0.0/8", "2001:db8::/32"] });
+    expect([passing("10.1.2.3"), passing("2001:db8::1"), passing("11.0.0.1")]).to.deep.equal([100, 100, 11]);
+    expect(ask("11.0.0.1")).to.equal(1);
+  });
+
+  it("rate-limit: routes of one zone count together, and those of another namespace do not", () => {
+    const stores = { rates: createRateStore(createShareMemory(4)), concurrency: noConcurrency };
+    const filter = rateLimitFilter(
+      { rates: [{ ...perSecond, capacity: 1 }], zone: "web" },
+      stores,
+      () => 5_000,
+    );
+    const on = (namespace: string, path: string): boolean => {
+      const under = exchange();
+      const id = `ingress/${namespace}/web:${path}`;
+      under.route = prepared({ ...prefix(id, path), source: { kind: "Ingress", namespace, name: "web" } });
+      return filter.onRequest?.(under) === undefined;
+    };
+    expect([on("shop", "/a"), on("shop", "/b"), on("other", "/a")]).to.deep.equal([true, false, true]);
+  });
+});
+
+describe("the rate-limit filter with a limit of requests in progress", () => {
+  const filterOf = (feature: RateLimit) => {
+    const stores = {
+      rates: createRateStore(createShareMemory(1)),
+      concurrency: new ConcurrencyTable(createConcurrencyMemory(1, 64), 0),
+    };
+    const filter = rateLimitFilter(feature, stores, () => 5_000);
+    return (clientIp: string) => {
+      const under = exchange();
+      under.clientIp = clientIp;
+      return { under, reply: filter.onRequest?.(under) };
+    };
+  };
+
+  it("rate-limit: a client gets no more requests in progress than its limit until one of them has ended", () => {
+    const ask = filterOf({ maxConcurrent: 2, concurrentStatus: 503 });
+    const first = ask("a");
+    expect([first.reply, ask("a").reply]).to.deep.equal([undefined, undefined]);
+    expect(ask("a").reply).to.deep.equal({ status: 503, error: "too many requests in progress" });
+    expect(ask("b").reply).to.equal(undefined);
+    first.under.finish();
+    expect(ask("a").reply).to.equal(undefined);
+    expect(ask("a").reply).to.include({ status: 503 });
+  });
+
+  it("rate-limit: a request that a rate refuses is in progress only until it is answered", () => {
+    const ask = filterOf({ maxConcurrent: 1, rates: [{ requests: 1, periodMs: 1_000, capacity: 1 }] });
+    const first = ask("a");
+    first.under.finish();
+    const second = ask("a");
+    expect(second.reply).to.include({ status: 429, error: "rate limit exceeded" });
+    second.under.finish();
+    expect(ask("a").reply).to.include({ error: "rate limit exceeded" });
   });
 });

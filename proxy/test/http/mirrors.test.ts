@@ -13,7 +13,8 @@ const endpoint: UpstreamEndpoint = { host: "127.0.0.9", port: 9, address: "127.0
 const mirroring = (fraction?: { numerator: number; denominator: number }, endpoints = [endpoint]): Filter =>
   mirrorTargetFilter([{ service: "ns/copy", endpoints: "ns/copy/80", protocol: "http1", fraction }], {
     auth: createAuthStore(),
-    rates: { counter: () => ({ take: () => 0 }) },
+    rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+    concurrency: { enter: () => 0, leave: () => undefined },
     encoders: { take: () => true, free: () => {} },
     upstreamOf: (name, protocol) => (): Upstream => ({
       key: name,

@@ -14,7 +14,8 @@ describe("the proxy state with the upstream registry", () => {
   it("a rollout keeps endpoints that stay and retires those that are removed", () => {
     const retired: string[] = [];
     const state = createProxyState({
-      rates: { counter: () => ({ take: () => 0 }) },
+      rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+      concurrency: { enter: () => 0, leave: () => undefined },
       upstreams: createUpstreamRegistry({
         retire: (removed) => void retired.push(...removed.map(({ address }) => address)),
         onUsableEndpoints() {},

@@ -132,7 +132,8 @@ export function harness(): Harness {
   const log = fakeLog();
   const published: ServingState[] = [];
   const state = createProxyState({
-    rates: { counter: () => ({ take: () => 0 }) },
+    rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+    concurrency: { enter: () => 0, leave: () => undefined },
     upstreams,
     auth: createAuthStore(),
     metrics,
