@@ -15,6 +15,7 @@ import { createNativeHttp1Front } from "./http1/front.ts";
 import type { Http2FrontEvent } from "./http/h2/events.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
 import { createNativeHttp2Front } from "./http/h2-native/front.ts";
+import { createHostQuestions } from "./http/host-questions.ts";
 import { GapSweep } from "./http/gap-sweep.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
@@ -220,6 +221,8 @@ export function startProxy(options: ProxyOptions): Proxy {
   });
   const auth = createAuthStore({
     sendCheck: (selection, request, receiver) => sendSelected(client, selection, request, receiver),
+    askHost: createHostQuestions(handler, () => listeners.views()),
+    share: 1 / workers,
     countLimit: (limit) => metrics.limitsReached.with({ limit }).inc(),
   });
   metrics.beforeExport(() => {

@@ -44,11 +44,20 @@ export function predictFilter(
       return hasTokens ? "depends" : { status: 401 };
     }
     case "ext-auth": {
-      const checks = features[slug]?.map((one) => one.check) ?? [];
-      if (checks.includes(undefined)) return undefined;
-      const missing = checks.filter((check) => check !== undefined && !hasEndpoints(check.endpoints));
-      if (missing.some((check) => check?.failClosed === true)) return { status: 503 };
-      return missing.length === checks.length ? "passes" : "depends";
+      const entries = features[slug] ?? [];
+      if (entries.some(({ check, url }) => check === undefined && url === undefined)) return undefined;
+      const missing = entries.flatMap(({ check }) =>
+        check !== undefined && !hasEndpoints(check.endpoints) ? [check] : [],
+      );
+      if (missing.some(({ failClosed }) => failClosed)) return { status: 503 };
+      const isFailing = entries.some(
+        ({ url }) =>
+          url?.service !== undefined &&
+          url.service.unlessServed !== true &&
+          !hasEndpoints(url.service.endpoints),
+      );
+      if (isFailing) return { status: 500 };
+      return missing.length === entries.length ? "passes" : "depends";
     }
     default:
       return undefined;
@@ -69,7 +78,9 @@ export function addIdentityHeaders(slug: string, features: RouteFeatures = {}, h
     for (const { claim, header } of claims) headers.push(header, `<claim ${claim}>`);
   }
   if (slug === "ext-auth") {
-    const checks = features[slug]?.flatMap((one) => one.check ?? []) ?? [];
-    compileIdentityStripper(checks.flatMap((check) => check.allowedResponseHeaders ?? []))(headers);
+    const names = features[slug]?.flatMap(
+      ({ check, url }) => check?.allowedResponseHeaders ?? url?.responseHeaders ?? [],
+    );
+    compileIdentityStripper(names ?? [])(headers);
   }
 }

@@ -201,6 +201,7 @@ function watchTable(table: PortTable, watch: (filter: Filter) => Filter): PortTa
       );
     },
     isMisdirected: (serverName, host) => table.isMisdirected(serverName, host),
+    groupOf: (host) => table.groupOf(host),
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineTranslatedFeature, defineProtection } from "./definition.ts";
+import { requestTemplateSchema } from "./request-template.ts";
 
 /** The longest body that is sent to such a service, in bytes. */
 export const maxCheckedBodyBytes = 65_535;
@@ -31,11 +32,58 @@ export const externalCheckSchema = z.object({
 
 export type ExternalCheck = Readonly<z.infer<typeof externalCheckSchema>>;
 
+/** A field of a check request. One whose value comes out empty is not sent. */
+const checkFieldSchema = z.object({ name: z.string(), value: requestTemplateSchema });
+
+/** Which answers are remembered, and for how long. */
+const answerTimeSchema = z.object({
+  /** Absent: of any status. */
+  statuses: z.array(z.int()).readonly().optional(),
+  ms: z.int().positive(),
+});
+
 /**
- * The services that decide whether a request may pass, called one after another; all must agree. An entry without
- * `check` is a service that cannot be called: every request is answered 503. See docs/features/ext-auth.md.
+ * A URL that each request is checked with: 2xx admits it, 401 and 403 refuse it, everything else is 500. Names of headers are
+ * in lower case. See docs/features/ext-auth.md, "By URL".
  */
-export const extAuthSchema = z.array(z.object({ check: externalCheckSchema.optional() })).readonly();
+export const urlCheckSchema = z.object({
+  scheme: z.enum(["http", "https"]),
+  /** `host[:port]`. */
+  authority: requestTemplateSchema,
+  /** Path and query. */
+  target: requestTemplateSchema,
+  /** The endpoint set that is asked; absent: only a host that the gateway serves itself is. */
+  service: z
+    .object({
+      endpoints: z.string(),
+      protocol: z.enum(["http1", "http2"]),
+      /** Whether a host that the gateway serves itself comes first. */
+      unlessServed: z.literal(true).optional(),
+    })
+    .optional(),
+  method: z.string(),
+  timeoutMs: z.number().positive(),
+  /** Fields of the check request in place of those of the client. */
+  set: z.array(checkFieldSchema).readonly(),
+  /** Fields that upstreams get from an admitting answer, or not at all; never from the client. */
+  responseHeaders: z.array(z.string()).readonly(),
+  /** The URL that a client is redirected to in place of a 401. */
+  signIn: requestTemplateSchema.optional(),
+  /** Whether the cookie of the service goes to the client with any status; absent: not with most errors. */
+  alwaysSetsCookie: z.literal(true).optional(),
+  /** Absent: no answer is remembered. */
+  cache: z.object({ key: requestTemplateSchema, times: z.array(answerTimeSchema).readonly() }).optional(),
+});
+
+export type UrlCheck = Readonly<z.infer<typeof urlCheckSchema>>;
+
+/**
+ * The services that decide whether a request may pass, called one after another; all must agree. An entry with neither
+ * `check` nor `url` is a service that cannot be called: every request is answered 503. See docs/features/ext-auth.md.
+ */
+export const extAuthSchema = z
+  .array(z.object({ check: externalCheckSchema.optional(), url: urlCheckSchema.optional() }))
+  .readonly();
 
 export type ExtAuth = z.infer<typeof extAuthSchema>;
 

@@ -3,6 +3,7 @@ import { BodyMemory } from "../http/held-body.ts";
 import type { HeaderList } from "../message/message.ts";
 import { createPasswordChecker } from "./password-checker.ts";
 import type { SendCheck } from "./external-call.ts";
+import type { AskHost, HostAnswer } from "./host-call.ts";
 import { FairPlaces } from "./fair-places.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
@@ -21,6 +22,12 @@ export type AuthStore = {
   readonly tokens: VerifiedCache<AcceptedToken>;
   /** Sends a check request to an authorization service. */
   readonly sendCheck: SendCheck;
+  /** Asks a host that the gateway serves itself. */
+  readonly askHost: AskHost;
+  /** Answers of authorization services that are remembered, by a hash of what they are about. */
+  readonly answers: VerifiedCache<HostAnswer>;
+  /** Monotonic milliseconds, by which everything here expires. */
+  readonly now: () => number;
   /** The bound on request bodies that are held for authorization services. */
   readonly bodies: BodyMemory;
   /** Counts a limit that was reached. */
@@ -47,6 +54,8 @@ export type AuthChanges = {
 const maxWaitingComparisons = 64;
 const maxVerifiedCredentials = 10_000;
 const maxAcceptedTokens = 4_096;
+/** Remembered answers to checks by URL, see docs/features/ext-auth.md. */
+const maxAnswers = 10_000;
 
 /**
  * Checks of signatures that a worker has under way. They run on Node's pool of four threads, which name resolution and
@@ -73,6 +82,9 @@ export type AuthLimit =
 
 type AuthStoreOptions = {
   readonly sendCheck?: SendCheck;
+  readonly askHost?: AskHost;
+  /** The share of this worker in what a proxy remembers; 1 when absent. */
+  readonly share?: number;
   readonly countLimit?: (limit: AuthLimit) => void;
   readonly now?: () => number;
 };
@@ -84,6 +96,8 @@ const noUpstreamClient: SendCheck = () => {
 /** Creates the store of a worker; workers do not share it. */
 export function createAuthStore({
   sendCheck = noUpstreamClient,
+  askHost = () => undefined,
+  share = 1,
   countLimit = () => {},
   now = () => performance.now(),
 }: AuthStoreOptions = {}): AuthStore {
@@ -99,6 +113,9 @@ export function createAuthStore({
     users: (name) => lists.get(name),
     keys: (name) => keySets.get(name),
     sendCheck,
+    askHost,
+    answers: createVerifiedCache(Math.ceil(maxAnswers * share)),
+    now,
     bodies: new BodyMemory(maxHeldBytes),
     countLimit,
     enterCall(owner, onLost) {

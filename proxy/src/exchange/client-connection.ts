@@ -13,6 +13,8 @@ export type ClientConnection = {
   readonly listener: ListenerView;
   /** TLS facts; undefined on cleartext connections. */
   readonly tls: TlsFacts | undefined;
+  /** The proxy itself asks one of its hosts on behalf of the client, whether another request may pass. */
+  readonly isQuestion?: true;
 };
 
 export type TlsFacts = {

@@ -1,3 +1,4 @@
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
@@ -32,4 +33,6 @@ export type PortTable = {
    * listener of a Gateway, and the server name to another one (Gateway API, `hostname` of a listener; RFC 9110 15.5.20).
    */
   isMisdirected(serverName: string, host: string): boolean;
+  /** Whose host this is by its own name or a wildcard; undefined: only a catch-all serves it, or nothing does. */
+  groupOf(host: string): RouteGroup | undefined;
 };

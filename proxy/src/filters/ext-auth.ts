@@ -5,6 +5,7 @@ import type { ExternalCheckApi, ExternalVerdict } from "../auth/external-check.t
 import { createGrpcCheck } from "../auth/grpc-check.ts";
 import { createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
+import { compileUrlCheck } from "../auth/url-check.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { HeldBody, type HoldFailure } from "../http/held-body.ts";
@@ -28,13 +29,23 @@ const tooMany: LocalReply = { status: 503, error: "too many authorization reques
  * docs/features/ext-auth.md.
  */
 export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): Filter {
-  if (asked.some(({ check }) => check === undefined)) {
+  if (asked.some(({ check, url }) => check === undefined && url === undefined)) {
     return { slug: "ext-auth", onRequest: () => unavailable };
   }
-  const present = asked.flatMap(({ check }) => check ?? []);
-  const checkAll = inOrder(present.map((check) => compileCheck(check, environment)));
+  const responses: NonNullable<Filter["onResponse"]>[] = [];
+  const checkAll = inOrder(
+    asked.flatMap(({ check, url }): Check | readonly Check[] => {
+      if (check !== undefined) return compileCheck(check, environment);
+      if (url === undefined) return [];
+      const compiled = compileUrlCheck(url, environment);
+      responses.push(compiled.onResponse);
+      return compiled.check;
+    }),
+  );
   // Stripped before the first check: fields of one service must not be taken for the client's by the next.
-  const identityFields = present.flatMap(({ allowedResponseHeaders }) => allowedResponseHeaders ?? []);
+  const identityFields = asked.flatMap(
+    ({ check, url }) => check?.allowedResponseHeaders ?? url?.responseHeaders ?? [],
+  );
   const stripIdentity = compileIdentityStripper(identityFields);
   return {
     slug: "ext-auth",
@@ -43,6 +54,11 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
       stripIdentity(exchange.headers);
       return checkAll(exchange);
     },
+    ...(responses.length > 0 && {
+      onResponse(exchange, head) {
+        for (const respond of responses) respond(exchange, head);
+      },
+    }),
   };
 }
 

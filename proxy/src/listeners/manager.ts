@@ -3,6 +3,7 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { ListenerView } from "../exchange/listener-view.ts";
 import type { PortTable } from "../exchange/port-table.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
@@ -78,6 +79,8 @@ export type ShutdownTimes = {
 export type ListenerManager = {
   /** Makes the listeners those of the plan. Resolves when each new socket is bound or has failed. */
   apply(plan: ServingPlan): Promise<void>;
+  /** What requests see of the listeners over TCP, those that drain left out. */
+  views(): readonly ListenerView[];
   /** Listener ports whose sockets are open, sorted. */
   boundPorts(): readonly number[];
   /** The local ports of bound UDP listeners. */
@@ -295,6 +298,8 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
       report();
       await bindAll();
     },
+    views: () =>
+      [...entries.values()].flatMap(({ listener }) => (listener instanceof UdpListener ? [] : listener.view)),
     boundPorts,
     udpPorts: () =>
       [...entries.values()].flatMap(({ plan, listener }) =>

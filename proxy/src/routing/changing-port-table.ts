@@ -65,6 +65,11 @@ export class ChangingPortTable implements OpenPortTable {
     const wanted = ownerOf(this.hosts, host);
     return wanted?.group === "gateway" && ownerOf(this.hosts, serverName)?.listener !== wanted.listener;
   }
+
+  groupOf(host: string): RouteGroup | undefined {
+    const owner = ownerOf(this.hosts, host);
+    return owner === undefined || owner.host.kind === "any" ? undefined : owner.group;
+  }
 }
 
 const hasPathLevel = (table: HostTable | undefined): boolean =>

@@ -255,6 +255,7 @@ export function createBench(
         filtersOf: undefined,
         clientRulesOf: undefined,
         isMisdirected: (serverName) => serverName === "other",
+        groupOf: () => undefined,
         match: ({ path }) => (path.startsWith("/a") ? route : undefined),
       },
     },

@@ -157,6 +157,7 @@ describe("the listener manager", () => {
         clientRulesOf: undefined,
         match: () => undefined,
         isMisdirected: () => false,
+        groupOf: () => undefined,
       };
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80)]));

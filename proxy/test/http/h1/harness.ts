@@ -37,6 +37,7 @@ export const testListener = (): TestListener => ({
     clientRulesOf: undefined,
     match: () => undefined,
     isMisdirected: () => false,
+    groupOf: () => undefined,
   },
   draining: false,
 });

@@ -40,6 +40,7 @@ const listener: ListenerView = {
     clientRulesOf: undefined,
     match: () => undefined,
     isMisdirected: () => false,
+    groupOf: () => undefined,
   },
 } as unknown as ListenerView;
 

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { fieldPairs, firstField, joinedField } from "../message/fields.ts";
+import type { HeaderList } from "../message/message.ts";
+import { compileTemplateParts } from "../routing/request-template.ts";
+import type { HostAnswer } from "./host-call.ts";
+import type { VerifiedCache } from "./verified-cache.ts";
+
+/** Longer answers are not remembered: 10,000 of them must fit into memory. */
+const maxAnswerLength = 4_096;
+
+/** Answers of one URL that are remembered, and the keys of requests. */
+export type AnswerCache = {
+  /** Undefined: the answer to this request must not be one of another request. */
+  keyOf(exchange: Exchange): string | undefined;
+  get(key: string): HostAnswer | undefined;
+  set(key: string, answer: HostAnswer): void;
+};
+
+/**
+ * Remembers answers by the rules of HTTP for private caches (RFC 9111): none with a cookie, with `Vary`, or that the service
+ * declares private or stale. Keys are hashes, so that no credentials are kept; they hold host, route and the whole check,
+ * and always Authorization: a name in credentials proves nothing without its password.
+ */
+export function createAnswerCache(
+  check: UrlCheck & { readonly cache: NonNullable<UrlCheck["cache"]> },
+  answers: VerifiedCache<HostAnswer>,
+  now: () => number,
+): AnswerCache {
+  const { key: template, times } = check.cache;
+  const parts = compileTemplateParts(template);
+  const isOfClient = template.map((part) => typeof part !== "string" && ofClient.has(part.variable));
+  const identity = JSON.stringify(check);
+  const kept = new Set([...check.responseHeaders, "www-authenticate"]);
+  return {
+    keyOf(exchange) {
+      const values = parts.map((part) => part(exchange));
+      // Without any of them it is a client that the key does not know, whose credentials may be elsewhere.
+      if (!values.some((value, index) => isOfClient[index] === true && value !== "")) return undefined;
+      const authorization = joinedField(exchange.received, "authorization") ?? "";
+      return createHash("sha256")
+        .update(JSON.stringify([identity, exchange.host, exchange.routeId, authorization, values]))
+        .digest("base64");
+    },
+    get: (key) => answers.get(key, now()),
+    set(key, { status, headers }) {
+      const ms =
+        freshFor(headers) ?? times.find(({ statuses }) => statuses?.includes(status) ?? true)?.ms ?? 0;
+      if (ms <= 0) return;
+      const fields: HeaderList = fieldPairs(headers)
+        .filter(([name]) => kept.has(name.toLowerCase()))
+        .flat();
+      if (fields.join("").length <= maxAnswerLength)
+        answers.set(key, { status, headers: fields }, now() + ms);
+    },
+  };
+}
+
+const ofClient: ReadonlySet<string> = new Set([
+  "http",
+  "cookie",
+  "arg",
+  "remote_user",
+  "remote_addr",
+  "binary_remote_addr",
+]);
+
+/** How long the service says that its answer holds, in milliseconds; undefined: it does not say. */
+function freshFor(headers: HeaderList): number | undefined {
+  if (firstField(headers, "set-cookie") !== undefined || firstField(headers, "vary") !== undefined) return 0;
+  const control = joinedField(headers, "cache-control")?.toLowerCase();
+  if (control !== undefined) {
+    if (/(?:^|[\s,])(?:no-cache|no-store|private)(?:$|[\s,=])/.test(control)) return 0;
+    const maxAge = /(?:^|[\s,])max-age="?(\d{1,9})/.exec(control)?.[1];
+    if (maxAge !== undefined) return Number(maxAge) * 1_000;
+  }
+  const expires = firstField(headers, "expires");
+  if (expires === undefined) return undefined;
+  const date = Date.parse(firstField(headers, "date") ?? "");
+  const lifetimeMs = Date.parse(expires) - (Number.isNaN(date) ? Date.now() : date);
+  return Number.isNaN(lifetimeMs) ? 0 : lifetimeMs;
+}

@@ -1,0 +1,203 @@
+import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { Filter } from "../exchange/filter.ts";
+import { hostOf } from "../message/authority.ts";
+import { firstField, joinedField, keptFields, plainName } from "../message/fields.ts";
+import type { LocalReply } from "../message/local-reply.ts";
+import type { HeaderList, ResponseHead } from "../message/message.ts";
+import { compileRequestTemplate } from "../routing/request-template.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { createAnswerCache } from "./answer-cache.ts";
+import type { AuthStore } from "./auth-store.ts";
+import { ExternalCall } from "./external-call.ts";
+import type { HostAnswer, HostCall } from "./host-call.ts";
+import { pickFields, shownFields } from "./http-check.ts";
+import { compileIdentityStripper } from "./identity-headers.ts";
+
+const loop: LocalReply = { status: 500, error: "authorization loop" };
+const malformedUrl: LocalReply = { status: 500, error: "authorization URL malformed" };
+const failed: LocalReply = { status: 500, error: "authorization service failed" };
+const notServed: LocalReply = { status: 503, error: "host of the authorization URL is not served" };
+const tooMany: LocalReply = { status: 503, error: "too many authorization requests" };
+
+/** What a check by URL needs of its worker. */
+export type UrlCheckEnvironment = {
+  readonly auth: Pick<AuthStore, "askHost" | "answers" | "now" | "sendCheck" | "enterCall">;
+  readonly upstreamOf: (endpoints: string, protocol: Upstream["protocol"]) => () => Upstream;
+};
+
+/** A compiled check: `check` answers the request or lets it pass, `onResponse` adds the cookie of the service. */
+export type CompiledUrlCheck = {
+  readonly check: (exchange: Exchange) => Promise<LocalReply | undefined>;
+  readonly onResponse: NonNullable<Filter["onResponse"]>;
+};
+
+/** Asks a URL about each request. See docs/features/ext-auth.md, "By URL". */
+export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironment): CompiledUrlCheck {
+  const { auth } = environment;
+  const ask = compileAsk(config, environment);
+  const cache = config.cache && createAnswerCache({ ...config, cache: config.cache }, auth.answers, auth.now);
+  const decide = compileDecision(config);
+  /** The cookie that the service set in its answer about a request. */
+  const cookies = new WeakMap<Exchange, string>();
+  return {
+    async check(exchange) {
+      if (exchange.connection.isQuestion === true) return loop;
+      const key = cache?.keyOf(exchange);
+      const known = key === undefined ? undefined : cache?.get(key);
+      const { answer, reply } = known === undefined ? await ask(exchange) : { answer: known };
+      if (answer === undefined) return reply;
+      if (known === undefined && key !== undefined) cache?.set(key, answer);
+      const cookie = firstField(answer.headers, "set-cookie");
+      if (cookie !== undefined) cookies.set(exchange, cookie);
+      return decide(exchange, answer);
+    },
+    onResponse(exchange, head) {
+      const cookie = cookies.get(exchange);
+      if (cookie === undefined || head.status === 101) return;
+      if (config.alwaysSetsCookie === true || setsCookie(head)) head.headers.push("Set-Cookie", cookie);
+    },
+  };
+}
+
+/** Statuses with which nginx adds fields to a response. */
+const addingStatuses: ReadonlySet<number> = new Set([200, 201, 204, 206, 301, 302, 303, 304, 307, 308]);
+const setsCookie = ({ status }: ResponseHead): boolean => addingStatuses.has(status);
+
+/** Lets the request pass with the fields of the answer, or refuses it. */
+function compileDecision({ responseHeaders, signIn }: UrlCheck) {
+  const names = responseHeaders.filter(mayBeIdentityHeader);
+  const strip = compileIdentityStripper(names);
+  const location = signIn && compileRequestTemplate(signIn);
+  return (exchange: Exchange, { status, headers }: HostAnswer): LocalReply | undefined => {
+    strip(exchange.headers);
+    if (status >= 200 && status <= 299) {
+      for (const name of names) {
+        const value = joinedField(headers, name);
+        if (value !== undefined && value !== "") exchange.headers.push(name, value);
+      }
+      return undefined;
+    }
+    if (status === 401 && location !== undefined) {
+      return {
+        status: 302,
+        headers: ["Location", escapeUrl(location(exchange))],
+        body: "",
+        error: "not signed in",
+      };
+    }
+    if (status === 401 || status === 403) {
+      const challenge = pickFields(headers, (name) => name === "www-authenticate");
+      return {
+        status,
+        headers: status === 401 ? challenge : [],
+        error: "denied by the authorization service",
+      };
+    }
+    return failed;
+  };
+}
+
+/** The answer of the service, or the reply where there is none. */
+type Asked =
+  | { readonly answer: HostAnswer; readonly reply?: undefined }
+  | { readonly answer?: undefined; readonly reply: LocalReply };
+
+/** Sends the question, within the bound on questions under way. */
+function compileAsk(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironment) {
+  const start = compileStart(config, { auth, upstreamOf });
+  const [owner] = config.service?.endpoints.split("/", 1) ?? [];
+  return async (exchange: Exchange): Promise<Asked> => {
+    let call: HostCall | LocalReply | undefined;
+    let isDisplaced = false;
+    const release = auth.enterCall(owner ?? exchange.route?.namespace ?? "", () => {
+      isDisplaced = true;
+      if (call !== undefined && "cancel" in call) call.cancel();
+    });
+    if (release === undefined) return { reply: tooMany };
+    call = start(exchange);
+    if (!("cancel" in call)) {
+      release();
+      return { reply: call };
+    }
+    exchange.work = call;
+    const answer = await call.answer.finally(release);
+    if (exchange.work === call) exchange.work = undefined;
+    return answer === undefined ? { reply: isDisplaced ? tooMany : failed } : { answer };
+  };
+}
+
+/** Begins the question to a host of the gateway or to the endpoint of a Service; the reply where neither is possible. */
+function compileStart(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironment) {
+  const { scheme, method, timeoutMs, service } = config;
+  const authorityOf = compileRequestTemplate(config.authority);
+  const targetOf = compileRequestTemplate(config.target);
+  const fieldsOf = compileFields(config);
+  const asksHosts = service === undefined || service.unlessServed === true;
+  const { endpoints, protocol = "http1" } = service ?? {};
+  const upstream = endpoints === undefined ? undefined : upstreamOf(endpoints, protocol);
+  const options = { timeoutMs, readsBody: () => false };
+  return (exchange: Exchange): HostCall | LocalReply => {
+    const authority = authorityOf(exchange);
+    if (hostOf(authority) === undefined) return malformedUrl;
+    const target = originForm(escapeUrl(targetOf(exchange)));
+    const question = { scheme, authority, method, target, headers: fieldsOf(exchange), timeoutMs };
+    const own = asksHosts ? auth.askHost(question, exchange) : undefined;
+    if (own !== undefined) return own;
+    if (upstream === undefined) return notServed;
+    const selection = upstream().pick(exchange);
+    if (selection === undefined) return failed;
+    const request = { ...question, protocol, body: null, upgrade: undefined, expectContinue: false };
+    return new ExternalCall(auth.sendCheck, selection, request, options);
+  };
+}
+
+/** What the proxy says to backends about the client; the question has the fields of the check in their place. */
+const aboutClient: ReadonlySet<string> = new Set([
+  ...["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto"],
+  ...["x-forwarded-scheme", "x-scheme", "x-real-ip", "x-original-uri", "x-original-url", "x-original-method"],
+  ...["x-original-forwarded-for", "x-original-forwarded-host", "via"],
+]);
+
+/**
+ * The fields of the question: those of the client, apart from the ones that the check sets. Credentials, and fields that the
+ * service may set for the upstream, are as the client sent them.
+ */
+function compileFields({ set, responseHeaders }: UrlCheck): (exchange: Exchange) => HeaderList {
+  const own = set.map(({ name, value }) => ({ name, valueOf: compileRequestTemplate(value) }));
+  const replaced = new Set([...aboutClient, ...set.map(({ name }) => plainName(name))]);
+  const fromClient = new Set(responseHeaders.map(plainName));
+  const isShown = (name: string): boolean => !replaced.has(plainName(name));
+  return (exchange) => {
+    const { received } = exchange;
+    const fields = keptFields(
+      shownFields(exchange, isShown),
+      (name) => !fromClient.has(plainName(name)) || isCredential(name),
+    );
+    fields.push(
+      ...pickFields(
+        received,
+        (name) =>
+          fromClient.has(plainName(name)) &&
+          !isCredential(name) &&
+          isShown(name) &&
+          mayBeIdentityHeader(name),
+      ),
+    );
+    for (const { name, valueOf } of own) {
+      const value = valueOf(exchange).trim();
+      if (value !== "") fields.push(name, value);
+    }
+    return fields;
+  };
+}
+
+const isCredential = (name: string): boolean => /^(?:authorization|cookie)$/i.test(name);
+
+/** A target that begins with its path (RFC 9112 3.2.1). */
+const originForm = (target: string): string => (target.startsWith("/") ? target : `/${target}`);
+
+/** Percent-encodes what no URL holds: spaces and octets outside ASCII, as `$uri` may bring them. */
+const escapeUrl = (url: string): string =>
+  url.replaceAll(/[^!-~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
