@@ -7,7 +7,7 @@ import { ok, problem, type Result } from "../values/result.ts";
 import type { Warn } from "./definition.ts";
 
 /** A header field; the value is in wire form, one character per octet. */
-const headerFieldSchema = z.object({ name: z.string(), value: z.string() });
+export const headerFieldSchema = z.object({ name: z.string(), value: z.string() });
 
 /**
  * Changes to the fields of one direction, applied in this order: `set` replaces all fields of the name, `add` appends a

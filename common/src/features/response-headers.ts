@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import {
+  headerFieldSchema,
   headerModifierOf,
   headerModifierSchema,
   parseHeaderFields,
@@ -15,6 +16,8 @@ export type Replacement = Readonly<z.infer<typeof replacementSchema>>;
 
 /** Changes of the response: those of a modifier, and parts of fields that the backend has written. */
 export const responseHeadersSchema = headerModifierSchema.extend({
+  /** Replaces all fields of these names on responses over TLS, before the other changes. */
+  setOverTls: z.array(headerFieldSchema).readonly().optional(),
   /** Another domain in cookies of the backend: the whole attribute `Domain`, compared without case and leading dot. */
   cookieDomain: replacementSchema.optional(),
   /** Another beginning of the attribute `Path` in cookies of the backend. */

@@ -7,19 +7,21 @@ import { compileResponseRewrites } from "./response-rewrites.ts";
 /** Changes the fields of every response of the route, including the proxy's own. See docs/features/response-headers.md. */
 export function responseHeadersFilter(modifier: ResponseHeaders): Filter {
   const apply = compileHeaderModifier(modifier);
-  const { set = [], remove = [] } = modifier;
+  const { set = [], setOverTls = [], remove = [] } = modifier;
+  const applyOverTls = setOverTls.length === 0 ? undefined : compileHeaderModifier({ set: setOverTls });
   const rewrite = compileResponseRewrites(modifier);
   const removesDate = remove.some((name) => name.toLowerCase() === "date");
   return {
     slug: "response-headers",
-    ownedResponseFields: [...set.map(({ name }) => name), ...remove],
+    ownedResponseFields: [...[...set, ...setOverTls].map(({ name }) => name), ...remove],
     ...(rewrite !== undefined && {
       onRequest: (exchange: Exchange) => {
         exchange.rewriteUpstreamFields = rewrite;
         return undefined;
       },
     }),
-    onResponse(_exchange, head) {
+    onResponse(exchange, head) {
+      if (exchange.connection.listener.secure) applyOverTls?.(head.headers);
       apply(head.headers);
       if (removesDate) head.undated = true;
     },

@@ -14,4 +14,17 @@ describe("the response-headers filter", () => {
     expect(headers).to.deep.equal(["set-cookie", "a=1", "X-A", "1", "Set-Cookie", "b=2"]);
     expect(filter.onRequest).to.equal(undefined);
   });
+
+  it("response-headers: fields for TLS replace those of the backend on responses over TLS only, and can be removed", () => {
+    const setOverTls = [{ name: "Strict-Transport-Security", value: "max-age=1" }];
+    const respond = (secure: boolean, remove: string[]) => {
+      const headers = ["strict-transport-security", "max-age=9", "x", "1"];
+      const filter = responseHeadersFilter({ setOverTls, remove });
+      filter.onResponse?.(exchange({ secure }), { status: 200, headers, length: 0, bodyless: false });
+      return headers;
+    };
+    expect(respond(true, [])).to.deep.equal(["x", "1", "Strict-Transport-Security", "max-age=1"]);
+    expect(respond(false, [])).to.deep.equal(["strict-transport-security", "max-age=9", "x", "1"]);
+    expect(respond(true, ["strict-transport-security"])).to.deep.equal(["x", "1"]);
+  });
 });

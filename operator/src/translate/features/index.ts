@@ -38,11 +38,15 @@ const translators: {
 };
 
 /** The feature that an annotation belongs to, by its full key. */
-const slugOf: ReadonlyMap<string, string> = new Map(
+const slugOf: ReadonlyMap<string, FeatureSlug> = new Map(
   Object.values(features).flatMap(({ slug, annotations }) =>
     Object.values<{ readonly name: string }>(annotations).map((one) => [annotationKey(one), slug] as const),
   ),
 );
+
+/** The feature that an annotation belongs to, by its name without prefix; undefined for options of routing and TLS. */
+export const slugOfAnnotation = (name: string): FeatureSlug | undefined =>
+  slugOf.get(annotationKey({ name }));
 
 /**
  * The features of an Ingress, the same for all its routes; undefined when it has none. `keys` are the annotations that are
@@ -53,7 +57,7 @@ export function translateFeatures(
   context: FeatureContext,
   keys: readonly string[],
 ): RouteFeatures | undefined {
-  const asked = new Set(keys.map((key) => slugOf.get(key)));
+  const asked: ReadonlySet<string | undefined> = new Set(keys.map((key) => slugOf.get(key)));
   const found: { [slug: string]: unknown } = {};
   for (const feature of Object.values(features)) {
     if (!asked.has(feature.slug)) continue;

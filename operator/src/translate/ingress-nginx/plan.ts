@@ -24,6 +24,7 @@ import {
 import { expandRewriteTarget } from "../ingress/rewrite-target.ts";
 import { readAuthTls } from "../ingress/tls.ts";
 import type { NginxClass } from "./class.ts";
+import { slugOfAnnotation } from "../features/index.ts";
 import { groups } from "./groups/index.ts";
 import type { GroupContext, GroupOutput, NginxPath } from "./groups/group.ts";
 import type { HostFacts } from "./host-facts.ts";
@@ -39,9 +40,12 @@ export const planNginxIngress = (
 
 function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanContext): IngressPlan {
   const { info, view } = context;
-  const annotations = openNginxAnnotations(ingress, nginx, ownNamesOf(ingress, info.defaults));
-  const ofClass = { ...info, defaults: info.defaults && withoutNames(info.defaults, annotations.replaced) };
-  const own = readAnnotations(ingress, ofClass, context);
+  const ownOfAll = readAnnotations(ingress, info, context);
+  const names = ownNamesOf(ingress, info.defaults, ownOfAll.features);
+  const annotations = openNginxAnnotations(ingress, nginx, names);
+  const defaults = info.defaults && withoutNames(info.defaults, annotations.replaced);
+  const own =
+    defaults === info.defaults ? ownOfAll : readAnnotations(ingress, { ...info, defaults }, context);
   const parsed = parseIngress(ingress, own.useRegex);
   const backends = createBackendResolver(parsed, context);
   const collected = collectOutputs(ingress, nginx, context, annotations);
@@ -194,7 +198,11 @@ function claimHosts(
 }
 
 /** The annotations of this gateway that are set, by their names without prefix. */
-function ownNamesOf(ingress: ObjectOf<"Ingress">, defaults: ClassDefaults | undefined): OwnNames {
+function ownNamesOf(
+  ingress: ObjectOf<"Ingress">,
+  defaults: ClassDefaults | undefined,
+  features: RouteFeatures | undefined,
+): OwnNames {
   const { annotations = {} } = ingress.metadata;
   const nameOf = (key: string): string => key.slice(annotationPrefix.length);
   const isOwn = (key: string): boolean => key.startsWith(annotationPrefix);
@@ -206,13 +214,17 @@ function ownNamesOf(ingress: ObjectOf<"Ingress">, defaults: ClassDefaults | unde
         .filter((name) => hasOwnValue(annotations, { name })),
     ),
     ofClass: new Set((defaults?.keys ?? []).filter(isOwn).map(nameOf)),
+    hasFeature: (name) => {
+      const slug = slugOfAnnotation(name);
+      return slug === undefined || features?.[slug] !== undefined;
+    },
   };
 }
 
 /** The defaults of a class without those of some annotations. */
 function withoutNames(defaults: ClassDefaults, names: ReadonlySet<string>): ClassDefaults {
-  if (names.size === 0) return defaults;
   const keys = new Set([...names].map((name) => annotationKey({ name })));
+  if (!defaults.keys.some((key) => keys.has(key))) return defaults;
   return {
     namespace: defaults.namespace,
     keys: defaults.keys.filter((key) => !keys.has(key)),

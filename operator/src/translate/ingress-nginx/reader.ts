@@ -70,8 +70,13 @@ const answers503 = "every request to the paths of the Ingress is answered 503";
 /** A sentence in the middle of a message. */
 const phrase = (sentence: string): string => sentence.replace(/\.$/, "");
 
-/** Names of annotations of this gateway that decide about a setting: those of the Ingress, and those of its class. */
-export type OwnNames = { readonly ofIngress: ReadonlySet<string>; readonly ofClass: ReadonlySet<string> };
+/** Names of annotations of this gateway that decide about a setting. */
+export type OwnNames = {
+  readonly ofIngress: ReadonlySet<string>;
+  readonly ofClass: ReadonlySet<string>;
+  /** Whether one of them comes to something: a reference to a resource that does not exist may restrict nothing. */
+  readonly hasFeature: (name: string) => boolean;
+};
 
 /** Reads all annotations under the prefix of ingress-nginx. */
 export function openNginxAnnotations(
@@ -156,7 +161,9 @@ export function openNginxAnnotations(
   };
 
   const ownOver = (names: ReadonlySet<string>, annotation: NginxAnnotation): string | undefined =>
-    annotation.own?.find((name) => names.has(name));
+    annotation.own?.find(
+      (name) => names.has(name) && (annotation.protective !== true || own.hasFeature(name)),
+    );
 
   const values = new Map<string, Value>();
   const replaced = new Set<string>();

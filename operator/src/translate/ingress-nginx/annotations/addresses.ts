@@ -10,7 +10,7 @@ const shared = {
   scope: "location",
   protective: true,
   own: ["ip-access-control"],
-  served: "not-yet",
+  served: "served",
   here: "As there.",
 } as const;
 

@@ -15,7 +15,7 @@ export const proxyBodySize = declare({
   shownDefault: "`1m`",
   configKey: "proxy-body-size",
   own: ["max-body-size"],
-  served: "not-yet",
+  served: "served",
   meaning: "The largest request body, 413 above it; `0` is no limit.",
   here: "As there.",
 });

@@ -1,0 +1,12 @@
+/** Which client addresses are let in. See docs/ingress-nginx.md, "Addresses". */
+import { formatCidr } from "@svc-gateway/common/values/cidr.ts";
+import { allowlistSourceRange, denylistSourceRange } from "../annotations/addresses.ts";
+import type { Group } from "./group.ts";
+
+/** A denied address is denied whether or not it is allowed as well. */
+export const addresses: Group = (read) => {
+  const allow = read(allowlistSourceRange)?.map(formatCidr);
+  const deny = read(denylistSourceRange)?.map(formatCidr) ?? [];
+  if (allow === undefined && deny.length === 0) return {};
+  return { features: { "ip-access-control": { ...(allow !== undefined && { allow }), deny } } };
+};
