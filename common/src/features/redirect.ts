@@ -16,7 +16,20 @@ export const redirectSchema = z.object({
   hostname: z.string().optional(),
   port: z.int().min(1).max(65_535).optional(),
   path: pathModifierSchema.optional(),
-  statusCode: redirectStatusSchema,
+  /** Whether the URL has the query of the request; absent: it has. */
+  query: z.literal("none").optional(),
+  /**
+   * What comes before the path. `received`: the scheme, and the Host field as the client sent it, with its port. `none`:
+   * nothing, so that scheme and host stay. Absent: scheme, host and port as above.
+   */
+  origin: z.enum(["received", "none"]).optional(),
+  /** The whole value of Location, whatever the request is; no other part but the status counts then. */
+  url: z.string().optional(),
+  /** Leaves out a slash at the end of the URL. */
+  cutSlash: z.literal(true).optional(),
+  statusCode: z.int().min(300).max(308),
+  /** Answers before addresses, limits and credentials are checked; absent: after them. */
+  early: z.literal(true).optional(),
 });
 
 export type RedirectStatus = z.infer<typeof redirectStatusSchema>;

@@ -9,6 +9,8 @@ export type LocationParts = {
   readonly path?: ((path: string) => string) | undefined;
   /** Leaves out a slash at the end of the URL. */
   readonly cutSlash?: true;
+  /** Absent: that of the request. */
+  readonly query?: "none";
 };
 
 /** The parts of a request that a redirect is built from. */
@@ -26,16 +28,25 @@ const defaultPorts = { http: 80, https: 443 } as const;
 export function redirectReply(exchange: Redirected, statusCode: number, parts: LocationParts): LocalReply {
   const { forwardedUrl } = exchange;
   const host = parts.hostname ?? forwardedUrl?.host ?? exchange.host;
-  if (host === "") return { status: 400, error: "no host to redirect to" };
+  if (host === "") return noHost;
   const scheme = parts.scheme ?? exchange.scheme;
   const port = parts.port ?? (parts.scheme === undefined ? portOf(exchange, scheme) : defaultPorts[scheme]);
   const authority = port === defaultPorts[scheme] ? host : `${host}:${port}`;
   const path = parts.path === undefined ? exchange.path : parts.path(exchange.path);
-  const uri = `${path}${exchange.query}`;
+  const uri = `${path}${parts.query === "none" ? "" : exchange.query}`;
   const end = parts.cutSlash && uri.endsWith("/") ? uri.slice(0, -1) : uri;
-  const location = `${scheme}://${authority}${end}`;
-  return { status: statusCode, headers: ["Location", location], body: "" };
+  return locationReply(statusCode, `${scheme}://${authority}${end}`);
 }
+
+/** The reply to a request that names no host where one is needed. */
+export const noHost: LocalReply = { status: 400, error: "no host to redirect to" };
+
+/** Redirects the client to this URL, with an empty body. */
+export const locationReply = (statusCode: number, location: string): LocalReply => ({
+  status: statusCode,
+  headers: ["Location", location],
+  body: "",
+});
 
 /** The port that the client used: without a trusted word about it that of the listener, unless the scheme is another one. */
 function portOf({ publicPort, forwardedUrl }: Redirected, scheme: "http" | "https"): number {

@@ -65,6 +65,12 @@ export const filterOrder = [
     create: corsFilter,
   },
   {
+    slug: "redirect",
+    when: isEarly,
+    why: "redirects before every check, and before TLS is required, where the route says so, as ingress-nginx does",
+    create: redirectFilter,
+  },
+  {
     slug: "ssl-redirect",
     when: isEarly,
     why: "redirects to TLS before every check where the route says so, as ingress-nginx does",
@@ -115,6 +121,7 @@ export const filterOrder = [
   },
   {
     slug: "redirect",
+    when: (value) => !isEarly(value),
     why: "answers only requests that pass limits and authentication, so that later filters need not change them",
     create: redirectFilter,
   },

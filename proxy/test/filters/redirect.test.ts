@@ -61,4 +61,36 @@ describe("the redirect filter", () => {
       "http://b.example/p?q=1",
     );
   });
+
+  it("redirect: a whole URL is the location of every request, with any status of a redirect", () => {
+    for (const statusCode of [300, 303, 304, 308]) {
+      const under = exchange({ version: "1.0" });
+      under.path = "/p";
+      under.query = "?q=1";
+      const url = "https://b.example:8443/new?x=$host#f";
+      const reply = redirectFilter({ url, statusCode, hostname: "c.example" }).onRequest?.(under);
+      expect(reply).to.deep.equal({ status: statusCode, headers: ["Location", url], body: "" });
+    }
+  });
+
+  it("redirect: the origin that was received is the scheme of the connection and Host with its port", () => {
+    const path = { type: "full", value: "/app" } as const;
+    const received = { path, origin: "received" } as const;
+    expect(locationFor({ ...received, query: "none" })).to.equal("http://a.example:9999/app");
+    expect(locationFor(received, { secure: true })).to.equal("https://a.example:9999/app?q=1");
+    const under = exchange({ version: "1.0" });
+    const reply = redirectFilter({ ...received, statusCode: 302 }).onRequest?.(under);
+    expect(reply).to.have.property("status", 400);
+  });
+
+  it("redirect: a location without an origin is a path", () => {
+    expect(locationFor({ path: { type: "full", value: "/app" }, origin: "none", query: "none" })).to.equal(
+      "/app",
+    );
+    expect(locationFor({ origin: "none" })).to.equal("/p?q=1");
+  });
+
+  it("redirect: the query is left out where the redirect says so", () => {
+    expect(locationFor({ hostname: "b.example", query: "none" })).to.equal("http://b.example/p");
+  });
 });
