@@ -121,6 +121,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     connectTimeoutMs: settings.proxyConnectTimeoutMs,
     resolver,
     ownPorts,
+    http2Codec: settings.http2Codec,
     maxIdleConnections: shareOf(settings.proxyUpstreamKeepalivePoolSize, worker, workers),
   });
   const active = new ActiveExchanges({

@@ -313,7 +313,7 @@ export const proxyFlags = [
     roles: serving,
     defaultValue: "node",
     meaning:
-      "What reads and writes HTTP/2 of clients: Node's own module (nghttp2), or the proxy's own codec (docs/features/http2.md).",
+      "What reads and writes HTTP/2 of clients and backends: Node's own module (nghttp2), or the proxy's own codec (docs/features/http2.md).",
   }),
   flag({
     name: "proxy-udp-session-timeout",

@@ -1,5 +1,5 @@
 import { createHttp1UpstreamClient } from "./h1/client.ts";
-import { createHttp2UpstreamClient } from "./h2/client.ts";
+import { createHttp2UpstreamClient, type Http2Codec } from "./h2/client.ts";
 import { createIdlePool } from "./idle-pool.ts";
 import type { OwnPortGuard } from "./own-port-guard.ts";
 import { createResolver, type Resolver } from "./resolver.ts";
@@ -13,6 +13,8 @@ export type UpstreamLimits = {
   readonly maxIdleConnections: number;
   /** Resolves the names of endpoints; by default a new one. */
   readonly resolver?: Resolver;
+  /** What speaks HTTP/2; `node` by default. */
+  readonly http2Codec?: Http2Codec;
   /** Rejects endpoints that are ports of the gateway itself; absent: rejects none. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
 };
@@ -30,7 +32,7 @@ export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient & {
   };
   const clients = {
     http1: createHttp1UpstreamClient(options),
-    http2: createHttp2UpstreamClient(options),
+    http2: createHttp2UpstreamClient(options, limits.http2Codec),
   };
   return {
     send: (endpoint, request, handler) => clients[request.protocol].send(endpoint, request, handler),

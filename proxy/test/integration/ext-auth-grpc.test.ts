@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { describeHttp2Codecs } from "../http2-codecs.ts";
 import { startAuthorizationServer, type Answer, type Message } from "./authorization-server.ts";
 import { gateAt, gateName, grpcCheck, GuardedGateway } from "./ext-auth-support.ts";
 import { eventually, routeId, startTcp } from "./gateway.ts";
@@ -16,7 +17,7 @@ import { eventually, routeId, startTcp } from "./gateway.ts";
 const header = (key: string, value: string): Message => ({ header: { key, value } });
 const allowed: Message = { status: { code: 0 }, ok_response: {} };
 
-describe("ext-auth over gRPC, asking an independent implementation", () => {
+describeHttp2Codecs("ext-auth over gRPC, asking an independent implementation", () => {
   let guarded: GuardedGateway;
   let asked: Message[];
 
@@ -229,7 +230,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
   });
 });
 
-describe("ext-auth over gRPC, asking services that break the protocol", () => {
+describeHttp2Codecs("ext-auth over gRPC, asking services that break the protocol", () => {
   let guarded: GuardedGateway;
 
   beforeEach(() => {

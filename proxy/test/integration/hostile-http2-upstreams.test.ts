@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { describeHttp2Codecs } from "../http2-codecs.ts";
 import { field, flags, frame, frameTypes, RawPeer, uint32 } from "../http/h2/frames.ts";
 import { eventually, exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
 import { getOverHttp2 } from "./http2-client.ts";
@@ -16,7 +17,7 @@ const good = (id: number): Buffer => Buffer.concat([head(id), data(id, "good", t
 
 const [noError, internalError, cancel] = [0, 2, 8];
 
-describe("hostile HTTP/2 upstreams, through the whole data plane", () => {
+describeHttp2Codecs("hostile HTTP/2 upstreams, through the whole data plane", () => {
   let gateway: Gateway;
   let peers: RawPeer[];
   let stop: (() => Promise<void>)[] = [];

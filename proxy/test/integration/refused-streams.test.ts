@@ -1,5 +1,6 @@
 import { connect as connectHttp2, type ClientHttp2Stream } from "node:http2";
 import { expect } from "chai";
+import { describeHttp2Codecs } from "../http2-codecs.ts";
 import { field, flags, frame, frameTypes, RawPeer, uint32 } from "../http/h2/frames.ts";
 import { eventually, exchange, startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
 
@@ -21,7 +22,7 @@ const answer = (id: number, text: string): Buffer =>
     frame(frameTypes.headers, flags.endHeaders | flags.endStream, id, field("grpc-status", "0")),
   ]);
 
-describe("streams that an HTTP/2 backend has not processed, through the whole data plane", () => {
+describeHttp2Codecs("streams that an HTTP/2 backend has not processed, through the whole data plane", () => {
   const closing: { close(): unknown }[] = [];
   let peers: RawPeer[];
   let gateway: Gateway;

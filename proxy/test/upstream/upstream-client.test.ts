@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { createServer as createHttp2Server, type Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { describeHttp2Codecs, http2Codec } from "../http2-codecs.ts";
 import { createUpstreamClient } from "../../src/upstream/upstream-client.ts";
 import { answering, getRequest, Recorder, until } from "./support.ts";
 
-describe("createUpstreamClient", () => {
+describeHttp2Codecs("createUpstreamClient", () => {
   it("the upstream client uses the protocol of each request, with one bound of idle connections for all", async () => {
     const http1 = await answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none");
     const http2 = createHttp2Server((_request, response) => response.end("two"));
@@ -14,7 +15,11 @@ describe("createUpstreamClient", () => {
     http2.listen(0, "127.0.0.1");
     await once(http2, "listening");
     const { port } = http2.address() as AddressInfo;
-    const client = createUpstreamClient({ connectTimeoutMs: 0, maxIdleConnections: 1 });
+    const client = createUpstreamClient({
+      connectTimeoutMs: 0,
+      maxIdleConnections: 1,
+      http2Codec: http2Codec(),
+    });
 
     const first = new Recorder();
     client.send(http1.endpoint, getRequest(), first);

@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { Http2Connection } from "../../http2/connection/connection.ts";
 import type { PeerFlood } from "../../http2/connection/frame-guard.ts";
 import { errorCode, frameFlag, frameType } from "../../http2/frames/frame-types.ts";
+import { connectionWindowBytes, streamWindowBytes } from "../../http2/settings.ts";
 import { TrailerFields } from "../../http2/trailer-fields.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
@@ -13,7 +14,7 @@ import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
 import { Draining, noticePing } from "./draining.ts";
 import { type ReceivedRequest, RequestFields } from "./request-fields.ts";
-import { connectionWindowBytes, maxStreams, serverSettings, streamWindowBytes } from "./settings.ts";
+import { maxStreams, serverSettings } from "./settings.ts";
 import { NativeClientStream, type StreamHost } from "./stream.ts";
 import { addWebSocketKey } from "./web-socket-key.ts";
 

@@ -230,7 +230,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
   }
 
   /** The peer has sent END_STREAM; the answer is that of the stream. */
-  private endRemote(stream: Stream): boolean {
+  protected endRemote(stream: Stream): boolean {
     stream.remoteEnded = true;
     const isSound = stream.onRemoteEnd();
     if (isSound && stream.localEnded) this.close(stream);

@@ -30,6 +30,17 @@ export const initialPeerSettings = (): PeerSettings => ({
 });
 
 const entryBytes = 6;
+
+/** The payload of SETTINGS with these entries. */
+export function settingsPayload(entries: readonly (readonly [id: number, value: number])[]): Uint8Array {
+  const payload = Buffer.alloc(entryBytes * entries.length);
+  entries.forEach(([id, value], index) => {
+    payload.writeUInt16BE(id, entryBytes * index);
+    payload.writeUInt32BE(value, entryBytes * index + 2);
+  });
+  return payload;
+}
+
 /** More entries than this are an abuse: each is read and answered for. */
 const maxEntries = 32;
 const maxFrameBytes = 0xff_ffff;

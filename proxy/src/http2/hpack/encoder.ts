@@ -19,9 +19,11 @@ const indexed = 0x80;
 
 /** Where each name is in the static table first, and each field that has a value there. */
 const staticNames = new Map<string, number>();
+const staticValues = new Map<string, number>();
 const staticStatuses = new Map<string, number>();
 staticFields.forEach(([name, value], at) => {
   if (!staticNames.has(name)) staticNames.set(name, at + 1);
+  staticValues.set(`${name} ${value}`, at + 1);
   if (name === ":status") staticStatuses.set(value, at + 1);
 });
 
@@ -46,6 +48,15 @@ export function encodedName(name: string): Uint8Array {
   return into.subarray(0, at + into.write(name, at, "latin1"));
 }
 
+/** A whole field that many blocks have; its value must be one that receivers accept. */
+export function encodedField(name: string, value: string): Uint8Array {
+  const index = staticValues.get(`${name} ${value}`);
+  if (index !== undefined) return Uint8Array.of(indexed | index);
+  const start = encodedName(name);
+  const into = Buffer.alloc(start.length + value.length + fieldOverheadBytes);
+  return into.subarray(0, putValue(into, putName(into, 0, start), value));
+}
+
 /** The status of a response. Answers where the next field goes. */
 export function putStatus(into: Buffer, at: number, status: number): number {
   const text = String(status);
@@ -57,7 +68,7 @@ export function putStatus(into: Buffer, at: number, status: number): number {
   return putValue(into, putName(into, at, statusName), text);
 }
 
-/** A name as `encodedName` made it. */
+/** A name as `encodedName` made it, or a field of `encodedField`. */
 export function putName(into: Buffer, at: number, name: Uint8Array): number {
   for (let i = 0; i < name.length; i++) into[at + i] = name[i] as number;
   return at + name.length;
@@ -70,7 +81,7 @@ export function putValue(into: Buffer, at: number, value: string): number {
   if (length > longText) return unsafeOctet.test(value) ? -1 : next + into.write(value, next, "latin1");
   for (let i = 0; i < length; i++) {
     const octet = value.charCodeAt(i);
-    if (octet < 14 && (octet === 0 || octet === 10 || octet === 13)) return -1;
+    if (octet > 255 || (octet < 14 && (octet === 0 || octet === 10 || octet === 13))) return -1;
     into[next++] = octet;
   }
   return next;
@@ -99,6 +110,6 @@ function putInteger(into: Uint8Array, at: number, first: number, bits: number, v
 
 const statusName = encodedName(":status");
 
-/** NUL, CR and LF (RFC 9113 8.2.1). */
+/** NUL, CR and LF (RFC 9113 8.2.1), and what is no octet, of which another one would be written. */
 // oxlint-disable-next-line no-control-regex
-const unsafeOctet = /[\0\r\n]/;
+const unsafeOctet = /[\0\r\n\u0100-\uffff]/;

@@ -2,6 +2,7 @@ import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
 import { connectTimeoutError, upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";
+import { openNativeSession } from "./native/session.ts";
 import { openNodeSession } from "./node/session.ts";
 import type { SessionOpener, UpstreamSession } from "./session.ts";
 import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";
@@ -20,9 +21,12 @@ const noUpgrade = upstreamError("invalid", "upgrade over HTTP/2", { requestSent:
 const clientClosed = upstreamError("reset", "connection closed", { requestSent: true });
 
 /** What speaks HTTP/2 (`--http2-codec`). */
-type Http2Codec = "node";
+export type Http2Codec = "node" | "native";
 
-const openers: Readonly<Record<Http2Codec, () => SessionOpener>> = { node: openNodeSession };
+const openers: Readonly<Record<Http2Codec, () => SessionOpener>> = {
+  node: openNodeSession,
+  native: openNativeSession,
+};
 
 /**
  * Sends requests over HTTP/2, with TLS or with prior knowledge without TLS (RFC 9113 3.2, 3.3): few connections per

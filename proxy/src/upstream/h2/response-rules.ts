@@ -1,7 +1,7 @@
 /** Most bytes of a response head, names and values (docs/features/http2.md, "Towards backends"). */
-const maxHeadBytes = 65_536;
+export const maxHeadBytes = 65_536;
 /** Most fields of a response head. */
-const maxFields = 200;
+export const maxFields = 200;
 
 /** Statuses whose responses have no body (RFC 9110 6.4.1). */
 export const isBodyless = (method: string, status: number): boolean =>

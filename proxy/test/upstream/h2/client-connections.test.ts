@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { expect } from "chai";
+import { describeHttp2Codecs } from "../../http2-codecs.ts";
 import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import { until } from "../../http/h2/support.ts";
 import { benchForEach } from "./bench.ts";
 import { createClient, endpointOf, exchange, startBackend } from "./support.ts";
 
-describe("HTTP/2 upstream client: connections", () => {
+describeHttp2Codecs("HTTP/2 upstream client: connections", () => {
   const bench = benchForEach();
 
   it("the HTTP/2 client multiplexes requests on one connection and reports its reuse", async () => {

@@ -2,11 +2,12 @@ import { once } from "node:events";
 import type { ServerHttp2Stream } from "node:http2";
 import { mock } from "node:test";
 import { expect } from "chai";
+import { describeHttp2Codecs } from "../../http2-codecs.ts";
 import { until } from "../../http/h2/support.ts";
 import { benchForEach } from "./bench.ts";
 import { bodyOf, exchange, FedBody } from "./support.ts";
 
-describe("HTTP/2 upstream client", () => {
+describeHttp2Codecs("HTTP/2 upstream client", () => {
   const bench = benchForEach();
 
   it("the HTTP/2 client sends pseudo-header fields and lower-case fields", async () => {

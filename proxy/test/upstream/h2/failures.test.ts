@@ -3,6 +3,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import { createServer as createHttp1Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { describeHttp2Codecs } from "../../http2-codecs.ts";
 import { holdRefusingPort } from "../../../../common/test/refusing-port.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { field, flags, frame, frameTypes, uint32 } from "../../http/h2/frames.ts";
@@ -18,7 +19,7 @@ import {
   startRawBackend,
 } from "./support.ts";
 
-describe("HTTP/2 upstream client: failures", () => {
+describeHttp2Codecs("HTTP/2 upstream client: failures", () => {
   let client: UpstreamClient;
   let backend: RawBackend;
 

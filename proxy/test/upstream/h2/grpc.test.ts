@@ -6,6 +6,7 @@ import {
 } from "node:http2";
 import { once } from "node:events";
 import { expect } from "chai";
+import { describeHttp2Codecs, http2Codec } from "../../http2-codecs.ts";
 import type { RequestHandler } from "../../../src/http/front.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { answerOf, type FrontServer, openSession, startFront, until } from "../../http/h2/support.ts";
@@ -51,7 +52,7 @@ const message = (text: string): Buffer => {
 
 const grpcHead = { ":status": 200, "content-type": "application/grpc" } as const;
 
-describe("gRPC through front and upstream client", () => {
+describeHttp2Codecs("gRPC through front and upstream client", () => {
   let client: UpstreamClient;
   let backend: Backend;
   let server: FrontServer;
@@ -67,7 +68,7 @@ describe("gRPC through front and upstream client", () => {
       serve(stream);
     });
     server = await startFront(
-      "node",
+      http2Codec(),
       relay(client, () => backend.port),
     );
     session = openSession(server.url);

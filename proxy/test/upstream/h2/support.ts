@@ -27,6 +27,7 @@ import type {
   UpstreamRequest,
   UpstreamStream,
 } from "../../../src/upstream/upstream.ts";
+import { http2Codec } from "../../http2-codecs.ts";
 import { RawPeer } from "../../http/h2/frames.ts";
 
 const endpoints = new Map<number, UpstreamEndpoint>();
@@ -38,19 +39,23 @@ export function endpointOf(port: number): UpstreamEndpoint {
   return endpoint;
 }
 
+/** A client on the codec of the describe block (`describeHttp2Codecs`). */
 export function createClient(
   options: { readonly connectTimeoutMs?: number; readonly idlePool?: IdlePool } = {},
 ): UpstreamClient {
-  return createHttp2UpstreamClient({
-    connectTimeoutMs: options.connectTimeoutMs ?? 0,
-    idlePool: options.idlePool ?? createIdlePool(128),
-    resolver: {
-      resolve: () => {
-        throw new Error("no name is resolved in these tests");
+  return createHttp2UpstreamClient(
+    {
+      connectTimeoutMs: options.connectTimeoutMs ?? 0,
+      idlePool: options.idlePool ?? createIdlePool(128),
+      resolver: {
+        resolve: () => {
+          throw new Error("no name is resolved in these tests");
+        },
+        lastKnown: () => undefined,
       },
-      lastKnown: () => undefined,
     },
-  });
+    http2Codec(),
+  );
 }
 
 export const getRequest: UpstreamRequest = {

@@ -2,6 +2,7 @@ import type { TlsOptions } from "node:tls";
 import type { BackendCertificate, BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { expect } from "chai";
 import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
+import { describeHttp2Codecs } from "../../http2-codecs.ts";
 import { createHttp2UpstreamClient } from "../../../src/upstream/h2/client.ts";
 import type { UpstreamClient, UpstreamEndpoint, UpstreamRequest } from "../../../src/upstream/upstream.ts";
 import { issueCertificate, type Issued } from "../../tls/certificates.ts";
@@ -319,8 +320,8 @@ describe("HTTP/1.1 over TLS", () => {
   });
 });
 
-describe("HTTP/2 over TLS", () => {
-  const client = createHttp2UpstreamClient(clientOptions());
+describeHttp2Codecs("HTTP/2 over TLS", (codec) => {
+  const client = createHttp2UpstreamClient(clientOptions(), codec);
   const request = { protocol: "http2" } as const;
   after(() => client.close());
 

@@ -1,0 +1,42 @@
+import { encodedField, encodedName, maxBlockBytes, putName, putValue } from "../../../http2/hpack/encoder.ts";
+import { putFields } from "../../../http2/hpack/field-block.ts";
+import { memoByName } from "../../../message/name-memo.ts";
+import type { UpstreamRequest } from "../../upstream.ts";
+
+/** Room for what a head has besides its fields, texts left out: pseudo-fields, a length, Expect. */
+const ownBytes = 160;
+
+const methods = memoByName((method) => encodedField(":method", method));
+const schemes = { http: encodedField(":scheme", "http"), https: encodedField(":scheme", "https") };
+const authority = encodedName(":authority");
+const path = encodedName(":path");
+const rootPath = encodedField(":path", "/");
+const contentLength = encodedName("content-length");
+const expectContinue = encodedField("expect", "100-continue");
+
+/** What no pseudo-field may have: controls and white space, and what is no octet. */
+// oxlint-disable-next-line no-control-regex
+const unsafe = /[\0- \x7f\u0100-\uffff]/;
+const token = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
+
+/** Whether a request can be sent: its fields are left out where they cannot, but these it must have. */
+export const isSendable = ({ method, target, authority: host }: UpstreamRequest): boolean =>
+  target !== "" && !unsafe.test(target) && !unsafe.test(host) && token.test(method);
+
+/** Most octets of the block of a request. */
+export const maxRequestBytes = ({ method, target, authority: host, headers }: UpstreamRequest): number =>
+  maxBlockBytes(headers, ownBytes) + method.length + target.length + host.length;
+
+/** Writes the block of a request that can be sent. `:authority` replaces Host (RFC 9113 8.3.1). */
+export function putRequestHead(into: Buffer, at: number, request: UpstreamRequest): number {
+  const { headers, target } = request;
+  let next = putName(into, at, methods(request.method));
+  next = putName(into, next, schemes[request.scheme]);
+  if (request.authority !== "") next = putValue(into, putName(into, next, authority), request.authority);
+  if (target === "/") next = putName(into, next, rootPath);
+  else next = putValue(into, putName(into, next, path), target);
+  next = putFields(into, next, headers, headers[0]?.toLowerCase() === "host" ? 2 : 0);
+  const length = request.body?.length;
+  if (length !== undefined) next = putValue(into, putName(into, next, contentLength), String(length));
+  return request.expectContinue ? putName(into, next, expectContinue) : next;
+}

@@ -1,0 +1,67 @@
+import { fieldTag } from "../../../http2/field-tags.ts";
+import type { FieldSink } from "../../../http2/hpack/decoder.ts";
+import type { HeaderList } from "../../../message/message.ts";
+import { maxFields, maxHeadBytes } from "../response-rules.ts";
+
+/**
+ * Takes the fields of one response head, and finds out whether they are one (RFC 9113 8.1, 8.2, 8.3.2): one after the other,
+ * so that a list beyond the limits is read to its end and not kept. Used again for the next one.
+ */
+export class ResponseFields implements FieldSink {
+  headers: HeaderList = [];
+  /** 0: there was none. */
+  status = 0;
+  /** Value of Content-Length; more than 2^53 is not exact. */
+  length: number | undefined = undefined;
+  /** Of names and values. */
+  bytes = 0;
+  fields = 0;
+  private isMalformed = false;
+
+  begin(): void {
+    this.headers = [];
+    this.status = 0;
+    this.length = undefined;
+    this.bytes = 0;
+    this.fields = 0;
+    this.isMalformed = false;
+  }
+
+  onField(name: string, value: string, tag: number): void {
+    switch (tag) {
+      case fieldTag.plain:
+      case fieldTag.contentType:
+      case fieldTag.cookie:
+      case fieldTag.host:
+      case fieldTag.priority:
+        return this.add(name, value);
+      case fieldTag.contentLength:
+        if (this.length !== undefined) this.isMalformed = true;
+        this.length = Number(value);
+        return this.add(name, value);
+      case fieldTag.status:
+        if (this.status !== 0 || this.fields > 0) this.isMalformed = true;
+        this.status = Number(value);
+        return;
+      default:
+        this.isMalformed = true;
+    }
+  }
+
+  /** Whether what was taken is a head. A 1xx or 204 has no length (RFC 9110 8.6), though a 204 may say that it is 0. */
+  finish(): boolean {
+    if (this.isMalformed || this.status === 0) return false;
+    if (this.length === undefined || (this.status >= 200 && this.status !== 204)) return true;
+    if (this.status !== 204 || this.length !== 0) return false;
+    this.length = undefined;
+    const at = this.headers.indexOf("content-length");
+    if (at >= 0) this.headers.splice(at, 2);
+    return true;
+  }
+
+  private add(name: string, value: string): void {
+    this.fields++;
+    this.bytes += name.length + value.length;
+    if (this.bytes <= maxHeadBytes && this.fields <= maxFields) this.headers.push(name, value);
+  }
+}

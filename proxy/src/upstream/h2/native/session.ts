@@ -1,0 +1,339 @@
+import type { Socket } from "node:net";
+import { Http2Connection } from "../../../http2/connection/connection.ts";
+import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
+import { settingId, settingsPayload } from "../../../http2/frames/settings-frame.ts";
+import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
+import { TrailerFields } from "../../../http2/trailer-fields.ts";
+import type { ResponseHead } from "../../../message/message.ts";
+import { awake } from "../../../timing/awake-clock.ts";
+import { AwakeTimer } from "../../../timing/awake-timer.ts";
+import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
+import type { UpstreamRequest } from "../../upstream.ts";
+import { faultOfHead, isBodyless, maxFields, maxHeadBytes } from "../response-rules.ts";
+import {
+  maxStreamsPerSession,
+  type SessionEvents,
+  type SessionOpener,
+  type UpstreamSession,
+  type WireEvents,
+} from "../session.ts";
+import { isSendable } from "./request-block.ts";
+import { ResponseFields } from "./response-fields.ts";
+import { NativeWireStream, type WireHost } from "./wire-stream.ts";
+
+const clientSettings = settingsPayload([
+  [settingId.enablePush, 0],
+  [settingId.initialWindowSize, streamWindowBytes],
+  // More than the limit of a head, so that servers send what is refused by name.
+  [settingId.maxHeaderListSize, 131_072],
+]);
+
+/** Room for 32 octets that count for each field besides its name and value. */
+const trailerLimits = { maxHeaderBytes: maxHeadBytes + 32 * maxFields, maxHeaders: maxFields };
+
+/** The number of the last stream that a connection can have (RFC 9113 5.1.1). */
+const lastStreamId = 0x7fff_ffff;
+/** For the last frames of a connection that carries no stream any more. */
+const lingerMs = 1_000;
+/** Answers to control frames that may wait for a server; all else waits elsewhere. */
+const maxWaitingBytes = 262_144;
+
+/** What all connections read into: each read is dealt with before the next one begins, and content is copied out of it. */
+const memory = Buffer.allocUnsafeSlow(65_536);
+
+/** Fields are read within a call: one reader serves all connections. */
+const responseFields = new ResponseFields();
+
+/** Sessions on the project's own codec. */
+export function openNativeSession(): SessionOpener {
+  let session: NativeUpstreamSession | undefined;
+  return {
+    onread: {
+      buffer: memory,
+      callback(length) {
+        session?.onBytes(memory.subarray(0, length));
+        return true;
+      },
+    },
+    open(socket, settingsTimeoutMs, events) {
+      session = new NativeUpstreamSession(socket, settingsTimeoutMs, events);
+      return session;
+    },
+  };
+}
+
+/** One HTTP/2 connection to an endpoint (RFC 9113) on the project's own codec. */
+class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements UpstreamSession, WireHost {
+  fault: UpstreamError | undefined = undefined;
+  private readonly events: SessionEvents;
+  private readonly settingsTimer: AwakeTimer | undefined;
+  private lingerTimer: AwakeTimer | undefined = undefined;
+  private ready = false;
+  private usable = true;
+  private active = 0;
+  private served = 0;
+  private nextStreamId = 1;
+  /** Streams of which nothing has been sent, for want of room in the socket. */
+  private readonly unsent = new Set<NativeWireStream>();
+
+  constructor(socket: Socket, settingsTimeoutMs: number, events: SessionEvents) {
+    super(socket, { asServer: false, windowBytes: connectionWindowBytes, streamWindowBytes });
+    this.events = events;
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => this.onSocketError(code));
+    socket.on("end", () => this.endFor(this.closedFault()));
+    socket.on("close", () => this.onSocketClosed());
+    if (settingsTimeoutMs > 0)
+      this.settingsTimer = new AwakeTimer(() => this.onSettingsTimeout(), settingsTimeoutMs);
+    this.begin(clientSettings);
+  }
+
+  get maxStreams(): number {
+    return Math.min(this.sender.peer.maxStreams, maxStreamsPerSession);
+  }
+
+  get room(): number {
+    return this.ready && this.usable ? this.maxStreams - this.active : 0;
+  }
+
+  get opening(): boolean {
+    return !this.ready && this.usable;
+  }
+
+  get opened(): boolean {
+    return this.ready;
+  }
+
+  get idle(): boolean {
+    return this.active === 0;
+  }
+
+  get reused(): boolean {
+    return this.served > 0;
+  }
+
+  open(request: UpstreamRequest, events: WireEvents): NativeWireStream {
+    const stream = new NativeWireStream(this, request, events);
+    this.active++;
+    this.served++;
+    this.guard.countOpened(awake.nowMs);
+    if (isSendable(request)) {
+      this.sender.sendNow(stream);
+      if (stream.id === 0) this.unsent.add(stream);
+    } else queueMicrotask(() => events.onInvalid("invalid request head"));
+    // The last number goes to a stream that waits for it.
+    if (this.nextStreamId + 2 * this.unsent.size > lastStreamId) this.becomeUnusable();
+    return stream;
+  }
+
+  number(stream: NativeWireStream): void {
+    stream.id = this.nextStreamId;
+    stream.sendWindow = this.sender.peer.initialWindowBytes;
+    this.nextStreamId += 2;
+    this.streams.set(stream.id, stream);
+    this.unsent.delete(stream);
+  }
+
+  countSent(bytes: number): void {
+    this.guard.countSent(bytes);
+  }
+
+  drop(stream: NativeWireStream): void {
+    if (stream.isClosed) return;
+    stream.isClosed = true;
+    this.unsent.delete(stream);
+    this.onStreamClosed();
+  }
+
+  finish(stream: NativeWireStream): void {
+    this.close(stream);
+  }
+
+  closeIdle(): void {
+    this.retire();
+  }
+
+  retire(): void {
+    this.becomeUnusable();
+    this.endIfDone();
+  }
+
+  destroy(error: UpstreamError): void {
+    this.endFor(error);
+    this.socket.destroy();
+  }
+
+  /** Bytes that are read again into the same memory when this returns. */
+  onBytes(bytes: Buffer): void {
+    if (this.isOver) return;
+    this.reader.read(bytes);
+    if (this.sender.waitingBytes > maxWaitingBytes) this.onFlood();
+  }
+
+  protected onHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
+    const stream = this.streams.get(streamId);
+    const endStream = (flags & frameFlag.endStream) !== 0;
+    if (stream === undefined) {
+      if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "HEADERS on an idle stream");
+      return this.ignoreHeaders(streamId, flags, bytes, start, end);
+    }
+    if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
+    if (stream.responded) return this.onTrailers(stream, endStream, bytes, start, end);
+    responseFields.begin();
+    if (!this.decode(bytes, start, end, responseFields)) return false;
+    if (!responseFields.finish()) return this.refuse(stream, "invalid response header");
+    const text = faultOfHead(responseFields);
+    if (text !== undefined) {
+      stream.onUnusable(text);
+      return !this.isOver;
+    }
+    const { status, headers, length } = responseFields;
+    if (status >= 200) return this.onHead(stream, endStream, { status, headers, length, bodyless: false });
+    if (endStream) return this.refuse(stream, "1xx response without a final one");
+    stream.onInformational(status, headers);
+    return !this.isOver;
+  }
+
+  private onHead(stream: NativeWireStream, endStream: boolean, head: ResponseHead): boolean {
+    head.bodyless = isBodyless(stream.method, head.status);
+    if (endStream && !head.bodyless) {
+      head.length ??= 0;
+      if (head.length > 0) return this.refuse(stream, "response body shorter than declared");
+    }
+    stream.onHead(head);
+    if (endStream && !stream.isClosed) this.endRemote(stream);
+    return !this.isOver;
+  }
+
+  private onTrailers(
+    stream: NativeWireStream,
+    endStream: boolean,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): boolean {
+    const fields = new TrailerFields(trailerLimits);
+    if (!this.decode(bytes, start, end, fields)) return false;
+    const trailers = fields.finish();
+    if (!endStream || trailers === undefined) return this.refuse(stream, "invalid response trailers");
+    stream.remoteEnded = true;
+    if (!stream.onTrailers(trailers.length === 0 ? undefined : trailers)) {
+      return this.blame(stream, errorCode.protocolError);
+    }
+    if (stream.localEnded) this.close(stream);
+    return !this.isOver;
+  }
+
+  /** Resets a stream whose response is malformed (RFC 9113 8.1.1). */
+  private refuse(stream: NativeWireStream, text: string): boolean {
+    stream.explain(text);
+    return this.blame(stream, errorCode.protocolError);
+  }
+
+  protected isIdle(streamId: number): boolean {
+    return streamId % 2 === 0 || streamId >= this.nextStreamId;
+  }
+
+  protected onPeerSettings(): void {
+    this.ready = true;
+    this.settingsTimer?.clear();
+    if (this.usable) this.events.onRoom(this);
+  }
+
+  private onSettingsTimeout(): void {
+    this.destroy(upstreamError("connect-timeout", "no HTTP/2 settings in time", { requestSent: false }));
+  }
+
+  protected onGoaway(code: number, lastProcessed: number): void {
+    if (code !== errorCode.noError) {
+      this.fault ??= upstreamError("reset", "connection closed with GOAWAY", { requestSent: true });
+    }
+    this.becomeUnusable();
+    this.refuseUnsent();
+    for (const stream of this.streams.values()) {
+      if (stream.id <= lastProcessed) continue;
+      this.close(stream);
+      stream.onRefused();
+    }
+    this.endIfDone();
+  }
+
+  private refuseUnsent(): void {
+    for (const stream of this.unsent) {
+      this.drop(stream);
+      stream.onRefused();
+    }
+  }
+
+  protected onPingAck(): boolean {
+    return false;
+  }
+
+  protected onStreamClosed(): void {
+    this.active--;
+    if (!this.usable) return this.endIfDone();
+    this.events.onRoom(this);
+    if (this.active === 0) this.events.onIdle(this);
+  }
+
+  protected onFlood(): void {
+    this.onFatal();
+    this.end(errorCode.enhanceYourCalm);
+  }
+
+  protected onFatal(): void {
+    this.fault ??= this.ready
+      ? upstreamError("invalid", "invalid HTTP/2 from endpoint", { requestSent: true })
+      : upstreamError("invalid", "endpoint does not speak HTTP/2", { requestSent: false });
+  }
+
+  private onSocketError(code: string | undefined): void {
+    const fault = isTlsFault(code)
+      ? upstreamError("tls", "upstream broke off TLS", { requestSent: this.ready })
+      : upstreamError("reset", "connection reset", { requestSent: this.ready });
+    this.endFor(fault);
+  }
+
+  private onSocketClosed(): void {
+    this.lingerTimer?.clear();
+    this.endFor(this.closedFault());
+  }
+
+  private closedFault(): UpstreamError {
+    return upstreamError("reset", "connection closed", { requestSent: this.ready });
+  }
+
+  private endFor(fault: UpstreamError): void {
+    if (this.isOver) return;
+    this.fault ??= fault;
+    this.end(errorCode.noError);
+  }
+
+  private endIfDone(): void {
+    if (this.active === 0 && !this.usable && !this.isOver) this.end(errorCode.noError);
+  }
+
+  override end(code: number): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.reader.stop();
+    this.settingsTimer?.clear();
+    this.becomeUnusable();
+    this.sendGoaway(0, code);
+    this.refuseUnsent();
+    for (const stream of this.streams.values()) {
+      this.close(stream);
+      stream.onReset("own", code);
+    }
+    this.sender.output.flush();
+    const { socket } = this;
+    if (socket.destroyed) return;
+    socket.end();
+    this.lingerTimer = new AwakeTimer(() => socket.destroy(), lingerMs);
+  }
+
+  private becomeUnusable(): void {
+    if (!this.usable) return;
+    this.usable = false;
+    this.events.onUnusable(this);
+  }
+}
