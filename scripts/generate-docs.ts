@@ -5,6 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { annotationsPage } from "./generate-docs-annotations.ts";
 import { filterOrderPage } from "./generate-docs-filters.ts";
+import { nginxAnnotationsPage } from "./generate-docs-ingress-nginx.ts";
 import { flagsPage } from "./generate-docs-flags.ts";
 import { metricsPage } from "./generate-docs-metrics.ts";
 
@@ -12,6 +13,7 @@ const pages: Readonly<Record<string, () => string>> = {
   "docs/filter-order.md": filterOrderPage,
   "docs/reference/annotations.md": annotationsPage,
   "docs/reference/flags.md": flagsPage,
+  "docs/reference/ingress-nginx-annotations.md": nginxAnnotationsPage,
   "docs/reference/metrics.md": metricsPage,
 };
 

@@ -1,5 +1,6 @@
 import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import {
   annotationGroups,
@@ -7,6 +8,7 @@ import {
   nginxAnnotations,
   similarAnnotation,
 } from "../../../src/translate/ingress-nginx/annotations/index.ts";
+import { caseNames, testdata } from "../golden.ts";
 
 describe("the annotations of ingress-nginx", () => {
   const all = annotationGroups.flatMap((group) => group.annotations);
@@ -42,6 +44,19 @@ describe("the annotations of ingress-nginx", () => {
       "proxy-ssl-verify",
       "satisfy",
     ]);
+  });
+
+  it("every annotation that is not left for later has a golden case", () => {
+    const inputs = caseNames()
+      .map((name) => readFileSync(new URL(`${name}.in.yaml`, testdata), "utf8"))
+      .join("\n");
+    const missing = all
+      .filter(
+        ({ name, served }) =>
+          served !== "not-yet" && !inputs.includes(`nginx.ingress.kubernetes.io/${name}:`),
+      )
+      .map(({ name }) => name);
+    expect(missing).to.deep.equal([]);
   });
 
   it("a name that no longer exists, or never did, has a sentence about what to use instead", () => {

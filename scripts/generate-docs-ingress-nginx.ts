@@ -1,0 +1,95 @@
+import type { NginxAnnotation } from "../operator/src/translate/ingress-nginx/annotations/declare.ts";
+import { formerAnnotations } from "../operator/src/translate/ingress-nginx/annotations/former.ts";
+import {
+  annotationGroups,
+  nginxAnnotations,
+  type AnnotationGroup,
+} from "../operator/src/translate/ingress-nginx/annotations/index.ts";
+
+/** The page docs/reference/ingress-nginx-annotations.md, from the declarations of annotations. */
+export function nginxAnnotationsPage(): string {
+  return `# Annotations of ingress-nginx
+
+<!-- Written by scripts/generate-docs.ts from operator/src/translate/ingress-nginx/annotations; change it there. -->
+
+All ${nginxAnnotations.size} annotations of ingress-nginx 1.15, and what becomes of each on an Ingress of a
+[class that is read as ingress-nginx reads it](../ingress-nginx.md). Keys have the prefix \`nginx.ingress.kubernetes.io/\`, or that of
+\`--ingress-nginx-annotations-prefix\`.
+
+| Served | Meaning |
+| --- | --- |
+| yes | as in ingress-nginx |
+| differently | with the difference in the last column, and the finding \`ServedDifferently\` |
+| nothing to do | the value is accepted and needs nothing here |
+| refused | never; a protective one closes the paths of its Ingress (503) |
+| not yet | without effect; a protective one closes the paths of its Ingress (503) |
+
+| Invalid value | Meaning |
+| --- | --- |
+| ignored | the setting is ignored, as in ingress-nginx |
+| 503 | the paths of the Ingress get 503, as in ingress-nginx |
+| without it | ingress-nginx does not load the Ingress; here it is served without the setting |
+| 503, there not loaded | ingress-nginx does not load the Ingress; here its paths get 503, because the setting protects |
+| 503, there off | ingress-nginx silently switches a protection off; here the paths get 503 |
+
+Forms of values are described [under Values](../ingress-nginx.md#values). A bold name protects: without it, more is let in. The risk is
+the one that ingress-nginx declares.
+
+${annotationGroups.map(section).join("\n\n")}
+
+## Names without effect
+
+These names are often found on Ingresses, and have no effect in ingress-nginx 1.15 either. Each is a finding \`RemovedNginxAnnotation\`.
+
+| Name | Instead |
+| --- | --- |
+${formerAnnotations.map(({ name, isPrefix, instead }) => `| \`${name}${isPrefix ? "*" : ""}\` | ${instead} |`).join("\n")}
+
+Every other name with the prefix is a finding \`UnknownNginxAnnotation\`.
+`;
+}
+
+const section = ({ title, annotations }: AnnotationGroup): string => `## ${title}
+
+| Annotation | Form | Default | Invalid value | Risk | Applies to | Meaning | Served | Here |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+${annotations.map((one) => `| ${row(one).join(" | ")} |`).join("\n")}`;
+
+const row = (annotation: NginxAnnotation): readonly string[] => {
+  const { name, form, shownDefault, risk, scope, meaning, served, protective, aliasOf } = annotation;
+  const shownName = `\`${name}\``;
+  return [
+    protective === true ? `**${shownName}**` : shownName,
+    aliasOf === undefined ? form.noun : `as \`${aliasOf}\``,
+    shownDefault,
+    invalidValue(annotation),
+    risk,
+    scope === "host" ? "host" : "its paths",
+    meaning,
+    servedWords[served],
+    hereOf(annotation),
+  ].map((cell) => cell.replaceAll("|", String.raw`\|`));
+};
+
+function hereOf({ served, here, protective }: NginxAnnotation): string {
+  if (served === "not-yet") return protective === true ? "Requests get 503." : "No effect.";
+  return served === "refused" ? `${here} ${protective === true ? "Requests get 503." : "No effect."}` : here;
+}
+
+const servedWords: { readonly [S in NginxAnnotation["served"]]: string } = {
+  served: "yes",
+  differently: "differently",
+  "no-effect": "nothing to do",
+  refused: "refused",
+  "not-yet": "not yet",
+};
+
+function invalidValue({ bad, empty, protective }: NginxAnnotation): string {
+  const words = {
+    I: "ignored",
+    D: "503",
+    X: protective === true ? "503, there not loaded" : "without it",
+    O: "503, there off",
+  };
+  return empty === undefined || empty === bad ? words[bad] : `${words[bad]}; empty: ${words[empty]}`;
+}
