@@ -5,6 +5,7 @@ import { authTls } from "./auth-tls.ts";
 import { compression } from "./compression.ts";
 import { cors } from "./cors.ts";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
+import { errorPages } from "./error-pages.ts";
 import { extAuth } from "./ext-auth.ts";
 import { forwardingFields } from "./forwarding-fields.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
@@ -29,6 +30,7 @@ import { useRegex } from "./use-regex.ts";
 export const features = {
   "trust-forwarded-for": trustForwardedFor,
   "forwarding-fields": forwardingFields,
+  "error-pages": errorPages,
   "ip-access-control": ipAccessControl,
   "rate-limit": rateLimit,
   "max-body-size": maxBodySize,

@@ -92,6 +92,8 @@ const classDefaults: Readonly<Record<string, string>> = {
   "forwarded-for-trusted-cidrs": "10.0.0.0/8",
   "ip-access-control": "infra/of-class",
   "rate-limit": "infra/of-class",
+  "error-pages": "404",
+  "error-pages-backend": "echo.shop:80",
   "forwarding-fields": "scheme",
   "max-body-size": "1k",
   "auth-basic-secret": "infra/of-class",

@@ -14,7 +14,7 @@ import { awake } from "../timing/awake-clock.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
-import type { Filter, RetryPlan, MirrorPlan } from "./filter.ts";
+import type { ErrorPagePlan, Filter, RetryPlan, MirrorPlan } from "./filter.ts";
 import type { PublicPort } from "./listener-view.ts";
 
 /** The parts of the client's URL that differ from those of the connection; absent: they do not. */
@@ -104,6 +104,9 @@ export class Exchange {
 
   /** When the request is sent again (docs/features/retry.md). */
   retry: RetryPlan | undefined = undefined;
+
+  /** The errors that a Service answers; undefined once one does (docs/features/error-pages.md). */
+  errorPages: ErrorPagePlan | undefined = undefined;
 
   /** The upstreams that get a copy of the request (docs/features/mirror-target.md). */
   mirrors: readonly MirrorPlan[] = noMirrors;

@@ -1,5 +1,5 @@
 import type { LocalReply } from "../message/local-reply.ts";
-import type { BodySink, ResponseHead } from "../message/message.ts";
+import type { BodySink, HeaderList, ResponseHead } from "../message/message.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -61,4 +61,17 @@ export type MirrorPlan = {
   readonly upstream: () => Upstream;
   /** The share of requests that are copied, 0 to 1. */
   readonly share: number;
+};
+
+/** The errors that a Service answers in place of the proxy and of backends (docs/features/error-pages.md). */
+export type ErrorPagePlan = {
+  readonly codes: ReadonlySet<number>;
+  /** Whether errors of backends are replaced, too. */
+  readonly takesBackends: boolean;
+  /** The present upstream of the Service; undefined: the proxy answers with the status. */
+  readonly page: (() => Upstream) | undefined;
+  /** The present upstream that gets requests whose backend has no endpoint. */
+  readonly standIn: (() => Upstream) | undefined;
+  /** Fields that the Service gets besides those about the request. */
+  readonly fields: HeaderList;
 };

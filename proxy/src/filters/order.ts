@@ -4,6 +4,7 @@ import { authJwtFilter } from "./auth-jwt.ts";
 import { compressionFilter } from "./compression.ts";
 import { corsFilter } from "./cors.ts";
 import type { FilterEnvironment } from "./environment.ts";
+import { errorPagesFilter } from "./error-pages.ts";
 import { extAuthFilter } from "./ext-auth.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { forwardingFieldsFilter } from "./forwarding-fields.ts";
@@ -51,6 +52,11 @@ export const filterOrder = [
     slug: "forwarding-fields",
     why: "adds the id of the request and drops ambiguous names before other filters read fields or send them to services",
     create: forwardingFieldsFilter,
+  },
+  {
+    slug: "error-pages",
+    why: "applies to errors of all following filters, and never answers itself",
+    create: errorPagesFilter,
   },
   {
     slug: "max-body-size",

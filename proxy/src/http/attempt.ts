@@ -26,6 +26,8 @@ export type AttemptOwner = {
   readonly body: OutgoingBody | null;
   /** Set on routes with retries: may answer a failure with another attempt. */
   readonly retries: RetryDecision | undefined;
+  /** Answers the client in place of a response that begins with this head, where an error page does; true when it has. */
+  intercepts(head: ResponseHead): boolean;
   /** Answers the client when no upstream does. */
   reply(reply: LocalReply): void;
 };
@@ -119,6 +121,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
   cancel(timedOut?: boolean): void {
     const isSent = this.owner.body?.ended !== false;
     if (timedOut === true && isSent) this.countTimeout();
+    // Another attempt may follow for an error page, so late events of this one must not count.
+    this.discarded = true;
     this.stopTiming();
     this.stream?.abort();
     this.transform?.cancel();
@@ -178,6 +182,9 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { retries } = this.owner;
     if (retries !== undefined) {
       if (retries.afterResponse(head)) return this.discard();
+    }
+    if (exchange.errorPages !== undefined && this.owner.intercepts(head)) return this.discard();
+    if (retries !== undefined) {
       exchange.client.onHeadSent = () => retries.settle();
     } else this.owner.body?.forget();
     exchange.status = head.status;

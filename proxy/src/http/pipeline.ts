@@ -1,11 +1,12 @@
 import type { ClientConnection } from "../exchange/client-connection.ts";
-import type { CompiledRoute } from "../exchange/compiled-route.ts";
+import type { CompiledRoute, CompiledUpstream } from "../exchange/compiled-route.ts";
 import { Exchange, type ExchangeOwner } from "../exchange/exchange.ts";
-import type { Filter } from "../exchange/filter.ts";
+import type { ErrorPagePlan, Filter } from "../exchange/filter.ts";
 import type { RouteQuery } from "../exchange/port-table.ts";
 import { addressAsReceived, parseRequestAddress } from "../message/authority.ts";
+import { firstField } from "../message/fields.ts";
 import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
-import type { RequestBody, RequestHead } from "../message/message.ts";
+import type { RequestBody, RequestHead, ResponseHead } from "../message/message.ts";
 import { relayedTrailers } from "../message/trailers.ts";
 import { isOverspent } from "../routing/regex-budget.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
@@ -15,6 +16,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { addClientCertificate, isUnproven } from "./client-certificate.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
+import { describeFailure, ErrorPage } from "./error-page.ts";
 import type { RequestHandler } from "./front.ts";
 import { OutgoingBody } from "./outgoing-body.ts";
 import {
@@ -230,7 +232,9 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { exchange } = this;
     const picked = exchange.route?.pickBackend();
     if (picked === undefined) return this.reply({ status: 500, error: "no backend" });
+    const standIn = exchange.errorPages?.standIn;
     if (picked.kind === "status") {
+      if (standIn !== undefined && picked.status === 503) return this.forwardInstead(standIn);
       return this.reply({ status: picked.status, error: "backend unavailable" });
     }
     const backend = (exchange.secure ? picked.whenSecure : undefined) ?? picked;
@@ -241,6 +245,29 @@ class Request implements ExchangeOwner, AttemptOwner {
       if (verdict instanceof Promise) throw new Error(`backend filter ${filter.slug} must not wait`);
       if (verdict !== undefined) return this.reply(verdict);
     }
+    if (standIn !== undefined && backend.upstream.endpoints.length === 0) return this.forwardInstead(standIn);
+    this.forwardTo(backend);
+  }
+
+  /** Forwards to the Service that takes requests whose backend has no endpoint; its errors are not replaced. */
+  private forwardInstead(standIn: () => Upstream): void {
+    const { exchange } = this;
+    if (standIn().endpoints.length > 0) {
+      describeFailure(exchange, 503, exchange.errorPages?.fields ?? []);
+      exchange.errorPages = undefined;
+    }
+    exchange.backendFilters = [];
+    this.forwardTo({
+      kind: "upstream",
+      get upstream() {
+        return standIn();
+      },
+      filters: [],
+    });
+  }
+
+  private forwardTo(backend: CompiledUpstream): void {
+    const { exchange } = this;
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
     const body = exchange.held ?? exchange.client.body;
@@ -274,6 +301,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { exchange } = this;
     const { client } = exchange;
     if (exchange.finished) return;
+    if (exchange.errorPages !== undefined && this.showErrorPage(exchange.errorPages, reply)) return;
     exchange.status = reply.status;
     if (reply.error !== undefined) exchange.error = reply.error;
     const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
@@ -283,6 +311,31 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (rendered.body !== "") client.write(rendered.body);
     client.end(undefined);
     exchange.finish();
+  }
+
+  /** Has a Service answer in place of an error of the proxy; false where none does. An error of the Service is not replaced. */
+  private showErrorPage(plan: ErrorPagePlan, error: LocalReply): boolean {
+    const { exchange } = this;
+    if (!this.isReplaced(plan, error.status)) return false;
+    exchange.errorPages = undefined;
+    const challenge = firstField(error.headers ?? [], "www-authenticate");
+    if (challenge !== undefined) (exchange.clientFields ??= []).push("WWW-Authenticate", challenge);
+    return new ErrorPage(this, error).start(plan);
+  }
+
+  /** Errors of gRPC are in trailers, and a client that asks for a tunnel over HTTP/2 can take none but a refusal. */
+  private isReplaced({ codes }: ErrorPagePlan, status: number): boolean {
+    const { exchange } = this;
+    const isTunnel = exchange.version === "2.0" && exchange.upgrade !== undefined;
+    return codes.has(status) && !exchange.grpc && !isTunnel;
+  }
+
+  intercepts({ status, headers }: ResponseHead): boolean {
+    const plan = this.exchange.errorPages;
+    if (plan?.takesBackends !== true || !this.isReplaced(plan, status)) return false;
+    const challenge = status === 401 ? firstField(headers, "www-authenticate") : undefined;
+    this.reply({ status, ...(challenge !== undefined && { headers: ["WWW-Authenticate", challenge] }) });
+    return true;
   }
 
   /** Ends a request whose time is over: with 504, or by cutting a response that has begun. */

@@ -27,6 +27,16 @@ export const hosts = Array.from({ length: 12 }, (_, index) => `h${index}.example
 const features = (choices: Choices): Required<RouteFeatures> => ({
   "trust-forwarded-for": { header: "X-Forwarded-For" },
   "forwarding-fields": { requestId: true, original: "x-forwarded-for", withoutVia: true, names: "plain" },
+  "error-pages": {
+    codes: [403, 413, 500, 502, 503, 504],
+    page: {
+      service: "ns/failing",
+      endpoints: choices.one(["ns/failing/80", "ns/dead/80"]),
+      protocol: "http1",
+    },
+    standIn: { service: "ns/failing", endpoints: "ns/failing/80", protocol: "http1" },
+    fields: [],
+  },
   "ip-access-control": { deny: ["198.51.100.0/24"], allow: ["0.0.0.0/0"] },
   "rate-limit": { requestsPerSecond: choices.one([1, 1_000]), burst: 5 },
   "ssl-redirect": { port: 443, statusCode: 308 },

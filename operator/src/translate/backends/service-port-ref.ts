@@ -2,4 +2,4 @@
 export type ServicePortRef = { readonly number: number } | { readonly name: string };
 
 /** What is sent to endpoints: `checks` are requests for authorization, `copies` those of mirrors. */
-export type EndpointUse = "checks" | "connections" | "copies" | "datagrams" | "requests";
+export type EndpointUse = "checks" | "connections" | "copies" | "datagrams" | "errors" | "requests";

@@ -51,6 +51,7 @@ const withoutEndpoints: { readonly [U in EndpointUse]: string } = {
   connections: "connections to it are reset",
   copies: "requests are not mirrored to it",
   datagrams: "datagrams to it are dropped",
+  errors: "errors are not replaced by its answers",
   requests: "requests to it are answered 503",
 };
 

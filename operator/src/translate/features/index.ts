@@ -5,6 +5,7 @@ import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
 import { translateAuthJwt } from "./auth-jwt.ts";
 import { translateCompression } from "./compression.ts";
 import type { FeatureContext } from "./context.ts";
+import { translateErrorPages } from "./error-pages.ts";
 import { translateExtAuth } from "./ext-auth.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMirrorTarget } from "./mirror-target.ts";
@@ -28,6 +29,7 @@ const translators: {
   "auth-basic-secret": translateAuthBasicSecret,
   "auth-jwt": translateAuthJwt,
   compression: translateCompression,
+  "error-pages": translateErrorPages,
   "ext-auth": translateExtAuth,
   "ip-access-control": translateIpAccessControl,
   "mirror-target": translateMirrorTarget,
