@@ -240,8 +240,6 @@ function dependencies(): Omit<PipelineDependencies, "client"> {
     accessLog: {
       enabled: false,
       write: () => undefined,
-      flush: () => undefined,
-      close: () => Promise.resolve(),
     },
     metrics,
     upstreamConnections: {

@@ -1,5 +1,8 @@
 import sonicBoom from "sonic-boom";
 
+/** One or more whole lines, as text or as UTF-8. */
+export type LogLines = string | Uint8Array;
+
 /** Where finished log lines go. Writing never blocks and never throws. */
 export type LogSink = {
   /** Takes one or more whole lines. False when they were dropped because too much is waiting already. */
@@ -17,6 +20,12 @@ export type LogSink = {
   close(): Promise<void>;
 };
 
+/** A sink on an output of the process. */
+export type LogOutput = Omit<LogSink, "write"> & {
+  /** Lines as UTF-8 must not change until `onWritten` is called, which happens at most once, and only if they are taken. */
+  write(lines: LogLines, onWritten?: () => void): boolean;
+};
+
 /** How much may wait for a slow reader of the log. */
 export const defaultMaxBufferedBytes = 8 * 1024 * 1024;
 
@@ -31,14 +40,19 @@ export function createLogSink({
 }: {
   readonly fd: number;
   readonly maxBufferedBytes?: number;
-}): LogSink {
-  const stream = new sonicBoom.SonicBoom({ fd, sync: false });
+}): LogOutput {
+  const stream = new sonicBoom.SonicBoom({ fd, sync: false, contentMode: "buffer" });
   let waitingBytes = 0;
   let dropped = 0;
   let failed = false;
+  /** Who waits for lines to be written, with the number of bytes that were waiting or written before their end. */
+  const users: { readonly end: number; readonly onWritten: () => void }[] = [];
+  let writtenBytes = 0;
   stream.on("write", (bytes) => {
     failed = false;
     waitingBytes -= bytes;
+    writtenBytes += bytes;
+    while (users[0] !== undefined && users[0].end <= writtenBytes) users.shift()?.onWritten();
   });
   stream.on("error", () => {
     failed = true;
@@ -53,14 +67,16 @@ export function createLogSink({
   };
   process.on("exit", flushSync);
   return {
-    write(lines) {
-      const bytes = Buffer.byteLength(lines);
-      if (waitingBytes + bytes > maxBufferedBytes) {
-        dropped += countLines(lines);
+    write(lines, onWritten) {
+      const bytes = typeof lines === "string" ? Buffer.from(lines) : lines;
+      if (waitingBytes + bytes.length > maxBufferedBytes) {
+        dropped += countLines(bytes);
         return false;
       }
-      waitingBytes += bytes;
-      stream.write(lines);
+      waitingBytes += bytes.length;
+      if (onWritten !== undefined) users.push({ end: writtenBytes + waitingBytes, onWritten });
+      // Its types know only text.
+      stream.write(bytes as unknown as string);
       return true;
     },
     droppedLines: () => dropped,
@@ -73,8 +89,11 @@ export function createLogSink({
   };
 }
 
-function countLines(text: string): number {
+export function countLines(lines: LogLines): number {
+  const bytes = typeof lines === "string" ? Buffer.from(lines) : lines;
   let count = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
+  for (let at = bytes.indexOf(lineFeed); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) count += 1;
   return count;
 }
+
+const lineFeed = 0x0a;

@@ -1,6 +1,7 @@
 import { connectionGateBytes, releaseConnections } from "../listeners/connection-gate.ts";
 import { breakerTableBytes } from "../upstream/breaker/breaker-table.ts";
 import { heartbeatBytes } from "../worker/hang-watch.ts";
+import { createLogRing } from "../worker/log-ring.ts";
 import { createConcurrencyMemory, releaseConcurrency, type ConcurrencyMemory } from "./concurrency-table.ts";
 import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 
@@ -14,8 +15,8 @@ export type SharedMemory = {
   readonly breakers: SharedArrayBuffer;
   /** Open client connections per worker and listener port, see listeners/connection-gate.ts. */
   readonly connections: SharedArrayBuffer;
-  /** One counter per worker: bytes of log lines that are on their way to the supervisor. */
-  readonly logBytes: SharedArrayBuffer;
+  /** One ring per worker: log lines on their way to the supervisor, see worker/log-ring.ts. */
+  readonly logs: readonly SharedArrayBuffer[];
   /** The heartbeats of the workers, see worker/hang-watch.ts. */
   readonly heartbeats: SharedArrayBuffer;
 };
@@ -28,13 +29,12 @@ export const createSharedMemory = (workers: number): SharedMemory => ({
   concurrency: createConcurrencyMemory(workers),
   breakers: new SharedArrayBuffer(breakerTableBytes),
   connections: new SharedArrayBuffer(connectionGateBytes(workers)),
-  logBytes: new SharedArrayBuffer(workers * Int32Array.BYTES_PER_ELEMENT),
+  logs: Array.from({ length: workers }, () => createLogRing()),
   heartbeats: new SharedArrayBuffer(heartbeatBytes(workers)),
 });
 
-/** Releases the connections, requests and log bytes of a worker that has ended. */
-export function releaseWorker({ connections, concurrency, logBytes }: SharedMemory, worker: number): void {
+/** Releases the connections and requests of a worker that has ended. */
+export function releaseWorker({ connections, concurrency }: SharedMemory, worker: number): void {
   releaseConnections(connections, worker);
   releaseConcurrency(concurrency, worker);
-  Atomics.store(new Int32Array(logBytes), worker, 0);
 }

@@ -1,6 +1,7 @@
 import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
+import { memoByName } from "../message/name-memo.ts";
 
 /** What the `path` field shows: the concrete path, the configured path of the rule, or nothing. */
 export type AccessLogPathMode = "full" | "pattern" | "none";
@@ -12,8 +13,8 @@ export type AccessLineOptions = {
 };
 
 /**
- * Makes the function that composes a line. The text is put together by hand: this runs once per request, and only
- * values that need it go through the general JSON encoder.
+ * Makes the function that composes a line. The text is put together by hand, of few pieces: this runs once per request.
+ * What many lines have in common is kept, and only values that need it go through the general JSON encoder.
  */
 export function accessLineWriter({
   format,
@@ -24,15 +25,30 @@ export function accessLineWriter({
 }
 
 function jsonWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
-  const start = `","level":"INFO","target":${JSON.stringify(target)},"message":"request","host":`;
+  const target_ = `","level":"INFO","target":${JSON.stringify(target)},"message":"request","host":`;
+  let startMs = -1;
+  let start = "";
+  const pathName = pathMode === "none" ? "" : ',"path":';
+  const method = memo((value) => `,"method":${text(value)}${pathName}`);
+  const route = memo((value) => `,"route_id":${text(value)},"upstream":`);
+  const address = memo((value) => `,"upstream_addr":${text(value)},"duration_ms":`);
+  const upstream = memo(text);
+  const client = memo((value) => `,"mirror":false,"client_ip":${text(value)},"attempts":`);
   return (record) => {
-    let line = `{"timestamp":"${timestamp(Date.now())}${start}${text(record.host)},"method":${text(record.method)}`;
-    if (pathMode !== "none") line += `,"path":${text(pathMode === "full" ? record.path : record.pattern)}`;
-    line += `,"status":${record.status},"route_id":${text(record.routeId)},"upstream":${text(record.upstream)}`;
-    line += `,"upstream_addr":${text(record.upstreamAddr)},"duration_ms":${Math.round(record.durationMs)}`;
-    line += `,"bytes_sent":${record.bytesSent}`;
-    if (record.error !== undefined) line += `,"error":${text(record.error)}`;
-    return `${line},"mirror":${record.mirror === true},"client_ip":${text(record.clientIp)},"attempts":${record.attempts}}\n`;
+    const nowMs = Date.now();
+    if (nowMs !== startMs) {
+      startMs = nowMs;
+      start = inOnePiece(`{"timestamp":"${timestamp(nowMs)}${target_}`);
+    }
+    const path = pathMode === "none" ? "" : pathMode === "full" ? text(record.path) : text(record.pattern);
+    const { error } = record;
+    const beforeSent = `${start}${text(record.host)}${method(record.method)}${path},"status":${record.status}${route(record.routeId)}${upstream(record.upstream)}${address(record.upstreamAddr)}${Math.round(record.durationMs)},"bytes_sent":${record.bytesSent}`;
+    const failure = error === undefined ? "" : `,"error":${text(error)}`;
+    const from =
+      record.mirror === true
+        ? `,"mirror":true,"client_ip":${text(record.clientIp)},"attempts":`
+        : client(record.clientIp);
+    return `${beforeSent}${failure}${from}${record.attempts}}\n`;
   };
 }
 
@@ -51,6 +67,16 @@ function consoleWriter(pathMode: AccessLogPathMode, target: string): (record: Ac
 function text(value: string): string {
   return jsonString(cutToLimit(value));
 }
+
+/** Longer values, such as those of clients, are rendered for each line. */
+const memoLimits = { maxLength: 256, maxNames: 1_024 };
+
+/** Remembers the text of recent values. */
+const memo = (toText: (value: string) => string): ((value: string) => string) =>
+  memoByName((value) => inOnePiece(toText(value)), memoLimits);
+
+/** A text that was put together is a tree until it is read, and kept ones are read for each line. */
+const inOnePiece = (tree: string): string => Buffer.from(tree).toString();
 
 /** A word of the console line: `-` for nothing, quoted when it would not be one word. */
 function plain(value: string): string {

@@ -5,6 +5,7 @@ import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { ShutdownMode } from "../proxy.ts";
 import type { SharedMemory } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
+import type { LogWake } from "./log-ring.ts";
 import type { PackedPart, PackedUpdate } from "./packed-update.ts";
 
 /** How a worker starts. */
@@ -54,7 +55,8 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: "ready" }
   | { readonly type: "answer"; readonly id: number; readonly answer: unknown }
-  | { readonly type: "log"; readonly lines: string }
+  /** There are log lines in the worker's ring. */
+  | { readonly type: "log"; readonly when: LogWake }
   /** The bound listener ports, sorted, and the local ports of UDP listeners; sent on every change. */
   | { readonly type: "ports"; readonly ports: readonly number[]; readonly udp: readonly PortMapping[] }
   /** The last counters of a worker that ends because of a bug. */

@@ -8,16 +8,19 @@ import type { StagedState } from "../state/proxy-state.ts";
 import { createAccessLog } from "../telemetry/access-log.ts";
 import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { Heartbeat } from "./hang-watch.ts";
-import { createLogRelay } from "./log-relay.ts";
+import { LogRingWriter } from "./log-ring.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
 import { unpackResources, unpackUpdate } from "./packed-update.ts";
+import { createWorkerSink } from "./worker-sink.ts";
 
 const port = parentPort as MessagePort;
 const { settings, worker, workers, responseMemoryBytes, memory } = workerData as WorkerStart;
 const heartbeat = new Heartbeat(memory.heartbeats, worker);
 const send = (message: FromWorker): void => port.postMessage(message);
 
-const sink = createLogRelay((lines) => send({ type: "log", lines }), new Int32Array(memory.logBytes), worker);
+const ring = memory.logs[worker];
+if (ring === undefined) throw new Error(`there is no log ring for worker ${worker}`);
+const sink = createWorkerSink(new LogRingWriter(ring, (when) => send({ type: "log", when })));
 const logging = { directives: settings.log, format: settings.logFormat, sink };
 const log = createLogger("svc_proxy", logging).child("svc_proxy", { worker });
 const metrics = createProxyMetrics({ logSink: sink });
@@ -72,7 +75,6 @@ const handlers: Handlers = {
   metrics: () => metrics.export(),
   async shutdown(how) {
     await proxy.shutdown(hurry.signal, how);
-    await accessLog.close();
     return metrics.export();
   },
 };

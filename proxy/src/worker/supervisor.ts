@@ -1,6 +1,6 @@
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
-import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
+import type { LogOutput } from "@svc-gateway/common/telemetry/log-sink.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { Exposition } from "@svc-gateway/common/telemetry/exposition.ts";
@@ -21,7 +21,7 @@ import { awake } from "../timing/awake-clock.ts";
 import { HangWatch, type HangLimits } from "./hang-watch.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
 import { KernelDrops } from "./kernel-drops.ts";
-import { takeLines } from "./log-relay.ts";
+import { LogDrain } from "./log-drain.ts";
 import {
   connectionLimit,
   connectionsOf,
@@ -41,7 +41,7 @@ export type SupervisorOptions = {
   readonly settings: WorkerSettings;
   readonly log: Logger;
   /** Receives the log lines of all workers. */
-  readonly sink: LogSink;
+  readonly sink: LogOutput;
   /** The metrics of other parts of the process, which are exposed with those of the workers. */
   readonly otherMetrics?: readonly AnyMetricSet[];
   /** Called with the listener ports that are bound in every worker, sorted, on every change. */
@@ -108,7 +108,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   prepareCollector();
   const { log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
   const { machine = readMachine(), program = workerProgram, hangLimits = defaultHangLimits } = options;
-  const { onStuck = () => endProcess(sink) } = options;
+  const { onStuck = () => process.exit(1) } = options;
   const workers = workerCount(options.settings.proxyWorkers, machine);
   const proxyMaxConnections = connectionLimit(options.settings.proxyMaxConnections, machine);
   const enough = connectionsOf(descriptorLimit());
@@ -122,7 +122,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const perWorker = { settings, workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };
   const heapMegabytes = workerHeapMegabytes(workers, machine);
   const memory = createSharedMemory(workers);
-  const logBytes = new Int32Array(memory.logBytes);
+  const logDrain = new LogDrain(memory.logs, sink);
   const merged = createMergedMetrics();
   const { logLinesDropped, udpDatagramsDropped } = proxyMetrics;
   const counts = createMetricSet({ ...supervisorMetrics, logLinesDropped, udpDatagramsDropped });
@@ -170,7 +170,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.hung = undefined;
     hangs.started(worker);
     const thread = startThread(program, { ...perWorker, worker, memory }, heapMegabytes, {
-      onLog: (lines) => takeLines(sink, lines, logBytes, worker),
+      onLog: (when) => logDrain.wake(worker, when),
       onPorts(ports, udp) {
         slot.ports = ports;
         slot.udp = udp;
@@ -188,6 +188,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     const { error } = end;
     const reason = slot.hung !== undefined ? "hang" : end.reason;
     hangs.forget(worker);
+    logDrain.take(worker);
     slot.thread = undefined;
     slot.serving = false;
     slot.ports = [];
@@ -374,6 +375,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       );
       clearInterval(hangTimer);
       unwatchClock();
+      logDrain.close();
     },
   };
 
@@ -381,11 +383,6 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   if (started.every(Boolean)) return ok(supervisor);
   await supervisor.shutdown(AbortSignal.abort());
   return problem("a worker thread did not start, see the log");
-}
-
-function endProcess(sink: LogSink): never {
-  sink.flushSync();
-  process.exit(1);
 }
 
 const portMappings = (ports: ReadonlyMap<number, number>): readonly PortMapping[] =>

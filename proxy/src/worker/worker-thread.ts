@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
+import type { LogWake } from "./log-ring.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
 
 /** Why a thread has ended: after its shutdown, by an error, by exceeding its heap, or terminated from outside. */
@@ -12,7 +13,7 @@ export type ThreadEnd = {
 };
 
 export type ThreadEvents = {
-  onLog(lines: string): void;
+  onLog(when: LogWake): void;
   onPorts(ports: readonly number[], udp: readonly PortMapping[]): void;
   onCounts(metrics: MetricExport): void;
   /** Called once, after everything else. */
@@ -68,7 +69,7 @@ export function startThread(
       case "answer":
         return calls.get(message.id)?.(message.answer);
       case "log":
-        return events.onLog(message.lines);
+        return events.onLog(message.when);
       case "ports":
         return events.onPorts(message.ports, message.udp);
       case "counts":

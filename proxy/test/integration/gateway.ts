@@ -156,8 +156,6 @@ export async function startGateway(
     accessLog: {
       enabled: true,
       write: (record) => void records.push(record),
-      flush: () => {},
-      close: () => Promise.resolve(),
     },
   });
   let snapshot: Snapshot | undefined;

@@ -113,7 +113,7 @@ export async function startL4(
     metrics,
     log: silentLogger,
     ...(workerPlace && { workerPlace }),
-    accessLog: { enabled: false, write: () => {}, flush: () => {}, close: () => Promise.resolve() },
+    accessLog: { enabled: false, write: () => {} },
   });
   let snapshot: Snapshot | undefined;
   const update = async (next: L4Plan): Promise<void> => {

@@ -1,9 +1,5 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
-import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { AccessRecord } from "../../src/telemetry/access-line.ts";
@@ -27,24 +23,12 @@ const record: AccessRecord = {
 type SetUp = {
   readonly log: AccessLog;
   readonly writes: string[];
-  readonly written: Promise<void>;
   lines(): string[];
 };
 
 function setUp(options: Partial<AccessLogOptions> = {}, directives: string = "info"): SetUp {
   const writes: string[] = [];
-  const { promise: written, resolve } = Promise.withResolvers<void>();
-  const sink: LogSink = {
-    write(lines) {
-      writes.push(lines);
-      resolve();
-      return true;
-    },
-    droppedLines: () => 0,
-    isCongested: () => false,
-    flushSync: () => {},
-    close: () => Promise.resolve(),
-  };
+  const sink = { write: (lines: string) => writes.push(lines) > 0 };
   const parsed = parseLogDirectives(directives);
   if (!parsed.ok) throw new Error(parsed.error.message);
   const log = createAccessLog({
@@ -58,9 +42,7 @@ function setUp(options: Partial<AccessLogOptions> = {}, directives: string = "in
   return {
     log,
     writes,
-    written,
     lines() {
-      void log.close();
       return writes.join("").split("\n").slice(0, -1);
     },
   };
@@ -156,55 +138,50 @@ describe("access log", () => {
     expect(Buffer.byteLength(cut)).to.be.within(8190, 8192);
   });
 
-  it("the access log writes batches of lines at 64 KiB and on flush", () => {
+  it("the access log hands each line to its sink at once", () => {
     const { log, writes } = setUp();
     log.write(record);
-    expect(writes).to.have.length(0);
-    const lineLength = 400;
-    for (let count = 0; count < (2 * 64 * 1024) / lineLength + 2; count += 1)
-      log.write({ ...record, path: "/".padEnd(130, "x") });
-    expect(writes.length).to.be.within(1, 3);
-    expect(writes.every((text) => text.endsWith("\n"))).to.equal(true);
-    log.flush();
-    const written = writes.length;
-    log.flush();
-    expect(writes).to.have.length(written);
+    log.write({ ...record, path: "/cart/2" });
+    expect(writes.map((line) => (JSON.parse(line) as { path: string }).path)).to.deep.equal([
+      "/cart/1",
+      "/cart/2",
+    ]);
   });
 
-  it("the access log writes a batch by itself after a while", async () => {
-    const { log, writes, written } = setUp();
-    log.write(record);
-    log.write(record);
-    // The log's own timer does not keep a process alive.
-    const keepAlive = setTimeout(() => {}, 60_000);
-    await written;
-    clearTimeout(keepAlive);
-    await log.close();
-    expect(writes).to.have.length(1);
-    expect(writes[0]?.split("\n")).to.have.length(3);
-  });
-
-  it("the access log loses no line when the process exits", async () => {
-    const sources = ["../../src/telemetry/access-log.ts", "../../../common/src/telemetry/log-sink.ts"];
-    const [accessLog, logSink] = sources.map((path) =>
-      JSON.stringify(fileURLToPath(new URL(path, import.meta.url))),
-    );
-    const program = `
-      import { createAccessLog } from ${accessLog};
-      import { createLogSink } from ${logSink};
-      const sink = createLogSink({ fd: 1 });
-      const log = createAccessLog({ enabled: true, pathMode: "full", format: "json", directives: { level: "info", targets: [] }, sink });
-      log.write(${JSON.stringify(record)});
-      process.exit(0);`;
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
-    expect(JSON.parse(stdout)).to.include({ path: "/cart/1" });
-  });
-
-  it("the access log writes all lines when it is closed", async () => {
-    const { log, writes } = setUp();
-    log.write(record);
-    await log.close();
-    expect(writes).to.have.length(1);
+  it("lines that share values with earlier ones have their own", () => {
+    const { log, lines } = setUp();
+    const long = "r".repeat(300);
+    const changes: readonly Partial<AccessRecord>[] = [
+      {},
+      { host: "other.example.com", routeId: "ingress/shop/web:0.1" },
+      { method: "POST", upstream: "shop/other", upstreamAddr: "10.0.0.6:8080", clientIp: "192.0.2.8" },
+      { mirror: true, clientIp: "192.0.2.8" },
+      { routeId: long, upstream: long, upstreamAddr: long, clientIp: long },
+      { attempts: 2, error: "upstream reset", routeId: long },
+      {},
+    ];
+    for (const change of changes) log.write({ ...record, ...change });
+    lines().forEach((line, index) => {
+      const {
+        host,
+        method,
+        routeId,
+        upstream,
+        upstreamAddr,
+        clientIp,
+        attempts,
+        mirror = false,
+      } = {
+        ...record,
+        ...changes[index],
+      };
+      expect(JSON.parse(line)).to.include({ host, method, upstream, attempts, mirror });
+      expect(JSON.parse(line)).to.include({
+        route_id: routeId,
+        upstream_addr: upstreamAddr,
+        client_ip: clientIp,
+      });
+    });
   });
 
   it("the access log is off when the flag or the directive of its target says so", () => {

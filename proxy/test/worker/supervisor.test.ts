@@ -121,17 +121,31 @@ describe("workers", () => {
       expect(lines.join("")).to.include("a fault that the test asked for");
     }));
 
+  it("the lines of requests that a worker answered before it ended are in the log, before its end", () =>
+    withWorkers(1, async ({ ask, fault, lines }) => {
+      for (let i = 0; i < 20; i++) expect(await ask(`/before/${i}`)).to.equal(200);
+      await fault({ worker: 0, fault: "throw" });
+      await eventually(() => lines.some((line) => line.includes('"worker_ended"')));
+      const end = lines.findIndex((line) => line.includes('"worker_ended"'));
+      const paths = lines.slice(0, end).filter((line) => line.includes("/before/"));
+      expect(paths.map((line) => (JSON.parse(line) as { path: string }).path)).to.deep.equal(
+        Array.from({ length: 20 }, (_, i) => `/before/${i}`),
+      );
+    }));
+
   for (const fault of ["loop", "wait"] as const) {
     it(`a worker whose event loop hangs (${fault}) is replaced, and the others serve meanwhile`, () =>
       withWorkers(
         2,
         async ({ fault: cause, metric, ask, lines, update, bound }) => {
+          await ask("/before-it-hangs");
           await cause({ worker: 1, fault });
           await eventually(
             async () => (await metric('svc_proxy_worker_restarts_total{reason="hang"}')) === 1,
           );
           await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
           const text = lines.join("");
+          expect(text).to.contain('"path":"/before-it-hangs"');
           expect(text).to.contain('"event":"worker_hung"').and.contain("its connections are lost");
           expect(text).to.contain('"reason":"hang"');
           expect(await update(["/", "/new"])).to.equal(true);

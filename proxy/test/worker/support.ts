@@ -6,7 +6,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
-import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
+import type { LogOutput } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { startSupervisor, type Supervisor, type SupervisorOptions } from "../../src/worker/supervisor.ts";
 import type { Fault } from "./faulty-worker.ts";
@@ -154,9 +154,16 @@ function statusOf(port: number, path: string): Promise<number> {
   });
 }
 
-function sinkTo(lines: string[]): LogSink {
+function sinkTo(lines: string[]): LogOutput {
   return {
-    write: (text) => (lines.push(text), true),
+    write: (text) => (
+      lines.push(
+        ...Buffer.from(text)
+          .toString()
+          .split(/(?<=\n)/),
+      ),
+      true
+    ),
     droppedLines: () => 0,
     isCongested: () => false,
     flushSync: () => {},
