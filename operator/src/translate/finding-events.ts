@@ -29,6 +29,8 @@ const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   InvalidPath: "NotServed",
   LastCertificateKept: "CertificateNotUsable",
   MirrorDisabled: "MirrorDisabled",
+  NoEffect: "InvalidAnnotation",
+  NoVerifyName: "NotServed",
   PathLevelConflict: "HostTaken",
   ReferenceNotPermitted: "ReferenceNotPermitted",
   RegexShadowed: "NotServed",
@@ -36,6 +38,8 @@ const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   SecretNotFound: "CertificateNotUsable",
   ServiceNotFound: "BackendNotFound",
   ServicePortNotFound: "BackendNotFound",
+  UnknownNginxAnnotation: "InvalidAnnotation",
+  UnsupportedProtocol: "NotServed",
 };
 
 /** The same for Gateways and ListenerSets, which have conditions for everything else. */
@@ -104,14 +108,13 @@ function eventsOf(hosts: readonly ServedHost[], empty: ReadonlySet<string>): rea
   return [...events.values()];
 }
 
-/** `endpoints` is `namespace/service/port`. */
+/** `endpoints` is `namespace/service/port`, and more for a variant. */
 function withoutEndpoint({ kind, namespace = "", name }: ObjectRef, endpoints: string): DesiredEvent {
-  const slash = endpoints.lastIndexOf("/");
-  const service = endpoints.slice(0, slash);
+  const [owner, service, port] = endpoints.split("/");
   return {
     object: { kind, namespace, name },
     type: "Warning",
     reason: "BackendNotFound",
-    message: `Port ${endpoints.slice(slash + 1)} of Service ${service} has no usable endpoint; requests to it are answered 503`,
+    message: `Port ${port} of Service ${owner}/${service} has no usable endpoint; requests to it are answered 503`,
   };
 }

@@ -1,6 +1,7 @@
 /** Golden cases: `<case>.in.yaml` holds manifests, `<case>.out.yaml` everything that their translation gives. */
 import { createPublicKey, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -228,9 +229,7 @@ function renderValue({ type, value }: Decoded): unknown {
       ...describeRules(value),
       routes: value.routes.map((route) => ({ ...route, ...describeRules(route) })),
     };
-  if (type === "backendtls" && value.authorities?.startsWith("-----") === true) {
-    return { ...value, authorities: describeChain(value.authorities) };
-  }
+  if (type === "backendtls") return describeBackendTls(value);
   if (type === "backendcert" && value.certificate !== undefined) {
     const { chainPem, keyPem } = value.certificate;
     return { certificate: { chain: describeChain(chainPem), key: describeKey(keyPem) } };
@@ -247,6 +246,17 @@ function renderValue({ type, value }: Decoded): unknown {
 }
 
 const short = (id: string): string => id.slice(0, 12);
+
+const describeBackendTls = (value: BackendTls): unknown => {
+  const { authorities, certificate } = value;
+  return {
+    ...value,
+    ...(authorities?.startsWith("-----") === true && { authorities: describeChain(authorities) }),
+    ...(certificate && {
+      certificate: { chain: describeChain(certificate.chainPem), key: describeKey(certificate.keyPem) },
+    }),
+  };
+};
 
 const describeClientCerts = ({ authorities, hosts }: ClientCertPort): unknown => ({
   authorities: Object.fromEntries(

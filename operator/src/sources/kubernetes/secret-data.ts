@@ -8,9 +8,9 @@ type Secret = KubeObject & {
 };
 
 const tlsType = "kubernetes.io/tls";
-const tlsKeys = ["tls.crt", "tls.key"];
-/** Of Secrets that their owners have labelled for this gateway. */
-const labelledKeys = ["auth", "ca.crt"];
+const tlsKeys = ["tls.crt", "tls.key", "ca.crt"];
+/** Of Secrets of other types, which may hold a certificate and its key as well. */
+const otherKeys = ["auth", ...tlsKeys];
 
 /** Characters of a value in base64. */
 const maxValueLength = Math.ceil(maxSecretValueBytes / 3) * 4;
@@ -18,7 +18,7 @@ const maxValueLength = Math.ceil(maxSecretValueBytes / 3) * 4;
 /** A Secret with only those of its values that a configuration can use, and none that is longer than one may be. */
 export function usableSecret(object: KubeObject): KubeObject {
   const { type, data = {} } = object as Secret;
-  return withData(object, type === tlsType ? tlsKeys : labelledKeys, data);
+  return withData(object, type === tlsType ? tlsKeys : otherKeys, data);
 }
 
 /** A Secret that the controllers keep for themselves. */

@@ -21,7 +21,7 @@ import { mergeEndpointRefs, isSameEndpointRef, type EndpointRef } from "./servic
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
 type EndpointPart = {
-  /** By the name that backends refer to: `namespace/service/port`. */
+  /** By the name that backends refer to: `namespace/service/port`, and more for a variant of it. */
   readonly sets: SortedEntries<ResolvedEndpoints, string>;
   readonly resources: readonly Resource[];
   readonly diagnostics: readonly Diagnostic[];
@@ -195,11 +195,19 @@ function resolve(
     diagnostics,
   } = leftOut.has(key) ? none : attempt(service, () => resolveEndpoints(ref, slices, rules), none);
   const policy = policies.get(key);
-  const tls = tlsPolicies.of(ref);
+  const tls = tlsPolicies.of(ref) ?? ref.variant?.tls;
   const set: EndpointSet = {
     ...found,
     ...(policy !== undefined && { policy }),
     ...(tls !== undefined && { tls }),
   };
-  return { name, set, refused, resource: encodeFresh(endpointsKey(name), set), diagnostics, events: [] };
+  return {
+    name,
+    set,
+    refused,
+    resource: encodeFresh(endpointsKey(name), set),
+    // The Service port itself has the same ones, and is always among the references.
+    diagnostics: ref.variant === undefined ? diagnostics : [],
+    events: [],
+  };
 }

@@ -21,7 +21,26 @@ export type EndpointRef = {
   readonly port: ServicePort;
   /** The uses of the endpoints, each once and sorted. */
   readonly uses: readonly EndpointUse[];
+  /** How an Ingress wants the endpoints to be used, where that differs from other users of the Service port. */
+  readonly variant?: EndpointVariant;
 };
+
+/**
+ * Settings of an endpoint set of its own, which several routes may share. `id`, the end of its name, follows from the
+ * settings alone: equal ids mean equal settings.
+ */
+export type EndpointVariant = {
+  readonly id: string;
+  /** The resource `backendtls|` by which connections use TLS, unless a BackendTLSPolicy applies to the Service port. */
+  readonly tls?: string;
+};
+
+/** The same Service port with settings of its own. */
+export const variantOf = (endpointRef: EndpointRef, variant: EndpointVariant): EndpointRef => ({
+  ...endpointRef,
+  name: `${endpointRef.name}/${variant.id}`,
+  variant,
+});
 
 /**
  * Merges references with one name, in any order: ports of one number may have several names, of which one is chosen.

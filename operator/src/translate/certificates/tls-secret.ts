@@ -34,8 +34,11 @@ export const isTlsSecret = ({ type }: ObjectOf<"Secret">): boolean => type === t
  * Reads `tls.crt` and `tls.key` of a Secret of type `kubernetes.io/tls`. The error says what keeps the certificate
  * from being served; validity times do not.
  */
-export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertificate> => {
-  if (!isTlsSecret(secret)) return problem(`The Secret is not of type ${tlsSecretType}`);
+export const readTlsSecret = (secret: ObjectOf<"Secret">): Result<TlsCertificate> =>
+  isTlsSecret(secret) ? readKeyPair(secret) : problem(`The Secret is not of type ${tlsSecretType}`);
+
+/** Reads `tls.crt` and `tls.key` of a Secret of any type. */
+export const readKeyPair = memo((secret: ObjectOf<"Secret">): Result<TlsCertificate> => {
   const keyText = decode(secret, "tls.key");
   if (!keyText.ok) return keyText;
   const chainText = decode(secret, "tls.crt");

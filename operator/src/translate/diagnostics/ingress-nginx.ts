@@ -45,3 +45,23 @@ export const annotationOverridden = (place: Place, name: string, own: string): D
     place,
     `${own} is about the same setting and takes precedence; ${name} has no effect`,
   );
+
+/** A time of 0, which nginx takes literally. */
+export const zeroTimeout = (place: Place, message: string): Diagnostic =>
+  finding("warning", "ZeroTimeout")(place, message);
+
+/** Backends whose certificates are not verified. */
+export const backendNotVerified = (place: Place, message: string): Diagnostic =>
+  finding("warning", "BackendNotVerified")(place, message);
+
+/** Backends that are to be verified by a name that is not known. */
+export const noVerifyName = (place: Place, message: string): Diagnostic =>
+  finding("error", "NoVerifyName")(place, message);
+
+/** A protocol that backends cannot be spoken to with. */
+export const unsupportedProtocol = (place: Place, message: string): Diagnostic =>
+  finding("error", "UnsupportedProtocol")(place, message);
+
+/** Ciphers that cannot be chosen. */
+export const ciphersFixed = (place: Place, message: string): Diagnostic =>
+  finding("warning", "CiphersFixed")(place, message);

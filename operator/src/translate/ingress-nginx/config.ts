@@ -13,6 +13,11 @@ export type ConfigKeys = {
   readonly httpRedirectCode: 301 | 302 | 307 | 308;
   /** Beginnings of paths that are not redirected to https. */
   readonly noTlsRedirectLocations: readonly string[];
+  /** Statuses above a rate, and above a number of requests in progress. */
+  readonly limitReqStatusCode: number;
+  readonly limitConnStatusCode: number;
+  /** Lower-case name of the header whose value limits count by; undefined: the address of the client. */
+  readonly limitConnZoneHeader: string | undefined;
   /** Beginnings of paths that need no credentials. */
   readonly noAuthLocations: readonly string[];
 };
@@ -34,6 +39,9 @@ const builtInConfig: NginxConfig = {
     hstsPreload: false,
     httpRedirectCode: 308,
     noTlsRedirectLocations: ["/.well-known/acme-challenge"],
+    limitReqStatusCode: 503,
+    limitConnStatusCode: 503,
+    limitConnZoneHeader: undefined,
     noAuthLocations: ["/.well-known/acme-challenge"],
   },
   defaults: new Map(),

@@ -140,7 +140,7 @@ function collectOutputs(
         outcome: "no-effect",
         text: why,
       }),
-    report: (annotation, finding) => say.finding(annotation, finding),
+    report: say.finding,
     useEndpoints: (ref) => endpointRefs.push(ref),
     provide: (resource) => resources.push(resource),
   };

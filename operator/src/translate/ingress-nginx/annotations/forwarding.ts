@@ -107,9 +107,9 @@ export const proxyHttpVersion = declare({
   scope: "location",
   builtIn: "1.1",
   shownDefault: "`1.1`",
-  served: "not-yet",
+  served: "differently",
   meaning: "The HTTP version of requests upstream.",
-  here: "As there; instead of `1.0`, HTTP/1.1 with `Connection: close` is used.",
+  here: "Instead of `1.0`, HTTP/1.1 with `Connection: close` is used.",
   isNeutral: (value) => value === "1.1",
 });
 
@@ -120,7 +120,7 @@ export const connectionProxyHeader = declare({
   risk: "Low",
   scope: "location",
   shownDefault: "by the request",
-  served: "not-yet",
+  served: "served",
   meaning: "The `Connection` header of requests upstream.",
   here: "As there; upgrades work with either value.",
   isNeutral: (value) => value === "keep-alive",
@@ -140,9 +140,9 @@ const timeout = (
   shownDefault: `${shownDefault} s`,
   configKey: `proxy-${name}-timeout`,
   ...(name !== "connect" && { own: [`${name}-timeout`] }),
-  served: "not-yet",
+  served: "served",
   meaning,
-  here: "As there; `0` counts as absent.",
+  here: "As there; `0` counts as absent, and more than 24 hours as 24 hours.",
 });
 
 export const proxyConnectTimeout = timeout(
@@ -279,7 +279,7 @@ export const limitRate = declare({
   builtIn: 0,
   shownDefault: "0, no limit",
   configKey: "limit-rate",
-  served: "not-yet",
+  served: "served",
   meaning: "The rate of each response in kilobytes per second.",
   here: "As there, whether or not responses are buffered.",
   isNeutral: (value) => value === 0,
@@ -294,7 +294,7 @@ export const limitRateAfter = declare({
   builtIn: 0,
   shownDefault: "0",
   configKey: "limit-rate-after",
-  served: "not-yet",
+  served: "served",
   meaning: "The kilobytes of each response that `limit-rate` does not slow down.",
   here: "As there.",
   isNeutral: (value) => value === 0,

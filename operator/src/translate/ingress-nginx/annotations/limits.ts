@@ -13,7 +13,7 @@ const limit = (name: string, meaning: string, own: readonly string[]) =>
     builtIn: 0,
     shownDefault: "0, no limit",
     own,
-    served: "not-yet",
+    served: "served",
     meaning,
     here: "As there.",
     isNeutral: (value) => value === 0,
@@ -39,7 +39,7 @@ export const limitBurstMultiplier = declare({
   scope: "location",
   builtIn: 5,
   shownDefault: "5",
-  served: "not-yet",
+  served: "served",
   meaning: "How many times the limit may be exceeded at once.",
   here: "As there.",
 });
@@ -51,7 +51,7 @@ export const limitAllowlist = declare({
   risk: "Low",
   scope: "location",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "The addresses of clients that no limit holds for.",
   here: "As there.",
 });
@@ -64,7 +64,7 @@ export const limitWhitelist = declare({
   scope: "location",
   shownDefault: "none",
   aliasOf: "limit-allowlist",
-  served: "not-yet",
+  served: "served",
   meaning: "The older name of `limit-allowlist`, which wins unless it is empty.",
   here: "As there.",
 });

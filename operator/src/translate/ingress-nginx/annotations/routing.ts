@@ -119,7 +119,7 @@ export const backendProtocol = declare({
   risk: "Low",
   scope: "location",
   shownDefault: "`HTTP`",
-  served: "not-yet",
+  served: "served",
   meaning: "The protocol that backends are spoken to with.",
   here: "As there, but for `FCGI`: requests get 503.",
   isNeutral: (value) => value === "HTTP",

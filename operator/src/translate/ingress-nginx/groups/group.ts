@@ -13,6 +13,7 @@ import type { NginxAnnotation } from "../annotations/declare.ts";
 import type { NginxClass } from "../class.ts";
 import type { HostFacts, HostWishes } from "../host-facts.ts";
 import type { NginxReader } from "../reader.ts";
+import type { Verdict } from "../report.ts";
 
 /** A path of the Ingress, or its default backend. */
 export type NginxPath = {
@@ -44,8 +45,12 @@ export type GroupContext = View & {
   readonly differs: (annotation: Named, how: string) => void;
   /** Reports a setting that does nothing, in ingress-nginx as well; an error where its author wanted protection. */
   readonly noEffect: (annotation: Named, why: string, severity?: "warning" | "error") => void;
-  /** Reports a finding of another kind about an annotation. */
-  readonly report: (annotation: Named, finding: (place: Place) => Diagnostic) => void;
+  /** Reports a finding of another kind about an annotation, which may decide its verdict. */
+  readonly report: (
+    annotation: Named,
+    finding: (place: Place) => Diagnostic,
+    verdict?: Pick<Verdict, "outcome" | "text">,
+  ) => void;
   /** Adds a Service port whose endpoints are used. */
   readonly useEndpoints: (endpointRef: EndpointRef) => void;
   /** Adds a resource that routes refer to. */

@@ -1,0 +1,160 @@
+/** TLS to backends as annotations ask for it. See docs/ingress-nginx.md, "Backends". */
+import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
+import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, sha256Hex } from "@svc-gateway/common/ir/resource.ts";
+import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { readSecretValue } from "../../api/secret-value.ts";
+import type { EndpointVariant } from "../backends/service-port.ts";
+import { bundleKey, readBundle } from "../certificates/authorities.ts";
+import { readKeyPair } from "../certificates/tls-secret.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
+import { backendNotVerified, ciphersFixed, noVerifyName } from "../diagnostics/ingress-nginx.ts";
+import { noGrant } from "../reference-grants.ts";
+import {
+  proxySslCiphers,
+  proxySslName,
+  proxySslProtocols,
+  proxySslSecret,
+  proxySslServerName,
+  proxySslVerify,
+  proxySslVerifyDepth,
+} from "./annotations/backend-tls.ts";
+import { backendProtocol } from "./annotations/routing.ts";
+import type { GroupContext } from "./groups/group.ts";
+import type { NginxReader } from "./reader.ts";
+
+const others = [
+  proxySslVerify,
+  proxySslName,
+  proxySslServerName,
+  proxySslVerifyDepth,
+  proxySslCiphers,
+  proxySslProtocols,
+];
+
+/** The settings of connections with TLS; undefined: there are none. */
+export function readBackendTls(
+  read: NginxReader,
+  context: GroupContext,
+  isUsed: boolean,
+): EndpointVariant | undefined {
+  const secret = readSecret(read, context);
+  const isSet = read(proxySslSecret) !== undefined;
+  if (!isUsed && isSet) {
+    context.noEffect(proxySslSecret, "backends are not connected to over TLS (backend-protocol)");
+  }
+  if (!isSet || !isUsed) reportWithoutEffect(read, context, isSet);
+  if (!isUsed) return undefined;
+  if (isSet && read(proxySslCiphers) !== undefined) {
+    context.report(proxySslCiphers, (place) =>
+      ciphersFixed(place, "proxy-ssl-ciphers has no effect: the ciphers are ECDHE with AES-GCM or ChaCha20"),
+    );
+  }
+  const tls = isSet ? settingsOf(read, context, secret) : unverified;
+  if (tls.unverified === true && (!isSet || secret !== undefined)) {
+    context.report(backendProtocol, (place) =>
+      backendNotVerified(
+        place,
+        "connections to the backends are encrypted, but their certificates are not verified, unless a BackendTLSPolicy applies to the Service",
+      ),
+    );
+  }
+  return provide(tls, context);
+}
+
+const unverified: BackendTls = { hostname: "", unverified: true };
+
+/** A resource whose name is the hash of its content: equal settings are one resource, of whichever Ingress. */
+function provide(tls: BackendTls, { provide: add }: GroupContext): EndpointVariant {
+  const id = `tls-${sha256Hex(canonicalJson(tls)).slice(0, 32)}`;
+  const name = `ingress-nginx/${id}`;
+  add(encodeResource(backendTlsKey(name), tls));
+  return { id, tls: name };
+}
+
+/** In ingress-nginx all settings need the Secret. */
+function reportWithoutEffect(read: NginxReader, context: GroupContext, isSet: boolean): void {
+  if (isSet) return;
+  for (const annotation of others) {
+    if (read.sourceOf(annotation) !== "annotation") continue;
+    const isVerify = annotation === proxySslVerify && read(proxySslVerify) === true;
+    context.noEffect(annotation, "has no effect without proxy-ssl-secret", isVerify ? "error" : "warning");
+  }
+}
+
+type SecretParts = { readonly authorities?: string; readonly certificate?: Certificate };
+
+/** What the Secret holds; undefined, and the Ingress closed, where it cannot be used. */
+function readSecret(read: NginxReader, context: GroupContext): SecretParts | undefined {
+  const reference = read(proxySslSecret);
+  if (reference === undefined) return undefined;
+  const { namespace: own, lookup, permits, close } = context;
+  const { namespace = own, name } = reference;
+  const from = { kind: "Ingress", namespace: own } as const;
+  const named = `Secret ${namespace}/${name}`;
+  if (!permits(from, { kind: "Secret", namespace, name })) {
+    close(proxySslSecret, noGrant(namespace, from, named));
+    return undefined;
+  }
+  const secret = lookup("Secret", namespace, name);
+  if (secret === undefined) {
+    close(proxySslSecret, `${named} does not exist`);
+    return undefined;
+  }
+  return readParts(secret, (why) => close(proxySslSecret, `${named} ${why}`));
+}
+
+function readParts(secret: ObjectOf<"Secret">, refuse: (why: string) => void): SecretParts | undefined {
+  const text = readSecretValue(secret, bundleKey);
+  const bundle =
+    text.ok && text.value !== undefined ? readBundle(text.value.toString("latin1"), bundleKey) : undefined;
+  const hasPair = secret.data?.["tls.crt"] !== undefined || secret.data?.["tls.key"] !== undefined;
+  const pair = hasPair ? readKeyPair(secret) : undefined;
+  for (const part of [text, bundle, pair]) {
+    if (part?.ok !== false) continue;
+    refuse(`cannot be used: ${describeProblem(part.error)}`);
+    return undefined;
+  }
+  if (bundle === undefined && pair === undefined) {
+    refuse("holds neither ca.crt nor tls.crt and tls.key");
+    return undefined;
+  }
+  return {
+    ...(bundle?.ok === true && { authorities: bundle.value }),
+    ...(pair?.ok === true && { certificate: pair.value.value }),
+  };
+}
+
+function settingsOf(read: NginxReader, context: GroupContext, secret: SecretParts | undefined): BackendTls {
+  const name = read(proxySslName) ?? "";
+  const hidesServerName = read(proxySslServerName) !== true || canonicalIp(name) !== undefined;
+  const { authorities, certificate } = secret ?? {};
+  const shown = certificate && { certificate };
+  if (read(proxySslServerName) === true && name === "") {
+    context.differs(proxySslServerName, "no server name is sent, because proxy-ssl-name does not set one");
+  }
+  if (read(proxySslVerify) !== true) {
+    return { hostname: hidesServerName ? "" : name, unverified: true, ...shown };
+  }
+  if (secret !== undefined && authorities === undefined) {
+    context.close(proxySslVerify, "the Secret of proxy-ssl-secret has no ca.crt to verify backends with");
+  }
+  if (name === "") {
+    const text = "no proxy-ssl-name says which name certificates must have; requests are answered 502";
+    context.report(proxySslVerify, (place) => noVerifyName(place, `${proxySslVerify.name}: ${text}`), {
+      outcome: "refused",
+      text,
+    });
+  }
+  return {
+    hostname: name,
+    ...(authorities !== undefined && { authorities }),
+    ...(hidesServerName && { hidesServerName: true }),
+    // In nginx, 0 stands for 1 as well.
+    maxIntermediates: Math.max(1, read(proxySslVerifyDepth) ?? 1),
+    ...shown,
+  };
+}

@@ -1,0 +1,82 @@
+/** How backends are spoken to. See docs/ingress-nginx.md, "Backends". */
+import type { Backend } from "@svc-gateway/common/ir/route.ts";
+import { findServicePort, variantOf, type EndpointVariant } from "../../backends/service-port.ts";
+import { unsupportedProtocol } from "../../diagnostics/ingress-nginx.ts";
+import { connectionProxyHeader, proxyHttpVersion } from "../annotations/forwarding.ts";
+import { backendProtocol } from "../annotations/routing.ts";
+import { readBackendTls } from "../backend-tls.ts";
+import type { Group, GroupContext } from "./group.ts";
+
+type Protocol = "HTTP" | "HTTPS" | "AUTO_HTTP" | "GRPC" | "GRPCS" | "FCGI";
+
+export const backendProtocols: Group = (read, context) => {
+  const protocol = read(backendProtocol);
+  const tls = readBackendTls(read, context, usesTls(protocol));
+  const closes = read(connectionProxyHeader) === "close" || read(proxyHttpVersion) === "1.0";
+  if (protocol === "FCGI") refuseFastCgi(context);
+  const variants = tls === undefined ? noVariants : createVariants(context, tls);
+  return {
+    backend(backend) {
+      if (backend.endpoints === undefined || protocol === "FCGI") {
+        return protocol === "FCGI" ? unserved(backend) : backend;
+      }
+      const spoken = protocol === undefined ? backend : { ...backend, protocol: versionOf(protocol) };
+      const kept: Backend = closes ? { ...spoken, closes } : spoken;
+      switch (protocol) {
+        case "HTTPS":
+        case "GRPCS":
+          return { ...kept, endpoints: variants(backend.service, backend.endpoints) };
+        case "AUTO_HTTP":
+          return { ...kept, secureEndpoints: variants(backend.service, backend.endpoints) };
+        default:
+          return kept;
+      }
+    },
+  };
+};
+
+const usesTls = (protocol: Protocol | undefined): boolean =>
+  protocol === "HTTPS" || protocol === "GRPCS" || protocol === "AUTO_HTTP";
+
+const versionOf = (protocol: Protocol): Backend["protocol"] =>
+  protocol === "GRPC" || protocol === "GRPCS" ? "http2" : "http1";
+
+function refuseFastCgi(context: GroupContext): void {
+  const text = "FastCGI is not served; every request to the paths of the Ingress is answered 503";
+  context.report(backendProtocol, (place) => unsupportedProtocol(place, `${backendProtocol.name}: ${text}`), {
+    outcome: "refused",
+    text,
+  });
+}
+
+const unserved = ({ service, weight }: Backend): Backend => ({
+  weight,
+  service,
+  protocol: "http1",
+  status: 503,
+});
+
+type ToVariant = (service: string, endpoints: string) => string;
+
+const noVariants: ToVariant = (_, endpoints) => endpoints;
+
+/** Gives the endpoint set of a Service port that is connected to by these settings, and adds it to what is needed. */
+function createVariants(
+  { lookup, allowExternalName, useEndpoints }: GroupContext,
+  tls: EndpointVariant,
+): ToVariant {
+  const known = new Map<string, string>();
+  return (service, endpoints) => {
+    const present = known.get(endpoints);
+    if (present !== undefined) return present;
+    const [namespace = "", name = ""] = service.split("/");
+    const port = { number: Number(endpoints.slice(service.length + 1)) };
+    const found = findServicePort({ namespace, name, port }, lookup, allowExternalName);
+    // It was found before, or the backend would have no endpoints.
+    if (!found.ok) return endpoints;
+    const variant = variantOf(found.value.endpointRef, tls);
+    useEndpoints(variant);
+    known.set(endpoints, variant.name);
+    return variant.name;
+  };
+}

@@ -1,0 +1,39 @@
+/** Limits of what clients may ask. See docs/ingress-nginx.md, "Limits". */
+import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
+import { formatCidr } from "@svc-gateway/common/values/cidr.ts";
+import { limitRate, limitRateAfter } from "../annotations/forwarding.ts";
+import {
+  limitAllowlist,
+  limitBurstMultiplier,
+  limitConnections,
+  limitRpm,
+  limitRps,
+} from "../annotations/limits.ts";
+import type { Group } from "./group.ts";
+
+/** More than any client sends at once. */
+const maxCapacity = 1_000_000_000;
+
+export const limits: Group = (read, { ingress, nginx }) => {
+  const multiplier = read(limitBurstMultiplier) ?? 0;
+  const rateOf = (requests: number | undefined, periodMs: number) =>
+    requests === undefined || requests === 0
+      ? []
+      : // nginx admits the burst on top of the first request, and more only as time passes.
+        [{ requests, periodMs, capacity: Math.min(requests * multiplier + 1, maxCapacity) }];
+  const rates = [...rateOf(read(limitRps), 1_000), ...rateOf(read(limitRpm), 60_000)];
+  const maxConcurrent = read(limitConnections) ?? 0;
+  const bytesPerSecond = (read(limitRate) ?? 0) * 1024;
+  const exempt = read(limitAllowlist)?.map(formatCidr) ?? [];
+  const limitsRequests = rates.length > 0 || maxConcurrent > 0;
+  const { limitReqStatusCode, limitConnStatusCode, limitConnZoneHeader } = nginx.config.keys;
+  const value: RateLimit = {
+    ...(rates.length > 0 && { rates, status: limitReqStatusCode }),
+    ...(maxConcurrent > 0 && { maxConcurrent, concurrentStatus: limitConnStatusCode }),
+    ...(limitsRequests && { zone: `ingress ${ingress.metadata.name}` }),
+    ...(limitsRequests && limitConnZoneHeader !== undefined && { byHeader: limitConnZoneHeader }),
+    ...(limitsRequests && exempt.length > 0 && { exempt }),
+    ...(bytesPerSecond > 0 && { pace: { bytesPerSecond, afterBytes: (read(limitRateAfter) ?? 0) * 1024 } }),
+  };
+  return Object.keys(value).length === 0 ? {} : { features: { "rate-limit": value } };
+};
