@@ -41,7 +41,7 @@ export type Translation = {
   readonly ownPorts: OwnPorts;
   /** Key sets to be fetched for the next translations: URL to the time between fetches, in milliseconds. */
   readonly wantedKeySets: ReadonlyMap<string, number>;
-  /** The Ingresses that are ours to serve. */
+  /** The Ingresses that are ours to serve and whose status is written. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
   /** What becomes of the annotations of each Ingress that is read as ingress-nginx reads it. */
   readonly nginxReports: readonly NginxReport[];

@@ -5,7 +5,12 @@ import type { ServicePort } from "../../api/generated/service.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { Lookup } from "../../world.ts";
 import { compareText } from "../age.ts";
-import { externalNameNotAllowed, servicePortNotFound, serviceNotFound } from "../diagnostics/backends.ts";
+import {
+  externalNameNotAllowed,
+  serviceNotFound,
+  servicePortNotFound,
+  targetPortUsed,
+} from "../diagnostics/backends.ts";
 import type { Place } from "../diagnostics/define-finding.ts";
 import type { Diagnostic } from "../finding.ts";
 import { haveSameItems } from "../incremental/memo.ts";
@@ -80,11 +85,20 @@ type ServicePortReference = {
   readonly transport?: Transport;
   /** Requests unless it says otherwise. */
   readonly use?: EndpointUse;
+  /** Whether a port that the Service does not have may be the `targetPort` of one, as ingress-nginx accepts it. */
+  readonly acceptsTargetPort?: boolean;
 };
 
 /** A Service port to send to, with the need of its endpoints; or why there is none. */
 export function findServicePort(
-  { namespace, name, port: wanted, transport = "TCP", use = "requests" }: ServicePortReference,
+  {
+    namespace,
+    name,
+    port: wanted,
+    transport = "TCP",
+    use = "requests",
+    acceptsTargetPort = false,
+  }: ServicePortReference,
   lookup: Lookup,
   allowExternalName: boolean,
 ): Result<
@@ -95,7 +109,9 @@ export function findServicePort(
   const service = lookup("Service", namespace, name);
   if (service === undefined) return fail("no-service");
   if (service.spec?.type === "ExternalName" && !allowExternalName) return fail("external-name");
-  const port = findPort(service, wanted, transport);
+  const port =
+    findPort(service, wanted, transport) ??
+    (acceptsTargetPort ? findByTargetPort(service, wanted, transport) : undefined);
   if (port === undefined) return fail("no-port");
   const endpoints = `${key}/${port.port}${transport === "UDP" ? "/udp" : ""}`;
   return ok({
@@ -115,7 +131,11 @@ export function resolveServicePort(
   allowExternalName: boolean,
 ): ResolvedBackend {
   const found = findServicePort(reference, lookup, allowExternalName);
-  if (found.ok) return found.value;
+  if (found.ok) {
+    const { port } = found.value.endpointRef;
+    if (reference.acceptsTargetPort !== true || isPort(port, reference.port)) return found.value;
+    return { ...found.value, diagnostic: targetPortUsed(place, formatPortRef(reference.port), port) };
+  }
   const key = `${reference.namespace}/${reference.name}`;
   const diagnostic = {
     "no-service": () => serviceNotFound(place, key),
@@ -149,6 +169,20 @@ function findPort(
   }
   return ports.find((port) => port.port === wanted.number);
 }
+
+const isPort = (port: ServicePort, wanted: ServicePortRef): boolean =>
+  "name" in wanted ? port.name === wanted.name : port.port === wanted.number;
+
+/** The first port whose `targetPort` is written so. */
+const findByTargetPort = (
+  { spec }: ObjectOf<"Service">,
+  wanted: ServicePortRef,
+  transport: Transport,
+): ServicePort | undefined =>
+  (spec?.ports ?? []).find(
+    ({ protocol = "TCP", targetPort }) =>
+      protocol === transport && targetPort !== undefined && String(targetPort) === formatPortRef(wanted),
+  );
 
 /** The ports of a Service that can carry HTTP. */
 export const tcpPortsOf = ({ spec }: ObjectOf<"Service">): readonly ServicePort[] =>

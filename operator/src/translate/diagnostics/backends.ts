@@ -16,6 +16,16 @@ export const servicePortNotFound = (place: Place, service: string, port: string)
     `Service ${service} has no TCP port ${quote(port)}; requests to it are answered 503`,
   );
 
+export const targetPortUsed = (
+  place: Place,
+  wanted: string,
+  { port, name }: { readonly port: number; readonly name?: string },
+): Diagnostic =>
+  finding("warning", "TargetPortUsed")(
+    place,
+    `The Service has no port ${quote(wanted)}, which is a targetPort; its port ${port}${name === undefined ? "" : ` (${name})`} is used, as in ingress-nginx`,
+  );
+
 export const externalNameNotAllowed = (place: Place, service: string): Diagnostic =>
   finding("error", "ExternalNameNotAllowed")(
     place,

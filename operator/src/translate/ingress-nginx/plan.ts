@@ -47,7 +47,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
   const own =
     defaults === info.defaults ? ownOfAll : readAnnotations(ingress, { ...info, defaults }, context);
   const parsed = parseIngress(ingress, own.useRegex);
-  const backends = createBackendResolver(parsed, context);
+  const backends = createBackendResolver(parsed, context, { acceptsTargetPort: true });
   const collected = collectOutputs(ingress, nginx, context, annotations);
   const clients = readAuthTls(ingress, view);
   const rules = clients && clientRulesOf(parsed.ref, clients);

@@ -33,7 +33,8 @@ export function createCertificateTracker(
   const track = createTracker({
     inputs: ({ Ingress }) => concerningTls(Ingress),
     compute: (ingress, { ours }: Classification, view): Contribution => {
-      const plan = ours === undefined ? nothing : planTls(ingress, view);
+      const plan =
+        ours === undefined ? nothing : planTls(ingress, view, { coversRules: ours.nginx !== undefined });
       return { ...plan, key: nameOf(ingress.metadata) };
     },
   });

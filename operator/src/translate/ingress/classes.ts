@@ -33,6 +33,8 @@ export type ClassInfo = {
   readonly isClosed?: true;
   /** How its Ingresses are read as ingress-nginx reads them; undefined: they are not. */
   readonly nginx?: NginxClass;
+  /** The class belongs to another controller, or has no IngressClass: it is served because the settings say so. */
+  readonly isAdopted?: true;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -64,12 +66,20 @@ export function createClassReader(
   const configOf = trackedMemo(readNginxConfig);
   // Unreadable defaults may be those that protect the class.
   const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, config: NginxConfig, { lookup }) =>
-    attempt(one, () => readClass(one, { lookup, settings, config, isNginx: isNginx(one) }), closed),
+    attempt(
+      one,
+      () => ({
+        ...readClass(one, { lookup, settings, config, isNginx: isNginx(one) }),
+        ...(one.spec?.controller !== controllerName && { isAdopted: true as const }),
+      }),
+      closed,
+    ),
   );
   /** The class of names without an IngressClass, and of Ingresses without a class. */
   const withoutObject = memo((config: NginxConfig): ClassInfo => ({
     ...noDefaults,
     nginx: { settings: settings.ingressNginx, config, defaults: noNginxDefaults },
+    isAdopted: true,
     diagnostics: [],
   }));
   type Last = {

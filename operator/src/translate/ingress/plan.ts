@@ -197,6 +197,7 @@ const portKey = (service: string, port: BackendRef["port"]): string =>
 export function createBackendResolver(
   { ref, namespace }: Pick<ParsedIngress, "ref" | "namespace">,
   { view, allowExternalName }: Pick<PlanContext, "view" | "allowExternalName">,
+  { acceptsTargetPort = false }: { readonly acceptsTargetPort?: boolean } = {},
 ): {
   readonly resolve: ToBackends;
   readonly endpointRefs: readonly EndpointRef[];
@@ -213,7 +214,8 @@ export function createBackendResolver(
     const hit = known.get(key);
     if (hit !== undefined) return hit;
     const place = { object: ref, field };
-    const resolved = resolveServicePort({ namespace, name, port }, place, view.lookup, allowExternalName);
+    const address = { namespace, name, port, acceptsTargetPort };
+    const resolved = resolveServicePort(address, place, view.lookup, allowExternalName);
     if (resolved.endpointRef !== undefined) endpointRefs.push(resolved.endpointRef);
     if (resolved.diagnostic !== undefined) diagnostics.push(resolved.diagnostic);
     const backends = [resolved.backend];

@@ -31,7 +31,7 @@ import { planIngress, type IngressPlan } from "./plan.ts";
 export type RoutesPart = FindingsList & {
   /** The findings of the hosts. */
   readonly ofHosts: FindingsList;
-  /** The Ingresses that are ours. */
+  /** The Ingresses that are ours, but for those of adopted classes whose status is another controller's. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
   /** In the order of their names. */
   readonly tables: readonly HostTable[];
@@ -49,7 +49,8 @@ export type RoutesPart = FindingsList & {
 /** The contribution of one Ingress, or of the settings: then `ingress` is undefined. */
 type Contribution = IngressPlan & {
   readonly ingress: ObjectOf<"Ingress"> | undefined;
-  readonly isOurs: boolean;
+  /** Whether it is ours and its status is written. */
+  readonly hasStatus: boolean;
   readonly size: ObjectSize | undefined;
 };
 
@@ -61,7 +62,7 @@ const keyOf = ({ ingress }: Pick<Contribution, "ingress">): string =>
  * nothing in it changes.
  */
 export function createRouteTracker(
-  { allowExternalName, ingressHttpsPublicPort: httpsPublicPort }: TranslateSettings,
+  { allowExternalName, ingressHttpsPublicPort: httpsPublicPort, ingressNginx }: TranslateSettings,
   listeners: readonly Listener[],
   lastResort: Route | undefined,
   ledger: SizeLedger,
@@ -73,13 +74,14 @@ export function createRouteTracker(
   const track = createTracker({
     inputs: ({ Ingress }) => Ingress,
     compute: (ingress, { ours: info, diagnostics }: Classification, view): Contribution => {
-      if (info === undefined) return { ...nothing, diagnostics, ingress, isOurs: false, size: undefined };
+      if (info === undefined) return { ...nothing, diagnostics, ingress, hasStatus: false, size: undefined };
       const context = { info, view, allowExternalName, httpsPublicPort, ports: ports.length };
       const plan =
         info.nginx === undefined
           ? planIngress(ingress, context)
           : planNginxIngress(ingress, info.nginx, context);
-      return { ...plan, ingress, isOurs: true, size: sizeOf(ingress, plan) };
+      const hasStatus = info.isAdopted !== true || ingressNginx.updateStatus;
+      return { ...plan, ingress, hasStatus, size: sizeOf(ingress, plan) };
     },
   });
   const ingresses = createKeyedList(({ metadata }: ObjectOf<"Ingress">) => nameOf(metadata));
@@ -173,14 +175,14 @@ const noReports: readonly NginxReport[] = [];
 
 const noIngress: readonly ObjectOf<"Ingress">[] = [];
 
-const oursOf = ({ ingress, isOurs }: Contribution): readonly ObjectOf<"Ingress">[] =>
-  isOurs && ingress !== undefined ? [ingress] : noIngress;
+const oursOf = ({ ingress, hasStatus }: Contribution): readonly ObjectOf<"Ingress">[] =>
+  hasStatus && ingress !== undefined ? [ingress] : noIngress;
 
 /** Claims the host of all other hosts, and no path on it, so that the backend of last resort has a place. */
-const catchAll: Pick<Contribution, "claims" | "ingress" | "isOurs" | "size"> = {
+const catchAll: Pick<Contribution, "claims" | "ingress" | "hasStatus" | "size"> = {
   ingress: undefined,
   size: undefined,
-  isOurs: false,
+  hasStatus: false,
   claims: [
     {
       host: anyHost,

@@ -38,12 +38,18 @@ import type {
 } from "./tls-host-table.ts";
 export type TlsPlan = Findings & { readonly claims: readonly TlsClaim[] };
 
+/** How the TLS of an Ingress is read. */
+export type TlsReading = {
+  /** Whether hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx. */
+  readonly coversRules: boolean;
+};
+
 /** Plans the TLS hosts of one Ingress. Never throws; an unusable Secret only affects its own hosts. */
-export function planTls(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
-  return attempt(ingress, () => plan(ingress, view), { claims: [], events: [] });
+export function planTls(ingress: ObjectOf<"Ingress">, view: View, reading: TlsReading): TlsPlan {
+  return attempt(ingress, () => plan(ingress, view, reading), { claims: [], events: [] });
 }
 
-function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
+function plan(ingress: ObjectOf<"Ingress">, view: View, { coversRules }: TlsReading): TlsPlan {
   const { ref: owner, namespace, age, tls, hosts: ruleHosts, defaultBackend } = parseIngress(ingress);
   const annotations = openAnnotations(ingress, undefined, { view, httpsPublicPort: 0 });
   const clients = translateAuthTls(annotations.read, annotations.context);
@@ -61,6 +67,7 @@ function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
       }
     }
   }
+  if (coversRules) claims.push(...claimCovered(claims, ruleHosts));
   if (clients !== undefined) {
     const served = defaultBackend === undefined ? ruleHosts : [...ruleHosts, anyHost];
     for (const finding of unverifiedHosts(claims, served)) {
@@ -73,6 +80,15 @@ function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
     events: annotations.events,
   };
 }
+
+/** Claims the hosts of rules that no block lists, with the first certificate that covers each. */
+const claimCovered = (claims: readonly TlsClaim[], ruleHosts: readonly HostPattern[]): readonly TlsClaim[] =>
+  ruleHosts
+    .filter(({ kind, host }) => kind !== "any" && !claims.some((claim) => claim.host.host === host))
+    .flatMap((host) => {
+      const covering = claims.find(({ offer }) => offer?.certificate.covers(host) === true);
+      return covering === undefined ? [] : [{ ...covering, host }];
+    });
 
 /** The hosts of an Ingress for which no handshake asks clients for certificates, although the Ingress wants it. */
 function unverifiedHosts(
