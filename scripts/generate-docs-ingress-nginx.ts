@@ -5,6 +5,7 @@ import {
   nginxAnnotations,
   type AnnotationGroup,
 } from "../operator/src/translate/ingress-nginx/annotations/index.ts";
+import { inTraefik } from "./traefik-annotations.ts";
 
 /** The page docs/reference/ingress-nginx-annotations.md, from the declarations of annotations. */
 export function nginxAnnotationsPage(): string {
@@ -33,7 +34,8 @@ All ${nginxAnnotations.size} annotations of ingress-nginx 1.15, and what becomes
 | 503, there off | ingress-nginx silently switches a protection off; here the paths get 503 |
 
 Forms of values are described [under Values](../ingress-nginx.md#values). A bold name protects: without it, more is let in. The risk is
-the one that ingress-nginx declares.
+the one that ingress-nginx declares. The last column says whether the provider \`kubernetesIngressNGINX\` of Traefik reads the annotation: as its
+source does while 3.7 was developed, with the limits that its documentation of 3.6 names. That was read, not tried.
 
 ${annotationGroups.map(section).join("\n\n")}
 
@@ -51,8 +53,8 @@ Every other name with the prefix is a finding \`UnknownNginxAnnotation\`.
 
 const section = ({ title, annotations }: AnnotationGroup): string => `## ${title}
 
-| Annotation | Form | Default | Invalid value | Risk | Applies to | Meaning | Served | Here |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| Annotation | Form | Default | Invalid value | Risk | Applies to | Meaning | Served | Here | Traefik |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${annotations.map((one) => `| ${row(one).join(" | ")} |`).join("\n")}`;
 
 const row = (annotation: NginxAnnotation): readonly string[] => {
@@ -68,6 +70,7 @@ const row = (annotation: NginxAnnotation): readonly string[] => {
     meaning,
     servedWords[served],
     hereOf(annotation),
+    inTraefik(name),
   ].map((cell) => cell.replaceAll("|", String.raw`\|`));
 };
 
