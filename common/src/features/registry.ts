@@ -2,6 +2,7 @@ import { z } from "zod";
 import { authBasicSecret } from "./auth-basic-secret.ts";
 import { authJwt } from "./auth-jwt.ts";
 import { authTls } from "./auth-tls.ts";
+import { closedPaths } from "./closed-paths.ts";
 import { compression } from "./compression.ts";
 import { cors } from "./cors.ts";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
@@ -31,6 +32,7 @@ export const features = {
   "trust-forwarded-for": trustForwardedFor,
   "forwarding-fields": forwardingFields,
   "error-pages": errorPages,
+  "closed-paths": closedPaths,
   "ip-access-control": ipAccessControl,
   "rate-limit": rateLimit,
   "max-body-size": maxBodySize,

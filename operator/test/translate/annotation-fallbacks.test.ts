@@ -94,6 +94,7 @@ const classDefaults: Readonly<Record<string, string>> = {
   "rate-limit": "infra/of-class",
   "error-pages": "404",
   "error-pages-backend": "echo.shop:80",
+  "closed-paths": "/closed",
   "forwarding-fields": "scheme",
   "max-body-size": "1k",
   "auth-basic-secret": "infra/of-class",

@@ -1,6 +1,7 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { authBasicSecretFilter } from "./auth-basic-secret.ts";
 import { authJwtFilter } from "./auth-jwt.ts";
+import { closedPathsFilter } from "./closed-paths.ts";
 import { compressionFilter } from "./compression.ts";
 import { corsFilter } from "./cors.ts";
 import type { FilterEnvironment } from "./environment.ts";
@@ -81,6 +82,11 @@ export const filterOrder = [
     when: isEarly,
     why: "redirects to TLS before every check where the route says so, as ingress-nginx does",
     create: sslRedirectFilter,
+  },
+  {
+    slug: "closed-paths",
+    why: "closes paths for every client, before anything is known of it",
+    create: closedPathsFilter,
   },
   {
     slug: "ip-access-control",
