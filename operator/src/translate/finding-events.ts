@@ -42,6 +42,13 @@ const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   UnsupportedProtocol: "NotServed",
 };
 
+/** Those of which only errors are Events. */
+const errorsOfIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
+  NoEffect: "InvalidAnnotation",
+  SnippetIgnored: "InvalidAnnotation",
+  UnknownNginxAnnotation: "InvalidAnnotation",
+};
+
 /** The same for Gateways and ListenerSets, which have conditions for everything else. */
 const ofGateways: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   InvalidCertificateRef: "CertificateNotUsable",
@@ -62,8 +69,9 @@ const byKind: { readonly [kind: string]: { readonly [finding: Diagnostic["reason
 };
 
 /** The Event of a finding, the same value each time; undefined where it is none. */
-const eventOf = memo(({ object, reason, message }: Diagnostic): DesiredEvent | undefined => {
-  const found = byKind[object.kind]?.[reason];
+const eventOf = memo(({ object, severity, reason, message }: Diagnostic): DesiredEvent | undefined => {
+  const ofErrors = object.kind === "Ingress" && severity === "error" ? errorsOfIngresses[reason] : undefined;
+  const found = byKind[object.kind]?.[reason] ?? ofErrors;
   return found && { object, type: "Warning", reason: found, message };
 });
 

@@ -65,3 +65,19 @@ export const unsupportedProtocol = (place: Place, message: string): Diagnostic =
 /** Ciphers that cannot be chosen. */
 export const ciphersFixed = (place: Place, message: string): Diagnostic =>
   finding("warning", "CiphersFixed")(place, message);
+
+/** A statement of a snippet that is not executed; an error where it protects. */
+export const snippetIgnored = (
+  place: Place,
+  name: string,
+  message: string,
+  severity: "warning" | "error",
+): Diagnostic =>
+  (severity === "error" ? finding("error", "SnippetIgnored") : finding("warning", "SnippetIgnored"))(
+    place,
+    `${name}: ${message}`,
+  );
+
+/** A statement of a snippet without which nothing is lost. */
+export const snippetNeedless = (place: Place, name: string, message: string): Diagnostic =>
+  finding("info", "SnippetIgnored")(place, `${name}: ${message}`);

@@ -6,6 +6,8 @@ import type { Risk } from "./annotations/declare.ts";
 /** Typed values of keys; each is the built-in one unless the ConfigMap, or the class, sets it. */
 export type ConfigKeys = {
   readonly annotationsRiskLevel: Risk;
+  /** Whether snippets were in force: their header fields are served then. */
+  readonly allowSnippetAnnotations: boolean;
   readonly hsts: boolean;
   readonly hstsMaxAge: number;
   readonly hstsIncludeSubdomains: boolean;
@@ -33,6 +35,7 @@ export type NginxConfig = {
 const builtInConfig: NginxConfig = {
   keys: {
     annotationsRiskLevel: "High",
+    allowSnippetAnnotations: false,
     hsts: true,
     hstsMaxAge: 31_536_000,
     hstsIncludeSubdomains: true,

@@ -141,6 +141,8 @@ function collectOutputs(
         text: why,
       }),
     report: say.finding,
+    judge: say.judge,
+    closePaths: say.closePaths,
     useEndpoints: (ref) => endpointRefs.push(ref),
     provide: (resource) => resources.push(resource),
   };

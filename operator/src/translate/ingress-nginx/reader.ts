@@ -54,6 +54,8 @@ type Named = Pick<NginxAnnotation, "name">;
 /** What is reported about annotations; GroupContext describes each. */
 type Says = {
   readonly close: (annotation: Named, why: string) => void;
+  readonly closePaths: (annotation: Named, why: string, paths: string) => void;
+  readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
   readonly ignore: (annotation: Named, why: string) => void;
   readonly finding: (
     annotation: Named,
@@ -105,15 +107,19 @@ export function openNginxAnnotations(
     events.push(invalidAnnotationEvent(object, message));
     judge(key, outcome, text);
   };
+  const refuse = (annotation: Named, text: string): void => {
+    const key = keyOf(annotation);
+    diagnostics.push(protectionRefused(placeOf(key), `${key}: ${text}`));
+    events.push(notServed(object, `${key}: ${text}`));
+    judge(key, "refused", text);
+  };
   const say: Says = {
     close(annotation, why) {
-      const key = keyOf(annotation);
-      const message = `${key}: ${why}; ${answers503}`;
       isClosed = true;
-      diagnostics.push(protectionRefused(placeOf(key), message));
-      events.push(notServed(object, message));
-      judge(key, "refused", `${why}; ${answers503}`);
+      refuse(annotation, `${why}; ${answers503}`);
     },
+    closePaths: (annotation, why, paths) => refuse(annotation, `${why}; these are answered 503: ${paths}`),
+    judge: (annotation, outcome, text) => judge(keyOf(annotation), outcome, text),
     ignore: (annotation, why) =>
       invalid(keyOf(annotation), `${why}; as in ingress-nginx, the setting is ignored`, "no-effect"),
     finding(annotation, finding, verdict) {

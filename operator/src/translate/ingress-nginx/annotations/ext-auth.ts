@@ -176,9 +176,9 @@ export const authSnippet = declare({
   protective: true,
   shownDefault: "none",
   configKey: "global-auth-snippet",
-  served: "not-yet",
+  served: "served",
   meaning: "Configuration of the request to `auth-url`.",
-  here: "Never executed.",
+  here: "Never executed; a statement that protects closes the paths of the Ingress.",
 });
 
 const keepalive = <T>(

@@ -205,7 +205,7 @@ export const modsecuritySnippet = declare({
   scope: "location",
   protective: true,
   shownDefault: "of the ConfigMap",
-  served: "refused",
+  served: "served",
   meaning: "Rules of ModSecurity.",
-  here: "There is no ModSecurity to inspect requests.",
+  here: "There is no ModSecurity to inspect requests: with `SecRuleEngine On` the paths of the Ingress get 503.",
 });

@@ -8,8 +8,8 @@ const snippet = {
   risk: "Critical",
   protective: true,
   shownDefault: "none",
-  served: "not-yet",
-  here: "Never executed.",
+  served: "served",
+  here: "Never executed. Header fields are served where the ConfigMap allows snippets; paths that it protects get 503.",
 } as const;
 
 export const configurationSnippet = declare({

@@ -13,7 +13,7 @@ import type { NginxAnnotation } from "../annotations/declare.ts";
 import type { NginxClass } from "../class.ts";
 import type { HostFacts, HostWishes } from "../host-facts.ts";
 import type { NginxReader } from "../reader.ts";
-import type { Verdict } from "../report.ts";
+import type { Outcome, Verdict } from "../report.ts";
 
 /** A path of the Ingress, or its default backend. */
 export type NginxPath = {
@@ -51,6 +51,10 @@ export type GroupContext = View & {
     finding: (place: Place) => Diagnostic,
     verdict?: Pick<Verdict, "outcome" | "text">,
   ) => void;
+  /** Says what becomes of an annotation, where no finding does. */
+  readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
+  /** Reports that some paths of the Ingress are answered 503 instead of being protected as the annotation asks. */
+  readonly closePaths: (annotation: Named, why: string, paths: string) => void;
   /** Adds a Service port whose endpoints are used. */
   readonly useEndpoints: (endpointRef: EndpointRef) => void;
   /** Adds a resource that routes refer to. */

@@ -6,6 +6,7 @@ import type { Group } from "./group.ts";
 import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
 import { redirects } from "./redirects.ts";
+import { snippets } from "./snippets.ts";
 import { timeouts } from "./timeouts.ts";
 
 export const groups: readonly Group[] = [
@@ -16,4 +17,5 @@ export const groups: readonly Group[] = [
   timeouts,
   backendProtocols,
   limits,
+  snippets,
 ];

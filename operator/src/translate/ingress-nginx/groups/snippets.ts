@@ -1,0 +1,146 @@
+/** Parts of nginx's configuration. None of it is executed. See docs/ingress-nginx.md, "Snippets". */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { snippetIgnored, snippetNeedless } from "../../diagnostics/ingress-nginx.ts";
+import type { NginxAnnotation } from "../annotations/declare.ts";
+import { authSnippet } from "../annotations/ext-auth.ts";
+import { modsecuritySnippet } from "../annotations/responses.ts";
+import { configurationSnippet, serverSnippet, streamSnippet } from "../annotations/snippets.ts";
+import { joinFeatures } from "../join-features.ts";
+import { blocksRequests } from "../snippets/modsecurity.ts";
+import type { ClassedStatement } from "../snippets/classify.ts";
+import type { LocationPath } from "../snippets/location.ts";
+import { readSnippet } from "../snippets/read.ts";
+import type { Group, GroupContext, GroupOutput, NginxPath } from "./group.ts";
+
+/** Where a snippet is in nginx's configuration, which decides what it has an effect on. */
+type Level = "location" | "server" | "subrequest" | "stream";
+
+type Snippet = { readonly annotation: NginxAnnotation<string>; readonly level: Level };
+
+const kinds: readonly Snippet[] = [
+  { annotation: configurationSnippet, level: "location" },
+  { annotation: serverSnippet, level: "server" },
+  { annotation: authSnippet, level: "subrequest" },
+  { annotation: streamSnippet, level: "stream" },
+];
+
+export const snippets: Group = (read, context) => {
+  const outputs = kinds.flatMap((kind) => {
+    const text = read(kind.annotation);
+    return text === undefined ? [] : [translate(kind, text, context)];
+  });
+  const rules = read(modsecuritySnippet);
+  if (rules !== undefined) judgeRules(rules, context);
+  const features = outputs.reduce<RouteFeatures | undefined>(
+    (before, one) => joinFeatures(before, one.features),
+    undefined,
+  );
+  const ofPath = (path: NginxPath): RouteFeatures | undefined =>
+    outputs.reduce<RouteFeatures | undefined>(
+      (before, one) => joinFeatures(before, one.ofPath?.(path)),
+      undefined,
+    );
+  return { features, ofPath };
+};
+
+function translate({ annotation, level }: Snippet, text: string, context: GroupContext): GroupOutput {
+  const { statements, problem } = readSnippet(text);
+  const translates = context.nginx.config.keys.allowSnippetAnnotations && level !== "subrequest";
+  const served: ClassedStatement[] = [];
+  const closed: LocationPath[] = [];
+  let closes: string | undefined;
+  let isComplete = problem === undefined;
+  if (problem !== undefined) {
+    const why = `the configuration cannot be read: ${problem.message}`;
+    context.report(annotation, (place) =>
+      snippetIgnored(place, annotation.name, why, problem.isProtective ? "error" : "warning"),
+    );
+    if (problem.isProtective) closes = `${why}, and it contains words of statements that protect`;
+  }
+  for (const statement of statements) {
+    const { line, text: shown, kind, say, change, paths } = statement;
+    const what = `line ${line}: ${shown} is not executed`;
+    if (kind === "needless") {
+      context.report(annotation, (place) => snippetNeedless(place, annotation.name, `${what}; ${say}`));
+    } else if (kind === "protective") {
+      context.report(annotation, (place) =>
+        snippetIgnored(place, annotation.name, `${what}, although ${say}`, "error"),
+      );
+      if (paths === undefined) closes ??= `line ${line}: ${shown} cannot be executed, although ${say}`;
+      else closed.push(paths);
+    } else if (change !== undefined && translates && (level === "location" || change.request === undefined)) {
+      served.push(statement);
+    } else {
+      isComplete = false;
+      context.report(annotation, (place) =>
+        snippetIgnored(place, annotation.name, `${what}; ${describeRemedy(statement)}`, "warning"),
+      );
+    }
+  }
+  for (const { line, text: shown, say } of served) {
+    context.differs(annotation, `line ${line}: ${shown} is served as ${say}`);
+  }
+  if (closes !== undefined) context.close(annotation, closes);
+  else if (closed.length > 0) {
+    const paths = closed.map(({ type, value }) => `${type} ${value}`).join(", ");
+    context.closePaths(annotation, `it protects paths that are not served by nginx here`, paths);
+  } else if (!isComplete)
+    context.judge(annotation, "refused", "is not executed; the findings name each statement");
+  else if (served.length === 0) context.judge(annotation, "no-effect", "nothing in it is needed here");
+  return {
+    features: featuresOf(served),
+    ...(closed.length > 0 && { ofPath: (path) => closedOn(path, closed, level) }),
+  };
+}
+
+const describeRemedy = ({ kind, say, change }: ClassedStatement): string =>
+  kind === "equivalent" && change !== undefined ? `the same is ${say}` : say;
+
+/** The fields that statements change, in their order. */
+function featuresOf(statements: readonly ClassedStatement[]): RouteFeatures | undefined {
+  return statements.reduce<RouteFeatures | undefined>((before, { change }) => {
+    if (change === undefined) return before;
+    return joinFeatures(before, {
+      ...(change.response && { "response-headers": change.response }),
+      ...(change.request && { "request-headers": change.request }),
+    });
+  }, undefined);
+}
+
+/**
+ * The closed paths of one route. A location of the server does not take the requests of a longer one, or those of an exact
+ * one; inside a location it takes those that have reached that one.
+ */
+function closedOn(
+  { written, pathType, match, isDefaultBackend }: NginxPath,
+  closed: readonly LocationPath[],
+  level: Level,
+): RouteFeatures | undefined {
+  const isRegexHost = match.type === "regex";
+  const isExact = pathType === "Exact" && !isRegexHost;
+  const takes = ({ type, value, isFirst }: LocationPath): boolean => {
+    if (level !== "server" || isRegexHost || isDefaultBackend) return true;
+    if (isExact) return type === "exact" && value === written;
+    if (type === "beginning" && isFirst !== true)
+      return !(written.length > value.length && written.startsWith(value));
+    return true;
+  };
+  const paths = closed.filter(takes).map(({ type, value }) => ({ type, value }));
+  return paths.length === 0 ? undefined : { "closed-paths": { paths, statusCode: 503 } };
+}
+
+/** Rules of ModSecurity only detect unless they say that they block. */
+function judgeRules(rules: string, context: GroupContext): void {
+  const why = "there is no ModSecurity to inspect requests";
+  if (blocksRequests(rules)) {
+    context.report(modsecuritySnippet, (place) =>
+      snippetIgnored(place, modsecuritySnippet.name, `SecRuleEngine On: ${why}`, "error"),
+    );
+    context.close(modsecuritySnippet, `its rules block requests, and ${why}`);
+  } else {
+    context.report(modsecuritySnippet, (place) =>
+      snippetIgnored(place, modsecuritySnippet.name, `${why}; its rules only detect`, "warning"),
+    );
+    context.judge(modsecuritySnippet, "refused", `${why}; its rules only detect`);
+  }
+}
