@@ -10,7 +10,12 @@ import type { FolderSettings } from "../command-flags.ts";
 
 type Settings = Pick<
   FolderSettings,
-  "controllerName" | "ingressClass" | "watchNamespace" | "disableIngress" | "disableGatewayApi"
+  | "controllerName"
+  | "ingressClass"
+  | "watchNamespace"
+  | "disableIngress"
+  | "disableGatewayApi"
+  | "ingressNginxClasses"
 >;
 
 /** The reasons of these findings. */
@@ -58,7 +63,10 @@ function ingressesOfOthers(
   const served = new Set(ingresses.map((ingress) => formatRef(refOf(ingress))));
   const explained = new Set(diagnostics.map(({ object }) => formatRef(object)));
   const classes = new Map(world.IngressClass.map((one) => [one.metadata.name, one]));
-  const servedClasses = new Set(ingresses.flatMap((one) => classNameOf(one) ?? []));
+  const servedClasses = new Set([
+    ...settings.ingressNginxClasses,
+    ...ingresses.flatMap((one) => classNameOf(one) ?? []),
+  ]);
   const ofIngresses = world.Ingress.flatMap((ingress) => {
     const name = formatRef(refOf(ingress));
     const named = classNameOf(ingress);

@@ -19,7 +19,7 @@ export function ingressReconciler(options: IngressReconcilerOptions): Reconciler
   const changeOf = rememberLast((addresses: readonly Address[]) => setAddresses(addresses));
   return uniformStatusReconciler({
     kind: "Ingress",
-    objects: ({ translation }: Build) => translation.ingresses,
+    objects: ({ translation }: Build) => translation.statusIngresses,
     change: ({ world }) => changeOf(addressesOf(world)),
     release: ({ world }) => clearAddresses(addressesOf(world)),
   });

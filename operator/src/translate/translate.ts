@@ -191,6 +191,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       ownPorts,
       wantedKeySets: wantedKeySets(keySetRefs),
       ingresses: ingress.ingresses,
+      statusIngresses: ingress.statusIngresses,
       nginxReports: ingress.nginxReports,
       gatewayStatuses: gateway.statuses,
       vips: gateway.vips,

@@ -41,8 +41,10 @@ export type Translation = {
   readonly ownPorts: OwnPorts;
   /** Key sets to be fetched for the next translations: URL to the time between fetches, in milliseconds. */
   readonly wantedKeySets: ReadonlyMap<string, number>;
-  /** The Ingresses that are ours to serve and whose status is written. */
+  /** The Ingresses that are ours to serve. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
+  /** Those of them whose status is written: in an adopted class, another controller may write it. */
+  readonly statusIngresses: readonly ObjectOf<"Ingress">[];
   /** What becomes of the annotations of each Ingress that is read as ingress-nginx reads it. */
   readonly nginxReports: readonly NginxReport[];
   /** The desired statuses of the Gateway API objects of this controller. */

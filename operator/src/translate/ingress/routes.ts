@@ -31,8 +31,10 @@ import { planIngress, type IngressPlan } from "./plan.ts";
 export type RoutesPart = FindingsList & {
   /** The findings of the hosts. */
   readonly ofHosts: FindingsList;
-  /** The Ingresses that are ours, but for those of adopted classes whose status is another controller's. */
+  /** The Ingresses that are ours. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
+  /** Those of them whose status is written: in an adopted class, another controller may write it. */
+  readonly statusIngresses: readonly ObjectOf<"Ingress">[];
   /** In the order of their names. */
   readonly tables: readonly HostTable[];
   readonly conflicts: readonly Conflict[];
@@ -49,7 +51,8 @@ export type RoutesPart = FindingsList & {
 /** The contribution of one Ingress, or of the settings: then `ingress` is undefined. */
 type Contribution = IngressPlan & {
   readonly ingress: ObjectOf<"Ingress"> | undefined;
-  /** Whether it is ours and its status is written. */
+  readonly isOurs: boolean;
+  /** Whether its status is written. */
   readonly hasStatus: boolean;
   readonly size: ObjectSize | undefined;
 };
@@ -74,17 +77,19 @@ export function createRouteTracker(
   const track = createTracker({
     inputs: ({ Ingress }) => Ingress,
     compute: (ingress, { ours: info, diagnostics }: Classification, view): Contribution => {
-      if (info === undefined) return { ...nothing, diagnostics, ingress, hasStatus: false, size: undefined };
+      if (info === undefined)
+        return { ...nothing, diagnostics, ingress, isOurs: false, hasStatus: false, size: undefined };
       const context = { info, view, allowExternalName, httpsPublicPort, ports: ports.length };
       const plan =
         info.nginx === undefined
           ? planIngress(ingress, context)
           : planNginxIngress(ingress, info.nginx, context);
       const hasStatus = info.isAdopted !== true || ingressNginx.updateStatus;
-      return { ...plan, ingress, hasStatus, size: sizeOf(ingress, plan) };
+      return { ...plan, ingress, isOurs: true, hasStatus, size: sizeOf(ingress, plan) };
     },
   });
   const ingresses = createKeyedList(({ metadata }: ObjectOf<"Ingress">) => nameOf(metadata));
+  const withStatus = createKeyedList(({ metadata }: ObjectOf<"Ingress">) => nameOf(metadata));
   const tables = createGroups(
     ({ host }: HostClaim) => host.host,
     (claims) => buildHostTable(claims, { ports, lastResort }),
@@ -106,6 +111,7 @@ export function createRouteTracker(
 
   const edit = (changes: Changes<Contribution>): void => {
     ingresses.edit(changesOf(changes, oursOf));
+    withStatus.edit(changesOf(changes, withStatusOf));
     resources.edit(changesOf(changes, (one) => one.resources));
     endpointRefs.edit(changesOf(changes, (one) => one.endpointRefs));
     keySets.edit(changesOf(changes, (one) => one.keySets));
@@ -125,6 +131,7 @@ export function createRouteTracker(
     edit(changes);
     return {
       ingresses: ingresses.entries.values,
+      statusIngresses: withStatus.entries.values,
       tables: tables.entries.values,
       conflicts: conflictsOf(disputed.entries.values),
       resources: resources.entries.values,
@@ -175,13 +182,17 @@ const noReports: readonly NginxReport[] = [];
 
 const noIngress: readonly ObjectOf<"Ingress">[] = [];
 
-const oursOf = ({ ingress, hasStatus }: Contribution): readonly ObjectOf<"Ingress">[] =>
+const oursOf = ({ ingress, isOurs }: Contribution): readonly ObjectOf<"Ingress">[] =>
+  isOurs && ingress !== undefined ? [ingress] : noIngress;
+
+const withStatusOf = ({ ingress, hasStatus }: Contribution): readonly ObjectOf<"Ingress">[] =>
   hasStatus && ingress !== undefined ? [ingress] : noIngress;
 
 /** Claims the host of all other hosts, and no path on it, so that the backend of last resort has a place. */
-const catchAll: Pick<Contribution, "claims" | "ingress" | "hasStatus" | "size"> = {
+const catchAll: Pick<Contribution, "claims" | "ingress" | "isOurs" | "hasStatus" | "size"> = {
   ingress: undefined,
   size: undefined,
+  isOurs: false,
   hasStatus: false,
   claims: [
     {

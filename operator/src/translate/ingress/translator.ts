@@ -146,6 +146,7 @@ export function ingressListenersOf(settings: TranslateSettings): readonly Listen
 /** The part of Ingresses when they are not served. */
 export const noIngresses: IngressPart = {
   ingresses: [],
+  statusIngresses: [],
   listenerSet: { listeners: [] },
   hosts: [],
   conflicts: [],

@@ -39,9 +39,13 @@ function withStatus(options: Partial<IngressNginxSettings>): readonly string[] {
     watchWithoutClass: true,
     ...options,
   };
-  const { ingresses, routing } = translate(world, { ...defaultTranslateSettings, ingressNginx });
+  const { ingresses, statusIngresses, routing } = translate(world, {
+    ...defaultTranslateSettings,
+    ingressNginx,
+  });
   expect(routing.hosts).to.have.length(4);
-  return ingresses.map(({ metadata }) => metadata.name);
+  expect(ingresses).to.have.length(4);
+  return statusIngresses.map(({ metadata }) => metadata.name);
 }
 
 describe("the status of Ingresses of ingress-nginx", () => {
