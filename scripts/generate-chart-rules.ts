@@ -132,7 +132,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "read",
     need: "always",
-    why: "Only TLS Secrets and those with an opt-in label are requested, which roles cannot express.",
+    why: "Only TLS Secrets and those with an opt-in label are requested (with --ingress-nginx-classes all of type Opaque), which roles cannot express.",
     group: "",
     resources: ["configmaps", "secrets", "services"],
     verbs: read,

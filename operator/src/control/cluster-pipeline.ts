@@ -126,6 +126,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     kinds,
     namespaces: readNamespacesOf(settings),
     ownSecrets: ownSecrets.map((name) => ({ namespace: settings.podNamespace, name })),
+    readsPlainSecrets: settings.ingressNginxClasses.length > 0,
     namedSecrets: settings.defaultTlsSecret === undefined ? [] : [settings.defaultTlsSecret],
     maxNamespaceBytes: Math.floor(getHeapStatistics().heap_size_limit / heapShares),
     log,

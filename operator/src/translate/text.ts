@@ -31,3 +31,17 @@ export function oneLine(message: string): string {
     .toString()
     .replace(/\uFFFD+$/u, "")}...`;
 }
+
+/** Characters of names in one message; an Event holds no more. */
+const namesPerMessage = 700;
+
+/** Comma-joined names, as many in each text as a message can hold. */
+export function namesInMessages(names: readonly string[]): readonly string[] {
+  const messages: string[] = [];
+  for (const name of names) {
+    const last = messages.at(-1);
+    if (last === undefined || last.length + name.length > namesPerMessage) messages.push(name);
+    else messages[messages.length - 1] = `${last}, ${name}`;
+  }
+  return messages;
+}

@@ -26,6 +26,8 @@ export type ClusterSourceOptions = {
   readonly namespaces?: readonly string[] | undefined;
   /** Secrets that the controllers keep for themselves: read by name, for any type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
+  /** Whether Secrets of type Opaque need no label, as those that Ingresses of ingress-nginx name. */
+  readonly readsPlainSecrets?: boolean;
   /** Secrets that the settings name. */
   readonly namedSecrets?: readonly NamespacedName[];
   /** What the objects of one namespace may take, in bytes; beyond it the newest are left out. */

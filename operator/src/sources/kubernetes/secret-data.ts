@@ -21,6 +21,23 @@ export function usableSecret(object: KubeObject): KubeObject {
   return withData(object, type === tlsType ? tlsKeys : otherKeys, data);
 }
 
+/** What Secrets of ingress-nginx hold besides: authorities and their revocation list beside a certificate. */
+const plainKeys = [...otherKeys, "ca.crl"];
+/** In base64, of a value that can be the hash of a password: where each key is a user. */
+const maxHashLength = 1_024;
+const maxUsers = 1_000;
+
+/**
+ * A Secret for Ingresses of ingress-nginx, which need no label and have other keys: certificates, authorities and users, one
+ * of them by key.
+ */
+export function plainSecret(object: KubeObject): KubeObject {
+  const { data = {} } = object as Secret;
+  const users = Object.keys(data).filter((key) => (data[key] ?? "").length <= maxHashLength);
+  const keys = new Set([...plainKeys, ...users.sort().slice(0, maxUsers + 1)]);
+  return withData(object, [...keys], data);
+}
+
 /** A Secret that the controllers keep for themselves. */
 export const ownSecret = (object: KubeObject): KubeObject => {
   const { data = {} } = object as Secret;

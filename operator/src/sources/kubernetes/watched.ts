@@ -5,7 +5,7 @@ import type { AbsentObject } from "./absent-objects.ts";
 import { createHeldObjects, type HeldObjects } from "./held-objects.ts";
 import type { InstalledKind } from "./installed-kinds.ts";
 import { weigh, type Weighed } from "./namespace-budgets.ts";
-import { ownSecret, usableSecret } from "./secret-data.ts";
+import { ownSecret, plainSecret, usableSecret } from "./secret-data.ts";
 
 /** One list-and-watch: Secrets are read by narrow ones, so that other Secrets never reach this process. */
 export type Selection = {
@@ -36,6 +36,12 @@ const secretSelections: readonly Selection[] = [
   { labelSelector: "ingress.svc-labs.dev/auth-tls=true" },
 ];
 
+/** Secrets without a label, which Ingresses of ingress-nginx name; those of the other watches are not held twice. */
+const plainSecrets: Selection = {
+  fieldSelector: "type=Opaque",
+  labelSelector: "ingress.svc-labs.dev/auth-basic!=true,ingress.svc-labs.dev/auth-tls!=true",
+};
+
 const byName = ({ namespace, name }: NamespacedName): Selection => ({
   namespace,
   fieldSelector: `metadata.name=${name}`,
@@ -46,25 +52,29 @@ export type WatchedOptions = {
   readonly namespaces?: readonly string[] | undefined;
   /** Secrets that are read by name, for any type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
+  /** Whether Secrets of type Opaque need no label. */
+  readonly readsPlainSecrets?: boolean;
 };
 
 /** The watches of a kind: one for each selection and namespace. */
 export function watchesOf(
   installed: InstalledKind,
-  { namespaces, ownSecrets }: WatchedOptions,
+  { namespaces, ownSecrets, readsPlainSecrets = false }: WatchedOptions,
 ): readonly Watched[] {
   const { kind } = installed;
   const isSecret = kind === "Secret";
   const own = new Set(ownSecrets.map(formatNamespacedName));
-  const ofKind = isSecret ? secretSelections : everything;
+  const ofSecrets = readsPlainSecrets ? [...secretSelections, plainSecrets] : secretSelections;
+  const ofKind = isSecret ? ofSecrets : everything;
   const selections = [
     ...(namespaces === undefined || !definitionOf(kind).namespaced
       ? ofKind
       : namespaces.flatMap((namespace) => ofKind.map((selection) => ({ ...selection, namespace })))),
     ...(isSecret ? ownSecrets.map(byName) : []),
   ];
+  const reduceOther = readsPlainSecrets ? plainSecret : usableSecret;
   const reduceSecret = (object: KubeObject): KubeObject =>
-    own.has(nameOf(refOf(object))) ? ownSecret(object) : usableSecret(object);
+    own.has(nameOf(refOf(object))) ? ownSecret(object) : reduceOther(object);
   return selections.map((selection, index) => ({
     kind,
     installed,

@@ -81,3 +81,13 @@ export const snippetIgnored = (
 /** A statement of a snippet without which nothing is lost. */
 export const snippetNeedless = (place: Place, name: string, message: string): Diagnostic =>
   finding("info", "SnippetIgnored")(place, `${name}: ${message}`);
+
+export const digestUnsupported = (place: Place, message: string): Diagnostic =>
+  finding("error", "DigestUnsupported")(place, message);
+
+/** `users` are those of one message. */
+export const weakHash = (place: Place, secret: string, users: string): Diagnostic =>
+  finding("warning", "WeakHash")(
+    place,
+    `${secret} has password hashes that are fast to crack or none at all (expected bcrypt), of users ${users}`,
+  );

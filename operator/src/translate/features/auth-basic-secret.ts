@@ -5,12 +5,10 @@ import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name
 import { htpasswdLabel, readHtpasswdSecret } from "../credentials/htpasswd.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import { linesLeftOut, protectionUnavailable } from "../diagnostics/references.ts";
+import { namesInMessages } from "../text.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";
-
-/** Users of one message; an Event holds no more. */
-const namesPerMessage = 700;
 
 /**
  * The users whose credentials let a request in; absent: no authentication. See docs/features/auth-basic-secret.md.
@@ -32,7 +30,7 @@ export function translateAuthBasicSecret(
     return [{}];
   }
   const { value, weakUsers, leftOut } = users.value;
-  for (const names of inMessages(weakUsers)) {
+  for (const names of namesInMessages(weakUsers)) {
     context.warn(
       definition,
       `Secret ${name} holds SHA-1 password hashes, which are fast to crack (expected bcrypt), for users ${names}`,
@@ -42,15 +40,4 @@ export function translateAuthBasicSecret(
     context.report(definition, (place) => linesLeftOut(place, `Secret ${name}`, leftOut));
   context.provide(encodeResource(htpasswdKey(name), value));
   return [{ htpasswd: name }];
-}
-
-/** Comma-joined names, as many in each text as a message can hold. */
-function inMessages(names: readonly string[]): readonly string[] {
-  const messages: string[] = [];
-  for (const name of names) {
-    const last = messages.at(-1);
-    if (last === undefined || last.length + name.length > namesPerMessage) messages.push(name);
-    else messages[messages.length - 1] = `${last}, ${name}`;
-  }
-  return messages;
 }

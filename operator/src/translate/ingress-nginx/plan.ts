@@ -128,6 +128,8 @@ function collectOutputs(
     nginx,
     allowExternalName,
     httpsPublicPort,
+    isWritten: ({ name }) =>
+      (ingress.metadata.annotations?.[`${nginx.settings.annotationsPrefix}/${name}`] ?? "").trim() !== "",
     close: say.close,
     ignore: say.ignore,
     differs: (annotation, how) =>

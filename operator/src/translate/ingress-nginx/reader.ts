@@ -51,9 +51,12 @@ export type NginxAnnotations = {
 
 type Named = Pick<NginxAnnotation, "name">;
 
+/** The finding of an Ingress whose paths get 503, where it is not `ProtectionRefused`. */
+export type ClosingFinding = (place: Place, message: string) => Diagnostic;
+
 /** What is reported about annotations; GroupContext describes each. */
 type Says = {
-  readonly close: (annotation: Named, why: string) => void;
+  readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   readonly closePaths: (annotation: Named, why: string, paths: string) => void;
   readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
   readonly ignore: (annotation: Named, why: string) => void;
@@ -107,16 +110,16 @@ export function openNginxAnnotations(
     events.push(invalidAnnotationEvent(object, message));
     judge(key, outcome, text);
   };
-  const refuse = (annotation: Named, text: string): void => {
+  const refuse = (annotation: Named, text: string, finding: ClosingFinding = protectionRefused): void => {
     const key = keyOf(annotation);
-    diagnostics.push(protectionRefused(placeOf(key), `${key}: ${text}`));
+    diagnostics.push(finding(placeOf(key), `${key}: ${text}`));
     events.push(notServed(object, `${key}: ${text}`));
     judge(key, "refused", text);
   };
   const say: Says = {
-    close(annotation, why) {
+    close(annotation, why, finding = protectionRefused) {
       isClosed = true;
-      refuse(annotation, `${why}; ${answers503}`);
+      refuse(annotation, `${why}; ${answers503}`, finding);
     },
     closePaths: (annotation, why, paths) => refuse(annotation, `${why}; these are answered 503: ${paths}`),
     judge: (annotation, outcome, text) => judge(keyOf(annotation), outcome, text),

@@ -23,7 +23,9 @@ const secretKind: InstalledKind = { kind: "Secret", apiVersion: "v1", path: secr
 async function follow(
   cluster: FakeCluster,
   kinds: readonly InstalledKind[],
-  options: Partial<Pick<ClusterSourceOptions, "namedSecrets" | "maxNamespaceBytes" | "namespaces">> = {},
+  options: Partial<
+    Pick<ClusterSourceOptions, "namedSecrets" | "maxNamespaceBytes" | "namespaces" | "readsPlainSecrets">
+  > = {},
 ) {
   const client = await createApiClient(cluster.config);
   const abort = new AbortController();
@@ -237,6 +239,54 @@ describe("startClusterSource", () => {
           50,
         );
       }
+      await stop();
+    });
+
+    it("a Secret without a label is held for ingress-nginx only, once, if an Ingress names it, with what can be users", async () => {
+      const plain = (name: string, labels: Readonly<Record<string, string>>, type = "Opaque"): object => ({
+        ...tlsSecret(name, labels, type),
+        data: {
+          ...{ auth: "QQ==", ann: "QQ==", "ca.crt": "QQ==", "ca.crl": "QQ==", "tls.crt": "QQ==" },
+          backup: "QUFB".repeat(1_000),
+        },
+      });
+      const protect = (name: string, secret: string): object => ({
+        apiVersion: "networking.k8s.io/v1",
+        kind: "Ingress",
+        metadata: {
+          name,
+          namespace: "ns",
+          annotations: { "nginx.ingress.kubernetes.io/auth-secret": secret },
+        },
+        spec: { rules: [{ host: `${name}.example` }] },
+      });
+      cluster.put(secrets, plain("named", {}));
+      cluster.put(secrets, plain("labelled", { "ingress.svc-labs.dev/auth-basic": "true" }));
+      cluster.put(secrets, plain("unnamed", {}));
+      cluster.put(secrets, plain("token", {}, "kubernetes.io/service-account-token"));
+      for (const name of ["named", "labelled", "token"]) cluster.put(ingresses, protect(name, name));
+      const without = await follow(cluster, kinds, none);
+      await until(() => without.source.ready, "the lists");
+      expect(secretsOf(without.source)).to.deep.equal(["labelled"]);
+      await without.stop();
+      const { source, stop } = await follow(cluster, kinds, { ...none, readsPlainSecrets: true });
+      await until(() => source.ready, "the lists");
+      expect(secretsOf(source)).to.have.members(["labelled", "named"]);
+      const [held] = source.world().Secret.filter(({ metadata: { name } }) => name === "named");
+      expect(held?.data).to.have.all.keys("auth", "ann", "ca.crt", "ca.crl", "tls.crt");
+      // A label that comes later moves it from one watch to another.
+      cluster.put(secrets, plain("named", { "ingress.svc-labs.dev/auth-basic": "true" }));
+      const isLabelled = (): boolean =>
+        source
+          .world()
+          .Secret.some(
+            ({ metadata }) =>
+              metadata.name === "named" &&
+              metadata.labels !== undefined &&
+              Object.keys(metadata.labels).length > 0,
+          );
+      await until(isLabelled, "the label");
+      expect(secretsOf(source)).to.have.members(["labelled", "named"]);
       await stop();
     });
 

@@ -211,8 +211,11 @@ function selects(object: Stored, namespace: string | undefined, query: URLSearch
     const [field = "", value] = selected.split("=");
     if (field in fields && fields[field as keyof typeof fields] !== value) return false;
   }
-  const [label, labelValue] = (query.get("labelSelector") ?? "").split("=");
-  return label === undefined || label === "" || object.metadata.labels?.[label] === labelValue;
+  const labels = (query.get("labelSelector") ?? "").split(",").filter((one) => one !== "");
+  return labels.every((selected) => {
+    const [, label = "", operator, value] = /^([^!=]+)(!?=)(.*)$/.exec(selected) ?? [];
+    return (object.metadata.labels?.[label] === value) === (operator === "=");
+  });
 }
 
 function parsePath(path: string): Place | undefined {

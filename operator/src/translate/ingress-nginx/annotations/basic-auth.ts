@@ -11,9 +11,9 @@ export const authType = declare({
   protective: true,
   shownDefault: "none",
   own: ["auth-basic-secret"],
-  served: "not-yet",
+  served: "served",
   meaning: "Whether clients must log in.",
-  here: "As there, but for `digest`: requests get 503 (`DigestUnsupported`).",
+  here: "As there, with `Authorization` kept from the backend; `digest` is answered 503 (`DigestUnsupported`).",
 });
 
 export const authSecret = declare({
@@ -25,9 +25,9 @@ export const authSecret = declare({
   protective: true,
   shownDefault: "none",
   own: ["auth-basic-secret"],
-  served: "not-yet",
+  served: "served",
   meaning: "The Secret with users and the hashes of their passwords.",
-  here: "As there; hashes of DES crypt are skipped.",
+  here: "As there; users with a hash of DES crypt, or with more than 100,000 rounds, cannot log in.",
 });
 
 export const authSecretType = declare({
@@ -39,7 +39,7 @@ export const authSecretType = declare({
   protective: true,
   builtIn: "auth-file",
   shownDefault: "`auth-file`",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether the Secret holds a file in key `auth`, or a user in each key.",
   here: "As there.",
 });
@@ -53,9 +53,9 @@ export const authRealm = declare({
   protective: true,
   builtIn: "",
   shownDefault: "empty",
-  served: "not-yet",
+  served: "served",
   meaning: "The realm of the login.",
-  here: "As there; `off` does not switch the login off.",
+  here: "As there; `off`, which switches the login off in ingress-nginx, is answered 503.",
 });
 
 export const satisfy = declare({

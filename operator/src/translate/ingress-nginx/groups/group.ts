@@ -12,7 +12,7 @@ import type { View } from "../../incremental/view.ts";
 import type { NginxAnnotation } from "../annotations/declare.ts";
 import type { NginxClass } from "../class.ts";
 import type { HostFacts, HostWishes } from "../host-facts.ts";
-import type { NginxReader } from "../reader.ts";
+import type { ClosingFinding, NginxReader } from "../reader.ts";
 import type { Outcome, Verdict } from "../report.ts";
 
 /** A path of the Ingress, or its default backend. */
@@ -37,8 +37,10 @@ export type GroupContext = View & {
   readonly allowExternalName: boolean;
   /** The port at which clients reach the HTTPS listener of Ingresses. */
   readonly httpsPublicPort: number;
+  /** Whether the Ingress has the annotation with a value that is not blank, be it one that cannot be read. */
+  readonly isWritten: (annotation: Named) => boolean;
   /** Answers every request to the paths of the Ingress 503, because it could not be protected as the annotation asks. */
-  readonly close: (annotation: Named, why: string) => void;
+  readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   /** Reports a value that is ignored in ingress-nginx as well. `why` names the value and what is expected. */
   readonly ignore: (annotation: Named, why: string) => void;
   /** Reports what is different from ingress-nginx. */

@@ -2,6 +2,7 @@
 import { addresses } from "./addresses.ts";
 import { backendProtocols } from "./backend-protocol.ts";
 import { bodySize } from "./body-size.ts";
+import { basicAuth } from "./basic-auth.ts";
 import type { Group } from "./group.ts";
 import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
@@ -13,6 +14,7 @@ export const groups: readonly Group[] = [
   redirects,
   bodySize,
   addresses,
+  basicAuth,
   hsts,
   timeouts,
   backendProtocols,
