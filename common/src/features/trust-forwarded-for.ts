@@ -17,10 +17,15 @@ export const trustForwardedForSchema = z.object({
   /** The peers whose header is trusted, never an empty list; absent: every peer. */
   trustedCidrs: z.array(cidrTextSchema).min(1).optional(),
   /**
-   * Whether the scheme, host and port that a trusted peer forwards count as well: for redirects, and upstream. Absent: only
-   * `X-Forwarded-Proto` goes upstream.
+   * Whether the scheme, host and port that a trusted peer forwards count: for redirects, and upstream. Absent: only
+   * `X-Forwarded-Proto`, and only upstream.
    */
-  trustsUrl: z.literal(true).optional(),
+  trustsUrl: z.boolean().optional(),
+  /**
+   * Whether a client may have a private address: of a list without any address that is not trusted, the first one is the client.
+   * Absent: private addresses are those of proxies.
+   */
+  privateClients: z.literal(true).optional(),
 });
 
 export type TrustForwardedFor = Readonly<z.infer<typeof trustForwardedForSchema>>;

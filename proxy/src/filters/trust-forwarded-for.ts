@@ -1,5 +1,5 @@
 import type { TrustForwardedFor } from "@svc-gateway/common/features/trust-forwarded-for.ts";
-import { compileCidrs, readCidrs, type CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
+import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { canonicalIp, isPrivateOrReserved } from "@svc-gateway/common/values/ip-address.ts";
 import { parsePort } from "@svc-gateway/common/values/port.ts";
 import type { Exchange } from "../exchange/exchange.ts";
@@ -17,9 +17,22 @@ const noHops = compileCidrs([]);
  * to the backend: `X-Forwarded-For` extended by the peer, `X-Forwarded-Proto` as it came. See
  * docs/features/trust-forwarded-for.md.
  */
-export function trustForwardedForFilter({ header, trustedCidrs, trustsUrl }: TrustForwardedFor): Filter {
+export function trustForwardedForFilter({
+  header,
+  trustedCidrs,
+  trustsUrl,
+  privateClients,
+}: TrustForwardedFor): Filter {
   const hops = trustedCidrs === undefined ? noHops : compileCidrs(readCidrs(trustedCidrs).cidrs);
   const name = header.toLowerCase();
+  const findClient = (list: string): string | undefined =>
+    clientOf(list, {
+      // Where every peer is trusted, private addresses are the only ones that must be those of proxies.
+      isProxy: (ip) =>
+        hops.contains(ip) ||
+        ((privateClients !== true || trustedCidrs === undefined) && isPrivateOrReserved(ip)),
+      takesFirst: privateClients === true,
+    });
   return {
     slug: "trust-forwarded-for",
     onRequest(exchange) {
@@ -27,13 +40,13 @@ export function trustForwardedForFilter({ header, trustedCidrs, trustsUrl }: Tru
       const peer = canonicalIp(connection.remoteAddress) ?? connection.remoteAddress;
       const trusted = trustedCidrs === undefined || hops.contains(peer);
       const list = trusted ? joinedField(received, name) : undefined;
-      exchange.clientIp = (list === undefined ? undefined : clientOf(list, hops)) ?? peer;
+      exchange.clientIp = (list === undefined ? undefined : findClient(list)) ?? peer;
       replaceField(headers, "X-Real-IP", exchange.clientIp);
       if (!trusted) return undefined;
       const chain = joinedField(received, "x-forwarded-for");
       if (chain) replaceField(headers, "X-Forwarded-For", `${chain}, ${connection.remoteAddress}`);
       const proto = joinedField(received, "x-forwarded-proto");
-      if (proto) replaceField(headers, "X-Forwarded-Proto", proto);
+      if (proto && trustsUrl !== false) replaceField(headers, "X-Forwarded-Proto", proto);
       if (trustsUrl === true) takeUrl(exchange, proto);
       return undefined;
     },
@@ -65,20 +78,28 @@ const schemes: ReadonlyMap<string, "http" | "https"> = new Map([
   ["wss", "https"],
 ]);
 
+type Hops = {
+  readonly isProxy: (ip: string) => boolean;
+  /** Whether the first address is the client where all of them are those of proxies. */
+  readonly takesFirst: boolean;
+};
+
 /**
- * The last address of the list that is no trusted proxy and can be a client on the Internet. Undefined when there is none
- * among the last hundred, or when an entry after it is no address: its writer may have written all that precedes it.
+ * The last address of the list that is no proxy. Undefined when there is none among the last hundred, or when an entry after
+ * it is no address: its writer may have written all that precedes it.
  */
-function clientOf(list: string, hops: CidrMatcher): string | undefined {
+function clientOf(list: string, { isProxy, takesFirst }: Hops): string | undefined {
+  let first: string | undefined;
   let end = list.length;
   for (let scanned = 0; end >= 0 && scanned < maxScanned; scanned++) {
     const comma = end === 0 ? -1 : list.lastIndexOf(",", end - 1);
     const ip = parseNode(list.slice(comma + 1, end).trim());
     if (ip === undefined) return undefined;
-    if (!hops.contains(ip) && !isPrivateOrReserved(ip)) return ip;
+    if (!isProxy(ip)) return ip;
+    first = ip;
     end = comma;
   }
-  return undefined;
+  return takesFirst && end < 0 ? first : undefined;
 }
 
 const longestNode = "[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535".length;

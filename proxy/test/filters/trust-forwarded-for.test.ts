@@ -106,4 +106,34 @@ describe("the trust-forwarded-for filter", () => {
       expect(under.headers.filter((_, index) => index % 2 === 1)).to.deep.equal(sent);
     }
   });
+
+  it("trust-forwarded-for: a client may have a private address where the route says so", () => {
+    const inside: TrustForwardedFor = { ...someProxies, privateClients: true };
+    const everyone: TrustForwardedFor = { ...anyPeer, privateClients: true };
+    const cases: readonly [TrustForwardedFor, string, string][] = [
+      [inside, "203.0.113.5, 10.0.0.1, 192.0.2.7", "10.0.0.1"],
+      [someProxies, "203.0.113.5, 10.0.0.1, 192.0.2.7", "203.0.113.5"],
+      [inside, "192.0.2.8, 192.0.2.7", "192.0.2.8"],
+      [someProxies, "192.0.2.8, 192.0.2.7", "192.0.2.1"],
+      [inside, "unknown, 192.0.2.7", "192.0.2.1"],
+      [everyone, "203.0.113.5, 10.0.0.1", "203.0.113.5"],
+      [everyone, "192.168.1.5, 10.0.0.1", "192.168.1.5"],
+    ];
+    for (const [feature, list, client] of cases) {
+      expect(clientOf(feature, "192.0.2.1", forwarded(list)), list).to.equal(client);
+    }
+  });
+
+  it("trust-forwarded-for: the scheme of a trusted peer is not forwarded where only its address counts", () => {
+    const headers = [...forwarded("203.0.113.5"), "X-Forwarded-Proto", "https"];
+    const protoOf = (feature: TrustForwardedFor) => {
+      const under = exchange({ peer: "192.0.2.1", headers });
+      under.headers = ["X-Forwarded-Proto", "http", "X-Forwarded-For", "192.0.2.1"];
+      void trustForwardedForFilter(feature).onRequest?.(under);
+      return [under.headers[1], under.scheme];
+    };
+    expect(protoOf(someProxies)).to.deep.equal(["https", "http"]);
+    expect(protoOf({ ...someProxies, trustsUrl: false })).to.deep.equal(["http", "http"]);
+    expect(protoOf({ ...someProxies, trustsUrl: true })).to.deep.equal(["https", "https"]);
+  });
 });

@@ -22,6 +22,22 @@ export type ConfigKeys = {
   readonly limitConnZoneHeader: string | undefined;
   /** Beginnings of paths that need no credentials. */
   readonly noAuthLocations: readonly string[];
+  /** Whether peers in `proxyRealIpCidr` decide about the client's address, and about scheme, host and port. */
+  readonly useForwardedHeaders: boolean;
+  /** Whether they decide about the address only. */
+  readonly enableRealIp: boolean;
+  /** Canonical ranges; undefined: every peer. */
+  readonly proxyRealIpCidr: readonly string[] | undefined;
+  readonly forwardedForHeader: string;
+  /** Whether `X-Forwarded-For` is extended instead of replaced. */
+  readonly computeFullForwardedFor: boolean;
+  readonly generateRequestId: boolean;
+  readonly enableUnderscoresInHeaders: boolean;
+  readonly ignoreInvalidHeaders: boolean;
+  readonly proxyAddOriginalUriHeader: boolean;
+  readonly allowBackendServerHeader: boolean;
+  /** What `custom-headers` may name, in lower case. */
+  readonly globalAllowedResponseHeaders: readonly string[];
 };
 
 /** What a ConfigMap says. */
@@ -46,6 +62,17 @@ const builtInConfig: NginxConfig = {
     limitConnStatusCode: 503,
     limitConnZoneHeader: undefined,
     noAuthLocations: ["/.well-known/acme-challenge"],
+    useForwardedHeaders: false,
+    enableRealIp: false,
+    proxyRealIpCidr: undefined,
+    forwardedForHeader: "X-Forwarded-For",
+    computeFullForwardedFor: false,
+    generateRequestId: true,
+    enableUnderscoresInHeaders: false,
+    ignoreInvalidHeaders: true,
+    proxyAddOriginalUriHeader: false,
+    allowBackendServerHeader: false,
+    globalAllowedResponseHeaders: [],
   },
   defaults: new Map(),
 };

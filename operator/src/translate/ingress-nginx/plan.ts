@@ -11,7 +11,7 @@ import { readAnnotations } from "../ingress/annotations.ts";
 import type { HostClaim, RouteClaim } from "../ingress/claims.ts";
 import { clientRulesOf } from "../ingress/client-rules.ts";
 import { anyHost } from "../ingress/host.ts";
-import { parseIngress, pathField, type BackendRef, type ParsedIngress } from "../ingress/parse.ts";
+import { parseIngress, pathField, type ParsedIngress } from "../ingress/parse.ts";
 import { anyPath } from "../ingress/path.ts";
 import {
   closeClaim,
@@ -55,11 +55,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
   // Sizes are counted with the features of a host with TLS, which has the most.
   const assumed: HostFacts = { hasTls: true, ownerNamespace: parsed.namespace };
 
-  const toRoute = (
-    id: string,
-    path: NginxPath,
-    backend: BackendRef | undefined,
-  ): Omit<RouteClaim, "field"> => {
+  const toRoute = (id: string, path: NginxPath): Omit<RouteClaim, "field"> => {
     const ofOwn =
       path.match.type === "regex"
         ? expandRewriteTarget(own.features, own.rewriteTarget, path.match.value)
@@ -73,7 +69,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     const features = featuresOn(assumed);
     const route: Route = {
       ...(!info.accessLog && { accessLog: false }),
-      backends: changeBackends(collected.outputs, backends.resolve(backend), path),
+      backends: changeBackends(collected.outputs, backends.resolve(path.backend), path),
       ...(rules && { clients: rules }),
       ...(path.isDefaultBackend && { fallback: true }),
       ...(features && { features }),
@@ -116,7 +112,7 @@ type Collected = Pick<IngressPlan, "endpointRefs" | "resources"> & {
 function collectOutputs(
   ingress: ObjectOf<"Ingress">,
   nginx: NginxClass,
-  { view, allowExternalName, httpsPublicPort }: PlanContext,
+  { view, allowExternalName, httpsPublicPort, lastResort }: PlanContext,
   { read, say }: NginxAnnotations,
 ): Collected {
   const endpointRefs: IngressPlan["endpointRefs"][number][] = [];
@@ -130,6 +126,7 @@ function collectOutputs(
     httpsPublicPort,
     isWritten: ({ name }) =>
       (ingress.metadata.annotations?.[`${nginx.settings.annotationsPrefix}/${name}`] ?? "").trim() !== "",
+    lastResort,
     close: say.close,
     ignore: say.ignore,
     differs: (annotation, how) =>
@@ -145,6 +142,7 @@ function collectOutputs(
     report: say.finding,
     judge: say.judge,
     closePaths: say.closePaths,
+    usePartly: say.usePartly,
     useEndpoints: (ref) => endpointRefs.push(ref),
     provide: (resource) => resources.push(resource),
   };
@@ -165,7 +163,7 @@ const changeBackends = (
     backends,
   );
 
-type ToRoute = (id: string, path: NginxPath, backend: BackendRef | undefined) => Omit<RouteClaim, "field">;
+type ToRoute = (id: string, path: NginxPath) => Omit<RouteClaim, "field">;
 
 /** A default backend applies to the hosts of the rules; without rules, to all hosts that no Ingress names. */
 function claimHosts(
@@ -175,11 +173,10 @@ function claimHosts(
 ): readonly HostClaim[] {
   const routesByHost = new Map<string, RouteClaim[]>(parsed.hosts.map(({ host }) => [host, []]));
   for (const { host, match, written, pathType, rule, path, backend } of parsed.paths) {
-    const claim = toRoute(
-      `${rule}.${path}`,
-      { host, match, written, pathType, isDefaultBackend: false },
-      backend,
-    );
+    const claim = toRoute(`${rule}.${path}`, {
+      ...{ host, match, written, pathType, backend },
+      isDefaultBackend: false,
+    });
     routesByHost.get(host.host)?.push({ ...claim, field: pathField(rule, path) });
   }
   const { defaultBackend } = parsed;
@@ -191,11 +188,14 @@ function claimHosts(
     pathLevel,
     routes: routesByHost.get(host.host) ?? [],
     fallback: defaultBackend && {
-      ...toRoute(
-        "default",
-        { host, match: anyPath, written: anyPath.value, pathType: undefined, isDefaultBackend: true },
-        defaultBackend.backend,
-      ),
+      ...toRoute("default", {
+        host,
+        match: anyPath,
+        written: anyPath.value,
+        pathType: undefined,
+        isDefaultBackend: true,
+        backend: defaultBackend.backend,
+      }),
       field: "spec.defaultBackend",
     },
   }));

@@ -60,6 +60,7 @@ type Says = {
   readonly closePaths: (annotation: Named, why: string, paths: string) => void;
   readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
   readonly ignore: (annotation: Named, why: string) => void;
+  readonly usePartly: (annotation: Named, why: string) => void;
   readonly finding: (
     annotation: Named,
     finding: (place: Place) => Diagnostic,
@@ -125,6 +126,7 @@ export function openNginxAnnotations(
     judge: (annotation, outcome, text) => judge(keyOf(annotation), outcome, text),
     ignore: (annotation, why) =>
       invalid(keyOf(annotation), `${why}; as in ingress-nginx, the setting is ignored`, "no-effect"),
+    usePartly: (annotation, why) => invalid(keyOf(annotation), why, "differently"),
     finding(annotation, finding, verdict) {
       const key = keyOf(annotation);
       diagnostics.push(finding(placeOf(key)));

@@ -45,6 +45,8 @@ export type PlanContext = {
   readonly view: View;
   readonly allowExternalName: boolean;
   readonly httpsPublicPort: number;
+  /** The route of `--ingress-default-backend`. */
+  readonly lastResort: Route | undefined;
   /** How many ports serve it. */
   readonly ports: number;
 };

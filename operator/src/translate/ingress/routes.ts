@@ -79,7 +79,7 @@ export function createRouteTracker(
     compute: (ingress, { ours: info, diagnostics }: Classification, view): Contribution => {
       if (info === undefined)
         return { ...nothing, diagnostics, ingress, isOurs: false, hasStatus: false, size: undefined };
-      const context = { info, view, allowExternalName, httpsPublicPort, ports: ports.length };
+      const context = { info, view, allowExternalName, httpsPublicPort, lastResort, ports: ports.length };
       const plan =
         info.nginx === undefined
           ? planIngress(ingress, context)

@@ -1,8 +1,11 @@
 /** Annotations about cross-origin requests. */
-import { booleanForm, integerForm, listForm } from "../values.ts";
+import { splitCsv } from "@svc-gateway/common/values/list.ts";
+import { ok, problem } from "@svc-gateway/common/values/result.ts";
+import { quote } from "../../text.ts";
+import { booleanForm, integerForm, normalizeText, type Form } from "../values.ts";
 import { declare } from "./declare.ts";
 
-const corsRule = { bad: "I", scope: "location", served: "not-yet", here: "As there." } as const;
+const corsRule = { bad: "I", scope: "location", served: "served", here: "As there." } as const;
 
 export const enableCors = declare({
   ...corsRule,
@@ -14,40 +17,69 @@ export const enableCors = declare({
   meaning: "Whether responses permit cross-origin requests, and preflights are answered.",
   isNeutral: (value) => !value,
 });
+/** The origins of a list, and the items that are none. */
+export type Origins = { readonly allowed: readonly string[]; readonly refused: readonly string[] };
+
+const origin = /^(?:null|[a-z]+:\/\/(?:\*\.)?[A-Za-z0-9\-._]{1,253}(?::\d{1,5})?)$/;
+
+/**
+ * ingress-nginx leaves out items that are no origins, and permits every origin where the list as a whole is invalid; here the
+ * rest of the list counts, which may be nothing. `*` among others permits every origin, as there.
+ */
+const originsForm: Form<Origins> = {
+  noun: "list of origins",
+  parse(raw) {
+    const items = splitCsv(raw);
+    if (items.includes("*")) return ok({ allowed: ["*"], refused: [] });
+    return ok({
+      allowed: items.filter((item) => origin.test(item)),
+      refused: items.filter((item) => !origin.test(item)),
+    });
+  },
+};
+
 export const corsAllowOrigin = declare({
   ...corsRule,
   name: "cors-allow-origin",
-  form: listForm(
-    "list of origins",
-    /^(?:\*|null|[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:\*\.)?[A-Za-z0-9\-._]+(?::\d{1,5})?)$/,
-    'origins with commas, such as "https://app.example.com, https://*.example.com"',
-  ),
+  form: originsForm,
   risk: "Medium",
   protective: true,
-  builtIn: ["*"],
+  builtIn: { allowed: ["*"], refused: [] },
   shownDefault: "`*`",
   meaning: "The origins that are permitted.",
-  here: "As there, but a value that cannot be read permits no origin instead of every one.",
+  here: "As there, but a value that cannot be read permits no origin instead of every one, and the whole origin must match.",
 });
-const names = listForm("list", /^[A-Za-z0-9\-_*!#$%&'+.^`|~]+$/, "names with commas");
+
+/** A list that is sent as it is written, on one line. */
+const sentForm = (noun: string, item: RegExp, expected: string): Form<string> => ({
+  noun,
+  parse(raw) {
+    const text = normalizeText(raw).replaceAll(/\s+/g, " ");
+    const items = text.split(/[\s,]+/).filter((one) => one !== "");
+    return items.length > 0 && items.every((one) => item.test(one))
+      ? ok(text)
+      : problem(`${quote(text)} is not a ${noun}`, expected);
+  },
+});
+
+const fieldName = /^(?:\*|[A-Za-z0-9_-]+)$/;
+
 export const corsAllowMethods = declare({
   ...corsRule,
   name: "cors-allow-methods",
-  form: names,
+  form: sentForm("list of methods", /^[A-Za-z]+$/, "methods with commas"),
   risk: "Medium",
-  builtIn: ["GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS"],
+  builtIn: "GET, PUT, POST, DELETE, PATCH, OPTIONS",
   shownDefault: "`GET, PUT, POST, DELETE, PATCH, OPTIONS`",
   meaning: "The methods that are permitted.",
 });
 export const corsAllowHeaders = declare({
   ...corsRule,
   name: "cors-allow-headers",
-  form: names,
+  form: sentForm("list of header names", fieldName, "header names with commas"),
   risk: "Medium",
   builtIn:
-    "DNT,Keep-Alive,User-Agent,X-Requested-With,If-Modified-Since,Cache-Control,Content-Type,Range,Authorization".split(
-      ",",
-    ),
+    "DNT,Keep-Alive,User-Agent,X-Requested-With,If-Modified-Since,Cache-Control,Content-Type,Range,Authorization",
   shownDefault:
     "`DNT,Keep-Alive,User-Agent,X-Requested-With,If-Modified-Since,Cache-Control,Content-Type,Range,Authorization`",
   meaning: "The request headers that are permitted.",
@@ -64,7 +96,7 @@ export const corsAllowCredentials = declare({
 export const corsExposeHeaders = declare({
   ...corsRule,
   name: "cors-expose-headers",
-  form: names,
+  form: sentForm("list of header names", fieldName, "header names with commas"),
   risk: "Medium",
   shownDefault: "none",
   meaning: "The response headers that pages may read.",

@@ -217,7 +217,11 @@ export const proxyNextUpstreamTries = declare({
   here: "As there.",
 });
 
-const withoutBlanks = textForm("text without blanks", /^[^\s"'\\;{}]+$/, "text without blanks");
+const withoutBlanks = textForm(
+  "text without blanks and variables",
+  /^[^\s"'\\;{}$]+$/,
+  "text without blanks, quotes and variables",
+);
 
 const proxyRedirect = (side: "from" | "to", meaning: string): NginxAnnotation<string> => ({
   name: `proxy-redirect-${side}`,
@@ -228,7 +232,7 @@ const proxyRedirect = (side: "from" | "to", meaning: string): NginxAnnotation<st
   builtIn: "off",
   shownDefault: "`off`",
   configKey: `proxy-redirect-${side}`,
-  served: "not-yet",
+  served: "served",
   meaning,
   here: "As there.",
   isNeutral: (value) => value === "off",
@@ -242,14 +246,14 @@ export const proxyRedirectTo = proxyRedirect("to", "What replaces `proxy-redirec
 
 export const proxyCookieDomain = declare({
   name: "proxy-cookie-domain",
-  form: textForm("`off` or two words", /^(?:off|[^\s"'\\;{}~]+ +[^\s"'\\;{}~]+)$/, "off, or two domains"),
+  form: textForm("pair of domains", /^(?:off|[^\s"'\\;{}~$]+ +[^\s"'\\;{}~$]+)$/, "off, or two domains"),
   bad: "I",
   risk: "Medium",
   scope: "location",
   builtIn: "off",
   shownDefault: "`off`",
   configKey: "proxy-cookie-domain",
-  served: "not-yet",
+  served: "served",
   meaning: "The `Domain` of cookies of backends, and what replaces it.",
   here: "As there.",
   isNeutral: (value) => value === "off",
@@ -257,14 +261,14 @@ export const proxyCookieDomain = declare({
 
 export const proxyCookiePath = declare({
   name: "proxy-cookie-path",
-  form: textForm("`off` or two paths", /^(?:off|[^\s"'\\;{}~]+ +[^\s"'\\;{}~]+)$/, "off, or two paths"),
+  form: textForm("pair of paths", /^(?:off|[^\s"'\\;{}~$]+ +[^\s"'\\;{}~$]+)$/, "off, or two paths"),
   bad: "I",
   risk: "Medium",
   scope: "location",
   builtIn: "off",
   shownDefault: "`off`",
   configKey: "proxy-cookie-path",
-  served: "not-yet",
+  served: "served",
   meaning: "The beginning of the `Path` of cookies of backends, and what replaces it.",
   here: "As there.",
   isNeutral: (value) => value === "off",

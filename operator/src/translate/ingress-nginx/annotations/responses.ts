@@ -12,13 +12,14 @@ import { declare, type NginxAnnotation } from "./declare.ts";
 
 export const customHttpErrors = declare({
   name: "custom-http-errors",
+  own: ["error-pages"],
   form: listForm("list of statuses", /^[45]\d\d$/, "statuses from 400 to 599 with commas"),
   bad: "X",
   risk: "Low",
   scope: "location",
   shownDefault: "of the ConfigMap",
   configKey: "custom-http-errors",
-  served: "not-yet",
+  served: "served",
   meaning: "The statuses that are answered by the default backend instead.",
   here: "As there.",
 });
@@ -32,7 +33,7 @@ export const disableProxyInterceptErrors = declare({
   builtIn: false,
   shownDefault: "false",
   configKey: "disable-proxy-intercept-errors",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether errors of backends are left alone by `custom-http-errors`.",
   here: "As there.",
   isNeutral: (value) => !value,
@@ -45,7 +46,7 @@ export const customHeaders = declare({
   risk: "Medium",
   scope: "location",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "The ConfigMap with headers that every response gets.",
   here: "As there; a ConfigMap of another namespace needs a ReferenceGrant.",
 });
@@ -58,7 +59,7 @@ export const enableAccessLog = declare({
   scope: "location",
   builtIn: true,
   shownDefault: "true",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether requests are written to the access log.",
   here: "As there.",
   isNeutral: (value) => value,

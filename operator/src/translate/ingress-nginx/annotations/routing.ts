@@ -59,18 +59,19 @@ export const xForwardedPrefix = declare({
 
 export const upstreamVhost = declare({
   name: "upstream-vhost",
-  form: textForm("host", /^[^\s"'\\;{}]+$/, "a host name"),
+  form: textForm("host", /^[A-Za-z0-9\-._~/:^$[\](){}*+]+$/, "a host name"),
   bad: "X",
   risk: "Low",
   scope: "location",
   shownDefault: "the host of the request",
-  served: "not-yet",
+  served: "served",
   meaning: "The `Host` that requests are sent upstream with.",
   here: "As there.",
 });
 
 export const defaultBackend = declare({
   name: "default-backend",
+  own: ["error-pages-backend"],
   form: textForm(
     "Service",
     /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/,
@@ -80,7 +81,7 @@ export const defaultBackend = declare({
   risk: "Low",
   scope: "location",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning:
     "The Service that answers when the backend of a path has no endpoint, and the errors of `custom-http-errors`.",
   here: "As there.",

@@ -8,6 +8,7 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import type { EndpointRef } from "../../backends/service-port.ts";
 import type { Place } from "../../diagnostics/define-finding.ts";
 import type { Diagnostic } from "../../finding.ts";
+import type { BackendRef } from "../../ingress/parse.ts";
 import type { View } from "../../incremental/view.ts";
 import type { NginxAnnotation } from "../annotations/declare.ts";
 import type { NginxClass } from "../class.ts";
@@ -24,6 +25,8 @@ export type NginxPath = {
   /** `spec.rules[].http.paths[].pathType` as it is written. */
   readonly pathType: string | undefined;
   readonly isDefaultBackend: boolean;
+  /** The Service that the path names; undefined: it names none that can be read. */
+  readonly backend: BackendRef | undefined;
 };
 
 type Named = Pick<NginxAnnotation, "name">;
@@ -39,6 +42,8 @@ export type GroupContext = View & {
   readonly httpsPublicPort: number;
   /** Whether the Ingress has the annotation with a value that is not blank, be it one that cannot be read. */
   readonly isWritten: (annotation: Named) => boolean;
+  /** The route of `--ingress-default-backend`. */
+  readonly lastResort: Route | undefined;
   /** Answers every request to the paths of the Ingress 503, because it could not be protected as the annotation asks. */
   readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   /** Reports a value that is ignored in ingress-nginx as well. `why` names the value and what is expected. */
@@ -57,6 +62,8 @@ export type GroupContext = View & {
   readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
   /** Reports that some paths of the Ingress are answered 503 instead of being protected as the annotation asks. */
   readonly closePaths: (annotation: Named, why: string, paths: string) => void;
+  /** Reports an invalid value of which a part is used, or which counts as stricter than in ingress-nginx: why, and what happens. */
+  readonly usePartly: (annotation: Named, why: string) => void;
   /** Adds a Service port whose endpoints are used. */
   readonly useEndpoints: (endpointRef: EndpointRef) => void;
   /** Adds a resource that routes refer to. */

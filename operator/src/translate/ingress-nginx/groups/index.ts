@@ -1,14 +1,21 @@
 /** The translations of all groups of annotations, in the order in which their features are joined: later ones win. */
+import { accessLog } from "./access-log.ts";
 import { addresses } from "./addresses.ts";
 import { backendProtocols } from "./backend-protocol.ts";
 import { bodySize } from "./body-size.ts";
 import { basicAuth } from "./basic-auth.ts";
+import { cors } from "./cors.ts";
+import { customHeadersGroup } from "./custom-headers.ts";
+import { errors } from "./errors.ts";
+import { forwarding } from "./forwarding.ts";
 import type { Group } from "./group.ts";
 import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
 import { redirects } from "./redirects.ts";
 import { snippets } from "./snippets.ts";
 import { timeouts } from "./timeouts.ts";
+import { responseRewrites } from "./response-rewrites.ts";
+import { upstreamVhostGroup } from "./upstream-vhost.ts";
 
 export const groups: readonly Group[] = [
   redirects,
@@ -16,8 +23,15 @@ export const groups: readonly Group[] = [
   addresses,
   basicAuth,
   hsts,
+  forwarding,
+  cors,
+  upstreamVhostGroup,
+  responseRewrites,
+  errors,
   timeouts,
   backendProtocols,
   limits,
+  customHeadersGroup,
+  accessLog,
   snippets,
 ];
