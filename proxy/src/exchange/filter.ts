@@ -1,3 +1,4 @@
+import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { BodySink, HeaderList, ResponseHead } from "../message/message.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -53,7 +54,15 @@ export type RetryPlan = {
   readonly grpcCodes: ReadonlySet<number>;
   /** Shortest wait before each retry in milliseconds, 0 for none. */
   readonly backoffMs: number;
+  /** See common/src/features/retry.ts; undefined: the failures of the page. */
+  readonly conditions: ReadonlySet<RetryCondition> | undefined;
+  readonly everyMethod: boolean;
+  /** No attempt begins later than this after the first one, in milliseconds. */
+  readonly withinMs: number;
 };
+
+/** A failure without a response. */
+export type RetryCondition = NonNullable<Retry["conditions"]>[number];
 
 /** One place that gets copies of requests. */
 export type MirrorPlan = {

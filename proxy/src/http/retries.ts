@@ -1,6 +1,6 @@
 import type { CompiledUpstream } from "../exchange/compiled-route.ts";
 import type { Cancellable } from "../exchange/exchange.ts";
-import type { RetryPlan } from "../exchange/filter.ts";
+import type { RetryCondition, RetryPlan } from "../exchange/filter.ts";
 import { joinedField } from "../message/fields.ts";
 import { noSelection } from "../message/local-reply.ts";
 import type { ResponseHead } from "../message/message.ts";
@@ -26,6 +26,7 @@ export class Retries implements Cancellable, RetryDecision {
   private readonly backend: CompiledUpstream;
   private readonly tried = new Set<UpstreamEndpoint>();
   private left: number;
+  private readonly startedMs = performance.now();
   private waiting: NodeJS.Timeout | undefined = undefined;
 
   constructor(owner: AttemptOwner, plan: RetryPlan, backend: CompiledUpstream) {
@@ -59,16 +60,17 @@ export class Retries implements Cancellable, RetryDecision {
   afterResponse(head: ResponseHead): boolean {
     const { body } = this.owner;
     const condition = this.conditionOf(head);
-    return condition !== undefined && (body === null || body.complete) && this.again(condition);
+    if (condition === undefined) return false;
+    // Statuses of a plan without conditions are declared safe to repeat.
+    if (this.plan.conditions !== undefined && !this.mayRepeat(true)) return false;
+    return (body === null || body.complete) && this.again(condition);
   }
 
   /** True when another attempt follows one that ended in this error. */
   afterError(error: UpstreamError): boolean {
     const condition = conditions[error.kind];
     if (condition === undefined) return false;
-    if (error.requestSent && !isIdempotent(this.owner.exchange.method)) return false;
-    // A response that breaks HTTP is answered 502, and the policy says whether that is retried.
-    if (error.kind === "invalid" && !this.plan.codes.has(502)) return false;
+    if (!this.isWanted(error.kind) || !this.mayRepeat(error.requestSent)) return false;
     return this.again(condition, this.leadsElsewhere(error) ? "free" : "budgeted");
   }
 
@@ -79,7 +81,26 @@ export class Retries implements Cancellable, RetryDecision {
 
   /** True when another attempt follows one that took longer than the route allows, which is a 504. */
   afterTimeout(): boolean {
-    return this.plan.codes.has(504) && isIdempotent(this.owner.exchange.method) && this.again("timeout");
+    const { conditions, codes } = this.plan;
+    const isWanted = conditions === undefined ? codes.has(504) : conditions.has("timeout");
+    return isWanted && this.mayRepeat(true) && this.again("timeout");
+  }
+
+  /** Whether the plan has another attempt follow a failure of this kind. */
+  private isWanted(kind: UpstreamError["kind"]): boolean {
+    const { conditions, codes } = this.plan;
+    // A response that breaks HTTP is answered 502, and the policy says whether that is retried.
+    if (conditions === undefined) return kind !== "invalid" || codes.has(502);
+    const named = planned[kind];
+    return named !== undefined && conditions.has(named);
+  }
+
+  /** Whether an upstream that may have seen the request may see it again. */
+  private mayRepeat(requestSent: boolean): boolean {
+    const { plan, owner } = this;
+    if (!requestSent || plan.everyMethod) return true;
+    const { method } = owner.exchange;
+    return plan.conditions === undefined ? isIdempotent(method) : !unrepeated.has(method);
   }
 
   /** Ends the wait for the next attempt. */
@@ -97,6 +118,7 @@ export class Retries implements Cancellable, RetryDecision {
   private again(condition: Condition, cost: "budgeted" | "free" = "budgeted"): boolean {
     const { exchange, deps, body } = this.owner;
     const { upstream } = this.backend;
+    if (performance.now() - this.startedMs >= this.plan.withinMs) return false;
     if (this.left === 0 || upstream.endpoints.length === 0 || body?.replayable === false) return false;
     if (cost === "budgeted" && !upstream.retryBudget.withdraw(performance.now())) {
       deps.metrics.limitsReached.with({ limit: "retry-budget" }).inc();
@@ -119,6 +141,22 @@ export class Retries implements Cancellable, RetryDecision {
     return true;
   }
 }
+
+/** The methods that are not repeated once they were sent, where a plan names its conditions. */
+const unrepeated: ReadonlySet<string> = new Set(["POST", "LOCK", "PATCH"]);
+
+/** What a plan with conditions calls failures without a response. */
+const planned: { readonly [Kind in UpstreamError["kind"]]: RetryCondition | undefined } = {
+  refused: "error",
+  connect: "error",
+  tls: "error",
+  "connect-timeout": "timeout",
+  "own-port": undefined,
+  reset: "error",
+  timeout: "timeout",
+  invalid: "invalid-response",
+  "request-body": undefined,
+};
 
 /** The retry condition of failures without a response. Broken requests are never retried: they would fail again. */
 const conditions: { readonly [Kind in UpstreamError["kind"]]: Condition | undefined } = {

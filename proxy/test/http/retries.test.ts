@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import type { RequestHead, ResponseHead } from "../../src/message/message.ts";
+import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 import {
   addresses,
@@ -205,5 +207,60 @@ describe("retries: off", () => {
     const client = post(bench, ["hello"]);
     await answer(bench, head(503));
     expect([bench.upstream.sent.length, client.head?.status]).to.deep.equal([1, 503]);
+  });
+});
+
+describe("retries of a plan with conditions", () => {
+  const conditions = ["error", "timeout"] as const;
+
+  it("only the failures that a plan names are followed by another attempt", async () => {
+    const tries = async (kind: UpstreamErrorKind, named: Retry["conditions"]): Promise<number> => {
+      const bench = benchWith({ codes: [], conditions: named });
+      bench.request();
+      await fail(bench, kind);
+      return bench.upstream.sent.length;
+    };
+    for (const kind of ["refused", "connect", "tls", "reset"] as const) {
+      expect([
+        await tries(kind, ["error"]),
+        await tries(kind, ["timeout", "invalid-response"]),
+      ]).to.deep.equal([2, 1]);
+    }
+    expect([
+      await tries("connect-timeout", ["timeout"]),
+      await tries("connect-timeout", ["error"]),
+    ]).to.deep.equal([2, 1]);
+    expect([await tries("invalid", ["invalid-response"]), await tries("invalid", ["error"])]).to.deep.equal([
+      2, 1,
+    ]);
+    expect(await tries("own-port", ["error", "timeout", "invalid-response"])).to.equal(1);
+  });
+
+  it("a POST, LOCK or PATCH that was sent is not repeated unless the plan says every method", async () => {
+    const tries = async (method: string, everyMethod?: true): Promise<readonly number[]> => {
+      const retry = { codes: [503], conditions: [...conditions], ...(everyMethod && { everyMethod }) };
+      const lost = benchWith(retry);
+      lost.request({ method });
+      await fail(lost, "reset");
+      const answered = benchWith(retry);
+      answered.request({ method });
+      await answer(answered, head(503));
+      const unsent = benchWith(retry);
+      unsent.request({ method });
+      await fail(unsent, "refused");
+      return [lost, answered, unsent].map(({ upstream }) => upstream.sent.length);
+    };
+    for (const method of ["POST", "LOCK", "PATCH"]) {
+      expect(await tries(method)).to.deep.equal([1, 1, 2]);
+      expect(await tries(method, true)).to.deep.equal([2, 2, 2]);
+    }
+    for (const method of ["GET", "DELETE", "PROPFIND"]) expect(await tries(method)).to.deep.equal([2, 2, 2]);
+  });
+
+  it("no attempt begins after the time of the plan is over", async () => {
+    const bench = benchWith({ codes: [], conditions: [...conditions], withinMs: 0.000_001 });
+    bench.request();
+    await fail(bench, "refused");
+    expect(bench.upstream.sent.length).to.equal(1);
   });
 });

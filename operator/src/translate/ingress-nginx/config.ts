@@ -20,6 +20,8 @@ export type ConfigKeys = {
   readonly limitConnStatusCode: number;
   /** Lower-case name of the header whose value limits count by; undefined: the address of the client. */
   readonly limitConnZoneHeader: string | undefined;
+  /** Whether requests of every method are sent to another endpoint. */
+  readonly retryNonIdempotent: boolean;
   /** Beginnings of paths that need no credentials. */
   readonly noAuthLocations: readonly string[];
   /** Whether peers in `proxyRealIpCidr` decide about the client's address, and about scheme, host and port. */
@@ -61,6 +63,7 @@ const builtInConfig: NginxConfig = {
     limitReqStatusCode: 503,
     limitConnStatusCode: 503,
     limitConnZoneHeader: undefined,
+    retryNonIdempotent: false,
     noAuthLocations: ["/.well-known/acme-challenge"],
     useForwardedHeaders: false,
     enableRealIp: false,

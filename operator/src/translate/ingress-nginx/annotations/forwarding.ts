@@ -182,7 +182,7 @@ export const proxyNextUpstream = declare({
   shownDefault: "`error timeout`",
   configKey: "proxy-next-upstream",
   own: ["retry"],
-  served: "not-yet",
+  served: "served",
   meaning: "When a request is sent to the next endpoint.",
   here: "As there; a request whose body is larger than the replay buffer is not repeated.",
 });
@@ -197,7 +197,7 @@ export const proxyNextUpstreamTimeout = declare({
   shownDefault: "0, no limit",
   configKey: "proxy-next-upstream-timeout",
   own: ["retry"],
-  served: "not-yet",
+  served: "served",
   meaning: "How long a request may be repeated.",
   here: "As there.",
 });
@@ -212,9 +212,9 @@ export const proxyNextUpstreamTries = declare({
   shownDefault: "3",
   configKey: "proxy-next-upstream-tries",
   own: ["retry"],
-  served: "not-yet",
+  served: "served",
   meaning: "How often a request is sent, the first try included; `0` is no limit.",
-  here: "As there.",
+  here: "As there; at most 32 times, also for `0`.",
 });
 
 const withoutBlanks = textForm(

@@ -13,6 +13,7 @@ import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
 import { redirects } from "./redirects.ts";
 import { snippets } from "./snippets.ts";
+import { retries } from "./retries.ts";
 import { timeouts } from "./timeouts.ts";
 import { responseRewrites } from "./response-rewrites.ts";
 import { upstreamVhostGroup } from "./upstream-vhost.ts";
@@ -29,6 +30,7 @@ export const groups: readonly Group[] = [
   responseRewrites,
   errors,
   timeouts,
+  retries,
   backendProtocols,
   limits,
   customHeadersGroup,
