@@ -5,7 +5,7 @@ import { fixedRate } from "./loads/latency.ts";
 import type { Load } from "./loads/load.ts";
 import { handshakes, idleConnections, websocketMessages } from "./loads/node-client.ts";
 import { wrk } from "./loads/wrk.ts";
-import { usual, type Variant } from "./setup.ts";
+import { grpcHost, usual, type Variant } from "./setup.ts";
 
 export type Case = {
   readonly name: string;
@@ -37,6 +37,7 @@ export const cases: readonly Case[] = [
     "messages",
     grpcCalls("Stream", streamLength),
   ),
+  plain("http2-http2", "HTTP/2 to a backend of HTTP/2", "requests", h2load({ host: grpcHost, path: "/" })),
   plain("websocket", "WebSocket, messages of 64 bytes to and fro", "messages", websocketMessages),
   plain("down-64k", "HTTP/1.1, 64 KiB down", "requests", wrk({ path: `/bytes/${kib64}` })),
   plain("down-1m", "HTTP/1.1, 1 MiB down", "requests", wrk({ path: `/bytes/${mib1}`, connections: 16 })),

@@ -17,7 +17,7 @@ const cache = resolve(import.meta.dirname, "../../.cache/bench");
 const sources = join(import.meta.dirname, "native");
 
 /** Compiles a program of native/, unless that has been done since its source changed. Answers its path. */
-export function compiled(name: "backend" | "fixed-rate"): string {
+export function compiled(name: "backend" | "grpc-backend" | "fixed-rate"): string {
   const source = join(sources, `${name}.c`);
   const target = join(cache, name);
   if (existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs) return target;

@@ -43,8 +43,7 @@ export async function measureVariant(
   try {
     const [backendPort = 0, grpcBackendPort = 0] = await freePorts(2);
     start(String(loadCpu), compiled("backend"), [String(backendPort)]);
-    const grpcBackend = join(import.meta.dirname, "grpc-backend.ts");
-    start(String(loadCpu), process.execPath, [grpcBackend, String(grpcBackendPort)]);
+    start(String(loadCpu), compiled("grpc-backend"), [String(grpcBackendPort)]);
     await Promise.all([waitForPort(backendPort), waitForPort(grpcBackendPort)]);
     const tls = createCertificate(join(folder, "tls"));
     const token = createTokenIssuer();

@@ -53,9 +53,10 @@ export function h2load(options: H2loadOptions = {}): Load {
   };
 }
 
-/** `messages` messages in one call; the backend answers one each, see grpc-backend.ts. */
+/** `messages` messages in one call; the backend answers one each, see native/grpc-backend.c. */
 export function grpcCalls(method: "Unary" | "Stream", unitsPerResponse: number): Load {
-  const message = Buffer.from("a".repeat(128));
+  // The backend, which reads no fields, knows the method by that letter.
+  const message = Buffer.alloc(128, method === "Stream" ? "s" : "a");
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);
   return h2load({
