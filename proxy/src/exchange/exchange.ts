@@ -219,6 +219,7 @@ export class Exchange {
 
   /** The same for response fields; they belong to filters of the route and of the chosen backend. */
   get ownedResponseFields(): readonly string[] {
+    if (this.route?.filters.length === 0 && this.backendFilters.length === 0) return noNames;
     return [...(this.route?.filters ?? noFilters), ...this.backendFilters].flatMap(
       ({ ownedResponseFields }) => ownedResponseFields ?? [],
     );
@@ -241,6 +242,7 @@ export class Exchange {
 }
 
 const noFilters: readonly Filter[] = [];
+const noNames: readonly string[] = [];
 const noMirrors: readonly MirrorPlan[] = [];
 
 const closeTexts: { readonly [R in ClientCloseReason]: string } = {

@@ -42,6 +42,7 @@ export function relayedTrailers(
 
 /** How a gRPC call ended: without these there is no answer. */
 const grpcStatus = new Set(["grpc-status", "grpc-message", "grpc-status-details-bin"]);
+const noNames: ReadonlySet<string> = new Set();
 /** About bytes that the client does not get where a filter has made others of them. */
 const digests = new Set(["content-digest", "content-md5", "digest", "repr-digest"]);
 
@@ -55,7 +56,7 @@ export function relayedResponseTrailers(
   owned: readonly string[],
   { grpc, transformed }: { readonly grpc: boolean; readonly transformed: boolean },
 ): HeaderList | undefined {
-  const taken = new Set(owned.map(plainName));
+  const taken = owned.length === 0 ? noNames : new Set(owned.map(plainName));
   return withoutTrailers(trailers, (name) => {
     if (grpc && grpcStatus.has(name)) return false;
     return isUnsafe(name) || taken.has(name) || (transformed && digests.has(name));

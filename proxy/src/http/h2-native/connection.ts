@@ -134,9 +134,9 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     }
     const { reader } = this;
     const { frames } = reader;
-    reader.read(bytes);
+    this.read(bytes);
     if (!this.block.isOpen && !reader.isWithinFrame) this.partSinceMs = 0;
-    else if (this.partSinceMs === 0 || reader.frames !== frames) this.partSinceMs = awake.nowMs;
+    else if (this.partSinceMs === 0 || reader.frames !== frames) this.partSinceMs = this.nowMs;
   }
 
   /** The client can no longer open a window or acknowledge anything, so what is under way cannot be completed. */
@@ -161,7 +161,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.lastPeerStream = streamId;
     requestFields.begin(this.context.limits);
     if (!this.decode(bytes, start, end, requestFields)) return false;
-    const nowMs = awake.nowMs;
+    const { nowMs } = this;
     if (this.draining.isFinal || this.graceEndsMs !== undefined) return this.ignore(streamId, endStream);
     this.guard.countOpened(nowMs);
     if (this.streams.size >= maxStreams) {
@@ -242,7 +242,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
   /** Ignores a stream that crosses the last GOAWAY, by which the client knows that it is not processed. */
   private ignore(streamId: number, endStream: boolean): boolean {
     this.remember(streamId, endStream);
-    return this.punish(this.guard.countMinor(awake.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   private remember(streamId: number, endStream: boolean): void {

@@ -1,10 +1,12 @@
 import { awake } from "../../timing/awake-clock.ts";
-import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../message/message.ts";
+import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../message/message.ts";
 import { HeldContent } from "../../http2/connection/held-content.ts";
 
 /** Gives the client back what was taken of its window. */
 export type BodyHost = { take(bytes: number): void };
 
+/** Pieces of up to this become strings, which leave with the head of a request. */
+const maxStringBytes = 4096;
 /** Pieces of less than this are copied out of the memory of the read, which they would keep. */
 const minViewBytes = 8192;
 
@@ -56,13 +58,19 @@ export class NativeRequestBody implements RequestBody {
     this.sink?.onAbort(reason);
   }
 
-  /** A view of a piece, good until this returns. False: there is more of it than was declared. */
-  receive(bytes: Buffer): boolean {
-    this.receivedBytes += bytes.length;
+  /** A piece of what was read, good until this returns. False: there is more of it than was declared. */
+  receive(bytes: Buffer, start: number, end: number): boolean {
+    const length = end - start;
+    this.receivedBytes += length;
     if (this.length !== undefined && this.receivedBytes > this.length) return false;
-    if (this.settled) this.host.take(bytes.length);
-    else if (this.sink === undefined || this.paused || (this.held?.bytes ?? 0) > 0) this.hold(bytes);
-    else this.pass(bytes.length < minViewBytes ? Buffer.from(bytes) : bytes);
+    if (this.settled) this.host.take(length);
+    else if (this.sink === undefined || this.paused || (this.held?.bytes ?? 0) > 0) {
+      this.hold(bytes.subarray(start, end));
+    } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
+    else {
+      const piece = bytes.subarray(start, end);
+      this.pass(length < minViewBytes ? Buffer.from(piece) : piece);
+    }
     return true;
   }
 
@@ -91,7 +99,7 @@ export class NativeRequestBody implements RequestBody {
     else this.waitingSinceMs = awake.nowMs;
   }
 
-  private pass(bytes: Buffer): void {
+  private pass(bytes: Chunk): void {
     const more = this.sink?.onData(bytes) === true;
     this.host.take(bytes.length);
     if (this.settled) return;

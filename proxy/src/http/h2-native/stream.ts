@@ -366,12 +366,13 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     onSent?.();
   }
 
-  onContent(bytes: Buffer): boolean {
-    if (this.body !== null) return this.body.receive(bytes);
-    if (this.tunnel !== undefined) this.tunnel.receive(Buffer.from(bytes));
+  onContent(bytes: Buffer, start: number, end: number): boolean {
+    if (this.body !== null) return this.body.receive(bytes, start, end);
+    const piece = bytes.subarray(start, end);
+    if (this.tunnel !== undefined) this.tunnel.receive(Buffer.from(piece));
     else {
       this.early ??= new HeldContent();
-      this.early.add(bytes);
+      this.early.add(piece);
     }
     return true;
   }

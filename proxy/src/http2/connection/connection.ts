@@ -2,7 +2,6 @@ import type { Duplex } from "node:stream";
 import { awake } from "../../timing/awake-clock.ts";
 import { type FrameHandler, FrameReader, uint32At } from "../frames/frame-reader.ts";
 import { faultOfFrame } from "../frames/control-frames.ts";
-import { putUint32 } from "../frames/frame-output.ts";
 import {
   connectionPreface,
   errorCode,
@@ -12,57 +11,29 @@ import {
   maxWindowBytes,
 } from "../frames/frame-types.ts";
 import { readSettings } from "../frames/settings-frame.ts";
-import { judgeField } from "../field-tags.ts";
-import { type FieldSink, HpackDecoder } from "../hpack/decoder.ts";
-import { ClosedStreams } from "./closed-streams.ts";
-import { FrameGuard, type PeerFlood } from "./frame-guard.ts";
 import { HeaderBlock } from "./header-block.ts";
-import { ReceiveWindow } from "./receive-window.ts";
-import { Sender } from "./sender.ts";
-import type { Http2Stream, ResetCause } from "./stream.ts";
-
-type ConnectionOptions = {
-  /** The other end is a client, else a server. */
-  readonly asServer: boolean;
-  /** What all bodies of the connection may have on their way unread, and those of one stream. */
-  readonly windowBytes: number;
-  readonly streamWindowBytes: number;
-};
-
-/** For blocks that nobody wants. */
-const noFields: FieldSink = { onField: () => undefined };
+import type { Http2Stream } from "./stream.ts";
+import { type ConnectionOptions, StreamKeeper } from "./stream-keeper.ts";
 
 /**
  * One end of an HTTP/2 connection (RFC 9113) without what only servers or clients do: frames and their faults, settings,
  * windows, the states of streams, and what a peer may do without asking for anything.
  */
-export abstract class Http2Connection<Stream extends Http2Stream> implements FrameHandler {
-  readonly sender: Sender;
-  protected readonly socket: Duplex;
-  protected readonly streams = new Map<number, Stream>();
-  protected readonly closed = new ClosedStreams();
-  protected readonly guard: FrameGuard;
+export abstract class Http2Connection<Stream extends Http2Stream>
+  extends StreamKeeper<Stream>
+  implements FrameHandler
+{
   protected readonly reader: FrameReader;
   protected readonly block = new HeaderBlock();
   /** SETTINGS that the peer has not acknowledged: since when, in milliseconds of the awake clock; 0: none. */
   protected settingsSinceMs = 0;
-  /** Nothing is dealt with any more: the connection has come to its end, or has ended for a fault. */
-  protected isOver = false;
-  private readonly options: ConnectionOptions;
   private hasSettings = false;
-  private readonly decoder = new HpackDecoder(judgeField);
-  /** Of all content. */
-  private readonly window: ReceiveWindow;
   /** Of the DATA frame that is being read. */
   private receiving: Stream | undefined = undefined;
   private hasContent = false;
 
   constructor(socket: Duplex, options: ConnectionOptions) {
-    this.socket = socket;
-    this.options = options;
-    this.guard = new FrameGuard(options);
-    this.window = new ReceiveWindow(options.windowBytes);
-    this.sender = new Sender(socket);
+    super(socket, options);
     this.reader = new FrameReader(this, { asServer: options.asServer, maxFrameBytes: initialFrameBytes });
   }
 
@@ -81,13 +52,6 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
   /** The peer sends GOAWAY: it has not processed streams above `lastStreamId`. */
   protected abstract onGoaway(code: number, lastStreamId: number): void;
   protected abstract onPingAck(bytes: Buffer, start: number): boolean;
-  protected abstract onFlood(flood: PeerFlood): void;
-  /** A connection error of the peer, before the connection ends for it. */
-  protected abstract onFatal(reason: string): void;
-  /** A stream is no longer among those that are open. */
-  protected abstract onStreamClosed(stream: Stream): void;
-  /** Ends the connection with all its streams, saying why. */
-  abstract end(code: number): void;
 
   /** The preface of a client, SETTINGS, and the larger window of the connection. */
   protected begin(settings: Uint8Array): void {
@@ -99,94 +63,10 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     this.sender.flushLater();
   }
 
-  /** `bytes` of the content of a stream have been taken: the peer may send as many more. */
-  take(stream: Stream, bytes: number): void {
-    this.takeOfConnection(bytes);
-    stream.takenBytes += bytes;
-    if (stream.remoteEnded || stream.isClosed || stream.takenBytes * 2 < this.options.streamWindowBytes)
-      return;
-    stream.receiveWindow += stream.takenBytes;
-    this.sender.output.frameOf(frameType.windowUpdate, stream.id, stream.takenBytes);
-    stream.takenBytes = 0;
-    this.sender.flushLater();
-  }
-
-  /** Ends a stream with RST_STREAM. */
-  reset(stream: Stream, code: number, cause: ResetCause = "own"): void {
-    if (stream.isClosed) return;
-    this.sendReset(stream.id, code);
-    this.close(stream);
-    stream.onReset(cause, code);
-  }
-
-  /** Both sides of a stream have ended, or one of them has reset it. */
-  protected close(stream: Stream): void {
-    if (stream.isClosed) return;
-    stream.isClosed = true;
-    this.streams.delete(stream.id);
-    if (stream.remoteEnded) this.closed.addEnded(stream.id);
-    else this.cutOff(stream.id, stream.receiveWindow);
-    this.onStreamClosed(stream);
-  }
-
-  /** A stream is closed whose peer may still be sending, as much as its window allows. */
-  protected cutOff(streamId: number, windowBytes: number): void {
-    this.closed.addCutOff(streamId);
-    this.window.cutOff(windowBytes);
-  }
-
-  protected sendReset(streamId: number, code: number): void {
-    this.sender.output.frameOf(frameType.rstStream, streamId, code);
-    this.sender.flushLater();
-  }
-
-  protected sendGoaway(lastStreamId: number, code: number): void {
-    const payload = new Uint8Array(8);
-    putUint32(payload, putUint32(payload, 0, lastStreamId), code);
-    this.sender.output.frame(frameType.goaway, 0, 0, payload);
-    this.sender.flushLater();
-  }
-
-  /** Decodes a header block. False: it is none, and the connection ends for it. */
-  protected decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
-    if (this.decoder.decode(bytes, start, end, sink)) return true;
-    return this.onFault(errorCode.compressionError, "header block that cannot be decoded");
-  }
-
-  /** A block on a stream that is closed, which is read all the same, for the sake of the table. */
-  protected ignoreHeaders(
-    streamId: number,
-    flags: number,
-    bytes: Buffer,
-    start: number,
-    end: number,
-  ): boolean {
-    if (this.closed.of(streamId) === "forbidden")
-      return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
-    if (!this.decode(bytes, start, end, noFields)) return false;
-    if ((flags & frameFlag.endStream) !== 0) this.closed.endCutOff(streamId);
-    return this.punish(this.guard.countMinor(awake.nowMs));
-  }
-
-  /** A stream error for which the peer is to blame; false when it has made too many. */
-  protected blame(stream: Stream, code: number): boolean {
-    this.reset(stream, code, "fault");
-    return this.punish(this.guard.countReset(awake.nowMs)) && this.punish(this.guard.countFault(awake.nowMs));
-  }
-
-  /** Answers whether to read on. */
-  protected punish(flood: PeerFlood | undefined): boolean {
-    if (flood !== undefined) this.onFlood(flood);
-    return !this.isOver;
-  }
-
-  /** Ends the connection for a fault of the peer (RFC 9113 5.4.1). */
-  onFault(code: number, reason: string): false {
-    if (this.isOver) return false;
-    if (code === errorCode.enhanceYourCalm) this.onFlood("frame-flood");
-    else this.onFatal(reason);
-    if (!this.isOver) this.end(code);
-    return false;
+  /** Takes what one read has brought. */
+  protected read(bytes: Buffer): void {
+    this.nowMs = awake.nowMs;
+    this.reader.read(bytes);
   }
 
   onDataFrame(streamId: number, length: number): boolean {
@@ -204,12 +84,12 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     return true;
   }
 
-  onContent(_streamId: number, bytes: Buffer): boolean {
+  onContent(bytes: Buffer, start: number, end: number): boolean {
     const stream = this.receiving;
     this.hasContent = true;
-    if (stream === undefined || stream.isClosed) this.takeOfConnection(bytes.length);
-    else if (!stream.onContent(bytes)) {
-      this.takeOfConnection(bytes.length);
+    if (stream === undefined || stream.isClosed) this.takeOfConnection(end - start);
+    else if (!stream.onContent(bytes, start, end)) {
+      this.takeOfConnection(end - start);
       return this.blame(stream, errorCode.protocolError);
     }
     return !this.isOver;
@@ -218,7 +98,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
   onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean {
     const stream = this.receiving;
     this.receiving = undefined;
-    if (!this.hasContent && !endStream && !this.punish(this.guard.countEmpty(awake.nowMs))) return false;
+    if (!this.hasContent && !endStream && !this.punish(this.guard.countEmpty(this.nowMs))) return false;
     if (stream === undefined || stream.isClosed) {
       this.takeOfConnection(overheadBytes);
       if (endStream) this.closed.endCutOff(streamId);
@@ -242,8 +122,8 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     if (type === frameType.priorityUpdate && !this.options.asServer)
       return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE of a server");
     // Browsers send some for each request.
-    if (type === frameType.priorityUpdate) return this.punish(this.guard.countMinor(awake.nowMs));
-    return this.punish(this.guard.countUnknown(awake.nowMs, length));
+    if (type === frameType.priorityUpdate) return this.punish(this.guard.countMinor(this.nowMs));
+    return this.punish(this.guard.countUnknown(this.nowMs, length));
   }
 
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
@@ -313,7 +193,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     if (streamId === 0) {
       if (by === 0) return this.onFault(errorCode.protocolError, "WINDOW_UPDATE of 0");
       if (!this.sender.enlarge(by)) return this.onFault(errorCode.flowControlError, "window too large");
-      return this.punish(this.guard.countMinor(awake.nowMs));
+      return this.punish(this.guard.countMinor(this.nowMs));
     }
     const stream = this.streams.get(streamId);
     if (stream === undefined) {
@@ -325,7 +205,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
       if (stream.sendWindow > maxWindowBytes) return this.blame(stream, errorCode.flowControlError);
       if (stream.heldBytes > 0) this.sender.schedule(stream);
     }
-    return this.punish(this.guard.countMinor(awake.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   private onRstStream(streamId: number, bytes: Buffer, start: number): boolean {
@@ -333,20 +213,20 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     if (stream === undefined) {
       if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "RST_STREAM on an idle stream");
       this.closed.endCutOff(streamId);
-      return this.punish(this.guard.countMinor(awake.nowMs));
+      return this.punish(this.guard.countMinor(this.nowMs));
     }
     const isEarly = !stream.endsNow;
     stream.remoteEnded = true;
     this.close(stream);
     stream.onReset("peer", uint32At(bytes, start));
-    return isEarly ? this.punish(this.guard.countReset(awake.nowMs)) : !this.isOver;
+    return isEarly ? this.punish(this.guard.countReset(this.nowMs)) : !this.isOver;
   }
 
   private onSettings(flags: number, bytes: Buffer, start: number, end: number): boolean {
     if ((flags & frameFlag.ack) !== 0) {
       if (end > start) return this.onFault(errorCode.frameSizeError, "SETTINGS acknowledged with entries");
       if (!this.hasSettings) return this.onFault(errorCode.protocolError, "no SETTINGS first");
-      if (this.settingsSinceMs === 0) return this.punish(this.guard.countPing(awake.nowMs));
+      if (this.settingsSinceMs === 0) return this.punish(this.guard.countPing(this.nowMs));
       this.settingsSinceMs = 0;
       return true;
     }
@@ -363,7 +243,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     this.sender.output.frame(frameType.settings, frameFlag.ack, 0);
     this.sender.flushLater();
     this.onPeerSettings();
-    return this.punish(this.guard.countPing(awake.nowMs));
+    return this.punish(this.guard.countPing(this.nowMs));
   }
 
   /** The windows of all open streams follow the initial one (RFC 9113 6.9.2). */
@@ -382,7 +262,7 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
       this.sender.output.frame(frameType.ping, frameFlag.ack, 0, bytes.subarray(start, end));
       this.sender.flushLater();
     } else if (this.onPingAck(bytes, start)) return true;
-    return this.punish(this.guard.countPing(awake.nowMs));
+    return this.punish(this.guard.countPing(this.nowMs));
   }
 
   /** Priorities of RFC 7540 are parsed and ignored (RFC 9113 5.3.2). */
@@ -395,18 +275,11 @@ export abstract class Http2Connection<Stream extends Http2Stream> implements Fra
     if ((uint32At(bytes, start) & 0x7fff_ffff) === streamId) {
       return this.onFault(errorCode.protocolError, "a stream that depends on itself");
     }
-    return this.punish(this.guard.countMinor(awake.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   private onGoawayFrame(bytes: Buffer, start: number): boolean {
     this.onGoaway(uint32At(bytes, start + 4), uint32At(bytes, start) & 0x7fff_ffff);
-    return this.punish(this.guard.countMinor(awake.nowMs));
-  }
-
-  private takeOfConnection(bytes: number): void {
-    const increment = this.window.take(bytes);
-    if (increment === 0) return;
-    this.sender.output.frameOf(frameType.windowUpdate, 0, increment);
-    this.sender.flushLater();
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 }

@@ -35,7 +35,7 @@ export class FrameGuard {
   }
 
   countOpened(nowMs: number): void {
-    this.count("opened", nowMs);
+    if (this.asServer) this.count("opened", nowMs);
     this.freeFrames = Math.min(maxFreeFrames, this.freeFrames + framesPerStream);
   }
 

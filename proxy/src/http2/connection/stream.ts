@@ -18,10 +18,10 @@ export abstract class Http2Stream extends SendingStream {
   }
 
   /**
-   * A piece of content: a view of what was read, good until this returns. Receivers that have taken some report it to the
+   * A piece of content: what was read, from `start` to `end`, good until this returns. Receivers that have taken some report it to the
    * connection by `take`. False: the message is malformed.
    */
-  abstract onContent(bytes: Buffer): boolean;
+  abstract onContent(bytes: Buffer, start: number, end: number): boolean;
   /** END_STREAM without trailers. False: the message is malformed. */
   abstract onRemoteEnd(): boolean;
   /** The stream was reset with `code`, or ends with its connection. */

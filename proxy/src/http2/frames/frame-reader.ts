@@ -6,8 +6,8 @@ export type FrameHandler = {
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean;
   /** A DATA frame begins, of `length` octets, padding included. */
   onDataFrame(streamId: number, length: number): boolean;
-  /** A piece of its content: a view of what was read. */
-  onContent(streamId: number, bytes: Buffer): boolean;
+  /** A piece of its content: what was read, from `start` to `end`. */
+  onContent(bytes: Buffer, start: number, end: number): boolean;
   /** It ends; `overheadBytes` of it were padding. */
   onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean;
   /** A frame of another type than those of RFC 9113; its payload is skipped. */
@@ -200,8 +200,7 @@ export class FrameReader {
     if (content > 0) {
       this.contentLeft -= content;
       this.payloadLeft -= content;
-      const isWhole = at === 0 && content === bytes.length;
-      if (!this.handler.onContent(this.streamId, isWhole ? bytes : bytes.subarray(at, at + content))) {
+      if (!this.handler.onContent(bytes, at, at + content)) {
         this.stop();
         return bytes.length;
       }

@@ -260,7 +260,7 @@ class EndpointSessions implements StreamQueue {
 
   private onRoom(session: UpstreamSession): void {
     this.streamsPerSession = session.maxStreams;
-    this.pump();
+    if (this.waiting.size > 0 || this.retired) this.pump();
   }
 
   private onIdle(session: UpstreamSession): void {

@@ -18,8 +18,8 @@ function read(bytes: Buffer, cuts: readonly number[], asServer = true): string[]
         content = "";
         return true;
       },
-      onContent(_streamId, piece) {
-        content += piece.toString("hex");
+      onContent(from, start, end) {
+        content += from.toString("hex", start, end);
         return true;
       },
       onDataEnd(streamId, overheadBytes, endStream) {

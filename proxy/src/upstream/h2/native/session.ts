@@ -5,7 +5,6 @@ import { settingId, settingsPayload } from "../../../http2/frames/settings-frame
 import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
 import { TrailerFields } from "../../../http2/trailer-fields.ts";
 import type { ResponseHead } from "../../../message/message.ts";
-import { awake } from "../../../timing/awake-clock.ts";
 import { AwakeTimer } from "../../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
@@ -115,7 +114,7 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
     const stream = new NativeWireStream(this, request, events);
     this.active++;
     this.served++;
-    this.guard.countOpened(awake.nowMs);
+    this.guard.countOpened(this.nowMs);
     if (isSendable(request)) {
       this.sender.sendNow(stream);
       if (stream.id === 0) this.unsent.add(stream);
@@ -165,7 +164,7 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
   /** Bytes that are read again into the same memory when this returns. */
   onBytes(bytes: Buffer): void {
     if (this.isOver) return;
-    this.reader.read(bytes);
+    this.read(bytes);
     if (this.sender.waitingBytes > maxWaitingBytes) this.onFlood();
   }
 

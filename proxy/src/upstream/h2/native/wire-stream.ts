@@ -123,16 +123,18 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     this.faultText = text;
   }
 
-  onContent(bytes: Buffer): boolean {
-    this.receivedBytes += bytes.length;
+  onContent(bytes: Buffer, start: number, end: number): boolean {
+    const length = end - start;
+    this.receivedBytes += length;
     if (!this.responded) return this.isWrong("response body without a head");
     if (this.length !== undefined && this.receivedBytes > this.length) {
       return this.isWrong("response body longer than declared");
     }
     if (this.isPaused) {
       this.held ??= new HeldContent();
-      this.held.add(bytes);
-    } else this.pass(bytes.length <= maxStringBytes ? bytes.toString("latin1") : Buffer.from(bytes));
+      this.held.add(bytes.subarray(start, end));
+    } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
+    else this.pass(Buffer.from(bytes.subarray(start, end)));
     return true;
   }
 

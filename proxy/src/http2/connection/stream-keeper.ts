@@ -1,0 +1,151 @@
+import type { Duplex } from "node:stream";
+import { putUint32 } from "../frames/frame-output.ts";
+import { errorCode, frameFlag, frameType } from "../frames/frame-types.ts";
+import { judgeField } from "../field-tags.ts";
+import { type FieldSink, HpackDecoder } from "../hpack/decoder.ts";
+import { ClosedStreams } from "./closed-streams.ts";
+import { FrameGuard, type PeerFlood } from "./frame-guard.ts";
+import { ReceiveWindow } from "./receive-window.ts";
+import { Sender } from "./sender.ts";
+import type { Http2Stream, ResetCause } from "./stream.ts";
+
+export type ConnectionOptions = {
+  /** The other end is a client, else a server. */
+  readonly asServer: boolean;
+  /** What all bodies of the connection may have on their way unread, and those of one stream. */
+  readonly windowBytes: number;
+  readonly streamWindowBytes: number;
+};
+
+/** For blocks that are only read. */
+const noFields: FieldSink = { onField: () => undefined };
+
+/** The streams of a connection, how each of them and all of them end, and the windows that this end keeps open. */
+export abstract class StreamKeeper<Stream extends Http2Stream> {
+  readonly sender: Sender;
+  protected readonly socket: Duplex;
+  protected readonly streams = new Map<number, Stream>();
+  protected readonly closed = new ClosedStreams();
+  protected readonly guard: FrameGuard;
+  /** When the last read came, in milliseconds of the awake clock. */
+  protected nowMs = 0;
+  /** Nothing is dealt with any more: the connection has come to its end, or has ended for a fault. */
+  protected isOver = false;
+  protected readonly options: ConnectionOptions;
+  private readonly decoder = new HpackDecoder(judgeField);
+  /** Of all content. */
+  protected readonly window: ReceiveWindow;
+
+  constructor(socket: Duplex, options: ConnectionOptions) {
+    this.socket = socket;
+    this.options = options;
+    this.guard = new FrameGuard(options);
+    this.window = new ReceiveWindow(options.windowBytes);
+    this.sender = new Sender(socket);
+  }
+
+  protected abstract onFlood(flood: PeerFlood): void;
+  /** A connection error of the peer, before the connection ends for it. */
+  protected abstract onFatal(reason: string): void;
+  /** A stream is no longer among those that are open. */
+  protected abstract onStreamClosed(stream: Stream): void;
+  /** Ends the connection with all its streams, saying why. */
+  abstract end(code: number): void;
+
+  /** `bytes` of the content of a stream have been taken: the peer may send as many more. */
+  take(stream: Stream, bytes: number): void {
+    this.takeOfConnection(bytes);
+    stream.takenBytes += bytes;
+    if (stream.remoteEnded || stream.isClosed || stream.takenBytes * 2 < this.options.streamWindowBytes)
+      return;
+    stream.receiveWindow += stream.takenBytes;
+    this.sender.output.frameOf(frameType.windowUpdate, stream.id, stream.takenBytes);
+    stream.takenBytes = 0;
+    this.sender.flushLater();
+  }
+
+  /** Ends a stream with RST_STREAM. */
+  reset(stream: Stream, code: number, cause: ResetCause = "own"): void {
+    if (stream.isClosed) return;
+    this.sendReset(stream.id, code);
+    this.close(stream);
+    stream.onReset(cause, code);
+  }
+
+  /** Both sides of a stream have ended, or one of them has reset it. */
+  protected close(stream: Stream): void {
+    if (stream.isClosed) return;
+    stream.isClosed = true;
+    this.streams.delete(stream.id);
+    if (stream.remoteEnded) this.closed.addEnded(stream.id);
+    else this.cutOff(stream.id, stream.receiveWindow);
+    this.onStreamClosed(stream);
+  }
+
+  /** A stream is closed whose peer may still be sending, as much as its window allows. */
+  protected cutOff(streamId: number, windowBytes: number): void {
+    this.closed.addCutOff(streamId);
+    this.window.cutOff(windowBytes);
+  }
+
+  protected sendReset(streamId: number, code: number): void {
+    this.sender.output.frameOf(frameType.rstStream, streamId, code);
+    this.sender.flushLater();
+  }
+
+  protected sendGoaway(lastStreamId: number, code: number): void {
+    const payload = new Uint8Array(8);
+    putUint32(payload, putUint32(payload, 0, lastStreamId), code);
+    this.sender.output.frame(frameType.goaway, 0, 0, payload);
+    this.sender.flushLater();
+  }
+
+  /** Decodes a header block. False: it is none, and the connection ends for it. */
+  protected decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
+    if (this.decoder.decode(bytes, start, end, sink)) return true;
+    return this.onFault(errorCode.compressionError, "header block that cannot be decoded");
+  }
+
+  /** A block on a stream that is closed, which is read all the same, for the sake of the table. */
+  protected ignoreHeaders(
+    streamId: number,
+    flags: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): boolean {
+    if (this.closed.of(streamId) === "forbidden")
+      return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
+    if (!this.decode(bytes, start, end, noFields)) return false;
+    if ((flags & frameFlag.endStream) !== 0) this.closed.endCutOff(streamId);
+    return this.punish(this.guard.countMinor(this.nowMs));
+  }
+
+  /** A stream error for which the peer is to blame; false when it has made too many. */
+  protected blame(stream: Stream, code: number): boolean {
+    this.reset(stream, code, "fault");
+    return this.punish(this.guard.countReset(this.nowMs)) && this.punish(this.guard.countFault(this.nowMs));
+  }
+
+  /** Answers whether to read on. */
+  protected punish(flood: PeerFlood | undefined): boolean {
+    if (flood !== undefined) this.onFlood(flood);
+    return !this.isOver;
+  }
+
+  /** Ends the connection for a fault of the peer (RFC 9113 5.4.1). */
+  onFault(code: number, reason: string): false {
+    if (this.isOver) return false;
+    if (code === errorCode.enhanceYourCalm) this.onFlood("frame-flood");
+    else this.onFatal(reason);
+    if (!this.isOver) this.end(code);
+    return false;
+  }
+
+  protected takeOfConnection(bytes: number): void {
+    const increment = this.window.take(bytes);
+    if (increment === 0) return;
+    this.sender.output.frameOf(frameType.windowUpdate, 0, increment);
+    this.sender.flushLater();
+  }
+}
