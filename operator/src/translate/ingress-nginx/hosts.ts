@@ -64,8 +64,9 @@ const haveDependent = memo((tables: readonly HostTable[]) =>
   tables.some((table) => dependentOf(table).size > 0),
 );
 
+/** A route whose features were removed because it is closed stays without any. */
 function onHost(route: Route, featuresOn: FeaturesOnHost | undefined, facts: HostFacts): Route {
-  if (featuresOn === undefined) return route;
+  if (featuresOn === undefined || route.features === undefined) return route;
   const { features: _, ...rest } = route;
   const features = featuresOn(facts);
   return features === undefined ? rest : { ...rest, features };

@@ -29,6 +29,7 @@ import { groups } from "./groups/index.ts";
 import type { GroupContext, GroupOutput, NginxPath } from "./groups/group.ts";
 import type { HostFacts } from "./host-facts.ts";
 import { joinFeatures } from "./join-features.ts";
+import type { RegexPath } from "./regex-path.ts";
 import { openNginxAnnotations, type NginxAnnotations, type OwnNames } from "./reader.ts";
 
 /** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
@@ -55,6 +56,10 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
   // Sizes are counted with the features of a host with TLS, which has the most.
   const assumed: HostFacts = { hasTls: true, ownerNamespace: parsed.namespace };
 
+  const regexOf = (path: NginxPath): RegexPath | undefined => {
+    for (const { asRegex } of collected.outputs) if (asRegex !== undefined) return asRegex(path);
+    return undefined;
+  };
   const toRoute = (id: string, path: NginxPath): Omit<RouteClaim, "field"> => {
     const ofOwn =
       path.match.type === "regex"
@@ -78,12 +83,13 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
       source,
     };
     const changed = collected.outputs.reduce((before, one) => one.route?.(before, path) ?? before, route);
-    return { route: changed, written: path.written, featuresOn };
+    const asRegex = path.match.type === "regex" ? undefined : regexOf(path);
+    return { route: changed, written: path.written, featuresOn, ...(asRegex && { asRegex }) };
   };
 
   const isClosed =
     annotations.isClosed() || (clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0));
-  const wanted = claimHosts(parsed, { pathLevel: own.pathLevel ?? "merge-slashes" }, toRoute);
+  const wanted = claimHosts(parsed, { pathLevel: own.pathLevel }, toRoute);
   const wishes = Object.assign({}, ...collected.outputs.map(({ host }) => host)) as object;
   const claims = wanted.map((claim) => ({ ...claim, nginx: wishes }));
   const planned = finishPlan(parsed.ref, isClosed ? claims.map(closeClaim) : claims, context);

@@ -4,6 +4,7 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
 import type { FeaturesOnHost, HostWishes } from "../ingress-nginx/host-facts.ts";
+import type { RegexPath } from "../ingress-nginx/regex-path.ts";
 
 /** The claim of one Ingress on one host. */
 export type HostClaim = {
@@ -28,4 +29,6 @@ export type RouteClaim = {
   readonly written: string;
   /** The features of the route where they depend on the whole host; those of `route` are what they may take up. */
   readonly featuresOn?: FeaturesOnHost;
+  /** What the path is where the host has regular expressions; absent: it stays as it is. */
+  readonly asRegex?: RegexPath;
 };

@@ -16,6 +16,7 @@ import {
 } from "../diagnostics/routes.ts";
 import { routeConflictEvent } from "../events.ts";
 import type { Conflict, DesiredEvent, Diagnostic } from "../finding.ts";
+import { listRoutes } from "../ingress-nginx/regex-list.ts";
 import type { HostOwner } from "../ownership.ts";
 import type { ServedHost } from "../routing.ts";
 import { quote } from "../text.ts";
@@ -64,22 +65,36 @@ export function buildHostTable(
   const all = claims.length > 1 ? claims.toSorted((a, b) => compareAges(a.age, b.age)) : claims;
   const byAge = owner === undefined ? all : keepOwn(all, owner, losses);
   const winners = settle(byAge, losses);
-  const routes = winners.map(({ claim }) => claim.route).sort(comparePrecedence);
+  const hostOwner = ownerOf(all);
+  const ownerNamespace = hostOwner?.namespace ?? all[0]?.owner.namespace;
+  const listed = listRoutes(winners, {
+    host: host.host,
+    ownerNamespace,
+    compare: comparePrecedence,
+    fallbacks: byAge.flatMap(({ fallback, owner: of }) => (fallback ? [{ claim: fallback, owner: of }] : [])),
+  });
+  losses.diagnostics.push(...(listed?.diagnostics ?? []));
+  const routes = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(comparePrecedence);
   const everyPath = winners.find(({ claim }) => isEveryPath(claim.route.match.path));
   const pathLevel = choosePathLevel(byAge, losses);
   const fallback = chooseFallback(byAge, everyPath, lastResort, losses);
-  if (everyPath !== undefined) reportShadowedRegexes(winners, everyPath.owner, losses);
+  if (everyPath !== undefined && listed === undefined)
+    reportShadowedRegexes(winners, everyPath.owner, losses);
+  const isDecoded = all.some(
+    ({ nginx, owner: of }) => nginx !== undefined && of.namespace === ownerNamespace,
+  );
   // With its names in order, as all that routes are made of, it is written out without a copy.
   const value = {
     inherit: false,
     listener: ingressListener,
+    ...(isDecoded && { matchPaths: "decoded" as const }),
     ...(pathLevel !== "base" && { pathLevel }),
     routes: fallback === undefined ? routes : [...routes, fallback],
   };
   return {
     served: { group: "ingress", ports, host, value },
     resources: underPorts(ports, host, value),
-    owner: ownerOf(all),
+    owner: hostOwner,
     claims,
     conflicts: losses.conflicts,
     diagnostics: losses.diagnostics,

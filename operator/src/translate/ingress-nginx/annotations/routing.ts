@@ -13,7 +13,7 @@ export const rewriteTarget = declare({
   scope: "location",
   shownDefault: "none",
   own: ["rewrite-target"],
-  served: "not-yet",
+  served: "served",
   meaning: "The path that requests are sent upstream with; `$1` to `$9` are groups of the path that matched.",
   here: "As there.",
 });
@@ -27,7 +27,7 @@ export const useRegex = declare({
   builtIn: false,
   shownDefault: "false",
   own: ["use-regex"],
-  served: "not-yet",
+  served: "served",
   meaning: "Whether the paths of the host are regular expressions.",
   here: "As there, in RE2 syntax.",
   isNeutral: (value) => !value,
@@ -52,7 +52,7 @@ export const xForwardedPrefix = declare({
   risk: "Medium",
   scope: "location",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "The value of the header `X-Forwarded-Prefix` upstream, with `rewrite-target` only.",
   here: "As there.",
 });

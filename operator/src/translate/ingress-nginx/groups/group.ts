@@ -15,6 +15,7 @@ import type { NginxClass } from "../class.ts";
 import type { HostFacts, HostWishes } from "../host-facts.ts";
 import type { ClosingFinding, NginxReader } from "../reader.ts";
 import type { Outcome, Verdict } from "../report.ts";
+import type { RegexPath } from "../regex-path.ts";
 
 /** A path of the Ingress, or its default backend. */
 export type NginxPath = {
@@ -82,6 +83,8 @@ export type GroupOutput = {
   readonly backend?: (backend: Backend, path: NginxPath) => Backend;
   /** Changes the route of a path, after all features. */
   readonly route?: (route: Route, path: NginxPath) => Route;
+  /** What a path is on a host with regular expressions. */
+  readonly asRegex?: (path: NginxPath) => RegexPath;
   /** What it wants of each host of the Ingress. */
   readonly host?: HostWishes;
 };

@@ -9,6 +9,7 @@ import { customHeadersGroup } from "./custom-headers.ts";
 import { errors } from "./errors.ts";
 import { forwarding } from "./forwarding.ts";
 import type { Group } from "./group.ts";
+import { routing } from "./routing.ts";
 import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
 import { redirects } from "./redirects.ts";
@@ -19,6 +20,7 @@ import { responseRewrites } from "./response-rewrites.ts";
 import { upstreamVhostGroup } from "./upstream-vhost.ts";
 
 export const groups: readonly Group[] = [
+  routing,
   redirects,
   bodySize,
   addresses,

@@ -1,0 +1,146 @@
+/** What the gateway does with requests for Ingresses of ingress-nginx, found by the data plane's own code without sockets. */
+import { Readable } from "node:stream";
+import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
+import { readFolderFlags, translationFlags } from "../../src/command-flags.ts";
+import { answerRequest, type Answer } from "../../src/explain/answer.ts";
+import { readRequest } from "../../src/explain/request.ts";
+import { translateFolder, type TranslatedFolder } from "../../src/translate-folder.ts";
+
+export type IngressCase = {
+  readonly name?: string;
+  readonly namespace?: string;
+  /** The day of January on which it was created; the place in the list when absent. */
+  readonly day?: number;
+  /** Without the prefix of ingress-nginx. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Paths of one host, or of several: `Prefix /a`, of the type ImplementationSpecific without a word before it. */
+  readonly host?: string;
+  readonly paths?: readonly string[];
+  readonly rules?: Readonly<Record<string, readonly string[]>>;
+  readonly tls?: readonly { readonly hosts?: readonly string[]; readonly secretName?: string }[];
+  /** `nginx` when absent. */
+  readonly className?: string;
+  readonly defaultBackend?: string;
+};
+
+/** What a request leads to, in a word or two. */
+export type Result = {
+  /** The path with query that a backend gets. */
+  readonly target?: string;
+  readonly status?: number;
+  readonly location?: string;
+  /** The path of the route as it is written, or its id. */
+  readonly route?: string;
+};
+
+export type Explained = {
+  readonly folder: TranslatedFolder;
+  readonly findings: readonly Diagnostic[];
+  /** Codes of the findings with the names of their objects: `NoEffect shop/a`. */
+  readonly codes: readonly string[];
+  ask(url: string, method?: string): Result;
+  answer(url: string, method?: string, fields?: readonly string[]): Answer;
+};
+
+const prefix = "nginx.ingress.kubernetes.io/";
+
+function pathOf(text: string): object {
+  const [first = "", second] = text.split(" ");
+  const [pathType, path] = second === undefined ? ["ImplementationSpecific", first] : [first, second];
+  return { path, pathType, backend: { service: { name: "echo", port: { number: 80 } } } };
+}
+
+function ingressOf(one: IngressCase, index: number): object {
+  const { name = `i${index}`, namespace = "shop", annotations = {}, host = "a.example", paths = [] } = one;
+  const rules = one.rules ?? { [host]: paths };
+  const day = String(one.day ?? index + 1).padStart(2, "0");
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: {
+      name,
+      namespace,
+      creationTimestamp: `2024-01-${day}T00:00:00Z`,
+      annotations: Object.fromEntries(
+        Object.entries(annotations).map(([key, value]) => [
+          key.includes("/") ? key : `${prefix}${key}`,
+          value,
+        ]),
+      ),
+    },
+    spec: {
+      ingressClassName: one.className ?? "nginx",
+      ...(one.tls && { tls: one.tls }),
+      ...(one.defaultBackend !== undefined && {
+        defaultBackend: { service: { name: one.defaultBackend, port: { number: 80 } } },
+      }),
+      rules: Object.entries(rules).map(([ruleHost, ofHost]) => ({
+        ...(ruleHost !== "*" && { host: ruleHost }),
+        http: { paths: ofHost.map(pathOf) },
+      })),
+    },
+  };
+}
+
+const serviceOf = (namespace: string): readonly object[] => [
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "echo", namespace },
+    spec: { ports: [{ name: "http", port: 80, targetPort: 8080 }] },
+  },
+  {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { name: "echo-1", namespace, labels: { "kubernetes.io/service-name": "echo" } },
+    addressType: "IPv4",
+    ports: [{ name: "http", port: 8080 }],
+    endpoints: [{ addresses: ["10.0.0.1"] }],
+  },
+];
+
+const ownClass = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "IngressClass",
+  metadata: { name: "svc" },
+  spec: { controller: "svc-labs.dev/gateway-controller" },
+};
+
+/** Translates Ingresses with a Service `echo` in each of their namespaces. `more`: further objects. */
+export async function explainIngresses(
+  cases: readonly IngressCase[],
+  { more = [], flags = [] }: { readonly more?: readonly object[]; readonly flags?: readonly string[] } = {},
+): Promise<Explained> {
+  const namespaces = new Set(cases.map(({ namespace = "shop" }) => namespace));
+  const objects = [ownClass, ...[...namespaces].flatMap(serviceOf), ...cases.map(ingressOf), ...more];
+  const text = objects.map((object) => JSON.stringify(object)).join("\n---\n");
+  const argv = ["--ingress-nginx-classes", "nginx", ...flags];
+  const read = readFolderFlags(translationFlags, { argv, env: {} });
+  if (!read.ok) throw new Error(read.error.message);
+  const input = (): Readable => Readable.from([text]);
+  const translated = await translateFolder(["-"], read.value.settings, { input }, Date.UTC(2026, 0));
+  if (!translated.ok) throw new Error(translated.error.join("\n"));
+  const folder = translated.value;
+  const findings = folder.translation.diagnostics;
+  const answer: Explained["answer"] = (url, method = "GET", fields = []) => {
+    const request = readRequest(method, url, fields);
+    if (!request.ok) throw new Error(request.error.message);
+    return answerRequest(request.value, folder, []);
+  };
+  return {
+    folder,
+    findings,
+    codes: findings.map(({ reason, object }) => `${reason} ${object.namespace ?? ""}/${object.name}`),
+    answer,
+    ask(url, method) {
+      const { reply, upstream, route } = answer(url, method);
+      const [sent] = upstream;
+      return {
+        ...(sent && { target: sent.target }),
+        ...(reply.status !== undefined && { status: reply.status }),
+        ...(reply.location !== undefined && { location: reply.location }),
+        ...(route && { route: route.id.replace("ingress/", "") }),
+      };
+    },
+  };
+}
