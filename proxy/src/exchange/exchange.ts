@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { HeldBody } from "../http/held-body.ts";
 import type { UpstreamGaps } from "../http/upstream-gaps.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
+import type { CheckedFields } from "../message/checked-fields.ts";
 import type {
   ClientCloseReason,
   ClientStream,
@@ -49,6 +50,8 @@ export class Exchange {
   readonly method: string;
   /** All request fields as the client sent them, for what must look behind the proxy's own forwarding fields. */
   readonly received: ReadonlyHeaderList;
+  /** The same, where one of the proxy's own codecs has read them. */
+  readonly checked: CheckedFields | undefined;
   /** Milliseconds on the monotonic clock. */
   readonly startedAtMs: number;
 
@@ -151,6 +154,7 @@ export class Exchange {
     this.version = head.version;
     this.method = head.method;
     this.received = head.headers;
+    this.checked = head.checked;
     this.headers = head.headers;
     this.clientIp = connection.remoteAddress;
     this.publicPort = connection.listener.publicPorts.gateway;

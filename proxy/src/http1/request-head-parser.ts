@@ -1,4 +1,5 @@
 import type { RefusalReason } from "../http/h1/refusal.ts";
+import type { CheckedFields } from "../message/checked-fields.ts";
 import type { HeaderList, HttpVersion, RequestHead } from "../message/message.ts";
 import type { BorrowedBytes, Piece } from "../sockets/read-buffer.ts";
 import { HeldBytes } from "./held-bytes.ts";
@@ -30,6 +31,7 @@ const maxMethodBytes = 64;
 const maxVersionBytes = 16;
 /** Most empty lines before a request (RFC 9112 2.2). */
 const maxEmptyLines = 8;
+const crlfBytes = 2;
 /** What a field line has besides its name and value: colon, space and CRLF. */
 const fieldSyntaxBytes = 4;
 
@@ -78,6 +80,9 @@ export class RequestHeadParser {
   private target = "";
   private version: HttpVersion = "1.1";
   private headers: HeaderList = [];
+  private checked: CheckedFields | undefined = undefined;
+  /** Whether all lines so far have one space behind the colon and nothing behind the value. */
+  private isPlain = true;
 
   constructor(limits: HeadLimits) {
     this.limits = limits;
@@ -119,8 +124,8 @@ export class RequestHeadParser {
   }
 
   private head(): RequestHead {
-    const { version, method, target, headers } = this;
-    return { version, method, target, authority: undefined, scheme: undefined, headers };
+    const { version, method, target, headers, checked } = this;
+    return { version, method, target, authority: undefined, scheme: undefined, headers, checked };
   }
 
   private reset(): void {
@@ -134,6 +139,8 @@ export class RequestHeadParser {
     this.version = "1.1";
     this.target = "";
     this.headers = [];
+    this.checked = undefined;
+    this.isPlain = true;
   }
 
   /** Scans a head that begins at `base`; answers its length when it is complete, else -1. */
@@ -263,7 +270,7 @@ export class RequestHeadParser {
       if (bytes[i] !== lineFeed) return this.refuseFields("malformed", bytes, base);
       i++;
       if (state === atHeadEnd) {
-        this.takeText(bytes, base);
+        this.takeText(bytes, base, true);
         return i - base;
       }
       const refusal = this.countField(bytes, base, i - base);
@@ -285,30 +292,39 @@ export class RequestHeadParser {
     }
     fields[at + 3] = valueEnd;
     this.fieldCount++;
+    const nameEnd = fields[at + 1] as number;
+    const isPlain =
+      valueAt === nameEnd + 2 && valueEnd + 2 === lineEnd && bytes[base + nameEnd + 1] === space;
+    if (!isPlain) this.isPlain = false;
     // Not every reader takes a tab for a blank there, and all must agree on where the body ends.
-    if (hasTab && isCodingName(bytes, base + this.fieldAt, base + (fields[at + 1] as number))) {
+    if (hasTab && isCodingName(bytes, base + this.fieldAt, base + nameEnd)) {
       return "malformed";
     }
-    const plainBytes = (fields[at + 1] as number) - this.fieldAt + valueEnd - valueAt + fieldSyntaxBytes;
+    const plainBytes = nameEnd - this.fieldAt + valueEnd - valueAt + fieldSyntaxBytes;
     this.fieldBytes += Math.max(lineEnd - this.fieldAt, plainBytes);
     if (this.fieldBytes > limits.maxFieldBytes) return "header-too-large";
     return this.fieldCount > limits.maxFields ? "too-many-headers" : undefined;
   }
 
-  /** Makes the text of the head up to its last complete field, and takes it apart. */
-  private takeText(bytes: BorrowedBytes, base: number): void {
+  /** Makes the text of the head up to its last complete field, with its line end, and takes it apart. */
+  private takeText(bytes: BorrowedBytes, base: number, isComplete = false): void {
     const { fields, fieldCount, targetAt, targetEnd } = this;
     const headers: HeaderList = [];
-    const end = fieldCount === 0 ? targetEnd : (fields[4 * fieldCount - 1] as number);
+    const places: number[] = [];
+    const end = fieldCount === 0 ? targetEnd : (fields[4 * fieldCount - 1] as number) + crlfBytes;
     const text = bytes.toString("latin1", base + targetAt, base + end);
     this.target = text.slice(0, targetEnd - targetAt);
     for (let at = 0; at < 4 * fieldCount; at += 4) {
+      places.push((fields[at] as number) - targetAt);
       headers.push(
         text.slice((fields[at] as number) - targetAt, (fields[at + 1] as number) - targetAt),
         text.slice((fields[at + 2] as number) - targetAt, (fields[at + 3] as number) - targetAt),
       );
     }
     this.headers = headers;
+    if (!isComplete || !this.isPlain || fieldCount === 0) return;
+    places.push(end - targetAt);
+    this.checked = { list: headers, text, places };
   }
 
   private pauseInFields(state: number, bytes: BorrowedBytes, base: number): -1 {

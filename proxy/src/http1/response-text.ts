@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { type RefusalReason, refusalStatus } from "../http/h1/refusal.ts";
 import { dateNow } from "../message/date-now.ts";
+import { LineCopier } from "../message/checked-fields.ts";
 import { fieldNames } from "../message/fields.ts";
 import { renderReply } from "../message/local-reply.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
@@ -47,6 +48,7 @@ export function renderHead(head: ResponseHead, options: ResponseOptions): Render
   const keepsLength = !isLengthForbidden && (length !== undefined || bodyless);
   let hasLength = false;
   let hasDate = head.undated === true;
+  const lines = new LineCopier(head.checked);
   let text = statusLine(status);
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
@@ -61,12 +63,16 @@ export function renderHead(head: ResponseHead, options: ResponseOptions): Render
         hasLength = true;
         break;
     }
+    if (lines.continues(name, value)) continue;
+    text += lines.take();
+    if (lines.begins(name, value)) continue;
     if (!isFieldName(name) || !isFieldValue(value)) return undefined;
     text += name;
     text += ": ";
     text += value;
     text += "\r\n";
   }
+  text += lines.take();
   if (!hasLength && length !== undefined && !isLengthForbidden && status !== 304) {
     hasLength = true;
     text += `Content-Length: ${length}\r\n`;

@@ -3,6 +3,8 @@
  * can be replaced without touching routing or filters. See docs/architecture.md, "Exchange is the seam".
  */
 
+import type { CheckedFields } from "./checked-fields.ts";
+
 /** A flat list `[name, value, name, value, ...]`: order and repetition are kept, names as received. */
 export type HeaderList = string[];
 export type ReadonlyHeaderList = readonly string[];
@@ -27,6 +29,8 @@ export type RequestHead = {
   readonly scheme: string | undefined;
   /** All header fields, pseudo-fields left out. */
   readonly headers: HeaderList;
+  /** The same, where one of the proxy's own codecs has read them. */
+  readonly checked?: CheckedFields | undefined;
 };
 
 /** Why a request body ended without its end. */
@@ -67,6 +71,8 @@ export type ResponseHead = {
   length: number | undefined;
   /** True when no body follows (HEAD, 204, 304): the message is its head. */
   bodyless: boolean;
+  /** The fields as they were received, where one of the proxy's own codecs has read them. */
+  checked?: CheckedFields | undefined;
   /** The route removes Date, so that none is added where it is missing. */
   undated?: true;
 };

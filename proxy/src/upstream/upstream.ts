@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { CheckedFields } from "../message/checked-fields.ts";
 import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import type { UpstreamError } from "./upstream-errors.ts";
 import type { RetryBudget } from "./retry-budget.ts";
@@ -98,6 +99,8 @@ export type UpstreamRequest = {
   /** `http` or `https` as the client used it, for `:scheme`. */
   readonly scheme: "http" | "https";
   readonly headers: HeaderList;
+  /** The fields of the client's request, where one of the proxy's own codecs has read them. */
+  readonly checked?: CheckedFields | undefined;
   /** Null when the request has no body. The client starts it once a connection is ready. */
   readonly body: RequestBody | null;
   /** Set for an upgrade request (`websocket`): the client adds `Connection: upgrade` and `Upgrade`. */

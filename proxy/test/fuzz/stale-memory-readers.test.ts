@@ -23,8 +23,12 @@ class RecordedEvents implements ResponseEvents {
   onInformational(status: number, headers: HeaderList): void {
     this.tell("informational", status, headers);
   }
-  onHead(head: ResponseHead, keepAlive: boolean): void {
+  onHead({ checked, ...head }: ResponseHead, keepAlive: boolean): void {
     this.tell("head", head, keepAlive);
+    // Other text may stand around the lines.
+    if (checked !== undefined) {
+      this.tell("lines", checked.list, checked.text.slice(checked.places[0], checked.places.at(-1)));
+    }
     this.text += "\n";
   }
   onData(chunk: Chunk): boolean {

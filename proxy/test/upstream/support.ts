@@ -163,7 +163,8 @@ export class Recorder implements UpstreamHandler {
     this.informational.push([status, headers]);
   }
   onHead(head: ResponseHead): void {
-    this.head = head;
+    const { checked: _, ...rest } = head;
+    this.head = rest;
   }
   onData(piece: Chunk): boolean {
     this.pieces.push(piece);

@@ -218,7 +218,7 @@ export class ChunkedDecoder {
   private finish(): State {
     if (this.trailerText === "") return "done";
     const { maxTrailerFields, isStrict } = this.rules;
-    const trailers = readFields(this.trailerText, 0, this.trailerText.length, maxTrailerFields);
+    const trailers = readFields(this.trailerText, 0, this.trailerText.length, maxTrailerFields)?.list;
     if (trailers === undefined || (isStrict && trailers.some(isFramingName))) return "invalid";
     this.parsedTrailers = trailers;
     return "done";

@@ -1,5 +1,14 @@
+import type { CheckedFields } from "../../message/checked-fields.ts";
 import type { HeaderList } from "../../message/message.ts";
-import { carriageReturn, colon, isBlank, isTokenOctet, isValueOctet, lineFeed } from "../../http1/octets.ts";
+import {
+  carriageReturn,
+  colon,
+  isBlank,
+  isTokenOctet,
+  isValueOctet,
+  lineFeed,
+  space,
+} from "../../http1/octets.ts";
 
 const foreignToValue = /[^\t\x20-\x7e\x80-\xff]/;
 
@@ -9,12 +18,22 @@ export function isFieldName(name: string): boolean {
   return name !== "";
 }
 
+/** Up to this length a loop is faster than a regex. */
+const shortLength = 32;
+
 /** True for a value that can be written as it is: one line, without control characters, of latin1. */
-export const isFieldValue = (value: string): boolean => !foreignToValue.test(value);
+export function isFieldValue(value: string): boolean {
+  if (value.length > shortLength) return !foreignToValue.test(value);
+  for (let i = 0; i < value.length; i++) if (isValueOctet[value.charCodeAt(i)] !== 1) return false;
+  return true;
+}
+
+/** Fields that were read, and their lines where all of them are written as the proxy writes them. */
+export type ReadFields = { readonly list: HeaderList; readonly checked: CheckedFields | undefined };
 
 /**
  * Reads field lines (RFC 9112 5) of a latin1 text from `start` up to `end`, where the last line's CRLF ends. Strict:
- * no space before the colon, no folding, no bare CR or LF, no control characters. Returns the list as it was sent,
+ * no space before the colon, no folding, no bare CR or LF, no control characters. Returns the fields as they were sent,
  * or undefined when a line is malformed or there are more than `maxFields`.
  */
 export function readFields(
@@ -22,8 +41,10 @@ export function readFields(
   start: number,
   end: number,
   maxFields: number,
-): HeaderList | undefined {
+): ReadFields | undefined {
   const fields: HeaderList = [];
+  const places: number[] = [];
+  let isPlain = true;
   let i = start;
   while (i < end) {
     const nameStart = i;
@@ -37,9 +58,13 @@ export function readFields(
     if (text.charCodeAt(i) !== carriageReturn || text.charCodeAt(i + 1) !== lineFeed) return undefined;
     let valueEnd = i;
     while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd--;
+    isPlain &&= valueStart === nameEnd + 2 && text.charCodeAt(nameEnd + 1) === space && valueEnd === i;
     i += 2;
     if (fields.length >= 2 * maxFields) return undefined;
+    places.push(nameStart);
     fields.push(text.slice(nameStart, nameEnd), text.slice(valueStart, valueEnd));
   }
-  return i === end ? fields : undefined;
+  if (i !== end) return undefined;
+  places.push(end);
+  return { list: fields, checked: isPlain ? { list: fields, text, places } : undefined };
 }

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { type CheckedFields, LineCopier } from "../../message/checked-fields.ts";
 import type { ReadonlyHeaderList } from "../../message/message.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 import { isFieldName, isFieldValue } from "./field-lines.ts";
@@ -17,7 +18,7 @@ const isStartPart = (text: string): boolean => text !== "" && !foreignToStart.te
  */
 export function renderRequestHead(request: UpstreamRequest): Result<string, "invalid request head"> {
   const { method, target, authority, upgrade } = request;
-  const fields = renderFields(request.headers);
+  const fields = renderFields(request.headers, request.checked);
   if (fields === undefined || !isStartPart(method) || !isStartPart(target) || !isFieldValue(authority)) {
     return fail("invalid request head");
   }
@@ -40,26 +41,30 @@ export function renderRequestHead(request: UpstreamRequest): Result<string, "inv
 
 /** Renders the end of a chunked body with its trailers; trailers that are not well formed are left out. */
 export function renderLastChunk(trailers: ReadonlyHeaderList | undefined): string {
-  const fields = trailers === undefined ? "" : renderFields(trailers);
+  const fields = trailers === undefined ? "" : renderFields(trailers, undefined);
   return `0\r\n${fields ?? ""}\r\n`;
 }
 
 /**
- * Fields as lines; undefined when one of them is malformed. Each field is checked by itself, while it is a short
- * string: checking the whole head would flatten it twice.
+ * Fields as lines; undefined when one of them is malformed. Those that a codec of the proxy has read are copied in runs.
+ * Each other field is checked by itself, while it is a short string: checking the whole head would flatten it twice.
  */
-function renderFields(headers: ReadonlyHeaderList): string | undefined {
+function renderFields(headers: ReadonlyHeaderList, checked: CheckedFields | undefined): string | undefined {
+  const lines = new LineCopier(checked);
   let text = "";
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
-    if (!isFieldName(name) || !isFieldValue(value)) return undefined;
     // A hop-by-hop field that is sent only to HTTP/2 upstreams (RFC 9110 10.1.4).
     if (name.length === 2 && name.toLowerCase() === "te") continue;
+    if (lines.continues(name, value)) continue;
+    text += lines.take();
+    if (lines.begins(name, value)) continue;
+    if (!isFieldName(name) || !isFieldValue(value)) return undefined;
     text += name;
     text += ": ";
     text += value;
     text += "\r\n";
   }
-  return text;
+  return text + lines.take();
 }

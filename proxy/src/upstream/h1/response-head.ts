@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { connectionOptions, isHopByHop, withoutConnectionOptions } from "../../message/hop-by-hop.ts";
+import type { CheckedFields } from "../../message/checked-fields.ts";
 import type { HeaderList } from "../../message/message.ts";
 import { readFields } from "./field-lines.ts";
 
@@ -13,6 +14,8 @@ export type ParsedResponseHead = {
   readonly status: number;
   /** End-to-end fields in order, at most one Content-Length among them. */
   readonly headers: HeaderList;
+  /** All fields as they were received. */
+  readonly checked: CheckedFields | undefined;
   /** Value of Content-Length in bytes, where it says how long the body is. */
   readonly length: number | undefined;
   readonly chunked: boolean;
@@ -41,21 +44,21 @@ export function parseResponseHead(
   const status = readStatusLine(text, start, lineEnd);
   if (status === undefined) return fail("invalid status line");
   const http10 = text.charCodeAt(start + 7) === 0x30;
-  const headers = readFields(text, lineEnd + 2, end - 2, maxFields);
-  if (headers === undefined) return fail("invalid response header");
+  const read = readFields(text, lineEnd + 2, end - 2, maxFields);
+  if (read === undefined) return fail("invalid response header");
 
   // Meaningless there, and forbidden (RFC 9110 8.6).
   const mayHaveLength = status >= 200 && status !== 204;
-  /** Those that stay move to the front, in place. */
-  let kept = 0;
+  const { list, checked } = read;
+  const headers: HeaderList = [];
   let length: number | undefined;
   let chunked = false;
   let upgradeField: string | undefined;
   let keepAliveField: string | undefined;
   let options: readonly string[] | undefined;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    let value = headers[i + 1] as string;
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i] as string;
+    let value = list[i + 1] as string;
     switch (name.length) {
       case 7:
         if (name.toLowerCase() !== "upgrade") break;
@@ -91,10 +94,8 @@ export function parseResponseHead(
         continue;
     }
     if (isHopByHop(name)) continue;
-    headers[kept++] = name;
-    headers[kept++] = value;
+    headers.push(name, value);
   }
-  headers.length = kept;
   if (chunked && (length !== undefined || http10)) return fail("invalid response framing");
 
   const close = options?.includes("close") === true;
@@ -102,6 +103,7 @@ export function parseResponseHead(
   return ok({
     status,
     headers: options === undefined ? headers : withoutConnectionOptions(headers, options),
+    checked,
     length: mayHaveLength ? length : undefined,
     chunked,
     keepAlive: !close && !announcesBody && (!http10 || options?.includes("keep-alive") === true),

@@ -174,7 +174,7 @@ export class ResponseReader {
   }
 
   private takeFinalHead(parsed: ParsedResponseHead, nothingFollows: boolean): void {
-    const { status, headers, length } = parsed;
+    const { status, headers, checked, length } = parsed;
     const bodyless = this.expected.toHead || status === 204 || status === 304;
     this.keepAlive &&= parsed.keepAlive;
     // Most servers send the same value each time.
@@ -191,7 +191,7 @@ export class ResponseReader {
       this.phase = "until-close";
       this.keepAlive = false;
     }
-    this.events.onHead({ status, headers, length, bodyless }, this.keepAlive);
+    this.events.onHead({ status, headers, checked, length, bodyless }, this.keepAlive);
     if (this.phase === "length" && (bodyless || length === 0)) this.complete(undefined, nothingFollows);
   }
 

@@ -15,6 +15,7 @@ describe("parseResponseHead", () => {
     );
     expect(head).to.deep.equal({
       status: 200,
+      checked: undefined,
       headers: ["Content-Type", "text/plain", "X-Empty", "", "Content-Length", "5"],
       length: 5,
       chunked: false,

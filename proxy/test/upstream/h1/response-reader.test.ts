@@ -12,7 +12,8 @@ class EventRecorder implements ResponseEvents {
     this.events.push(["informational", status, headers]);
   }
   onHead(head: ResponseHead, keepAlive: boolean): void {
-    this.events.push(["head", head, keepAlive]);
+    const { checked: _, ...rest } = head;
+    this.events.push(["head", rest, keepAlive]);
   }
   onData(chunk: Chunk): boolean {
     this.body += typeof chunk === "string" ? chunk : chunk.toString("latin1");
