@@ -91,3 +91,22 @@ export const weakHash = (place: Place, secret: string, users: string): Diagnosti
     place,
     `${secret} has password hashes that are fast to crack or none at all (expected bcrypt), of users ${users}`,
   );
+
+/** A list of ciphers without any that is offered, so that its author expects other clients than can connect. */
+export const noCommonCipher = (place: Place, list: string): Diagnostic =>
+  finding("error", "CiphersFixed")(
+    place,
+    `ssl-ciphers ${list} has no effect, and none of its ciphers is offered; clients need ECDHE with AES-GCM or ChaCha20`,
+  );
+
+export const headLimit = (place: Place): Diagnostic =>
+  finding("warning", "HeadLimit")(
+    place,
+    "proxy-buffer-size is more than 64k; a response with a larger head is answered 502",
+  );
+
+export const tracingUnsupported = (place: Place): Diagnostic =>
+  finding("warning", "TracingUnsupported")(
+    place,
+    "no traces are written; an incoming traceparent is sent upstream unchanged",
+  );

@@ -8,6 +8,7 @@ import { cors } from "./cors.ts";
 import { customHeadersGroup } from "./custom-headers.ts";
 import { errors } from "./errors.ts";
 import { forwarding } from "./forwarding.ts";
+import { fixedSettings } from "./fixed-settings.ts";
 import type { Group } from "./group.ts";
 import { routing } from "./routing.ts";
 import { hsts } from "./hsts.ts";
@@ -38,4 +39,5 @@ export const groups: readonly Group[] = [
   customHeadersGroup,
   accessLog,
   snippets,
+  fixedSettings,
 ];
