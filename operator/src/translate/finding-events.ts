@@ -47,6 +47,10 @@ const errorsOfIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = 
   NoEffect: "InvalidAnnotation",
   SnippetIgnored: "InvalidAnnotation",
   UnknownNginxAnnotation: "InvalidAnnotation",
+  DigestUnsupported: "NotServed",
+  RevocationUnsupported: "NotServed",
+  SharedAuthCache: "NotServed",
+  UnservableExpression: "NotServed",
 };
 
 /** The same for Gateways and ListenerSets, which have conditions for everything else. */

@@ -16,6 +16,8 @@ export type SvcIngressClassParametersSpec = {
   readonly defaultAnnotations?: { readonly [key: string]: string };
   /** With ingress-nginx, the Ingresses of the class are read as ingress-nginx reads them: with its annotations and its defaults. */
   readonly annotations?: "ingress-nginx";
+  /** Settings of ingress-nginx for the class, by the keys of its ConfigMap. */
+  readonly nginxConfig?: { readonly [key: string]: string };
   /** False excludes requests to Ingresses of the class from the access log. */
   readonly accessLog?: boolean;
 };

@@ -3,13 +3,13 @@ import type { KubeObject } from "../../api/object.ts";
 /**
  * The part of an object that is held. A controller holds every object of a cluster in memory, and old versions of them
  * while it lists; so unused parts are removed as soon as an object arrives: managed fields, which are often half of it,
- * the last-applied annotation, and all data of a ConfigMap but its CA bundle.
+ * the last-applied annotation, and of the data of a ConfigMap all but its CA bundle and short settings.
  */
 export function heldPart(object: KubeObject): KubeObject {
   const { managedFields: _managed, ...metadata } = object.metadata as Metadata;
   const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
   const kept = { ...object, metadata: { ...metadata, annotations } };
-  return object.kind === "ConfigMap" ? onlyBundle(kept) : kept;
+  return object.kind === "ConfigMap" ? onlySettings(kept) : kept;
 }
 
 /**
@@ -29,10 +29,27 @@ type Metadata = KubeObject["metadata"] & { readonly managedFields?: unknown };
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** ConfigMaps serve many as a lock whose annotations change every few seconds. */
-function onlyBundle({ apiVersion, kind, ...rest }: KubeObject): KubeObject {
+/** So much of the settings of one ConfigMap is held. */
+const maxSettingsBytes = 65_536;
+/** Names of settings and of header fields; names of files have a dot. */
+const settingName = /^[A-Za-z0-9_-]{1,128}$/;
+
+/**
+ * A ConfigMap with its CA bundle and with what may be settings of ingress-nginx or header fields: values of one line, and parts of
+ * nginx's configuration. Others hold files and reports, which are large, and ConfigMaps serve many as a lock whose annotations
+ * change every few seconds.
+ */
+function onlySettings({ apiVersion, kind, ...rest }: KubeObject): KubeObject {
   const { annotations: _annotations, ...metadata } = rest.metadata;
-  const bundle = (rest as { readonly data?: Readonly<Record<string, string>> }).data?.["ca.crt"];
+  const { data = {} } = rest as { readonly data?: Readonly<Record<string, string>> | null };
+  let bytes = 0;
+  const held = Object.entries(data ?? {}).filter(([key, value]) => {
+    if (key === "ca.crt") return true;
+    const isSetting = settingName.test(key) && (key.endsWith("-snippet") || !value.trimEnd().includes("\n"));
+    if (!isSetting) return false;
+    bytes += key.length + value.length;
+    return bytes <= maxSettingsBytes;
+  });
   const kept = { apiVersion, kind, metadata };
-  return bundle === undefined ? kept : ({ ...kept, data: { "ca.crt": bundle } } as KubeObject);
+  return held.length === 0 ? kept : ({ ...kept, data: Object.fromEntries(held) } as KubeObject);
 }

@@ -110,3 +110,14 @@ export const tracingUnsupported = (place: Place): Diagnostic =>
     place,
     "no traces are written; an incoming traceparent is sent upstream unchanged",
   );
+
+/** A key of the ConfigMap that is not served, or whose value cannot be read. */
+export const configKeyIgnored = (place: Place, message: string): Diagnostic =>
+  finding("warning", "ConfigKeyIgnored")(place, message);
+
+export const configMapNotFound = (place: Place, message: string): Diagnostic =>
+  finding("error", "ConfigMapNotFound")(place, message);
+
+/** Settings that protect less than they seem to. */
+export const riskyConfig = (place: Place, message: string): Diagnostic =>
+  finding("warning", "EveryPeerTrusted")(place, message);

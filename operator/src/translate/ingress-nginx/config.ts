@@ -1,6 +1,7 @@
 /** The settings of ingress-nginx's ConfigMap that are not defaults of annotations. See docs/ingress-nginx.md. */
-import type { View } from "../incremental/view.ts";
-import type { IngressNginxSettings } from "../settings.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { Diagnostic } from "../finding.ts";
 import type { Risk } from "./annotations/declare.ts";
 
 /** Typed values of keys; each is the built-in one unless the ConfigMap, or the class, sets it. */
@@ -20,8 +21,6 @@ export type ConfigKeys = {
   readonly limitConnStatusCode: number;
   /** Lower-case name of the header whose value limits count by; undefined: the address of the client. */
   readonly limitConnZoneHeader: string | undefined;
-  /** Whether requests of every method are sent to another endpoint. */
-  readonly retryNonIdempotent: boolean;
   /** Beginnings of paths that need no credentials. */
   readonly noAuthLocations: readonly string[];
   /** Whether peers in `proxyRealIpCidr` decide about the client's address, and about scheme, host and port. */
@@ -40,6 +39,21 @@ export type ConfigKeys = {
   readonly allowBackendServerHeader: boolean;
   /** What `custom-headers` may name, in lower case. */
   readonly globalAllowedResponseHeaders: readonly string[];
+  /** Whether requests of every method are sent to another endpoint. */
+  readonly retryNonIdempotent: boolean;
+  /** Canonical ranges whose clients are rejected on all hosts. */
+  readonly blockCidrs: readonly string[];
+  /** Fields that responses of backends lose. */
+  readonly hideHeaders: readonly string[];
+  /** ConfigMaps with fields of all responses, and of all requests to backends. */
+  readonly addHeaders: NamespacedName | undefined;
+  readonly proxySetHeaders: NamespacedName | undefined;
+  readonly disableAccessLog: boolean;
+  readonly useGzip: boolean;
+  readonly enableBrotli: boolean;
+  readonly gzipLevel: number;
+  readonly gzipMinLength: number;
+  readonly gzipTypes: readonly string[];
 };
 
 /** What a ConfigMap says. */
@@ -47,10 +61,41 @@ export type NginxConfig = {
   readonly keys: ConfigKeys;
   /** Defaults of annotations, by name without prefix. Each was read by the form of the annotation. */
   readonly defaults: ReadonlyMap<string, unknown>;
+  /** Features of all routes of its classes. */
+  readonly features?: RouteFeatures;
+  /** Why every request to its classes is answered 503. */
+  readonly closes?: string;
+  readonly diagnostics: readonly Diagnostic[];
 };
 
+const defaultGzipTypes: readonly string[] = [
+  "application/atom+xml",
+  "application/javascript",
+  "application/json",
+  "application/ld+json",
+  "application/manifest+json",
+  "application/rss+xml",
+  "application/vnd.geo+json",
+  "application/vnd.ms-fontobject",
+  "application/wasm",
+  "application/x-font-ttf",
+  "application/x-javascript",
+  "application/x-web-app-manifest+json",
+  "application/xhtml+xml",
+  "application/xml",
+  "font/opentype",
+  "image/bmp",
+  "image/svg+xml",
+  "image/x-icon",
+  "text/css",
+  "text/html",
+  "text/javascript",
+  "text/plain",
+  "text/x-component",
+];
+
 /** The settings without a ConfigMap. */
-const builtInConfig: NginxConfig = {
+export const builtInConfig: NginxConfig = {
   keys: {
     annotationsRiskLevel: "High",
     allowSnippetAnnotations: false,
@@ -63,7 +108,6 @@ const builtInConfig: NginxConfig = {
     limitReqStatusCode: 503,
     limitConnStatusCode: 503,
     limitConnZoneHeader: undefined,
-    retryNonIdempotent: false,
     noAuthLocations: ["/.well-known/acme-challenge"],
     useForwardedHeaders: false,
     enableRealIp: false,
@@ -76,13 +120,18 @@ const builtInConfig: NginxConfig = {
     proxyAddOriginalUriHeader: false,
     allowBackendServerHeader: false,
     globalAllowedResponseHeaders: [],
+    retryNonIdempotent: false,
+    blockCidrs: [],
+    hideHeaders: [],
+    addHeaders: undefined,
+    proxySetHeaders: undefined,
+    disableAccessLog: false,
+    useGzip: false,
+    enableBrotli: false,
+    gzipLevel: 1,
+    gzipMinLength: 256,
+    gzipTypes: defaultGzipTypes,
   },
   defaults: new Map(),
+  diagnostics: [],
 };
-
-/** The settings of the ConfigMap that the flags name. */
-export const readNginxConfig: (
-  settings: IngressNginxSettings,
-  extra: undefined,
-  view: View,
-) => NginxConfig = () => builtInConfig;

@@ -97,6 +97,13 @@ export function openNginxAnnotations(
   const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
   let isClosed = false;
 
+  if (nginx.config.closes !== undefined) {
+    const message = `A setting that protects the class is not served: ${nginx.config.closes}; ${answers503}`;
+    isClosed = true;
+    diagnostics.push(protectionRefused({ object }, message));
+    events.push(notServed(object, message));
+  }
+
   const { written, others } = collect(ingress.metadata.annotations ?? {}, nginx);
   /** The key of the annotation that a name was read from. */
   const keyOf = ({ name }: Named): string =>

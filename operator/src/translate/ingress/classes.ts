@@ -1,4 +1,5 @@
 /** Which IngressClasses are ours, what defaults they bring, and so which Ingresses are ours. See docs/routing.md. */
+import { isDeepStrictEqual } from "node:util";
 import { didYouMean } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
@@ -15,7 +16,8 @@ import { readClassDefaults } from "../features/class-defaults.ts";
 import type { Diagnostic } from "../finding.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import { nginxName, noNginxDefaults, readNginxDefaults, type NginxClass } from "../ingress-nginx/class.ts";
-import { readNginxConfig, type NginxConfig } from "../ingress-nginx/config.ts";
+import { readNginxConfig } from "../ingress-nginx/config-reader.ts";
+import type { NginxConfig } from "../ingress-nginx/config.ts";
 import type { TranslateSettings } from "../settings.ts";
 
 const legacyClassAnnotation = "kubernetes.io/ingress.class";
@@ -63,7 +65,9 @@ export function createClassReader(
   const { controllerName, ingressClass } = settings;
   const { classes: nginxNames, watchWithoutClass } = settings.ingressNginx;
   const isNginx = ({ metadata }: ObjectOf<"IngressClass">): boolean => nginxNames.includes(metadata.name);
-  const configOf = trackedMemo(readNginxConfig);
+  const configOf = trackedMemo((all: typeof settings, _: undefined, view) =>
+    readNginxConfig(all, undefined, view),
+  );
   // Unreadable defaults may be those that protect the class.
   const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, config: NginxConfig, { lookup }) =>
     attempt(
@@ -80,7 +84,8 @@ export function createClassReader(
     ...noDefaults,
     nginx: { settings: settings.ingressNginx, config, defaults: noNginxDefaults },
     isAdopted: true,
-    diagnostics: [],
+    // They are of the ConfigMap, which one of the classes reports.
+    diagnostics: config.diagnostics,
   }));
   type Last = {
     readonly list: World["IngressClass"];
@@ -90,7 +95,7 @@ export function createClassReader(
   let last: Last | undefined;
   return (world) => {
     const list = world.IngressClass;
-    const config = configOf(settings.ingressNginx, undefined, world);
+    const config = configOf(settings, undefined, world);
     const ours = list.filter(
       (one) =>
         isNginx(one) ||
@@ -219,14 +224,18 @@ function readClass(
   const info = { defaults, accessLog: parameters.spec.accessLog !== false, diagnostics };
   if (!isNginx && parameters.spec.annotations !== "ingress-nginx") return info;
   const ofNginx = readNginxDefaults(parameters, ingressNginx);
+  const ofClass = parameters.spec.nginxConfig && readNginxConfig(settings, parameters, { lookup });
+  const ofParameters = refOf(parameters);
   const isOfNginx = (key: string | undefined): boolean =>
     key !== undefined && nginxName(key, ingressNginx) !== undefined;
   return {
     ...info,
-    nginx: { settings: ingressNginx, config, defaults: ofNginx.defaults },
+    nginx: { settings: ingressNginx, config: ofClass ?? config, defaults: ofNginx.defaults },
     diagnostics: [
       ...diagnostics.filter((finding) => !isOfNginx(unknown.get(finding))),
       ...ofNginx.diagnostics,
+      // Those about the ConfigMap are reported once.
+      ...(ofClass?.diagnostics ?? []).filter(({ object }) => isDeepStrictEqual(object, ofParameters)),
     ],
   };
 }
@@ -235,7 +244,10 @@ function readClass(
 function isReadable(parameters: ObjectOf<"SvcIngressClassParameters">): boolean {
   const { spec } = parameters as { readonly spec?: unknown };
   if (!isRecord(spec)) return false;
-  const { defaultAnnotations: defaults } = spec;
+  const { defaultAnnotations: defaults, nginxConfig = {} } = spec;
+  if (!isRecord(nginxConfig) || !Object.values(nginxConfig).every((value) => typeof value === "string")) {
+    return false;
+  }
   if (defaults === undefined || defaults === null) return !isStandIn(parameters);
   return isRecord(defaults) && Object.values(defaults).every((value) => typeof value === "string");
 }

@@ -124,7 +124,12 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
     },
   },
   SvcIngressClassParameters: {
-    full: { defaultAnnotations: { [size]: "1k" }, accessLog: false },
+    full: {
+      defaultAnnotations: { [size]: "1k" },
+      annotations: "ingress-nginx",
+      nginxConfig: { "proxy-read-timeout": "7" },
+      accessLog: false,
+    },
     fields: {
       defaultAnnotations: [
         ...taken({ [size]: "2k" }),
@@ -141,6 +146,18 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
         ),
         ...refused([], "x", { [size]: 1024 }, { [size]: ["1k"] }, { [size]: "9".repeat(65_537) }),
         ...refused(Object.fromEntries(Array.from({ length: 129 }, (_, index) => [`key-${index}`, "x"]))),
+      ],
+      annotations: [
+        ...taken("ingress-nginx"),
+        ...equalTo(undefined, null),
+        ...refused("nginx", "", 1, true, ["ingress-nginx"]),
+      ],
+      nginxConfig: [
+        ...taken({ "proxy-read-timeout": "8" }, { "use-gzip": "true" }),
+        ...equalTo(undefined, {}, null, { "worker-processes": "4" }),
+        ...ignoredFor(undefined, { "proxy-read-timeout": "8s" }, { "no-such-key": "x" }, { hsts: "yes" }),
+        ...refused([], "x", { "use-gzip": true }, { a: "9".repeat(65_537) }),
+        ...refused(Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`key-${index}`, "x"]))),
       ],
       accessLog: [...taken(false), ...equalTo(undefined, true, null), ...refused("no", 0, {})],
     },

@@ -26,12 +26,18 @@ describe("heldPart", () => {
     });
   });
 
-  it("only the CA bundle of a ConfigMap is kept", () => {
+  it("only the CA bundle, settings of one line and snippets of a ConfigMap are kept", () => {
     const configMap = {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata,
-      data: { "ca.crt": "PEM", other: "x".repeat(1000) },
+      data: {
+        "ca.crt": "PEM\nPEM",
+        "proxy-body-size": "8m\n",
+        "server-snippet": "deny all;\nallow all;",
+        "application.properties": "a=b",
+        status: "line\nline",
+      },
       binaryData: { blob: "AAAA" },
       immutable: true,
     };
@@ -39,9 +45,16 @@ describe("heldPart", () => {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: plain,
-      data: { "ca.crt": "PEM" },
+      data: { "ca.crt": "PEM\nPEM", "proxy-body-size": "8m\n", "server-snippet": "deny all;\nallow all;" },
     });
-    expect(held({ ...configMap, data: { other: "x" } })).not.to.have.property("data");
+    expect(held({ ...configMap, data: { "a.json": "{}" } })).not.to.have.property("data");
+    expect(held({ ...configMap, data: null })).not.to.have.property("data");
+  });
+
+  it("at most 64 KiB of the settings of a ConfigMap are kept, and its CA bundle", () => {
+    const data = { a: "x".repeat(40_000), b: "x".repeat(40_000), "ca.crt": "x".repeat(100_000) };
+    const kept = held({ apiVersion: "v1", kind: "ConfigMap", metadata, data }) as { data?: object };
+    expect(Object.keys(kept.data ?? {})).to.deep.equal(["a", "ca.crt"]);
   });
 });
 

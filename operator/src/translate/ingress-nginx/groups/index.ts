@@ -9,6 +9,7 @@ import { customHeadersGroup } from "./custom-headers.ts";
 import { errors } from "./errors.ts";
 import { forwarding } from "./forwarding.ts";
 import { fixedSettings } from "./fixed-settings.ts";
+import { config } from "./config.ts";
 import type { Group } from "./group.ts";
 import { routing } from "./routing.ts";
 import { hsts } from "./hsts.ts";
@@ -21,6 +22,7 @@ import { responseRewrites } from "./response-rewrites.ts";
 import { upstreamVhostGroup } from "./upstream-vhost.ts";
 
 export const groups: readonly Group[] = [
+  config,
   routing,
   redirects,
   bodySize,
