@@ -39,7 +39,8 @@ const checkFieldSchema = z.object({ name: z.string(), value: requestTemplateSche
 const answerTimeSchema = z.object({
   /** Absent: of any status. */
   statuses: z.array(z.int()).readonly().optional(),
-  ms: z.int().positive(),
+  /** In milliseconds; 0: they are not. */
+  ms: z.int().min(0),
 });
 
 /**

@@ -126,6 +126,28 @@ function partOf(name: string, { statics, groups = false }: TemplateOptions): Tem
 export const templateVariables = (template: RequestTemplate): readonly TemplateVariable[] =>
   template.filter((part) => typeof part !== "string");
 
+/** Fields that many clients send alike. */
+const sharedFields: ReadonlySet<string> = new Set([
+  ...["host", "user-agent", "referer", "origin", "connection", "upgrade", "via", "forwarded", "range"],
+  ...["accept", "accept-encoding", "accept-language", "accept-charset", "cache-control", "content-type"],
+  ...["x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-forwarded-scheme", "x-scheme"],
+]);
+
+/** Whether a variable can tell one client from another: credentials, cookies, its own fields, its address. */
+export function identifiesClient(part: TemplateVariable): boolean {
+  switch (part.variable) {
+    case "http":
+      return !sharedFields.has(part.name);
+    case "cookie":
+    case "remote_user":
+    case "remote_addr":
+    case "binary_remote_addr":
+      return true;
+    default:
+      return false;
+  }
+}
+
 /** The text that a template without variables stands for; undefined where it has one. */
 export const literalOf = (template: RequestTemplate): string | undefined =>
   template.every((part) => typeof part === "string") ? template.join("") : undefined;

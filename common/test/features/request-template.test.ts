@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  identifiesClient,
   literalOf,
   parseRequestTemplate,
   requestTemplateSchema,
@@ -89,6 +90,14 @@ describe("parseRequestTemplate", () => {
   it("a template is what the schema of the snapshot takes", () => {
     const template = parsed("$1-$host-$cookie_a", { groups: true });
     assert.deepEqual(requestTemplateSchema.parse(JSON.parse(JSON.stringify(template))), template);
+  });
+
+  it("credentials, cookies, own fields and addresses identify a client, and other variables do not", () => {
+    const identifying =
+      "$http_authorization$cookie_a$http_x_token$remote_user$remote_addr$binary_remote_addr";
+    assert.ok(templateVariables(parsed(identifying)).every(identifiesClient));
+    const shared = "$host$http_host$http_user_agent$request_uri$arg_token$http_accept$scheme$request_method";
+    assert.ok(!templateVariables(parsed(shared)).some(identifiesClient));
   });
 
   it("a template can be written as text again", () => {

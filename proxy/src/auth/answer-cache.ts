@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { identifiesClient } from "@svc-gateway/common/features/request-template.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { fieldPairs, firstField, joinedField } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
@@ -30,7 +31,7 @@ export function createAnswerCache(
 ): AnswerCache {
   const { key: template, times } = check.cache;
   const parts = compileTemplateParts(template);
-  const isOfClient = template.map((part) => typeof part !== "string" && ofClient.has(part.variable));
+  const isOfClient = template.map((part) => typeof part !== "string" && identifiesClient(part));
   const identity = JSON.stringify(check);
   const kept = new Set([...check.responseHeaders, "www-authenticate"]);
   return {
@@ -56,15 +57,6 @@ export function createAnswerCache(
     },
   };
 }
-
-const ofClient: ReadonlySet<string> = new Set([
-  "http",
-  "cookie",
-  "arg",
-  "remote_user",
-  "remote_addr",
-  "binary_remote_addr",
-]);
 
 /** How long the service says that its answer holds, in milliseconds; undefined: it does not say. */
 function freshFor(headers: HeaderList): number | undefined {

@@ -121,3 +121,6 @@ export const configMapNotFound = (place: Place, message: string): Diagnostic =>
 /** Settings that protect less than they seem to. */
 export const riskyConfig = (place: Place, message: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(place, message);
+/** A cache of answers whose key is the same for several clients. */
+export const sharedAuthCache = (place: Place, message: string): Diagnostic =>
+  finding("error", "SharedAuthCache")(place, message);

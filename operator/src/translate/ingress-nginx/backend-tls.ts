@@ -67,6 +67,9 @@ export function readBackendTls(
 
 const unverified: BackendTls = { hostname: "", unverified: true };
 
+/** Connections with TLS that are not verified. */
+export const unverifiedTls = (context: GroupContext): EndpointVariant => provide(unverified, context);
+
 /** A resource whose name is the hash of its content: equal settings are one resource, of whichever Ingress. */
 function provide(tls: BackendTls, { provide: add }: GroupContext): EndpointVariant {
   const id = `tls-${sha256Hex(canonicalJson(tls)).slice(0, 32)}`;

@@ -30,7 +30,7 @@ export const authUrl = declare({
   shownDefault: "none",
   configKey: "global-auth-url",
   own: ["ext-auth"],
-  served: "not-yet",
+  served: "served",
   meaning: "The URL that is asked about every request: 2xx lets it in.",
   here: "As there.",
 });
@@ -44,7 +44,7 @@ export const authMethod = declare({
   protective: true,
   shownDefault: "`GET`",
   configKey: "global-auth-method",
-  served: "not-yet",
+  served: "served",
   meaning: "The method of requests to `auth-url`.",
   here: "As there.",
 });
@@ -57,7 +57,7 @@ export const authSignin = declare({
   scope: "location",
   shownDefault: "none",
   configKey: "global-auth-signin",
-  served: "not-yet",
+  served: "served",
   meaning: "The URL that clients are redirected to instead of 401.",
   here: "As there.",
 });
@@ -71,7 +71,7 @@ export const authSigninRedirectParam = declare({
   builtIn: "rd",
   shownDefault: "`rd`",
   configKey: "global-auth-signin-redirect-param",
-  served: "not-yet",
+  served: "served",
   meaning: "The query parameter of `auth-signin` with the URL to return to.",
   here: "As there.",
 });
@@ -87,7 +87,7 @@ export const authResponseHeaders = declare({
   protective: true,
   shownDefault: "none",
   configKey: "global-auth-response-headers",
-  served: "not-yet",
+  served: "served",
   meaning: "Headers of an allowing answer that are sent upstream.",
   here: "As there.",
 });
@@ -100,7 +100,7 @@ export const authProxySetHeaders = declare({
   scope: "location",
   protective: true,
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "The ConfigMap with headers of requests to `auth-url`.",
   here: "As there.",
 });
@@ -114,7 +114,7 @@ export const authRequestRedirect = declare({
   protective: true,
   shownDefault: "the URI of the request",
   configKey: "global-auth-request-redirect",
-  served: "not-yet",
+  served: "served",
   meaning: "The value of `X-Auth-Request-Redirect` of requests to `auth-url`.",
   here: "As there.",
 });
@@ -129,7 +129,7 @@ export const authAlwaysSetCookie = declare({
   builtIn: false,
   shownDefault: "false",
   configKey: "global-auth-always-set-cookie",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether the cookie of the answer is added to responses of every status.",
   here: "As there.",
   isNeutral: (value) => !value,
@@ -144,7 +144,7 @@ export const authCacheKey = declare({
   protective: true,
   shownDefault: "none: no cache",
   configKey: "global-auth-cache-key",
-  served: "not-yet",
+  served: "served",
   meaning: "The key under which answers of `auth-url` are cached.",
   here: "As there; a key without any part of the client is answered 503 (`SharedAuthCache`).",
 });
@@ -162,7 +162,7 @@ export const authCacheDuration = declare({
   protective: true,
   shownDefault: "`200 202 401 5m`",
   configKey: "global-auth-cache-duration",
-  served: "not-yet",
+  served: "served",
   meaning: "The statuses of answers that are cached, and for how long.",
   here: "As there.",
 });
@@ -231,7 +231,7 @@ export const enableGlobalAuth = declare({
   scope: "location",
   builtIn: true,
   shownDefault: "true",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether `global-auth-url` of the ConfigMap is asked.",
   here: "As there.",
   isNeutral: (value) => value,

@@ -12,6 +12,7 @@ import { fixedSettings } from "./fixed-settings.ts";
 import { config } from "./config.ts";
 import type { Group } from "./group.ts";
 import { routing } from "./routing.ts";
+import { extAuth } from "./ext-auth.ts";
 import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
 import { redirects } from "./redirects.ts";
@@ -28,6 +29,7 @@ export const groups: readonly Group[] = [
   bodySize,
   addresses,
   basicAuth,
+  extAuth,
   hsts,
   forwarding,
   cors,

@@ -1,0 +1,265 @@
+/** Authentication by URL. See docs/ingress-nginx.md, "Authentication by URL". */
+import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import {
+  identifiesClient,
+  literalOf,
+  parseRequestTemplate,
+  templateVariables,
+  type RequestTemplate,
+  type TemplateOptions,
+} from "@svc-gateway/common/features/request-template.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { describeProblem } from "../../diagnostics/define-finding.ts";
+import { backendNotVerified, sharedAuthCache } from "../../diagnostics/ingress-nginx.ts";
+import type { NginxAnnotation } from "../annotations/declare.ts";
+import {
+  authAlwaysSetCookie,
+  authCacheDuration,
+  authCacheKey,
+  authMethod,
+  authProxySetHeaders,
+  authRequestRedirect,
+  authResponseHeaders,
+  authSignin,
+  authSigninRedirectParam,
+  authUrl,
+  enableGlobalAuth,
+} from "../annotations/ext-auth.ts";
+import { findAuthService, splitUrl } from "../auth-target.ts";
+import { backendsOf, backendOfPath, type PathBackend } from "../path-backends.ts";
+import { readCacheTimes } from "../cache-times.ts";
+import { readConfigMapFields } from "../config-map-fields.ts";
+import { isExempt } from "../exempt-paths.ts";
+import type { NginxReader } from "../reader.ts";
+import type { Group, GroupContext } from "./group.ts";
+
+/** As the read timeout of ingress-nginx. */
+const timeoutMs = 60_000;
+
+const partners = [
+  ...[authMethod, authSignin, authSigninRedirectParam, authResponseHeaders, authProxySetHeaders],
+  ...[authRequestRedirect, authAlwaysSetCookie, authCacheKey, authCacheDuration],
+];
+
+export const extAuth: Group = (read, context) => {
+  const { ingress, nginx, isWritten } = context;
+  const url = read(authUrl);
+  const isGlobal = read.sourceOf(authUrl) === "config";
+  if (url === undefined || (isGlobal && read(enableGlobalAuth) === false)) {
+    // An `auth-url` that cannot be read has closed the paths already.
+    if (!isWritten(authUrl)) reportPartners(read, context, "has no effect without auth-url");
+    return {};
+  }
+  if (isGlobal) reportPartners(read, context, "has no effect beside global-auth-url");
+  const setting: Setting = (annotation) => {
+    if (isGlobal) return (nginx.config.defaults.get(annotation.name) ?? annotation.builtIn) as never;
+    const source = read.sourceOf(annotation);
+    return source === "annotation" || source === "class" ? read(annotation) : annotation.builtIn;
+  };
+  const checks = readChecks(url, setting, context);
+  if (checks === undefined) return {};
+  const { noAuthLocations } = nginx.config.keys;
+  return {
+    onHost: (path, facts) => {
+      if (isExempt(path, noAuthLocations, ingress, facts)) return undefined;
+      const check = checks(backendOfPath(ingress, path));
+      return { "ext-auth": check === undefined ? [{}] : [{ url: check }] };
+    },
+  };
+};
+
+/** The value of an annotation that belongs to the URL: to that of the ConfigMap only others of the ConfigMap do. */
+type Setting = <T>(annotation: NginxAnnotation<T>) => T | undefined;
+
+function reportPartners(read: NginxReader, { noEffect }: GroupContext, why: string): void {
+  for (const partner of partners) {
+    if (read.sourceOf(partner) === "annotation") noEffect(partner, why);
+  }
+}
+
+/** Closes the paths, for a result that is not there. */
+const refuseWith =
+  ({ close }: GroupContext) =>
+  (annotation: Pick<NginxAnnotation, "name">, why: string): undefined => {
+    close(annotation, why);
+    return undefined;
+  };
+
+/** The check of the route to each backend; undefined: the paths are closed. */
+function readChecks(
+  url: string,
+  setting: Setting,
+  context: GroupContext,
+): ((backend: PathBackend) => UrlCheck | undefined) | undefined {
+  const refuse = refuseWith(context);
+  const parts = splitUrl(url);
+  if (!parts.ok) return refuse(authUrl, describeProblem(parts.error));
+  const common = readCommon(setting, context);
+  if (common === undefined) return undefined;
+  const checks = new Map<string, UrlCheck>();
+  // Most URLs do not depend on the backend: all of them have the same check then.
+  const backends = /service_(?:name|port)/i.test(url)
+    ? backendsOf(context.ingress)
+    : backendsOf(context.ingress).slice(0, 1);
+  for (const backend of backends) {
+    const options = optionsOf(context, backend);
+    const authority = parseRequestTemplate(parts.value.authority, options);
+    const target = parseRequestTemplate(parts.value.target, options);
+    if (!authority.ok) return refuse(authUrl, describeProblem(authority.error));
+    if (!target.ok) return refuse(authUrl, describeProblem(target.error));
+    const { scheme } = parts.value;
+    const host = literalOf(authority.value);
+    const service = host === undefined ? undefined : findAuthService({ scheme, authority: host }, context);
+    if (service?.ok === false) return refuse(authUrl, describeProblem(service.error));
+    if (service?.value !== undefined && scheme === "https" && !mayAskUnverified(context)) return undefined;
+    checks.set(backends.length === 1 ? "" : keyOf(backend), {
+      ...{ scheme, authority: authority.value, target: target.value },
+      ...(service?.value !== undefined && { service: service.value }),
+      ...common,
+    });
+  }
+  return (backend) => checks.get("") ?? checks.get(keyOf(backend));
+}
+
+/** Reports that the service is not verified; false, and the paths closed, where that is forbidden. */
+function mayAskUnverified({ nginx, report, close }: GroupContext): boolean {
+  if (nginx.settings.requireBackendVerification) {
+    close(
+      authUrl,
+      "the certificate of the Service would not be verified (--ingress-nginx-require-backend-verification)",
+    );
+    return false;
+  }
+  report(authUrl, (place) =>
+    backendNotVerified(
+      place,
+      "connections to the Service of auth-url are encrypted, but its certificate is not verified, unless a BackendTLSPolicy applies to it",
+    ),
+  );
+  return true;
+}
+
+const keyOf = ({ name, port }: PathBackend): string => `${name}/${port}`;
+
+const optionsOf = ({ namespace, ingress }: GroupContext, backend: PathBackend): TemplateOptions => ({
+  statics: {
+    namespace,
+    ingress_name: ingress.metadata.name,
+    service_name: backend.name,
+    service_port: backend.port,
+  },
+});
+
+type Common = Omit<UrlCheck, "scheme" | "authority" | "target" | "service">;
+
+/** All but the URL; undefined: the paths are closed. */
+function readCommon(setting: Setting, context: GroupContext): Common | undefined {
+  const method = setting(authMethod);
+  const set = readFields(setting, method !== undefined, context);
+  const cache = readCache(setting, context);
+  if (set === undefined || cache === "closed") return undefined;
+  const signIn = readSignIn(setting, context);
+  return {
+    method: method ?? "GET",
+    timeoutMs,
+    set,
+    responseHeaders: readResponseHeaders(setting, context),
+    ...(signIn !== undefined && { signIn }),
+    ...(setting(authAlwaysSetCookie) === true && { alwaysSetsCookie: true }),
+    ...(cache !== undefined && { cache }),
+  };
+}
+
+/** The fields that ingress-nginx sends, and those of the ConfigMap in their place. */
+function readFields(
+  setting: Setting,
+  hasMethod: boolean,
+  context: GroupContext,
+): UrlCheck["set"] | undefined {
+  const { namespace, ingress } = context;
+  const refuse = refuseWith(context);
+  const statics = { namespace, ingress_name: ingress.metadata.name };
+  const parse = (text: string): Result<RequestTemplate> => parseRequestTemplate(text, { statics });
+  const fields = new Map<string, { readonly name: string; readonly value: RequestTemplate }>();
+  const add = (name: string, text: string): Result<RequestTemplate> => {
+    const value = parse(text);
+    if (value.ok) fields.set(name.toLowerCase(), { name, value: value.value });
+    return value;
+  };
+  add("X-Original-URL", "$scheme://$http_host$request_uri");
+  add("X-Original-Method", "$request_method");
+  add("X-Sent-From", "nginx-ingress-controller");
+  add("X-Real-IP", "$remote_addr");
+  add("X-Forwarded-For", "$remote_addr");
+  add("X-Request-ID", "$req_id");
+  if (hasMethod) {
+    add("X-Original-URI", "$request_uri");
+    add("X-Scheme", "$pass_access_scheme");
+  }
+  const redirect = add("X-Auth-Request-Redirect", setting(authRequestRedirect) ?? "$request_uri");
+  if (!redirect.ok) return refuse(authRequestRedirect, describeProblem(redirect.error));
+  const reference = setting(authProxySetHeaders);
+  if (reference === undefined) return [...fields.values()];
+  const ofMap = readConfigMapFields(reference, context);
+  if (!ofMap.ok) return refuse(authProxySetHeaders, describeProblem(ofMap.error));
+  for (const { name, value } of ofMap.value) {
+    // Values of ConfigMaps come in wire form, templates are read from text.
+    const added = add(name, Buffer.from(value, "latin1").toString("utf8"));
+    if (!added.ok) return refuse(authProxySetHeaders, `${name}: ${describeProblem(added.error)}`);
+  }
+  return [...fields.values()];
+}
+
+function readResponseHeaders(setting: Setting, { differs }: GroupContext): readonly string[] {
+  const names = [...new Set((setting(authResponseHeaders) ?? []).map((name) => name.toLowerCase()))];
+  const refused = names.filter((name) => !mayBeIdentityHeader(name));
+  if (refused.length > 0) {
+    differs(authResponseHeaders, `${refused.join(", ")} cannot be set by a service and is left out`);
+  }
+  return names.filter(mayBeIdentityHeader);
+}
+
+/** The URL to sign in at, with the one to return to; undefined: there is none. */
+function readSignIn(setting: Setting, context: GroupContext): RequestTemplate | undefined {
+  const url = setting(authSignin);
+  if (url === undefined) return undefined;
+  const param = setting(authSigninRedirectParam) ?? "rd";
+  const query = url.includes("?") ? url.slice(url.indexOf("?") + 1) : "";
+  const isThere = query
+    .split("&")
+    .some((pair) => pair.startsWith(`${param}=`) && pair.length > param.length + 1);
+  const returnTo = `${param}=$pass_access_scheme://$http_host$escaped_request_uri`;
+  const text = isThere ? url : `${url}${query === "" ? (url.includes("?") ? "" : "?") : "&"}${returnTo}`;
+  const { namespace, ingress } = context;
+  const template = parseRequestTemplate(text, {
+    statics: { namespace, ingress_name: ingress.metadata.name },
+  });
+  if (template.ok) return template.value;
+  context.ignore(authSignin, describeProblem(template.error));
+  return undefined;
+}
+
+/** What is remembered of answers; undefined: nothing is. */
+function readCache(setting: Setting, context: GroupContext): UrlCheck["cache"] | "closed" | undefined {
+  const { close, namespace, ingress } = context;
+  const text = setting(authCacheKey);
+  if (text === undefined) return undefined;
+  const key = parseRequestTemplate(text, { statics: { namespace, ingress_name: ingress.metadata.name } });
+  if (!key.ok) {
+    close(authCacheKey, describeProblem(key.error));
+    return "closed";
+  }
+  if (!templateVariables(key.value).some(identifiesClient)) {
+    close(
+      authCacheKey,
+      "the key has no part that differs between clients, such as $http_authorization or $cookie_<name>, so that one would get the answer of another",
+      sharedAuthCache,
+    );
+    return "closed";
+  }
+  const times = readCacheTimes(setting(authCacheDuration) ?? ["200 202 401 5m"]);
+  if (times.ok) return { key: key.value, times: times.value };
+  close(authCacheDuration, describeProblem(times.error));
+  return "closed";
+}
