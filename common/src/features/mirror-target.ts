@@ -4,19 +4,34 @@ import { isNamespaceName } from "../values/namespaced-name.ts";
 import { parsePort } from "../values/port.ts";
 import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineTranslatedFeature } from "./definition.ts";
+import { requestTemplateSchema } from "./request-template.ts";
+
+/** A URL that copies are sent to in place of that of the request. */
+const mirrorUrlSchema = z.object({
+  scheme: z.enum(["http", "https"]),
+  /** `Host` of copies: `host[:port]`. */
+  authority: requestTemplateSchema,
+  /** Path and query. */
+  target: requestTemplateSchema,
+  withoutBody: z.literal(true).optional(),
+  /** Whether a host that the gateway serves itself gets copies through its own routes, before any endpoint. */
+  servedHosts: z.literal(true).optional(),
+});
 
 /** Where copies of a route's requests go. See docs/features/mirror-target.md. */
 export const mirrorTargetSchema = z
   .array(
     z.object({
-      /** `namespace/name` of the Service, for logs and metrics. */
+      /** `namespace/name` of the Service, or the host of the URL, for logs and metrics. */
       service: z.string(),
-      /** Name of the endpoint set, `namespace/service/port`. */
-      endpoints: z.string(),
+      /** Name of the endpoint set, `namespace/service/port`; absent: only a host that the gateway serves itself gets copies. */
+      endpoints: z.string().optional(),
       /** As for a backend. */
       protocol: z.enum(["http1", "http2"]),
       /** The share of the requests that is copied, drawn for each of them; absent: all. */
       fraction: z.object({ numerator: z.int().min(0), denominator: z.int().min(1) }).optional(),
+      /** The URL of copies; absent: that of the request, with its host. */
+      url: mirrorUrlSchema.optional(),
     }),
   )
   .min(1);

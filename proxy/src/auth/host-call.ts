@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchange/exchange.ts";
-import type { HeaderList } from "../message/message.ts";
+import type { HeaderList, RequestBody } from "../message/message.ts";
 
 /** A question to a host that the gateway serves itself, on behalf of the client of another request. */
 export type HostQuestion = {
@@ -11,6 +11,8 @@ export type HostQuestion = {
   /** Without Host. */
   readonly headers: HeaderList;
   readonly timeoutMs: number;
+  /** Absent: it has none. */
+  readonly body?: RequestBody | null;
 };
 
 /** What a host answers; its body is discarded. */

@@ -6,7 +6,7 @@ import { hostOf } from "../message/authority.ts";
 import { firstField, joinedField, keptFields, plainName } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList, ResponseHead } from "../message/message.ts";
-import { compileRequestTemplate } from "../routing/request-template.ts";
+import { compileRequestTemplate, escapeUrl, originForm } from "../routing/request-template.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import type { AuthStore } from "./auth-store.ts";
@@ -141,7 +141,7 @@ function compileStart(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironmen
   return (exchange: Exchange): HostCall | LocalReply => {
     const authority = authorityOf(exchange);
     if (hostOf(authority) === undefined) return malformedUrl;
-    const target = originForm(escapeUrl(targetOf(exchange)));
+    const target = originForm(targetOf(exchange));
     const question = { scheme, authority, method, target, headers: fieldsOf(exchange), timeoutMs };
     const own = asksHosts ? auth.askHost(question, exchange) : undefined;
     if (own !== undefined) return own;
@@ -194,10 +194,3 @@ function compileFields({ set, responseHeaders }: UrlCheck): (exchange: Exchange)
 }
 
 const isCredential = (name: string): boolean => /^(?:authorization|cookie)$/i.test(name);
-
-/** A target that begins with its path (RFC 9112 3.2.1). */
-const originForm = (target: string): string => (target.startsWith("/") ? target : `/${target}`);
-
-/** Percent-encodes what no URL holds: spaces and octets outside ASCII, as `$uri` may bring them. */
-const escapeUrl = (url: string): string =>
-  url.replaceAll(/[^!-~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);

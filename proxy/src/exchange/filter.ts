@@ -1,6 +1,6 @@
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import type { LocalReply } from "../message/local-reply.ts";
-import type { BodySink, HeaderList, ResponseHead } from "../message/message.ts";
+import type { BodySink, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -66,11 +66,33 @@ export type RetryCondition = NonNullable<Retry["conditions"]>[number];
 
 /** One place that gets copies of requests. */
 export type MirrorPlan = {
-  /** The present upstream. */
-  readonly upstream: () => Upstream;
+  /** `namespace/name` of the Service, or a host. */
+  readonly service: string;
+  /** The present upstream; undefined: there is only a host that the gateway serves. */
+  readonly upstream: (() => Upstream) | undefined;
   /** The share of requests that are copied, 0 to 1. */
   readonly share: number;
+  /** Undefined: the copy has the URL and body of the request. */
+  readonly url: MirrorUrl | undefined;
 };
+
+/** What copies have in place of the URL of their request. */
+export type MirrorUrl = {
+  readonly authorityOf: (exchange: Exchange) => string;
+  readonly targetOf: (exchange: Exchange) => string;
+  readonly withoutBody: boolean;
+  /** Sends a copy through the routes of the gateway; answers undefined when it does not serve the host. */
+  readonly sendToHost: ((exchange: Exchange, copy: HostCopy) => HostCopyCall | undefined) | undefined;
+};
+
+type HostCopy = {
+  readonly headers: HeaderList;
+  readonly body: RequestBody | null;
+  readonly timeoutMs: number;
+};
+
+/** The answer of the host; undefined when there is none in time. */
+type HostCopyCall = { readonly answer: Promise<{ readonly status: number } | undefined> };
 
 /** The errors that a Service answers in place of the proxy and of backends (docs/features/error-pages.md). */
 export type ErrorPagePlan = {

@@ -18,7 +18,7 @@ export const createHostQuestions =
     if (host === undefined) return undefined;
     const listener = findListener(views(), question, host, waiting);
     if (listener === undefined) return undefined;
-    const stream = new QuestionStream(question.timeoutMs);
+    const stream = new QuestionStream(question);
     const { method, target, authority, headers } = question;
     handler(
       connectionTo(listener, host, waiting.connection),
@@ -83,7 +83,7 @@ const maxReadBytes = 65_536;
 
 /** The client's side of a question: keeps the head of the response and discards its body. */
 class QuestionStream implements ClientStream, HostCall {
-  readonly body = null;
+  readonly body: ClientStream["body"];
   readonly canUpgrade = false;
   readonly answer: Promise<HostAnswer | undefined>;
   bytesSent = 0;
@@ -96,7 +96,8 @@ class QuestionStream implements ClientStream, HostCall {
   private isOver = false;
   private readonly timer: AwakeTimer;
 
-  constructor(timeoutMs: number) {
+  constructor({ timeoutMs, body = null }: Pick<HostQuestion, "timeoutMs" | "body">) {
+    this.body = body;
     this.answer = new Promise((resolve) => (this.settle = resolve));
     this.timer = new AwakeTimer(() => this.cancel(), timeoutMs);
   }

@@ -1,6 +1,8 @@
 import type { Duplex } from "node:stream";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { MirrorPlan, MirrorUrl } from "../exchange/filter.ts";
+import { hostOf } from "../message/authority.ts";
 import { keptFields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
@@ -8,13 +10,7 @@ import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
-import type {
-  Selection,
-  Upstream,
-  UpstreamHandler,
-  UpstreamStream,
-  UpstreamClient,
-} from "../upstream/upstream.ts";
+import type { Selection, UpstreamHandler, UpstreamStream, UpstreamClient } from "../upstream/upstream.ts";
 import type { BodyMemory } from "./held-body.ts";
 import { MirrorBody } from "./mirror-body.ts";
 import type { OutgoingBody } from "./outgoing-body.ts";
@@ -41,42 +37,71 @@ export type MirrorOwner = {
 export class MirrorRequest implements UpstreamHandler {
   private readonly mirrors: MirrorOwner;
   private readonly exchange: Exchange;
-  private readonly upstream: Upstream;
+  private readonly plan: MirrorPlan;
   private readonly startedAtMs = performance.now();
   private selection: Selection | undefined = undefined;
   private address = "";
   private status = 0;
   private body: MirrorBody | null = null;
-  private stream: UpstreamStream | undefined = undefined;
+  private stream: Pick<UpstreamStream, "abort"> | undefined = undefined;
   private timer: AwakeTimer | undefined = undefined;
   private done = false;
 
-  constructor(mirrors: MirrorOwner, exchange: Exchange, upstream: Upstream) {
+  constructor(mirrors: MirrorOwner, exchange: Exchange, plan: MirrorPlan) {
     this.mirrors = mirrors;
     this.exchange = exchange;
-    this.upstream = upstream;
+    this.plan = plan;
   }
 
-  start(selection: Selection, original: OutgoingBody | null): void {
-    const { exchange, upstream, mirrors } = this;
+  /** Sends the copy; false when there is neither a host of the gateway nor an endpoint to send it to. */
+  start(original: OutgoingBody | null): boolean {
+    return this.startToHost(original) || this.startToEndpoint(original);
+  }
+
+  private startToHost(original: OutgoingBody | null): boolean {
+    const { exchange, plan } = this;
+    const { url } = plan;
+    if (url?.sendToHost === undefined) return false;
+    const body = url.withoutBody || original === null ? null : new MirrorBody(this.mirrors.memory);
+    const headers = withoutHost(withoutCredentials(exchange.headers));
+    const call = url.sendToHost(exchange, { headers, body, timeoutMs });
+    if (call === undefined) return false;
+    if (body !== null) original?.tap(body);
+    this.body = body;
+    void call.answer.then((answer) => {
+      this.status = answer?.status ?? 502;
+      if (answer === undefined) this.end("no answer");
+      else this.onEnd();
+    });
+    return true;
+  }
+
+  private startToEndpoint(original: OutgoingBody | null): boolean {
+    const { exchange, plan, mirrors } = this;
+    const { url } = plan;
+    const upstream = plan.upstream?.();
+    const selection = upstream?.pick(exchange);
+    if (upstream === undefined || selection === undefined) return false;
     this.selection = selection;
     this.address = selection.endpoint.address;
-    if (original !== null) {
+    if (original !== null && url?.withoutBody !== true) {
       this.body = new MirrorBody(mirrors.memory);
       original.tap(this.body);
     }
     this.timer = new AwakeTimer(() => this.expire(), timeoutMs);
+    const request = upstreamRequestOf(exchange, upstream, {
+      headers: withoutCredentials(exchange.headers),
+      body: this.body,
+      upgrade: undefined,
+      expectContinue: false,
+    });
     this.stream = sendSelected(
       mirrors.deps.client,
       selection,
-      upstreamRequestOf(exchange, upstream, {
-        headers: withoutCredentials(exchange.headers),
-        body: this.body,
-        upgrade: undefined,
-        expectContinue: false,
-      }),
+      url === undefined ? request : { ...request, ...addressOf(url, exchange) },
       this,
     );
+    return true;
   }
 
   private expire(): void {
@@ -117,11 +142,11 @@ export class MirrorRequest implements UpstreamHandler {
     if (this.done) return;
     this.done = true;
     this.timer?.clear();
-    const { mirrors, exchange, upstream } = this;
+    const { mirrors, exchange, plan } = this;
     this.body?.release();
     mirrors.ended();
     if (this.body?.incomplete === true) mirrors.countLimit("mirror-body");
-    if (error !== undefined && !blameless) mirrors.warn(exchange, upstream.service, error);
+    if (error !== undefined && !blameless) mirrors.warn(exchange, plan.service, error);
     const { accessLog } = mirrors.deps;
     const { route } = exchange;
     if (!accessLog.enabled || route?.accessLog === false) return;
@@ -132,7 +157,7 @@ export class MirrorRequest implements UpstreamHandler {
       pattern: route?.pattern ?? "/",
       status: this.status,
       routeId: route?.id ?? "",
-      upstream: upstream.service,
+      upstream: plan.service,
       upstreamAddr: this.address,
       durationMs: Math.round(performance.now() - this.startedAtMs),
       bytesSent: 0,
@@ -146,6 +171,18 @@ export class MirrorRequest implements UpstreamHandler {
 
 const withoutCredentials = (headers: ReadonlyHeaderList): HeaderList =>
   keptFields(headers, (name) => !credentials.has(name.toLowerCase()));
+
+const withoutHost = (headers: ReadonlyHeaderList): HeaderList =>
+  keptFields(headers, (name) => name.toLowerCase() !== "host");
+
+/** A client may decide about parts of the host; one that is none would be a malformed request. */
+function addressOf(
+  { authorityOf, targetOf }: MirrorUrl,
+  exchange: Exchange,
+): { readonly target: string; readonly authority?: string } {
+  const authority = authorityOf(exchange);
+  return { target: targetOf(exchange), ...(hostOf(authority) !== undefined && { authority }) };
+}
 
 export type MirrorDependencies = {
   readonly client: UpstreamClient;

@@ -30,25 +30,23 @@ export class Mirrors implements MirrorOwner {
 
   /** Sends the copies that the exchange's plans ask for; `body` is its body, which has not been started. */
   copy(exchange: Exchange, body: OutgoingBody | null): void {
-    // A tunnel is a conversation of two, which cannot be copied.
-    if (exchange.upgrade !== undefined) return;
-    for (const { upstream: current, share } of exchange.mirrors) {
-      if (this.random() >= share) continue;
+    // A tunnel is a conversation of two, which cannot be copied; and a copy that the gateway serves itself is not copied again.
+    if (exchange.upgrade !== undefined || exchange.connection.isQuestion === true) return;
+    for (const plan of exchange.mirrors) {
+      if (this.random() >= plan.share) continue;
       if (this.active >= maxConcurrent) {
         this.countLimit("mirror-requests");
         continue;
       }
-      const upstream = current();
-      const selection = upstream.pick(exchange);
-      if (selection === undefined) {
-        this.warn(exchange, upstream.service, "no endpoint");
+      this.active++;
+      if (!new MirrorRequest(this, exchange, plan).start(body)) {
+        this.active--;
+        this.warn(exchange, plan.service, plan.upstream === undefined ? "host not served" : "no endpoint");
         continue;
       }
-      this.active++;
       this.deps.metrics.mirrorRequests
-        .with({ route: exchange.route?.id ?? "", upstream: upstream.service })
+        .with({ route: exchange.route?.id ?? "", upstream: plan.service })
         .inc();
-      new MirrorRequest(this, exchange, upstream).start(selection, body);
     }
   }
 

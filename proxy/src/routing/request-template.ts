@@ -148,3 +148,12 @@ const escapeOctet = (char: string): string =>
 const controls = /[\x00-\x1f\x7f]/g;
 
 const withoutControls = (value: string): string => value.replaceAll(controls, escapeOctet);
+
+/** Percent-encodes what no URL holds: spaces and octets outside ASCII, as `$uri` may bring them. */
+export const escapeUrl = (url: string): string => url.replaceAll(/[^!-~]/g, escapeOctet);
+
+/** The target of a request (RFC 9112 3.2.1) of a text that was put together: it begins with its path. */
+export function originForm(text: string): string {
+  const target = escapeUrl(text);
+  return target.startsWith("/") ? target : `/${target}`;
+}

@@ -1,4 +1,5 @@
 import { endpointsKey, type ResourceKey, type RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { HostTable, RouteProblem } from "../routing/host-table.ts";
@@ -174,12 +175,20 @@ function createUsesReader(): (routes: HostRoutes) => HostUses {
 
 function readUses({ routes }: HostRoutes): HostUses {
   const endpoints = new Set<string>();
+  const use = (name: string | undefined): void => {
+    if (name !== undefined) endpoints.add(name);
+  };
+  const useFeatures = (features: RouteFeatures | undefined): void => {
+    for (const mirror of features?.["mirror-target"] ?? []) use(mirror.endpoints);
+    use(features?.["error-pages"]?.page?.endpoints);
+    use(features?.["error-pages"]?.standIn?.endpoints);
+  };
   for (const { backends, features } of routes) {
-    for (const mirror of features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
+    useFeatures(features);
     for (const backend of backends) {
-      if (backend.endpoints !== undefined) endpoints.add(backend.endpoints);
-      if (backend.secureEndpoints !== undefined) endpoints.add(backend.secureEndpoints);
-      for (const mirror of backend.features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
+      use(backend.endpoints);
+      use(backend.secureEndpoints);
+      useFeatures(backend.features);
     }
   }
   return { routeIds: [...new Set(routes.map(({ id }) => id))], endpoints: [...endpoints] };

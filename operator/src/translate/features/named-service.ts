@@ -4,7 +4,7 @@ import { protocolOf, tcpPortsOf, type EndpointRef } from "../backends/service-po
 import type { FeatureContext } from "./context.ts";
 
 /** What a feature needs to send requests to a Service. */
-type NamedService = Pick<MirrorTarget[number], "service" | "endpoints" | "protocol">;
+type NamedService = Pick<MirrorTarget[number], "service" | "protocol"> & { readonly endpoints: string };
 
 /**
  * Resolves a Service of the Ingress's own namespace, and adds its endpoints to what the routes use. Undefined, with why in
