@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { RouteQuery } from "@svc-gateway/proxy/exchange/port-table.ts";
+import type { RouteQuery } from "@svc-gateway/proxy/exchange/route-query.ts";
 import { parseRequestAddress } from "@svc-gateway/proxy/message/authority.ts";
 import { isCleanQuery, normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 

@@ -24,6 +24,8 @@ export const routeMatchSchema = z.object({
   method: z.string().optional(),
   headers: z.array(valueMatchSchema).optional(),
   query: z.array(valueMatchSchema).optional(),
+  /** The first cookie of each name. Names are compared with their case. */
+  cookies: z.array(valueMatchSchema).optional(),
 });
 
 export type PathMatch = Readonly<z.infer<typeof pathMatchSchema>>;
@@ -33,4 +35,5 @@ export type RouteMatch = {
   readonly method?: string | undefined;
   readonly headers?: readonly ValueMatch[] | undefined;
   readonly query?: readonly ValueMatch[] | undefined;
+  readonly cookies?: readonly ValueMatch[] | undefined;
 };

@@ -3,6 +3,7 @@ import { pathLevelSchema, type PathLevel } from "../features/path-normalize.ts";
 import { routeFeaturesSchema, type RouteFeatures } from "../features/registry.ts";
 import { clientRulesSchema, type ClientRules } from "./client-certificate.ts";
 import { routeMatchSchema, type RouteMatch } from "./match.ts";
+import { sessionAffinitySchema, type SessionAffinity } from "./session-affinity.ts";
 
 /**
  * A share of a route's traffic. `endpoints` names an endpoint set (`namespace/service/port`); `status` instead
@@ -20,7 +21,15 @@ export const backendSchema = z.object({
   closes: z.literal(true).optional(),
   /** The endpoint set of requests that came over TLS, where it differs from `endpoints`. */
   secureEndpoints: z.string().optional(),
+  /** The session affinity of the route does not apply to it. */
+  unbound: z.literal(true).optional(),
   features: routeFeaturesSchema.optional(),
+});
+
+/** Weights of the backends, in their order, for requests that meet a condition. */
+export const backendChoiceSchema = z.object({
+  when: routeMatchSchema.omit({ path: true }),
+  weights: z.array(z.int().min(0).max(1_000_000)),
 });
 
 /** One match of one rule. Everything that happens to a matching request is data here. */
@@ -32,6 +41,10 @@ export const routeSchema = z.object({
   match: routeMatchSchema,
   /** An empty list, or weights that are all 0, answer 500. */
   backends: z.array(backendSchema),
+  /** The first one whose condition a request meets replaces the weights of the backends. */
+  choices: z.array(backendChoiceSchema).optional(),
+  /** Absent: the policies of the Services decide about sessions. */
+  affinity: sessionAffinitySchema.optional(),
   features: routeFeaturesSchema.optional(),
   /**
    * A default backend: tried only when no other route of the host matches, regular expressions included, although
@@ -89,13 +102,22 @@ export type Backend = Readonly<Omit<z.infer<typeof backendSchema>, "features">> 
   readonly features?: RouteFeatures | undefined;
 };
 export type Route = Readonly<
-  Omit<z.infer<typeof routeSchema>, "match" | "backends" | "features" | "source" | "clients">
+  Omit<
+    z.infer<typeof routeSchema>,
+    "match" | "backends" | "choices" | "affinity" | "features" | "source" | "clients"
+  >
 > & {
   readonly source: { readonly kind: string; readonly namespace: string; readonly name: string };
   readonly match: RouteMatch;
   readonly backends: readonly Backend[];
+  readonly choices?: readonly BackendChoice[] | undefined;
+  readonly affinity?: SessionAffinity | undefined;
   readonly features?: RouteFeatures | undefined;
   readonly clients?: ClientRules | undefined;
+};
+export type BackendChoice = {
+  readonly when: Omit<RouteMatch, "path">;
+  readonly weights: readonly number[];
 };
 export type ListenerFilter = { readonly features?: RouteFeatures | undefined };
 export type HostRoutes = {

@@ -1,8 +1,10 @@
+import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import type { PickRequest, Upstream } from "../upstream/upstream.ts";
 import type { Filter } from "./filter.ts";
+import type { RouteQuery } from "./route-query.ts";
 
 /**
  * A route prepared when a snapshot is applied, so that a request does no work that could be done once. It is the same one
@@ -26,15 +28,24 @@ export type CompiledRoute = {
   readonly clients: DemandedRules | undefined;
   /** Metric children of (listener port, route), looked up when a request has matched, so that only routes in use have series. */
   metricsOf(listener: string): RequestMetrics;
-  /** Picks the backend of the next request by weight; never throws. */
-  pickBackend(): CompiledBackend;
+  /** How it keeps sessions on endpoints; undefined: as the policies of its Services say. */
+  readonly affinity?: SessionAffinity | undefined;
+  /** Picks the backend of a request; never throws. */
+  readonly pickBackend: PickBackend;
 };
+
+export type PickBackend = (request: BackendRequest) => CompiledBackend;
+
+/** What the choice of a backend may look at; an Exchange is one. */
+export type BackendRequest = PickRequest & Pick<RouteQuery, "host" | "method">;
 
 /** A backend that requests can be sent to; `upstream` is always the present one. */
 export type CompiledUpstream = {
   readonly kind: "upstream";
   readonly upstream: Upstream;
   readonly filters: readonly Filter[];
+  /** The session affinity of the route does not apply to it. */
+  readonly unbound?: boolean;
   /** Each request gets a connection of its own. */
   readonly closes?: boolean;
   /** The backend of requests that came over TLS; undefined: the same one. */

@@ -1,3 +1,4 @@
+import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import { randomBytes } from "node:crypto";
 import type { HeldBody } from "../http/held-body.ts";
 import type { UpstreamGaps } from "../http/upstream-gaps.ts";
@@ -95,6 +96,8 @@ export class Exchange {
   /** Fields that checks add to the response, be it of the upstream or the proxy's own: see response-filters.ts. */
   clientFields: HeaderList | undefined = undefined;
 
+  /** How the session of the request is kept at its endpoint, where the route says so. */
+  affinity: SessionAffinity | undefined = undefined;
   /** The chosen backend wants a connection for this request only. */
   closesUpstream = false;
   /** Changes what the upstream has written into fields of its response, before anything is added to them. */

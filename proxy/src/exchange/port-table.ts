@@ -3,16 +3,7 @@ import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import type { Filter } from "./filter.ts";
-
-/** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
-export type RouteQuery = {
-  readonly host: string;
-  readonly path: string;
-  /** Query with its `?`, or empty. */
-  readonly query: string;
-  readonly method: string;
-  readonly headers: readonly string[];
-};
+import type { RouteQuery } from "./route-query.ts";
 
 /** The compiled routes of one port, always those that serve now. */
 export type PortTable = {

@@ -2,7 +2,7 @@ import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { CompiledRoute, CompiledUpstream } from "../exchange/compiled-route.ts";
 import { Exchange, type ExchangeOwner } from "../exchange/exchange.ts";
 import type { ErrorPagePlan, Filter } from "../exchange/filter.ts";
-import type { RouteQuery } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
 import { addressAsReceived, parseRequestAddress } from "../message/authority.ts";
 import { firstField } from "../message/fields.ts";
 import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
@@ -230,7 +230,8 @@ class Request implements ExchangeOwner, AttemptOwner {
 
   private forward(): void {
     const { exchange } = this;
-    const picked = exchange.route?.pickBackend();
+    exchange.affinity = exchange.route?.affinity;
+    const picked = exchange.route?.pickBackend(exchange);
     if (picked === undefined) return this.reply({ status: 500, error: "no backend" });
     const standIn = exchange.errorPages?.standIn;
     if (picked.kind === "status") {
@@ -239,6 +240,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     const backend = (exchange.secure ? picked.whenSecure : undefined) ?? picked;
     exchange.closesUpstream = backend.closes === true;
+    if (backend.unbound === true) exchange.affinity = undefined;
     exchange.backendFilters = backend.filters;
     for (const filter of backend.filters) {
       const verdict = filter.onRequest?.(exchange);

@@ -1,7 +1,8 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import type { RouteQuery, PortTable } from "../exchange/port-table.ts";
+import type { PortTable } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
 import { isOverspent, startLookup } from "./regex-budget.ts";
 import { ChangingHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";

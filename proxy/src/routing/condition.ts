@@ -1,13 +1,14 @@
 import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { RouteQuery } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
+import { cookieValue } from "../message/cookies.ts";
 import { testWithinBudget } from "./regex-budget.ts";
 import { headerValue, queryValue } from "./request-values.ts";
 
 /** One thing besides its path that a request must have to match. Built once; testing allocates nothing. */
 export type Condition = {
-  readonly on: "method" | "header" | "query";
+  readonly on: "method" | "header" | "query" | "cookie";
   /** Name of the header or parameter; empty for the method. */
   readonly name: string;
   readonly type: "exact" | "regex";
@@ -18,20 +19,23 @@ export type Condition = {
 
 const none = ok<readonly Condition[]>([]);
 
-/** The conditions of a match in the order in which they are tested: method, headers, query parameters. */
-export function compileConditions(match: RouteMatch): Result<readonly Condition[]> {
-  if (match.method === undefined && match.headers === undefined && match.query === undefined) return none;
+/** The conditions of a match in the order in which they are tested: method, headers, query parameters, cookies. */
+export function compileConditions(match: Omit<RouteMatch, "path">): Result<readonly Condition[]> {
+  const { method, headers, query, cookies } = match;
+  if (method === undefined && headers === undefined && query === undefined && cookies === undefined)
+    return none;
   const conditions: Condition[] = [];
-  if (match.method !== undefined) conditions.push(methodCondition(match.method));
-  for (const header of match.headers ?? []) {
-    const condition = valueCondition("header", header);
-    if (!condition.ok) return condition;
-    conditions.push(condition.value);
-  }
-  for (const parameter of match.query ?? []) {
-    const condition = valueCondition("query", parameter);
-    if (!condition.ok) return condition;
-    conditions.push(condition.value);
+  if (method !== undefined) conditions.push(methodCondition(method));
+  for (const [on, values] of [
+    ["header", headers],
+    ["query", query],
+    ["cookie", cookies],
+  ] as const) {
+    for (const value of values ?? []) {
+      const condition = valueCondition(on, value);
+      if (!condition.ok) return condition;
+      conditions.push(condition.value);
+    }
   }
   return ok(conditions);
 }
@@ -51,14 +55,19 @@ const methodCondition = (method: string): Condition => ({
   test: (query) => query.method === method,
 });
 
-/** A header or parameter that is absent matches nothing, not even a regex that accepts the empty text. */
-function valueCondition(on: "header" | "query", match: ValueMatch): Result<Condition> {
+const readers: {
+  readonly [On in "header" | "query" | "cookie"]: (name: string) => (query: RouteQuery) => string | undefined;
+} = {
+  header: (name) => (query) => headerValue(query.headers, name),
+  query: (name) => (query) => queryValue(query.query, name),
+  cookie: (name) => (query) => cookieValue(query.headers, name),
+};
+
+/** A header, parameter or cookie that is absent matches nothing, not even a regex that accepts the empty text. */
+function valueCondition(on: "header" | "query" | "cookie", match: ValueMatch): Result<Condition> {
   const { type, value } = match;
   const name = on === "header" ? match.name.toLowerCase() : match.name;
-  const read =
-    on === "header"
-      ? (query: RouteQuery) => headerValue(query.headers, name)
-      : (query: RouteQuery) => queryValue(query.query, name);
+  const read = readers[on](name);
   if (type === "exact") {
     return ok({ on, name, type, value, test: (query) => read(query) === value });
   }

@@ -1,5 +1,5 @@
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import type { RouteQuery } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
 import { firstFailure } from "./condition.ts";
 import { startLookup } from "./regex-budget.ts";
 import { tablesOf } from "./host-index.ts";
@@ -41,7 +41,7 @@ export type Verdict =
   | { readonly kind: "shadowed" }
   | {
       readonly kind: "failed";
-      readonly on: "path" | "method" | "header" | "query";
+      readonly on: "path" | "method" | "header" | "query" | "cookie";
       /** Name of the header or parameter, otherwise empty. */
       readonly name: string;
       readonly type: "exact" | "prefix" | "regex";

@@ -1,6 +1,6 @@
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import type { RouteQuery } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
 import { firstFailure } from "./condition.ts";
 import { LookupByStart } from "./lookup-by-start.ts";
 import { LookupInTurn, type Candidate, type HostLookup } from "./lookup-in-turn.ts";

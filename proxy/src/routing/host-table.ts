@@ -2,7 +2,7 @@ import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import type { RouteQuery } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
 import type { ListenerFilters } from "../filters/listener-filters.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import { compileConditions } from "./condition.ts";

@@ -1,7 +1,7 @@
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { compileRegexSet, type RegexSet } from "@svc-gateway/common/values/regex.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import type { RouteQuery } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
 import { firstFailure } from "./condition.ts";
 import type { Candidate, HostLookup } from "./lookup-in-turn.ts";
 import { pathMatches } from "./path-rule.ts";

@@ -1,6 +1,6 @@
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import type { RouteQuery } from "../exchange/port-table.ts";
+import type { RouteQuery } from "../exchange/route-query.ts";
 import { firstFailure, type Condition } from "./condition.ts";
 import { pathMatches, type PathRule } from "./path-rule.ts";
 

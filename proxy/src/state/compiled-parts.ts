@@ -1,8 +1,16 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
-import type { CompiledBackend, CompiledRoute, CompiledUpstream } from "../exchange/compiled-route.ts";
+import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
+import type {
+  BackendRequest,
+  CompiledBackend,
+  CompiledRoute,
+  CompiledUpstream,
+  PickBackend,
+} from "../exchange/compiled-route.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { createBackendPicker, type WeightedBackend } from "../routing/backend-picker.ts";
+import { createBackendChoice } from "../routing/backend-choice.ts";
+import type { WeightedBackend } from "../routing/backend-picker.ts";
 import type { ProxyMetrics, RequestMetrics } from "../telemetry/metrics.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -19,8 +27,9 @@ export class ServedRoute implements CompiledRoute {
   readonly hasOwnTimeouts: boolean;
   readonly filters: readonly Filter[];
   readonly clients: DemandedRules | undefined;
+  readonly affinity: SessionAffinity | undefined;
   /** The only backend, or the choice between several. */
-  private readonly backend: CompiledBackend | (() => CompiledBackend);
+  private readonly backend: CompiledBackend | PickBackend;
   private readonly source: RequestMetricsSource;
   /** The last listener that was asked for, and its metrics: most routes are served on one listener. */
   private listener = "";
@@ -42,11 +51,13 @@ export class ServedRoute implements CompiledRoute {
     this.filters = filters;
     this.clients = route.clients && demandedRules(route.clients);
     this.source = metrics;
+    this.affinity = route.affinity;
     const [only] = backends;
+    const { choices = [] } = route;
     this.backend =
-      only !== undefined && only.weight > 0 && backends.length === 1
+      only !== undefined && only.weight > 0 && backends.length === 1 && choices.length === 0
         ? only.backend
-        : createBackendPicker(backends, random);
+        : createBackendChoice(backends, { choices, keepsSessions: route.affinity !== undefined, random });
   }
 
   metricsOf(listener: string): RequestMetrics {
@@ -57,9 +68,9 @@ export class ServedRoute implements CompiledRoute {
     return this.metrics;
   }
 
-  pickBackend(): CompiledBackend {
+  pickBackend(request: BackendRequest): CompiledBackend {
     const { backend } = this;
-    return typeof backend === "function" ? backend() : backend;
+    return typeof backend === "function" ? backend(request) : backend;
   }
 }
 
@@ -68,6 +79,7 @@ export class ServedUpstream implements CompiledUpstream {
   readonly kind = "upstream";
   readonly filters: readonly Filter[];
   readonly closes: boolean;
+  readonly unbound: boolean;
   readonly whenSecure: CompiledUpstream | undefined;
   private readonly current: () => Upstream;
 
@@ -76,12 +88,14 @@ export class ServedUpstream implements CompiledUpstream {
     filters: readonly Filter[],
     options: {
       readonly closes?: boolean | undefined;
+      readonly unbound?: boolean | undefined;
       readonly whenSecure?: CompiledUpstream | undefined;
     } = {},
   ) {
     this.current = current;
     this.filters = filters;
     this.closes = options.closes === true;
+    this.unbound = options.unbound === true;
     this.whenSecure = options.whenSecure;
   }
 

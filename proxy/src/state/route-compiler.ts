@@ -82,7 +82,7 @@ class PartCompiler {
 
   /** A backend that names no endpoint set answers its share with its status, or with 500. */
   private backend(backend: Backend): CompiledBackend {
-    const { endpoints, secureEndpoints, status, protocol, features, closes } = backend;
+    const { endpoints, secureEndpoints, status, protocol, features, closes, unbound } = backend;
     if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
     const create = (): ServedUpstream => {
       const filters = this.filters(features);
@@ -90,11 +90,11 @@ class PartCompiler {
       const whenSecure =
         secureEndpoints === undefined
           ? undefined
-          : new ServedUpstream(upstreamOf(secureEndpoints), filters, { closes });
-      return new ServedUpstream(upstreamOf(endpoints), filters, { closes, whenSecure });
+          : new ServedUpstream(upstreamOf(secureEndpoints), filters, { closes, unbound });
+      return new ServedUpstream(upstreamOf(endpoints), filters, { closes, unbound, whenSecure });
     };
     if (features !== undefined) return create();
-    const key = [protocol, endpoints, secureEndpoints ?? "", closes === true ? "closes" : ""].join(" ");
+    const key = [protocol, endpoints, secureEndpoints ?? "", String(closes), String(unbound)].join(" ");
     return remember(this.upstreams, key, create);
   }
 

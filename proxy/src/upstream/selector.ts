@@ -2,7 +2,7 @@ import type { Picker } from "./balancers/balancer.ts";
 import type { Admission, RouteBreakers, UpstreamBreakers } from "./breaker/upstream-breakers.ts";
 import { loadOf } from "./endpoint-load.ts";
 import { EndpointWatch } from "./endpoint-watch.ts";
-import type { SessionCookies } from "./session-cookie.ts";
+import type { CookieRules, SessionCookies } from "./session-cookie.ts";
 import type { PickRequest, Selection, UpstreamEndpoint } from "./upstream.ts";
 
 export type SelectorParts = {
@@ -10,7 +10,9 @@ export type SelectorParts = {
   readonly picker: Picker;
   /** For the first attempt of a request: session persistence by header, else the algorithm. */
   readonly firstPicker: Picker;
-  readonly cookies: SessionCookies | undefined;
+  readonly sessions: SessionCookies;
+  /** The cookie of the policy of the Service, for routes that have none of their own. */
+  readonly cookie: CookieRules | undefined;
   readonly breakers: UpstreamBreakers | undefined;
   /** The algorithm uses the load and latency of endpoints. */
   readonly needsLoad: boolean;
@@ -31,10 +33,12 @@ export class Selector {
   }
 
   pick(request: PickRequest, tried: Endpoints | undefined): Selection | undefined {
-    const { cookies, breakers, firstPicker, picker } = this.parts;
+    const { sessions, breakers, firstPicker, picker } = this.parts;
     const guard = breakers?.of(request.routeId);
-    const bound = cookies?.endpointOf(request);
-    if (bound !== undefined && tried === undefined) {
+    const cookie = this.cookieOf(request);
+    const bound = cookie && sessions.endpointOf(cookie.cookie, request);
+    const stays = tried === undefined || (cookie?.isOfPolicy !== true && cookie?.changesOnFailure !== true);
+    if (bound !== undefined && stays) {
       const admission = guard?.admit(bound);
       if (guard === undefined || admission !== undefined) return this.select(bound, admission, undefined);
     }
@@ -45,8 +49,19 @@ export class Selector {
         : pickAdmitted(algorithm, request, tried, guard);
     if (found === undefined) return undefined;
     const { endpoint, admission } = found;
-    const setCookie = bound === undefined ? cookies?.bind(endpoint, request) : undefined;
+    const isNew = bound === undefined || (tried !== undefined && cookie?.changesOnFailure === true);
+    const setCookie = isNew && cookie !== undefined ? sessions.bind(cookie, endpoint, request) : undefined;
     return this.select(endpoint, admission, setCookie);
+  }
+
+  /** Whether one of the endpoints has the session of the request. */
+  hasSession(request: PickRequest): boolean {
+    const cookie = this.cookieOf(request);
+    return cookie !== undefined && this.parts.sessions.endpointOf(cookie.cookie, request) !== undefined;
+  }
+
+  private cookieOf({ affinity }: PickRequest): CookieRules | undefined {
+    return affinity ?? this.parts.cookie;
   }
 
   private select(

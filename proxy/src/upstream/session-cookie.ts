@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
+import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import { cookieValue } from "../message/cookies.ts";
+import { joinedField } from "../message/fields.ts";
 import type { PickRequest, UpstreamEndpoint } from "./upstream.ts";
 
 /** The key of all session cookies of an installation; undefined until a snapshot has brought it. */
@@ -8,11 +10,10 @@ export type SessionKey = { current: Buffer | undefined };
 const valueBytes = 16;
 
 /**
- * The session cookies of one upstream: each names an endpoint in a form that only holders of the key can create or
+ * The values of session cookies of one upstream: each names an endpoint in a form that only holders of the key can create or
  * read. They hold no state, so they are valid on every proxy and after a restart. See docs/features/backend-policy.md.
  */
 export class SessionCookies {
-  private readonly cookie: string;
   private readonly service: string;
   private readonly key: SessionKey;
   private readonly endpoints: readonly UpstreamEndpoint[];
@@ -20,30 +21,29 @@ export class SessionCookies {
   private byValue: ReadonlyMap<string, UpstreamEndpoint> = new Map();
   private values: ReadonlyMap<UpstreamEndpoint, string> = new Map();
 
-  /** `cookie` is its name, `service` is `namespace/name`. */
-  constructor(cookie: string, service: string, key: SessionKey, endpoints: readonly UpstreamEndpoint[]) {
-    this.cookie = cookie;
+  /** `service` is `namespace/name`. */
+  constructor(service: string, key: SessionKey, endpoints: readonly UpstreamEndpoint[]) {
     this.service = service;
     this.key = key;
     this.endpoints = endpoints;
-    this.make();
   }
 
   /** The endpoint that the client's cookie names, if it still exists. */
-  endpointOf({ received }: PickRequest): UpstreamEndpoint | undefined {
+  endpointOf(cookie: string, { received }: PickRequest): UpstreamEndpoint | undefined {
+    const value = cookieValue(received, cookie);
+    if (value === undefined) return undefined;
     this.make();
-    const value = cookieValue(received, this.cookie);
-    return value === undefined ? undefined : this.byValue.get(value);
+    return this.byValue.get(value);
   }
 
   /** The Set-Cookie value that binds a client to an endpoint; undefined without a key. */
-  bind(endpoint: UpstreamEndpoint, { secure }: PickRequest): string | undefined {
+  bind(rules: CookieRules, endpoint: UpstreamEndpoint, request: PickRequest): string | undefined {
+    this.make();
     const value = this.values.get(endpoint);
-    if (value === undefined) return undefined;
-    return `${this.cookie}=${value}; Path=/; HttpOnly${secure ? "; Secure" : ""}`;
+    return value === undefined ? undefined : renderCookie(rules, value, request);
   }
 
-  /** Computes the values, once for each key and set of endpoints. */
+  /** Computes the values, once for each key and set of endpoints, when they are first needed. */
   private make(): void {
     const { current } = this.key;
     if (current === this.madeWith) return;
@@ -53,6 +53,43 @@ export class SessionCookies {
     );
     this.byValue = new Map([...this.values].map(([endpoint, value]) => [value, endpoint]));
   }
+}
+
+/** The cookie of a route, or of the policy of a Service, whose sessions move when their endpoint fails. */
+export type CookieRules = SessionAffinity & { readonly isOfPolicy?: true };
+
+export const policyCookie = (cookie: string): CookieRules => ({ cookie, path: "/", isOfPolicy: true });
+
+/** Renders the field as RFC 6265 4.1 does, its attributes in the order that nginx gives them. */
+function renderCookie(rules: CookieRules, value: string, { secure, received }: PickRequest): string {
+  const { cookie, path, domain, expiresSeconds, maxAgeSeconds, sameSite } = rules;
+  let text = `${cookie}=${value}`;
+  if (expiresSeconds !== undefined) text += `; Expires=${dateIn(expiresSeconds)}`;
+  if (maxAgeSeconds !== undefined) text += `; Max-Age=${maxAgeSeconds}`;
+  if (domain !== undefined) text += `; Domain=${domain}`;
+  text += `; Path=${path}`;
+  if (rules.isOfPolicy === true) return `${text}; HttpOnly${secure ? "; Secure" : ""}`;
+  if (secure || rules.alwaysSecure === true) text += "; Secure";
+  text += "; HttpOnly";
+  const isOmitted =
+    sameSite === "None" &&
+    rules.omitsNoneIfMisread === true &&
+    misreadsNone(joinedField(received, "user-agent"));
+  return sameSite === undefined || isOmitted ? text : `${text}; SameSite=${sameSite}`;
+}
+
+/** The last day that the format can show (RFC 9110 5.6.7). */
+const lastDateMs = Date.UTC(9999, 11, 31);
+
+const dateIn = (seconds: number): string =>
+  new Date(Math.min(Date.now() + seconds * 1000, lastDateMs)).toUTCString();
+
+/** Chrome 40 to 69, Safari of iOS 12 and of macOS 10.14 (chromium.org, "SameSite=None: Known Incompatible Clients"). */
+function misreadsNone(userAgent: string | undefined): boolean {
+  if (userAgent === undefined) return false;
+  if (/Chrome\/[456]/.test(userAgent)) return true;
+  if (/\(iP.+; CPU .*OS 12[_\d]*.*\) AppleWebKit\//.test(userAgent)) return true;
+  return /\(Macintosh;.*Mac OS X 10_14[_\d]*.*\) AppleWebKit\/.*Version\/.* Safari\//.test(userAgent);
 }
 
 const valueOf = (key: Buffer, service: string, { address }: UpstreamEndpoint): string =>

@@ -6,7 +6,7 @@ import { createBalancer } from "./balancers/create-balancer.ts";
 import { createRendezvousPicker } from "./balancers/rendezvous.ts";
 import { UpstreamBreakers, type BreakerEnvironment } from "./breaker/upstream-breakers.ts";
 import { Selector } from "./selector.ts";
-import { SessionCookies, type SessionKey } from "./session-cookie.ts";
+import { policyCookie, SessionCookies, type SessionKey } from "./session-cookie.ts";
 import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
 
 export type ViewEnvironment = {
@@ -52,14 +52,17 @@ export class UpstreamView {
         session?.type === "header"
           ? createRendezvousPicker(({ received }) => joinedField(received, session.name), endpoints, picker)
           : picker,
-      cookies:
-        session?.type === "cookie"
-          ? new SessionCookies(session.name, this.identity.service, environment.sessionKey, endpoints)
-          : undefined,
+      sessions: new SessionCookies(this.identity.service, environment.sessionKey, endpoints),
+      cookie: session?.type === "cookie" ? policyCookie(session.name) : undefined,
       breakers: this.breakers,
       needsLoad: policy.loadBalancer?.algorithm === "least_conn" || policy.loadBalancer?.algorithm === "ewma",
     });
-    return { ...this.identity, endpoints, pick: (request, tried) => selector.pick(request, tried) };
+    return {
+      ...this.identity,
+      endpoints,
+      pick: (request, tried) => selector.pick(request, tried),
+      hasSession: (request) => selector.hasSession(request),
+    };
   }
 
   private updateBreakers(settings: CircuitBreaker | undefined): UpstreamBreakers | undefined {

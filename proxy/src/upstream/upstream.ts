@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { CheckedFields } from "../message/checked-fields.ts";
+import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import type { UpstreamError } from "./upstream-errors.ts";
 import type { RetryBudget } from "./retry-budget.ts";
@@ -41,6 +42,8 @@ export type PickRequest = {
   readonly routeId: string;
   /** The client came over TLS. */
   readonly secure: boolean;
+  /** The session affinity of the route; undefined: the policy of the Service decides. */
+  readonly affinity?: SessionAffinity | undefined;
 };
 
 /**
@@ -61,6 +64,8 @@ export type Upstream = {
    * were `tried`: another one is picked while there is any, else one of them again.
    */
   pick(request: PickRequest, tried?: ReadonlySet<UpstreamEndpoint>): Selection | undefined;
+  /** Whether one of its endpoints has the session of the request; absent: none ever has. */
+  readonly hasSession?: (request: PickRequest) => boolean;
 };
 
 /**

@@ -27,6 +27,8 @@ export type Plan = {
   readonly path?: Route["match"]["path"];
   /** What the backend of the route says besides. */
   readonly backend?: Partial<Backend>;
+  /** What the route says besides. */
+  readonly route?: Partial<Route>;
   /** Routes that come before it. */
   readonly before?: readonly Route[];
   /** Resources that features name. */
@@ -82,6 +84,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     ...(plan.features === undefined ? {} : { features: plan.features }),
     ...(plan.accessLog === undefined ? {} : { accessLog: plan.accessLog }),
     ...(plan.clients?.route && { clients: plan.clients.route }),
+    ...plan.route,
   };
   const table: HostRoutes = {
     listener: "ingress",

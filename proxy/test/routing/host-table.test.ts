@@ -1,6 +1,6 @@
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { expect } from "chai";
-import type { RouteQuery } from "../../src/exchange/port-table.ts";
+import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { isOverspent } from "../../src/routing/regex-budget.ts";
 import { compileHostTable } from "../../src/routing/host-table.ts";
 import { exact, hostCase, hostTable, pattern, prefix, prepared, regex, request } from "./support.ts";

@@ -2,7 +2,7 @@ import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { expect } from "chai";
 import fc from "fast-check";
-import type { RouteQuery } from "../../src/exchange/port-table.ts";
+import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { explainMatch } from "../../src/routing/explain.ts";
 import { portTable, route, type HostCase } from "./support.ts";
 

@@ -2,7 +2,7 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
-import type { RouteQuery } from "../../src/exchange/port-table.ts";
+import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
 import { ChangingPortTable, type OpenPortTable } from "../../src/routing/changing-port-table.ts";
 

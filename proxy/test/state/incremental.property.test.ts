@@ -34,7 +34,7 @@ function answers(under: Harness): readonly string[] {
   return ["a.x", "b.x", "c.x", "y"].flatMap((name) =>
     ["/", "/p/1", "/q"].map((path) => {
       const route = under.route(name, path);
-      const picked = route?.pickBackend();
+      const picked = route?.pickBackend(anyRequest);
       const address =
         picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.endpoint.address : picked?.status;
       return `${name}${path} ${route?.id} ${address}`;

@@ -21,7 +21,7 @@ const apiHost = host("api.example.com", [routeTo("ingress/ns/api:0.0", "/", [bac
 
 /** The address that a request would be sent to. */
 function addressOf(under: Harness, name: string, path = "/"): string | undefined {
-  const picked = under.route(name, path)?.pickBackend();
+  const picked = under.route(name, path)?.pickBackend(anyRequest);
   return picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.endpoint.address : undefined;
 }
 
@@ -119,11 +119,11 @@ describe("the proxy state", () => {
     const under = harness();
     under.move(web, webHost);
     const route = under.route("web.example.com", "/");
-    const picked = route?.pickBackend();
+    const picked = route?.pickBackend(anyRequest);
     expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
     under.move();
     expect(under.route("web.example.com", "/")).to.equal(undefined);
-    expect(route?.pickBackend()).to.equal(picked);
+    expect(route?.pickBackend(anyRequest)).to.equal(picked);
     expect(picked?.kind === "upstream" && picked.upstream.pick(anyRequest)?.endpoint.address).to.equal(
       "10.0.0.1:8080",
     );
@@ -209,18 +209,18 @@ describe("the proxy state", () => {
         routeTo("half", "/half", [backend("ns/web/http"), { ...broken, status: 503 }]),
       ]),
     );
-    expect(under.route("web.example.com", "/status")?.pickBackend()).to.deep.equal({
+    expect(under.route("web.example.com", "/status")?.pickBackend(anyRequest)).to.deep.equal({
       kind: "status",
       status: 503,
     });
     for (const path of ["/invalid", "/none", "/zero"]) {
-      expect(under.route("web.example.com", path)?.pickBackend()).to.deep.equal({
+      expect(under.route("web.example.com", path)?.pickBackend(anyRequest)).to.deep.equal({
         kind: "status",
         status: 500,
       });
     }
     const half = under.route("web.example.com", "/half");
-    const kinds = Array.from({ length: 100 }, () => half?.pickBackend().kind);
+    const kinds = Array.from({ length: 100 }, () => half?.pickBackend(anyRequest).kind);
     expect(kinds.filter((kind) => kind === "status").length).to.be.within(49, 51);
   });
 
@@ -235,7 +235,7 @@ describe("the proxy state", () => {
       ]),
     );
     const route = under.route("web.example.com", "/limited");
-    const picked = route?.pickBackend();
+    const picked = route?.pickBackend(anyRequest);
     expect(route?.filters.map(({ slug }) => slug)).to.deep.equal(["max-body-size"]);
     expect(picked?.kind === "upstream" && picked.filters.map(({ slug }) => slug)).to.deep.equal([
       "max-body-size",

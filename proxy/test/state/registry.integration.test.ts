@@ -8,7 +8,7 @@ import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { request } from "../routing/support.ts";
 import { breakerEnvironment } from "../upstream/balancing.ts";
 import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
-import { backend, endpoints, host, routeTo } from "./support.ts";
+import { backend, endpoints, host, routeTo, anyRequest } from "./support.ts";
 
 describe("the proxy state with the upstream registry", () => {
   it("a rollout keeps endpoints that stay and retires those that are removed", () => {
@@ -31,7 +31,7 @@ describe("the proxy state with the upstream registry", () => {
     const after = createSnapshot([webHost, endpoints("ns/web/http", "10.0.0.2", "10.0.0.3")]);
     const serving = (): readonly UpstreamEndpoint[] => {
       const route = state.serving.tables.get(80)?.match(request("/", { host: "web.example.com" }));
-      const picked = route?.pickBackend();
+      const picked = route?.pickBackend(anyRequest);
       return picked?.kind === "upstream" ? picked.upstream.endpoints : [];
     };
 

@@ -1,3 +1,4 @@
+import type { BackendRequest } from "../../src/exchange/compiled-route.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import {
   endpointsKey,
@@ -19,12 +20,12 @@ import { createProxyState, type ProxyState, type ServingState } from "../../src/
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 import type { UpstreamRegistry } from "../../src/upstream/upstream-registry.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
-import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
+import type { Upstream } from "../../src/upstream/upstream.ts";
 import { pattern, request } from "../routing/support.ts";
 import { pickRequest } from "../upstream/balancing.ts";
 
 /** A request for balancers whose choice does not depend on it. */
-export const anyRequest: PickRequest = pickRequest();
+export const anyRequest: BackendRequest = { ...pickRequest(), host: "a.example", method: "GET" };
 
 export const backend = (endpoints: string, rest: Partial<Backend> = {}): Backend => ({
   weight: 1,
