@@ -81,7 +81,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "DATA after END_STREAM");
     if (length > stream.receiveWindow) return this.blame(stream, errorCode.flowControlError);
     stream.receiveWindow -= length;
-    return true;
+    return stream.mayHaveData() || this.blame(stream, errorCode.protocolError);
   }
 
   onContent(bytes: Buffer, start: number, end: number): boolean {

@@ -17,6 +17,11 @@ export abstract class Http2Stream extends SendingStream {
     this.receiveWindow = receiveWindow;
   }
 
+  /** A DATA frame begins, which may be empty. False: the message is malformed. */
+  mayHaveData(): boolean {
+    return true;
+  }
+
   /**
    * A piece of content: what was read, from `start` to `end`, good until this returns. Receivers that have taken some report it to the
    * connection by `take`. False: the message is malformed.

@@ -79,6 +79,7 @@ describeHttp2Codecs("HTTP/2 upstream client: failures", () => {
 
   for (const [name, frames, text] of [
     ["before the head", [reset(1, 2)], "INTERNAL_ERROR"],
+    ["with NO_ERROR before the head", [reset(1, 0)], "response cut off"],
     ["after the head", [head(1), reset(1, 8)], "CANCEL"],
     ["within the body", [head(1), data(1, "part"), reset(1, 11)], "ENHANCE_YOUR_CALM"],
     ["with NO_ERROR within the body", [head(1), data(1, "part"), reset(1, 0)], "response cut off"],

@@ -123,10 +123,13 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     this.faultText = text;
   }
 
+  override mayHaveData(): boolean {
+    return this.responded || this.isWrong("response body without a head");
+  }
+
   onContent(bytes: Buffer, start: number, end: number): boolean {
     const length = end - start;
     this.receivedBytes += length;
-    if (!this.responded) return this.isWrong("response body without a head");
     if (this.length !== undefined && this.receivedBytes > this.length) {
       return this.isWrong("response body longer than declared");
     }
@@ -144,7 +147,6 @@ export class NativeWireStream extends Http2Stream implements WireStream {
 
   /** The response has come to its end. False: it is malformed. */
   onTrailers(trailers: HeaderList | undefined): boolean {
-    if (!this.responded) return this.isWrong("response body without a head");
     if (this.length !== undefined && this.receivedBytes !== this.length) {
       return this.isWrong("response body shorter than declared");
     }
