@@ -21,6 +21,7 @@ export function predictFilter(
 ): LocalReply | "depends" | "passes" | undefined {
   switch (slug) {
     case "rate-limit":
+    case "satisfy":
     case "max-body-size":
       return "depends";
     case "ip-access-control": {
@@ -77,8 +78,8 @@ export function addIdentityHeaders(slug: string, features: RouteFeatures = {}, h
     compileIdentityStripper(claims.map(({ header }) => header))(headers);
     for (const { claim, header } of claims) headers.push(header, `<claim ${claim}>`);
   }
-  if (slug === "ext-auth") {
-    const names = features[slug]?.flatMap(
+  if (slug === "ext-auth" || slug === "satisfy") {
+    const names = features["ext-auth"]?.flatMap(
       ({ check, url }) => check?.allowedResponseHeaders ?? url?.responseHeaders ?? [],
     );
     compileIdentityStripper(names ?? [])(headers);

@@ -19,6 +19,7 @@ import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
 import { retry } from "./retry.ts";
 import { rewriteTarget } from "./rewrite-target.ts";
+import { satisfy } from "./satisfy.ts";
 import { sslRedirect } from "./ssl-redirect.ts";
 import { timeouts } from "./timeouts.ts";
 import { trustForwardedFor } from "./trust-forwarded-for.ts";
@@ -40,6 +41,7 @@ export const features = {
   "mirror-target": mirrorTarget,
   "auth-jwt": authJwt,
   "ext-auth": extAuth,
+  satisfy: satisfy,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
   cors: cors,

@@ -273,6 +273,15 @@ export const annotationCases: Readonly<Record<string, readonly AnnotationCase[]>
     ["\n", "malformed"],
     ["", "malformed"],
   ],
+  satisfy: [
+    ["any", "taken"],
+    ["all", "taken"],
+    [" Any ", "taken"],
+    ["one", "malformed"],
+    ["any,all", "malformed"],
+    ["toString", "malformed"],
+    ["", "malformed"],
+  ],
   "forwarding-fields": [
     ["request-id", "taken"],
     [" request-id , scheme,original,original-uri,client-only,without-via,plain-names ", "taken"],

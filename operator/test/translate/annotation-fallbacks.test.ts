@@ -95,6 +95,7 @@ const classDefaults: Readonly<Record<string, string>> = {
   "error-pages": "404",
   "error-pages-backend": "echo.shop:80",
   "closed-paths": "/closed",
+  satisfy: "any",
   "forwarding-fields": "scheme",
   "max-body-size": "1k",
   "auth-basic-secret": "infra/of-class",

@@ -33,6 +33,8 @@ export type Filter = {
   readonly ownedResponseFields?: readonly string[];
   /** Answers the request itself by returning a reply; undefined lets it go on. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
+  /** Changes a request that another check has admitted in place of this one, as this one would (docs/features/satisfy.md). */
+  readonly onUnchecked?: (exchange: Exchange) => void;
   /** Sees, and may change, the head of every response of the route, local replies included. */
   readonly onResponse?: (exchange: Exchange, head: ResponseHead) => void;
   /**

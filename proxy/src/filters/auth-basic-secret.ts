@@ -31,7 +31,12 @@ export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthSt
     ),
   );
   if (!asked.some(({ hidesCredentials }) => hidesCredentials)) return { slug, onRequest: checkAll };
-  return { slug, ownedFields: [...credentials], onRequest: thenHide(checkAll) };
+  return {
+    slug,
+    ownedFields: [...credentials],
+    onRequest: thenHide(checkAll),
+    onUnchecked: ({ headers }) => dropFields(headers, credentials),
+  };
 }
 
 function compileCheck(name: string, realm = defaultRealm, store: Pick<AuthStore, "users">): OnRequest {

@@ -49,7 +49,14 @@ export function authJwtFilter(
   const checks = present.map((rules) => compileCheck(rules, store, now));
   const [only] = checks;
   const onRequest = only !== undefined && checks.length === 1 ? passOne(only) : passAll(checks);
-  return { slug: "auth-jwt", ownedFields: present.flatMap(identityFields), onRequest };
+  const ownedFields = present.flatMap(identityFields);
+  const stripIdentity = compileIdentityStripper(ownedFields);
+  return {
+    slug: "auth-jwt",
+    ownedFields,
+    onRequest,
+    onUnchecked: ({ headers }) => stripIdentity(headers),
+  };
 }
 
 function passOne(check: Check): NonNullable<Filter["onRequest"]> {

@@ -2,6 +2,7 @@ import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/re
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { filterOrder, type FilterStep } from "./order.ts";
+import { combineChecks } from "./satisfy.ts";
 
 const none: readonly Filter[] = [];
 
@@ -16,7 +17,7 @@ export function compileFilters(
 ): readonly Filter[] {
   if (features === undefined) return none;
   const filters = filterOrder.flatMap((step) => compileFilter(step, features, environment) ?? []);
-  return filters.length === 0 ? none : filters;
+  return filters.length === 0 ? none : combineChecks(filters, features);
 }
 
 function compileFilter<Slug extends FeatureSlug>(

@@ -54,6 +54,7 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
       stripIdentity(exchange.headers);
       return checkAll(exchange);
     },
+    onUnchecked: ({ headers }) => stripIdentity(headers),
     ...(responses.length > 0 && {
       onResponse(exchange, head) {
         for (const respond of responses) respond(exchange, head);

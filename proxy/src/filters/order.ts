@@ -18,6 +18,7 @@ import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
 import { retryFilter } from "./retry.ts";
 import { rewriteTargetFilter } from "./rewrite-target.ts";
+import { satisfyFilter } from "./satisfy.ts";
 import { sslRedirectFilter } from "./ssl-redirect.ts";
 import { timeoutsFilter } from "./timeouts.ts";
 import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
@@ -130,6 +131,11 @@ export const filterOrder = [
     slug: "ext-auth",
     why: "calls another service only for requests that pass every local check, and may send it claims of tokens",
     create: extAuthFilter,
+  },
+  {
+    slug: "satisfy",
+    why: "runs the checks of addresses and authentication in place of their own filters where one of them is enough",
+    create: satisfyFilter,
   },
   {
     slug: "redirect",

@@ -37,6 +37,7 @@ const features = (choices: Choices): Required<RouteFeatures> => ({
     standIn: { service: "ns/failing", endpoints: "ns/failing/80", protocol: "http1" },
     fields: [],
   },
+  satisfy: "any",
   "closed-paths": { paths: [{ type: "beginning", value: "/closed" }], statusCode: 403 },
   "ip-access-control": { deny: ["198.51.100.0/24"], allow: ["0.0.0.0/0"] },
   "rate-limit": { requestsPerSecond: choices.one([1, 1_000]), burst: 5 },

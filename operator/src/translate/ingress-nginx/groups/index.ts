@@ -16,6 +16,7 @@ import { extAuth } from "./ext-auth.ts";
 import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
 import { redirects } from "./redirects.ts";
+import { satisfyAny } from "./satisfy.ts";
 import { snippets } from "./snippets.ts";
 import { retries } from "./retries.ts";
 import { timeouts } from "./timeouts.ts";
@@ -30,6 +31,7 @@ export const groups: readonly Group[] = [
   addresses,
   basicAuth,
   extAuth,
+  satisfyAny,
   hsts,
   forwarding,
   cors,
