@@ -114,7 +114,7 @@ export async function explainIngresses(
   const namespaces = new Set(cases.map(({ namespace = "shop" }) => namespace));
   const objects = [ownClass, ...[...namespaces].flatMap(serviceOf), ...cases.map(ingressOf), ...more];
   const text = objects.map((object) => JSON.stringify(object)).join("\n---\n");
-  const argv = ["--ingress-nginx-classes", "nginx", ...flags];
+  const argv = ["--ingress-nginx-classes", "nginx", "--port-map", "80=80,443=443", ...flags];
   const read = readFolderFlags(translationFlags, { argv, env: {} });
   if (!read.ok) throw new Error(read.error.message);
   const input = (): Readable => Readable.from([text]);

@@ -5,6 +5,7 @@ import { parseDnsName } from "../values/hostname.ts";
 import { parsePort, portForm } from "../values/port.ts";
 import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
+import { requestTemplateSchema } from "./request-template.ts";
 import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifier.ts";
 
 /** Statuses that send a client elsewhere (RFC 9110 15.4); 303 is for routes that ask for it by other means. */
@@ -23,8 +24,8 @@ export const redirectSchema = z.object({
    * nothing, so that scheme and host stay. Absent: scheme, host and port as above.
    */
   origin: z.enum(["received", "none"]).optional(),
-  /** The whole value of Location, whatever the request is; no other part but the status counts then. */
-  url: z.string().optional(),
+  /** The whole value of Location, for every request or put together of it; no other part but the status counts then. */
+  url: z.union([z.string(), requestTemplateSchema]).optional(),
   /** Leaves out a slash at the end of the URL. */
   cutSlash: z.literal(true).optional(),
   statusCode: z.int().min(300).max(308),

@@ -1,13 +1,18 @@
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { locationReply, noHost, redirectReply, type LocationParts } from "./location.ts";
+import { compileRequestTemplate } from "../routing/request-template.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 
 /** Answers every request with a redirect; the upstream is never contacted. See docs/features/redirect.md. */
 export function redirectFilter(redirect: Redirect): Filter {
   const { statusCode, url, origin } = redirect;
-  if (url !== undefined) {
+  if (typeof url === "string") {
     return { slug: "redirect", onRequest: () => locationReply(statusCode, url) };
+  }
+  if (url !== undefined) {
+    const locationOf = compileRequestTemplate(url);
+    return { slug: "redirect", onRequest: (exchange) => locationReply(statusCode, locationOf(exchange)) };
   }
   if (origin !== undefined) return { slug: "redirect", onRequest: toOwnOrigin(redirect, origin) };
   const parts = redirectParts(redirect);

@@ -1,4 +1,5 @@
 /** Findings about paths and hosts of Ingresses of ingress-nginx. See docs/reference/events.md, "Findings". */
+import { formatRef, type ObjectRef } from "../../api/object.ts";
 import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { finding, type Place } from "./define-finding.ts";
@@ -25,4 +26,27 @@ export const hostWideNotYours = (place: Place, host: string, namespace: string):
     place,
     `Host ${host} belongs to namespace ${namespace}, so only the paths of this Ingress are regular expressions; in ` +
       "ingress-nginx all paths of the host would be",
+  );
+
+/** A redirect of `/` on a host of another namespace. */
+export const appRootNotYours = (place: Place, host: string, namespace: string): Diagnostic =>
+  finding("warning", "HostWideNotYours")(
+    place,
+    `app-root has no effect on host ${host}, which belongs to namespace ${namespace}; expected an Ingress of that namespace, or ` +
+      'one with the path "/"',
+  );
+
+/** A further name that another object has; `holder` is undefined where it is not known. */
+export const aliasTaken = (place: Place, name: string, holder: ObjectRef | undefined): Diagnostic =>
+  finding("warning", "AliasTaken")(
+    place,
+    `Host ${name} belongs to ${holder === undefined ? "another object" : formatRef(holder)}, so it is no further name of the ` +
+      "hosts of this Ingress",
+  );
+
+/** An alias that no Ingress can have. */
+export const aliasRefused = (place: Place, name: string, why: string): Diagnostic =>
+  finding("warning", name.startsWith("~") ? "AliasExpression" : "AliasTaken")(
+    place,
+    `Alias ${quote(name)} is not served: ${why}`,
   );

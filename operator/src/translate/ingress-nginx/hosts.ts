@@ -51,8 +51,9 @@ const dependentOf = memo((table: HostTable): ReadonlyMap<string, FeaturesOnHost>
   const add = ({ route, featuresOn }: RouteClaim): void => {
     if (featuresOn !== undefined) dependent.set(route.id, featuresOn);
   };
-  for (const { routes, fallback } of table.claims) {
+  for (const { routes, fallback, appRoot } of table.claims) {
     routes.forEach(add);
+    if (appRoot !== undefined) add(appRoot);
     if (fallback !== undefined) add(fallback);
   }
   return dependent.size === 0 ? none : dependent;

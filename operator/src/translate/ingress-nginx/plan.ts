@@ -1,5 +1,7 @@
 /** Plans one Ingress as ingress-nginx reads it. See docs/ingress-nginx.md. */
 import { annotationKey, annotationPrefix } from "@svc-gateway/common/features/definition.ts";
+import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -27,7 +29,7 @@ import type { NginxClass } from "./class.ts";
 import { slugOfAnnotation } from "../features/index.ts";
 import { groups } from "./groups/index.ts";
 import type { GroupContext, GroupOutput, NginxPath } from "./groups/group.ts";
-import type { HostFacts } from "./host-facts.ts";
+import type { HostFacts, HostWishes } from "./host-facts.ts";
 import { joinFeatures } from "./join-features.ts";
 import type { RegexPath } from "./regex-path.ts";
 import { openNginxAnnotations, type NginxAnnotations, type OwnNames } from "./reader.ts";
@@ -90,8 +92,13 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
   const isClosed =
     annotations.isClosed() || (clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0));
   const wanted = claimHosts(parsed, { pathLevel: own.pathLevel }, toRoute);
-  const wishes = Object.assign({}, ...collected.outputs.map(({ host }) => host)) as object;
-  const claims = wanted.map((claim) => ({ ...claim, nginx: wishes }));
+  const wishes: HostWishes = Object.assign({}, ...collected.outputs.map(({ host }) => host));
+  const appRootOf = ({ host }: HostClaim): RouteClaim | undefined =>
+    wishes.appRoot && withRedirect(toRoute("app-root", rootOf(host)), wishes.appRoot);
+  const claims = wanted.map((claim) => {
+    const appRoot = appRootOf(claim);
+    return { ...claim, nginx: wishes, ...(appRoot && { appRoot }) };
+  });
   const planned = finishPlan(parsed.ref, isClosed ? claims.map(closeClaim) : claims, context);
   return {
     ...planned,
@@ -107,6 +114,28 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     resources: [...own.resources, ...collected.resources],
     keySets: own.keySets,
     nginx: annotations.report(),
+  };
+}
+
+/** Exactly the path `/` of a host. */
+const rootOf = (host: HostPattern): NginxPath => ({
+  host,
+  match: { type: "exact", value: "/" },
+  written: "/",
+  pathType: "Exact",
+  isDefaultBackend: false,
+  backend: undefined,
+});
+
+/** The route with this redirect in place of its own one, and without a backend. */
+function withRedirect(claim: Omit<RouteClaim, "field">, redirect: Redirect): RouteClaim {
+  const { asRegex: _, featuresOn, route, ...rest } = claim;
+  const change = (features: RouteFeatures | undefined): RouteFeatures => ({ ...features, redirect });
+  return {
+    ...rest,
+    field: "metadata.annotations",
+    featuresOn: (facts) => change(featuresOn?.(facts)),
+    route: { ...route, backends: [], features: change(route.features) },
   };
 }
 

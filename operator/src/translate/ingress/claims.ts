@@ -20,6 +20,8 @@ export type HostClaim = {
   readonly isLast?: true;
   /** What an Ingress that is read as ingress-nginx reads it wants of the host as a whole; absent for any other. */
   readonly nginx?: HostWishes;
+  /** A route for exactly `/`, which comes before all paths of the host where the Ingress may have it. */
+  readonly appRoot?: RouteClaim;
 };
 
 /** A route with what a message about it says. */

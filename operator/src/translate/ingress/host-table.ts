@@ -14,6 +14,7 @@ import {
   regexShadowed,
   routeConflict,
 } from "../diagnostics/routes.ts";
+import { appRootNotYours } from "../diagnostics/nginx-hosts.ts";
 import { routeConflictEvent } from "../events.ts";
 import type { Conflict, DesiredEvent, Diagnostic } from "../finding.ts";
 import { listRoutes } from "../ingress-nginx/regex-list.ts";
@@ -74,7 +75,9 @@ export function buildHostTable(
     fallbacks: byAge.flatMap(({ fallback, owner: of }) => (fallback ? [{ claim: fallback, owner: of }] : [])),
   });
   losses.diagnostics.push(...(listed?.diagnostics ?? []));
-  const routes = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(comparePrecedence);
+  const ofPaths = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(comparePrecedence);
+  const appRoot = chooseAppRoot(byAge, ownerNamespace, losses);
+  const routes = appRoot === undefined ? ofPaths : [appRoot, ...ofPaths];
   const everyPath = winners.find(({ claim }) => isEveryPath(claim.route.match.path));
   const pathLevel = choosePathLevel(byAge, losses);
   const fallback = chooseFallback(byAge, everyPath, lastResort, losses);
@@ -101,6 +104,24 @@ export function buildHostTable(
     events: losses.events,
   };
 }
+
+/** Of the Ingresses of the owner's namespace, and those that have the path `/`, the oldest that wants one. */
+function chooseAppRoot(
+  byAge: readonly HostClaim[],
+  ownerNamespace: string | undefined,
+  losses: Losses,
+): Route | undefined {
+  let chosen: Route | undefined;
+  for (const { appRoot, owner, routes } of byAge) {
+    if (appRoot === undefined) continue;
+    const hasRoot = routes.some(({ route: { match } }) => isEveryPath(match.path) || isRoot(match.path));
+    if (owner.namespace !== ownerNamespace && !hasRoot) losses.foreignAppRoot(owner, ownerNamespace ?? "");
+    else chosen ??= appRoot.route;
+  }
+  return chosen;
+}
+
+const isRoot = ({ type, value }: PathMatch): boolean => type === "exact" && value === "/";
 
 /** Ingresses that only have a default backend do not name every host, although theirs serves it. */
 function ownerOf(byAge: readonly HostClaim[]): HostOwner | undefined {
@@ -134,6 +155,22 @@ export function withRoutes(
   const value = change(before);
   return { ...table, served: { ...table.served, value }, resources: underPorts(ports, host, value) };
 }
+
+/** The table under another name of its host, with the findings of none. */
+export const underName = (
+  table: HostTable,
+  ports: readonly number[],
+  host: HostPattern,
+  value: HostRoutes,
+): HostTable => ({
+  served: { group: "ingress", ports, host, value },
+  resources: underPorts(ports, host, value),
+  owner: table.owner,
+  claims: [],
+  conflicts: [],
+  diagnostics: [],
+  events: [],
+});
 
 /** The winner of each (match type, path); claims are in the order of their ages. One Ingress claims none twice. */
 function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] {
@@ -238,6 +275,10 @@ function createLosses(host: HostPattern, ports: readonly number[]) {
     ignoredLevel: (loser: ObjectRef, level: PathLevel, winner: ObjectRef): void => {
       const field = keyField("metadata.annotations", annotationKey(pathNormalize.annotations.pathNormalize));
       diagnostics.push(pathLevelConflict({ object: loser, field }, host.host, level, winner));
+    },
+    foreignAppRoot: (loser: ObjectRef, namespace: string): void => {
+      const field = keyField("metadata.annotations", "app-root");
+      diagnostics.push(appRootNotYours({ object: loser, field }, host.host, namespace));
     },
     shadowedRegex: ({ field, written }: RouteClaim, loser: ObjectRef, winner: ObjectRef): void => {
       diagnostics.push(regexShadowed({ object: loser, field }, host.host, written, winner));

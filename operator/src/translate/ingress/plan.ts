@@ -141,7 +141,7 @@ const routesOf = (claims: readonly HostClaim[]): readonly Route[] =>
  * The same hosts and paths without their backends and features: a request must not find a route open that an Ingress
  * protects.
  */
-export const closeClaim = ({ routes, fallback, ...claim }: HostClaim): HostClaim => ({
+export const closeClaim = ({ routes, fallback, appRoot: _appRoot, ...claim }: HostClaim): HostClaim => ({
   ...claim,
   routes: routes.map(unserved),
   fallback: fallback && unserved(fallback),

@@ -9,6 +9,7 @@ import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { emptyWorld, type World } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
+import { createFurtherNames } from "../ingress-nginx/further-names.ts";
 import { createNginxHosts } from "../ingress-nginx/hosts.ts";
 import { noOwners, type HostOwners } from "../ownership.ts";
 import type { ServedHost } from "../routing.ts";
@@ -62,6 +63,7 @@ export function createIngressTranslator(
   const ports = listeners.map(({ port }) => port);
   const setClientRules = createClientRuleSetter(ports);
   const finishNginxHosts = createNginxHosts(ports);
+  const addFurtherNames = createFurtherNames(ports);
   const hostsOf = memo((all: readonly HostTable[]) => all.map(({ served }) => served));
   // In the order of their keys, in which ports are text.
   const byText = [...ports.keys()].sort((a, b) => compareText(String(ports[a]), String(ports[b])));
@@ -98,18 +100,19 @@ export function createIngressTranslator(
           ? leaveToOwners(tables, tlsHosts, routeOwners, { ports, lastResort })
           : { tables, conflicts: routes.conflicts, ofHosts, tlsHosts, ofTlsHosts };
         const finished = finishNginxHosts(owned.tables, owned.tlsHosts);
-        const served = setClientRules(finished, owned.tlsHosts);
+        const named = addFurtherNames(setClientRules(finished, owned.tlsHosts), owned.tlsHosts);
+        const { tables: served, tlsHosts: names } = named;
         const part = {
           hosts: hostsOf(served),
           routes: resourcesOf(served),
           ...routes,
           ...ofCertificates,
           conflicts: owned.conflicts,
-          tlsHosts: owned.tlsHosts,
+          tlsHosts: names,
           listenerSet,
           endpointRefs: joinLists(endpointRefs, routes.endpointRefs),
-          tls: tlsPortOf(owned.tlsHosts.values),
-          clientCerts: clientCertPortOf(owned.tlsHosts.values),
+          tls: tlsPortOf(names.values),
+          clientCerts: clientCertPortOf(names.values),
           diagnostics: joinLists(
             classes.diagnostics,
             diagnostics,
@@ -117,6 +120,7 @@ export function createIngressTranslator(
             owned.ofHosts.diagnostics,
             certificates.diagnostics,
             owned.ofTlsHosts.diagnostics,
+            named.diagnostics,
           ),
           events: joinLists(
             routes.events,

@@ -73,7 +73,7 @@ export const permanentRedirect = declare({
   scope: "location",
   shownDefault: "none",
   own: ["redirect-hostname", "redirect-path", "redirect-scheme"],
-  served: "not-yet",
+  served: "served",
   meaning: "The URL that all requests are redirected to.",
   here: "As there.",
 });
@@ -87,7 +87,7 @@ export const permanentRedirectCode = declare({
   builtIn: 301,
   shownDefault: "301",
   own: ["redirect-status-code"],
-  served: "not-yet",
+  served: "served",
   meaning: "Status of `permanent-redirect`: 300 to 308, and 301 for any other number.",
   here: "As there.",
 });
@@ -100,7 +100,7 @@ export const temporalRedirect = declare({
   scope: "location",
   shownDefault: "none",
   own: ["redirect-hostname", "redirect-path", "redirect-scheme"],
-  served: "not-yet",
+  served: "served",
   meaning:
     "The URL that all requests are redirected to for now; it takes precedence over `permanent-redirect`.",
   here: "As there.",
@@ -115,7 +115,7 @@ export const temporalRedirectCode = declare({
   builtIn: 302,
   shownDefault: "302",
   own: ["redirect-status-code"],
-  served: "not-yet",
+  served: "served",
   meaning: "Status of `temporal-redirect`: 300 to 307, and 302 for any other number.",
   here: "As there.",
 });
@@ -129,7 +129,7 @@ export const relativeRedirects = declare({
   builtIn: false,
   shownDefault: "false",
   configKey: "relative-redirects",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether redirects name no scheme and no host.",
   here: "As there.",
   isNeutral: (value) => !value,
@@ -143,7 +143,7 @@ export const fromToWwwRedirect = declare({
   scope: "host",
   builtIn: false,
   shownDefault: "false",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether `www.` and the host is redirected to the host, or the other way round.",
   here: "As there; the port is left out when it is the default of the scheme.",
   isNeutral: (value) => !value,

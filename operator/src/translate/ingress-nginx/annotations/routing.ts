@@ -40,7 +40,7 @@ export const appRoot = declare({
   risk: "Medium",
   scope: "host",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "The path that requests for `/` of the host are redirected to, with status 302.",
   here: "As there.",
 });
@@ -94,7 +94,7 @@ export const serverAlias = declare({
   risk: "High",
   scope: "host",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "Further host names of the Ingress's hosts.",
   here: "As there, without regular expressions (`~`).",
 });

@@ -11,6 +11,7 @@ import { forwarding } from "./forwarding.ts";
 import { fixedSettings } from "./fixed-settings.ts";
 import { config } from "./config.ts";
 import type { Group } from "./group.ts";
+import { urlRedirects } from "./url-redirects.ts";
 import { routing } from "./routing.ts";
 import { extAuth } from "./ext-auth.ts";
 import { hsts } from "./hsts.ts";
@@ -24,6 +25,7 @@ import { responseRewrites } from "./response-rewrites.ts";
 import { upstreamVhostGroup } from "./upstream-vhost.ts";
 
 export const groups: readonly Group[] = [
+  urlRedirects,
   config,
   routing,
   redirects,

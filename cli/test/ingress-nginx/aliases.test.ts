@@ -1,0 +1,75 @@
+import { expect } from "chai";
+import { explainIngresses, type IngressCase } from "./explained.ts";
+
+const aliased = (names: string, more: IngressCase = {}): IngressCase => ({
+  annotations: { "server-alias": names },
+  paths: ["Prefix /"],
+  ...more,
+});
+
+describe("server-alias of ingress-nginx", () => {
+  it("an alias serves what all Ingresses of the host serve, with their features", async () => {
+    const { ask, codes } = await explainIngresses([
+      aliased("alias.example, Second.example"),
+      { name: "other", namespace: "other", paths: ["Prefix /other"] },
+      { annotations: { "force-ssl-redirect": "true" }, paths: ["Prefix /secure"] },
+    ]);
+    for (const host of ["a.example", "alias.example", "second.example"]) {
+      expect(ask(`http://${host}/x`), host).to.include({ target: "/x", route: "shop/i0:0.0" });
+      expect(ask(`http://${host}/other`), host).to.include({ route: "other/other:0.0" });
+      expect(ask(`http://${host}/secure`), host).to.include({ location: `https://${host}/secure` });
+    }
+    expect(codes).to.deep.equal([]);
+  });
+
+  it("a name with a rule is no alias, even if the rule is newer", async () => {
+    const { ask, codes } = await explainIngresses([
+      aliased("b.example"),
+      { name: "rule", namespace: "other", host: "b.example", paths: ["Prefix /b"] },
+    ]);
+    expect(ask("http://b.example/b")).to.include({ route: "other/rule:0.0" });
+    expect(ask("http://b.example/x")).to.deep.equal({ status: 404 });
+    expect(codes).to.deep.equal(["AliasTaken shop/i0"]);
+  });
+
+  it("the older of two Ingresses has an alias that both want", async () => {
+    const { ask, codes } = await explainIngresses([
+      aliased("alias.example", { name: "young", host: "z.example", day: 9 }),
+      aliased("alias.example", { name: "old", namespace: "other", day: 2 }),
+    ]);
+    expect(ask("http://alias.example/")).to.include({ route: "other/old:0.0" });
+    expect(codes).to.deep.equal(["AliasTaken shop/young"]);
+  });
+
+  it("a wildcard alias covers one label, and only below a host of the Ingress", async () => {
+    const { ask, codes } = await explainIngresses([aliased("*.a.example, *.foreign.example, *.b.a.example")]);
+    expect(ask("http://x.a.example/y")).to.include({ target: "/y" });
+    expect(ask("http://x.b.a.example/y")).to.include({ target: "/y" });
+    expect(ask("http://x.y.a.example/")).to.deep.equal({ status: 404 });
+    expect(ask("http://x.foreign.example/")).to.deep.equal({ status: 404 });
+    expect(codes).to.deep.equal(["AliasTaken shop/i0"]);
+  });
+
+  it("a regex is refused, and the other names are served", async () => {
+    const { ask, codes } = await explainIngresses([aliased("~^.*\\.example$,alias.example")]);
+    expect(ask("http://alias.example/x")).to.include({ target: "/x" });
+    expect(ask("http://any.example/x")).to.deep.equal({ status: 404 });
+    expect(codes).to.deep.equal(["AliasExpression shop/i0"]);
+  });
+
+  it("the oldest Ingress with aliases decides about those of a host", async () => {
+    const { ask } = await explainIngresses([
+      aliased("one.example"),
+      aliased("two.example", { paths: ["Prefix /b"] }),
+    ]);
+    expect(ask("http://one.example/b")).to.include({ route: "shop/i1:0.0" });
+    expect(ask("http://two.example/b")).to.deep.equal({ status: 404 });
+  });
+
+  it("an alias of a host with regexes has the same order and app root", async () => {
+    const annotations = { "server-alias": "alias.example", "use-regex": "true", "app-root": "/start" };
+    const { ask } = await explainIngresses([{ annotations, paths: ["/Api.*", "/"] }]);
+    expect(ask("http://alias.example/api/x")).to.include({ route: "shop/i0:0.0" });
+    expect(ask("http://alias.example/")).to.include({ location: "http://alias.example/start" });
+  });
+});

@@ -1,0 +1,169 @@
+/**
+ * Further names of hosts: aliases, which serve what the host serves, and the name with or without `www.`, which is redirected
+ * to the host. See docs/ingress-nginx.md, "Further names".
+ */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { compareAges, compareText } from "../age.ts";
+import { aliasTaken } from "../diagnostics/nginx-hosts.ts";
+import { keyField } from "../diagnostics/define-finding.ts";
+import type { Diagnostic } from "../finding.ts";
+import { memo } from "../incremental/memo.ts";
+import type { HostClaim } from "../ingress/claims.ts";
+import { ingressListener, underName, type HostTable } from "../ingress/host-table.ts";
+import { anyPath } from "../ingress/path.ts";
+import type { TlsHostTable } from "../ingress/tls-host-table.ts";
+import type { RedirectedName } from "./host-facts.ts";
+
+type TlsHosts = SortedEntries<TlsHostTable, string>;
+
+/** One further name that an Ingress wants for one of its hosts. */
+type Wish = {
+  readonly name: HostPattern;
+  readonly annotation: string;
+  readonly claim: HostClaim;
+  readonly table: HostTable;
+  /** Where requests are redirected instead of served. */
+  readonly redirect: RedirectedName | undefined;
+};
+
+/** The tables of all names, certificates and client rules for further ones, and what was refused. */
+export type NamedHosts = {
+  readonly tables: readonly HostTable[];
+  readonly tlsHosts: TlsHosts;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Adds the further names to the hosts; the same lists where there are none. */
+export function createFurtherNames(
+  ports: readonly number[],
+): (tables: readonly HostTable[], tlsHosts: TlsHosts) => NamedHosts {
+  const built = new WeakMap<HostTable, Map<string, HostTable>>();
+  const tableOf = (wish: Wish): HostTable => {
+    const { name, table, redirect, claim } = wish;
+    const key = `${name.host} ${claim.owner.namespace ?? ""}/${claim.owner.name} ${JSON.stringify(redirect)}`;
+    const known = built.get(table)?.get(key);
+    if (known !== undefined) return known;
+    const value = redirect === undefined ? table.served.value : redirectingHost(wish, redirect);
+    const fresh = underName(table, ports, name, value);
+    built.set(table, (built.get(table) ?? new Map<string, HostTable>()).set(key, fresh));
+    return fresh;
+  };
+  return (tables, tlsHosts) => {
+    const wishes = wishesOf(tables);
+    if (wishes.length === 0) return { tables, tlsHosts, diagnostics: none };
+    const ruled = new Map(tables.map(({ served, owner }) => [served.host.host, owner]));
+    const granted = new Map<string, Wish>();
+    const diagnostics: Diagnostic[] = [];
+    for (const wish of wishes) {
+      const { name, claim } = wish;
+      const winner = granted.get(name.host);
+      if (winner?.claim.owner === claim.owner) continue;
+      const holder = ruled.has(name.host) ? ruled.get(name.host)?.object : winner?.claim.owner;
+      if (holder === undefined && !ruled.has(name.host)) granted.set(name.host, wish);
+      else {
+        const field = keyField("metadata.annotations", wish.annotation);
+        diagnostics.push(aliasTaken({ object: claim.owner, field }, name.host, holder));
+      }
+    }
+    const added = [...granted.values()];
+    return {
+      tables: [...tables, ...added.map(tableOf)].sort((a, b) =>
+        compareText(a.served.host.host, b.served.host.host),
+      ),
+      tlsHosts: addNames(tlsHosts, added),
+      diagnostics,
+    };
+  };
+}
+
+const none: readonly Diagnostic[] = [];
+
+/** All that Ingresses wish, those of older ones first. */
+const wishesOf = memo((tables: readonly HostTable[]): readonly Wish[] =>
+  tables
+    .flatMap(wishesOfHost)
+    .sort(
+      (a, b) =>
+        compareAges(a.claim.age, b.claim.age) ||
+        compareText(a.table.served.host.host, b.table.served.host.host),
+    ),
+);
+
+const noWishes: readonly Wish[] = [];
+
+function wishesOfHost(table: HostTable): readonly Wish[] {
+  if (!table.claims.some(({ nginx }) => nginx?.aliases ?? nginx?.www)) return noWishes;
+  const byAge = table.claims.toSorted((a, b) => compareAges(a.age, b.age));
+  const withAliases = byAge.find(({ nginx }) => nginx?.aliases !== undefined);
+  const aliases = (withAliases?.nginx?.aliases ?? []).flatMap((name): readonly Wish[] =>
+    withAliases === undefined || name.host === table.served.host.host
+      ? []
+      : [{ name, annotation: "server-alias", claim: withAliases, table, redirect: undefined }],
+  );
+  const { kind, host } = table.served.host;
+  const withWww = kind === "exact" ? byAge.find(({ nginx }) => nginx?.www !== undefined) : undefined;
+  if (withWww === undefined) return aliases;
+  const other = host.startsWith("www.") ? host.slice("www.".length) : `www.${host}`;
+  return [
+    ...aliases,
+    {
+      name: { kind: "exact", host: other },
+      annotation: "from-to-www-redirect",
+      claim: withWww,
+      table,
+      redirect: withWww.nginx?.www,
+    },
+  ];
+}
+
+function redirectingHost({ table, claim }: Wish, redirect: RedirectedName): HostTable["served"]["value"] {
+  const { host } = table.served.host;
+  const { owner, age } = claim;
+  return {
+    inherit: false,
+    listener: ingressListener,
+    routes: [
+      {
+        backends: [],
+        features: { redirect: { ...redirect, early: true, hostname: host } },
+        id: `ingress/${age.key}:www`,
+        match: { path: anyPath },
+        source: { kind: "Ingress", name: owner.name, namespace: owner.namespace ?? "" },
+      },
+    ],
+  };
+}
+
+/** A further name without a certificate of its own is shown those of its host that are for it, and asks for the same clients. */
+function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
+  const added = new Map<string, TlsHostTable>();
+  for (const { name, table, redirect } of wishes) {
+    if (findEntry(tlsHosts, name.host) !== undefined) continue;
+    const { host } = table.served.host;
+    const wildcard = `*${host.slice(Math.max(0, host.indexOf(".")))}`;
+    const covering = [host, wildcard].flatMap((one) => findEntry(tlsHosts, one) ?? []);
+    const source = covering.find((one) => one.host !== undefined || one.clients !== undefined);
+    const offers = source?.used.filter(({ certificate }) => certificate.covers(name)) ?? [];
+    if (source?.host === undefined || offers.length === 0) continue;
+    const ids = new Set(offers.map(({ certificate }) => certificate.id));
+    added.set(name.host, {
+      name,
+      host: {
+        bucket: name.kind === "wildcard" ? "wildcard" : "exact",
+        host: name.host,
+        certificates: source.host.certificates.filter((id) => ids.has(id)),
+      },
+      clients: redirect === undefined ? source.clients : undefined,
+      used: offers,
+      claims: [],
+      asks: false,
+      byNamespace: new Map(),
+      diagnostics: [],
+      events: [],
+    });
+  }
+  if (added.size === 0) return tlsHosts;
+  const all = [...tlsHosts.values, ...added.values()].sort((a, b) => compareText(a.name.host, b.name.host));
+  return { keys: all.map(({ name }) => name.host), values: all };
+}
