@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { awake } from "../../src/timing/awake-clock.ts";
 import { timeoutsFilter } from "../../src/filters/timeouts.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
@@ -14,7 +15,7 @@ describe("gaps between reads and writes of an upstream", () => {
       pass(byMs: number): void {
         clock.advance(byMs);
         under.gapSweep.sweep();
-        under.active.sweep(performance.now());
+        under.active.sweep(awake.nowMs);
       },
     };
   };
@@ -117,7 +118,7 @@ describe("gaps between reads and writes of an upstream", () => {
     const client = under.request();
     under.upstream.last.handler.onConnection(false);
     clock.advance(3_999);
-    under.active.sweep(performance.now());
+    under.active.sweep(awake.nowMs);
     under.gapSweep.sweep();
     expect(client.head).to.equal(undefined);
     clock.advance(1);
