@@ -1,8 +1,9 @@
-/** Where `auth-url` leads. See docs/ingress-nginx.md, "Authentication by URL". */
+/** Where `auth-url` and `mirror-target` lead. See docs/ingress-nginx.md, "Authentication by URL". */
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { protocolOf, tcpPortsOf, variantOf, type EndpointRef } from "../backends/service-port.ts";
+import type { EndpointUse } from "../backends/service-port-ref.ts";
 import { noGrant } from "../reference-grants.ts";
 import { quote } from "../text.ts";
 import { unverifiedTls } from "./backend-tls.ts";
@@ -39,6 +40,7 @@ type Service = NonNullable<UrlCheck["service"]>;
 export function findAuthService(
   { scheme, authority }: Pick<UrlParts, "scheme" | "authority">,
   context: GroupContext,
+  use: EndpointUse = "checks",
 ): Result<Service | undefined> {
   const [, host = "", portText] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(authority) ?? [];
   if (host === "") return problem(`${quote(authority)} is not host[:port]`);
@@ -65,7 +67,7 @@ export function findAuthService(
   if (service.spec?.type === "ExternalName") return problem(`Service ${key} is of type ExternalName`);
   const found = tcpPortsOf(service).find((one) => one.port === port);
   if (found === undefined) return problem(`Service ${key} has no TCP port ${port}`);
-  const plain: EndpointRef = { name: `${key}/${port}`, key, service, port: found, uses: ["checks"] };
+  const plain: EndpointRef = { name: `${key}/${port}`, key, service, port: found, uses: [use] };
   const used = scheme === "https" ? variantOf(plain, unverifiedTls(context)) : plain;
   context.useEndpoints(used);
   return ok({ endpoints: used.name, protocol: scheme === "https" ? "http1" : protocolOf(found) });

@@ -80,15 +80,15 @@ export const enableRewriteLog = declare({
 
 export const mirrorTarget = declare({
   name: "mirror-target",
-  form: textForm("URL", /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s"'\\;{}]+$/, "a URL"),
+  form: textForm("URL", /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s"'\\;]+$/, "a URL"),
   bad: "I",
   risk: "High",
   scope: "location",
   shownDefault: "none",
   own: ["mirror-target"],
-  served: "not-yet",
+  served: "served",
   meaning: "The URL that copies of all requests are sent to.",
-  here: "As there; a slow target never slows the request down.",
+  here: "As there, to Services and to hosts that this gateway serves, without credentials; a slow target never slows the request down.",
 });
 
 export const mirrorHost = declare({
@@ -98,7 +98,7 @@ export const mirrorHost = declare({
   risk: "High",
   scope: "location",
   shownDefault: "the host of the URL",
-  served: "not-yet",
+  served: "served",
   meaning: "The `Host` of copies.",
   here: "As there.",
 });
@@ -111,7 +111,7 @@ export const mirrorRequestBody = declare({
   scope: "location",
   builtIn: true,
   shownDefault: "`on`",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether copies have the body of the request.",
   here: "As there.",
   isNeutral: (value) => value,

@@ -16,6 +16,7 @@ import { routing } from "./routing.ts";
 import { extAuth } from "./ext-auth.ts";
 import { hsts } from "./hsts.ts";
 import { limits } from "./limits.ts";
+import { mirrors } from "./mirrors.ts";
 import { redirects } from "./redirects.ts";
 import { satisfyAny } from "./satisfy.ts";
 import { snippets } from "./snippets.ts";
@@ -40,6 +41,7 @@ export const groups: readonly Group[] = [
   upstreamVhostGroup,
   responseRewrites,
   errors,
+  mirrors,
   timeouts,
   retries,
   backendProtocols,

@@ -1,0 +1,140 @@
+/** Copies of requests. See docs/features/mirror-target.md, "Copies with a URL of their own". */
+import type { MirrorTarget } from "@svc-gateway/common/features/mirror-target.ts";
+import {
+  literalOf,
+  parseRequestTemplate,
+  templateText,
+  templateVariables,
+  type RequestTemplate,
+} from "@svc-gateway/common/features/request-template.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { describeProblem } from "../../diagnostics/define-finding.ts";
+import { backendNotVerified } from "../../diagnostics/ingress-nginx.ts";
+import { quote } from "../../text.ts";
+import { mirrorHost, mirrorRequestBody, mirrorTarget } from "../annotations/responses.ts";
+import { findAuthService, splitUrl, type UrlParts } from "../auth-target.ts";
+import { backendOfPath, backendsOf, type PathBackend } from "../path-backends.ts";
+import type { NginxReader } from "../reader.ts";
+import type { Group, GroupContext } from "./group.ts";
+
+type Mirror = MirrorTarget[number];
+
+/** A mirror that cannot be had is left out: copies must not keep a request from being served. */
+export const mirrors: Group = (read, context) => {
+  const url = read(mirrorTarget);
+  if (url === undefined) {
+    for (const annotation of [mirrorHost, mirrorRequestBody]) {
+      if (read.sourceOf(annotation) === "annotation") {
+        context.noEffect(annotation, "has no effect without mirror-target");
+      }
+    }
+    return {};
+  }
+  const found = new Map<string, Mirror>();
+  for (const backend of backendsOf(context.ingress)) {
+    const mirror = mirrorOf(url, backend, read, context);
+    if (!mirror.ok) {
+      context.usePartly(mirrorTarget, `${describeProblem(mirror.error)}; requests are not mirrored`);
+      return {};
+    }
+    found.set(keyOf(backend), mirror.value);
+  }
+  return {
+    ofPath(path) {
+      const mirror = found.get(keyOf(backendOfPath(context.ingress, path)));
+      return mirror && { "mirror-target": [mirror] };
+    },
+  };
+};
+
+const keyOf = ({ name, port }: PathBackend): string => `${name}/${port}`;
+
+function mirrorOf(
+  url: string,
+  backend: PathBackend,
+  read: NginxReader,
+  context: GroupContext,
+): Result<Mirror> {
+  const split = splitUrl(url);
+  if (!split.ok) return split;
+  const parts = withPathVariable(split.value);
+  const { namespace, ingress } = context;
+  const parse = (text: string): Result<RequestTemplate> =>
+    parseRequestTemplate(text, {
+      statics: {
+        namespace,
+        ingress_name: ingress.metadata.name,
+        service_name: backend.name,
+        service_port: backend.port,
+      },
+    });
+  const authority = parse(parts.authority);
+  if (!authority.ok) return authority;
+  const target = parse(parts.target);
+  if (!target.ok) return target;
+  const written = read(mirrorHost);
+  const host = written === undefined ? authority : parse(written);
+  if (!host.ok) return host;
+  const place = findPlace(parts, authority.value, context);
+  if (!place.ok) return place;
+  return ok({
+    ...place.value,
+    url: {
+      scheme: parts.scheme,
+      authority: host.value,
+      target: withQuery(target.value, authority.value),
+      ...(read(mirrorRequestBody) === false && { withoutBody: true }),
+      ...(place.value.endpoints === undefined && { servedHosts: true }),
+    },
+  });
+}
+
+/** `https://host$request_uri`: a variable that begins with a path belongs to the target. */
+function withPathVariable({ scheme, authority, target }: UrlParts): UrlParts {
+  const at = authority.search(/\$(?:request_uri\b|uri\b|\{request_uri\}|\{uri\})/i);
+  if (at < 0) return { scheme, authority, target };
+  return { scheme, authority: authority.slice(0, at), target: authority.slice(at) + target };
+}
+
+/** A URL without variables gets the query of the request, as in nginx. */
+function withQuery(target: RequestTemplate, authority: RequestTemplate): RequestTemplate {
+  if (templateVariables([...authority, ...target]).length > 0) return target;
+  const isComplete = (literalOf(target) ?? "").includes("?");
+  return isComplete ? target : [...target, { variable: "is_args" }, { variable: "args" }];
+}
+
+/** The Service of the URL; without one, hosts that the gateway serves itself get copies. */
+function findPlace(
+  { scheme }: UrlParts,
+  authority: RequestTemplate,
+  context: GroupContext,
+): Result<Pick<Mirror, "service" | "endpoints" | "protocol">> {
+  const name = templateText(authority);
+  const host = literalOf(authority);
+  const service =
+    host === undefined ? ok(undefined) : findAuthService({ scheme, authority: host }, context, "copies");
+  if (!service.ok) return service;
+  if (service.value === undefined) {
+    context.differs(
+      mirrorTarget,
+      `${quote(name)} names no Service that the Ingress may use, so copies are sent only while this gateway serves the host`,
+    );
+    return ok({ service: name, protocol: "http1" });
+  }
+  if (scheme === "https") {
+    if (context.nginx.settings.requireBackendVerification) {
+      return problem(
+        `the certificate of ${quote(name)} would not be verified (--ingress-nginx-require-backend-verification)`,
+      );
+    }
+    context.report(mirrorTarget, (where) =>
+      backendNotVerified(
+        where,
+        "connections to the Service of mirror-target are encrypted, but its certificate is not verified, unless a BackendTLSPolicy applies to it",
+      ),
+    );
+  }
+  const { endpoints, protocol } = service.value;
+  const [namespace = "", serviceName = ""] = endpoints.split("/", 2);
+  return ok({ service: `${namespace}/${serviceName}`, endpoints, protocol });
+}
