@@ -119,7 +119,10 @@ const describeClass = (
 ): string =>
   spec?.controller === controllerName
     ? `IngressClass ${metadata.name} is not the one that --ingress-class ${ingressClass ?? ""} names`
-    : `IngressClass ${metadata.name} belongs to the controller ${spec?.controller ?? "without a name"}`;
+    : `IngressClass ${metadata.name} belongs to the controller ${spec?.controller ?? "without a name"}${hintOf(metadata.name, spec?.controller)}`;
+
+const hintOf = (name: string, controller: string | undefined): string =>
+  controller === "k8s.io/ingress-nginx" ? ` (--ingress-nginx-classes ${name} serves it)` : "";
 
 /** The class that an Ingress names, in its field or in the deprecated annotation. */
 const classNameOf = ({ metadata, spec }: ObjectOf<"Ingress">): string | undefined =>

@@ -44,6 +44,7 @@ const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
 
 /** Those of which only errors are Events. */
 const errorsOfIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
+  CiphersFixed: "InvalidAnnotation",
   NoEffect: "InvalidAnnotation",
   SnippetIgnored: "InvalidAnnotation",
   UnknownNginxAnnotation: "InvalidAnnotation",

@@ -62,15 +62,21 @@ export type ForeignKey = {
   readonly missing: string | undefined;
   /** The annotation of this gateway with the same name. */
   readonly own: string | undefined;
+  /** How it takes effect after all. */
+  readonly hint: string | undefined;
 };
 
 const withoutEffect = finding("warning", "ForeignAnnotation");
 const withoutProtection = finding("error", "ForeignAnnotation");
 
 /** A finding about an annotation of another controller; an error where routes are served without its protection. */
-export function foreignAnnotation(place: Place, { key, controller, missing, own }: ForeignKey): Diagnostic {
+export function foreignAnnotation(
+  place: Place,
+  { key, controller, missing, own, hint }: ForeignKey,
+): Diagnostic {
   const what = `${quote(key)} is an annotation of ${controller} and has no effect on this Ingress`;
-  const meant = own === undefined ? "" : `; the annotation of this gateway is ${own}`;
+  const ofGateway = own === undefined ? "" : `; the annotation of this gateway is ${own}`;
+  const meant = hint === undefined ? ofGateway : `${ofGateway}; ${hint}`;
   return missing === undefined
     ? withoutEffect(place, `${what}${meant}`)
     : withoutProtection(place, `${what}: ${missing}${meant}`);

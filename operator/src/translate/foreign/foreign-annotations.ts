@@ -6,8 +6,8 @@ import { foreignAnnotation, moreForeignAnnotations } from "../diagnostics/annota
 import { foreignAnnotationsEvent } from "../events.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { ObjectRef } from "../../api/object.ts";
-import { controllerOfPrefix, type ForeignController } from "./controllers.ts";
-import { allowsEveryone, missingProtection } from "./protection.ts";
+import { controllerOfPrefix, ingressNginx, type ForeignController } from "./controllers.ts";
+import { allowsEveryone, missingOfNginx, missingProtection } from "./protection.ts";
 
 /** So many annotations of one Ingress get a finding each; those that protect are first. */
 const maxFindings = 100;
@@ -34,7 +34,9 @@ export function foreignAnnotationsOf(
     const name = key.slice(slash + 1);
     if (controller === undefined || controller.written?.has(name) === true || isRead(key)) continue;
     if (allowsEveryone(name, value)) continue;
-    found.push({ key, name, controller, missing: missingProtection(name, value) });
+    const missing =
+      controller === ingressNginx ? missingOfNginx(name, value) : missingProtection(name, value);
+    found.push({ key, name, controller, missing });
   }
   return found.sort((a, b) => Number(a.missing === undefined) - Number(b.missing === undefined));
 }
@@ -45,20 +47,27 @@ export function reportForeignAnnotations(
   found: readonly ForeignAnnotation[],
 ): { readonly diagnostics: readonly Diagnostic[]; readonly events: readonly DesiredEvent[] } {
   if (found.length === 0) return none;
-  const diagnostics = found
-    .slice(0, maxFindings)
-    .map(({ key, name, controller, missing }) =>
-      foreignAnnotation(
-        { object, field: keyField("metadata.annotations", key) },
-        { key, controller: controller.name, missing, own: ownNameOf(name) },
-      ),
-    );
+  const diagnostics = found.slice(0, maxFindings).map(({ key, name, controller, missing }) =>
+    foreignAnnotation(
+      { object, field: keyField("metadata.annotations", key) },
+      {
+        key,
+        controller: controller.name,
+        missing,
+        own: ownNameOf(name),
+        hint: controller === ingressNginx ? nginxHint : undefined,
+      },
+    ),
+  );
   const more = found.length - diagnostics.length;
   return {
     diagnostics: more > 0 ? [...diagnostics, moreForeignAnnotations({ object }, more)] : diagnostics,
     events: [foreignAnnotationsEvent(object, describe(found))],
   };
 }
+
+/** How the annotations of ingress-nginx take effect. */
+const nginxHint = "--ingress-nginx-classes names classes that are read with them";
 
 const none = { diagnostics: [], events: [] };
 
@@ -74,7 +83,9 @@ function describe(found: readonly ForeignAnnotation[]): string {
   const parts = [...Map.groupBy(found, ({ missing }) => missing)].map(([missing, group]) =>
     missing === undefined ? `without effect: ${namesOf(group)}` : `${missing} (${namesOf(group)})`,
   );
-  return `Annotations of ${by.join(", ")} have no effect on this Ingress: ${parts.join("; ")}`;
+  const isNginx = found.some(({ controller }) => controller === ingressNginx);
+  const hint = isNginx ? ` (${nginxHint})` : "";
+  return `Annotations of ${by.join(", ")} have no effect on this Ingress${hint}: ${parts.join("; ")}`;
 }
 
 function namesOf(group: readonly ForeignAnnotation[]): string {

@@ -1,4 +1,8 @@
 /** What the annotations of other controllers protect, recognised by their names. See docs/foreign-annotations.md. */
+import { nginxAnnotations } from "../ingress-nginx/annotations/index.ts";
+import { blocksRequests } from "../ingress-nginx/snippets/modsecurity.ts";
+import { readSnippet } from "../ingress-nginx/snippets/read.ts";
+import { readValue } from "../ingress-nginx/value.ts";
 
 /** A protection that is missing where an annotation has no effect, as the end of a sentence about requests. */
 export type Protection = {
@@ -48,6 +52,36 @@ export function allowsEveryone(name: string, value: string): boolean {
 
 /** Values that switch a protection off, or say what holds without one. */
 const off: ReadonlySet<string> = new Set(["", "false", "off", "0", "none", "disabled"]);
+
+const snippets: ReadonlySet<string> = new Set([
+  "auth-snippet",
+  "configuration-snippet",
+  "server-snippet",
+  "stream-snippet",
+]);
+
+/**
+ * The same for an annotation of ingress-nginx, whose table says which ones protect. Of a snippet the statements decide.
+ */
+export function missingOfNginx(name: string, value: string): string | undefined {
+  if (snippets.has(name)) {
+    const { statements, problem } = readSnippet(value);
+    const protects = problem?.isProtective ?? statements.some(({ kind }) => kind === "protective");
+    return protects ? "statements that protect are not executed" : undefined;
+  }
+  if (name === "modsecurity-snippet") {
+    return blocksRequests(value) ? "no firewall inspects requests" : undefined;
+  }
+  const annotation = nginxAnnotations.get(name);
+  const read = annotation && readValue(annotation, value);
+  if (read?.ok === true && annotation?.isNeutral?.(read.value) === true) return undefined;
+  const found = missingProtection(name, value);
+  if (found !== undefined || annotation?.protective !== true || off.has(value.trim().toLowerCase()))
+    return found;
+  return harmless.has(name) || name === "satisfy" || name === "cors-allow-origin"
+    ? undefined
+    : "requests are served without this protection";
+}
 
 /**
  * What is not protected without the annotation of another controller; undefined where its name protects nothing, or its

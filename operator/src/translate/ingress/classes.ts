@@ -170,8 +170,12 @@ function explainUnserved(
   const object = refOf(ingress);
   if (named === undefined) return [noIngressClass({ object })];
   if (lookup("IngressClass", "", named.name) !== undefined) return [];
-  return [ingressClassNotFound({ object, field: named.field }, named.name, didYouMean(named.name, ours))];
+  const hint = didYouMean(named.name, ours) || (named.name === "nginx" ? nginxHint : "");
+  return [ingressClassNotFound({ object, field: named.field }, named.name, hint)];
 }
+
+/** Manifests for ingress-nginx rarely come with its class. */
+const nginxHint = " (--ingress-nginx-classes nginx serves the Ingresses of ingress-nginx)";
 
 const noDefaults = { defaults: undefined, accessLog: true };
 const closed = { ...noDefaults, isClosed: true } as const;

@@ -4,7 +4,7 @@ import {
   foreignAnnotationsOf,
   reportForeignAnnotations,
 } from "../../../src/translate/foreign/foreign-annotations.ts";
-import { missingProtection } from "../../../src/translate/foreign/protection.ts";
+import { missingOfNginx, missingProtection } from "../../../src/translate/foreign/protection.ts";
 
 const object = { kind: "Ingress", namespace: "shop", name: "moved" };
 const nginx = (name: string): string => `nginx.ingress.kubernetes.io/${name}`;
@@ -101,7 +101,7 @@ describe("annotations of other controllers", () => {
         field: `metadata.annotations[${nginx("auth-url")}]`,
         severity: "error",
         reason: "ForeignAnnotation",
-        message: `"${nginx("auth-url")}" is an annotation of ingress-nginx and has no effect on this Ingress: requests are not authenticated`,
+        message: `"${nginx("auth-url")}" is an annotation of ingress-nginx and has no effect on this Ingress: requests are not authenticated; --ingress-nginx-classes names classes that are read with them`,
       },
     ]);
   });
@@ -110,9 +110,35 @@ describe("annotations of other controllers", () => {
     const { diagnostics } = report({ [nginx("ssl-redirect")]: "true" });
     expect(diagnostics[0]?.severity).to.equal("warning");
     expect(diagnostics[0]?.message).to.match(
-      /the annotation of this gateway is ingress.svc-labs.dev\/ssl-redirect$/,
+      /the annotation of this gateway is ingress.svc-labs.dev\/ssl-redirect;/,
     );
   });
+
+  const nginxCases: readonly (readonly [name: string, value: string, missing: RegExp | undefined])[] = [
+    ["limit-connections", "0", undefined],
+    ["limit-connections", "5", /not limited/],
+    ["limit-connections", "five", /not limited/],
+    ["auth-cache-key", "$remote_user", /not authenticated/],
+    ["configuration-snippet", 'more_set_headers "X-A: b";', undefined],
+    ["configuration-snippet", "deny 10.0.0.1;", /statements that protect/],
+    ["server-snippet", "location /a { return 403; }", /statements that protect/],
+    ["server-snippet", "deny all", /statements that protect/],
+    ["server-snippet", "broken", undefined],
+    ["modsecurity-snippet", "SecRuleEngine On", /firewall/],
+    ["modsecurity-snippet", "SecRuleEngine DetectionOnly", undefined],
+    ["enable-modsecurity", "true", undefined],
+    ["enable-owasp-core-rules", "true", /firewall/],
+    ["satisfy", "all", undefined],
+    ["proxy-body-size", "8m", undefined],
+    ["auth-ulr", "https://auth.example.com", /not authenticated/],
+  ];
+  for (const [name, value, missing] of nginxCases) {
+    it(`the annotation ${name} of ingress-nginx with the value ${value} ${missing === undefined ? "protects nothing" : "is known to protect"}`, () => {
+      const found = missingOfNginx(name, value);
+      if (missing === undefined) expect(found).to.equal(undefined);
+      else expect(found).to.match(missing);
+    });
+  }
 
   it("annotations that the Ingress is read with have no finding", () => {
     const annotations = {
