@@ -4,7 +4,7 @@ type Value = { readonly [name: string]: unknown };
 
 /**
  * The features of both. Of a feature that both have, lists are put one after the other and other properties are those of
- * `later`, so that each side only says what it sets.
+ * `later`, so that each side only says what it sets. A header that `earlier` removes and `later` sets or adds is not removed.
  */
 export function joinFeatures(
   earlier: RouteFeatures | undefined,
@@ -22,7 +22,7 @@ function joinValues(earlier: unknown, later: unknown): unknown {
   if (Array.isArray(earlier) && Array.isArray(later))
     return [...(earlier as unknown[]), ...(later as unknown[])];
   if (!isObject(earlier) || !isObject(later)) return later;
-  const joined: { [name: string]: unknown } = { ...earlier };
+  const joined: { [name: string]: unknown } = { ...withoutSet(earlier, later) };
   for (const [name, value] of Object.entries(later)) {
     const before = joined[name];
     joined[name] =
@@ -35,3 +35,17 @@ function joinValues(earlier: unknown, later: unknown): unknown {
 
 const isObject = (value: unknown): value is Value =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The changes of headers in `earlier` without removals of headers that `later` sets: removals are made last. */
+function withoutSet(earlier: Value, later: Value): Value {
+  const { remove } = earlier;
+  if (!Array.isArray(remove)) return earlier;
+  const present = new Set([...namesIn(later["set"]), ...namesIn(later["add"])]);
+  if (present.size === 0) return earlier;
+  const { remove: _, ...rest } = earlier;
+  const left = (remove as unknown[]).filter((name) => !present.has(String(name).toLowerCase()));
+  return left.length === 0 ? rest : { ...rest, remove: left };
+}
+
+const namesIn = (fields: unknown): readonly string[] =>
+  Array.isArray(fields) ? (fields as { readonly name: string }[]).map(({ name }) => name.toLowerCase()) : [];
