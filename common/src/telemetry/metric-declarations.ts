@@ -240,6 +240,10 @@ export const controllerMetrics = {
     "Approximate size of a namespace's routes and of the certificates of its Gateways in the snapshot of a scope (shared, or namespace/name of a dedicated Gateway), before anything is left out. Only the ten largest namespaces; the empty namespace is everything besides routes: certificates, endpoints, fetched and inline key sets, and the rest.",
     { scope: open, namespace: open },
   ),
+  unprotectedPaths: gauge(
+    "svc_controller_unprotected_paths",
+    "Paths of Ingresses that are served without a protection that they ask for, as their class allows (`whenUnprotected: serve`).",
+  ),
   keptCertificates: gauge(
     "svc_controller_certificates_kept",
     "TLS Secrets that became unusable and whose last valid certificate is still served.",

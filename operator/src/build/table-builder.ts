@@ -13,6 +13,7 @@ import { scopeKey } from "../discovery/principals.ts";
 import type { KeySetKeeper } from "../jwks/key-set-keeper.ts";
 import type { AbsentObject } from "../sources/kubernetes/absent-objects.ts";
 import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
+import { memo } from "../translate/incremental/memo.ts";
 import type { TranslateSettings } from "../translate/settings.ts";
 import { translate } from "../translate/translate.ts";
 import type { Translation } from "../translate/translation.ts";
@@ -34,7 +35,7 @@ export type Build = {
 type BuildMetrics = TableMetrics &
   Pick<
     MetricSet<typeof controllerMetrics>,
-    "routingTableRebuilds" | "routingTableRebuildDuration" | "keptCertificates"
+    "routingTableRebuilds" | "routingTableRebuildDuration" | "keptCertificates" | "unprotectedPaths"
   >;
 
 export type TableBuilderOptions = {
@@ -119,9 +120,14 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
     options.keySets.want(translation.wantedKeySets);
     countTable([translation.routing, ...translation.scopes.dedicated.map(({ routing }) => routing)]);
     metrics.keptCertificates.with({}).set(certificates.count);
+    metrics.unprotectedPaths.with({}).set(countUnprotected(translation.nginxReports));
     options.onBuild({ world, translation, leftOut });
   };
 }
+
+const countUnprotected = memo((reports: Translation["nginxReports"]) =>
+  reports.reduce((sum, { unprotectedPaths }) => sum + unprotectedPaths, 0),
+);
 
 /** One builder for each scope, while the scope exists. */
 function createSnapshotBuilders(): (

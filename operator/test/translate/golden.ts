@@ -129,7 +129,13 @@ function renderReports({ nginxReports }: Translation): object {
       verdicts.map(({ key, outcome, text }) => [key, text === "" ? outcome : `${outcome}: ${text}`]),
     ),
   ]);
-  return { annotations: Object.fromEntries(reports) as unknown };
+  const unprotected = annotated
+    .filter(({ unprotectedPaths }) => unprotectedPaths > 0)
+    .map(({ object, unprotectedPaths }) => [formatRef(object), unprotectedPaths]);
+  return {
+    annotations: Object.fromEntries(reports) as unknown,
+    ...(unprotected.length > 0 && { unprotectedPaths: Object.fromEntries(unprotected) as unknown }),
+  };
 }
 
 /** What Gateways have of their own; nothing in a world where all are served alike. */

@@ -18,6 +18,10 @@ export type SvcIngressClassParametersSpec = {
   readonly annotations?: "ingress-nginx";
   /** Settings of ingress-nginx for the class, by the keys of its ConfigMap. */
   readonly nginxConfig?: { readonly [key: string]: string };
+  /** What becomes of an Ingress of ingress-nginx with a protection that is not available here, such as rules of ModSecurity. */
+  readonly whenUnprotected?: "close" | "serve";
+  /** What Ingresses of ingress-nginx may not use, although ingress-nginx allows it. */
+  readonly forbid?: readonly ("backend-protocol-without-verification" | "auth-plain-hashes")[];
   /** False excludes requests to Ingresses of the class from the access log. */
   readonly accessLog?: boolean;
 };

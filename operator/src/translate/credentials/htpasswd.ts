@@ -37,6 +37,10 @@ export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<Htpa
 /** Reads the key `auth` of any Secret, with all kinds of hashes. */
 export const readAuthFile = memo((secret: ObjectOf<"Secret">) => readContent(secret, readAnyHash));
 
+/** The names of users whose password is written in plain text. */
+export const usersInPlainText = ({ value }: HtpasswdSecret): readonly string[] =>
+  value.users.filter(({ hash }) => hash.startsWith("{PLAIN}")).map(({ name }) => name);
+
 /** Reads each key of any Secret as a user, and its value as the hash; blanks around it do not count. */
 export const readAuthMap = memo((secret: ObjectOf<"Secret">): Result<HtpasswdSecret> => {
   const list = new UserList(readAnyHash);

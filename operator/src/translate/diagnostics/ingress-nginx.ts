@@ -54,6 +54,10 @@ export const zeroTimeout = (place: Place, message: string): Diagnostic =>
 export const backendNotVerified = (place: Place, message: string): Diagnostic =>
   finding("warning", "BackendNotVerified")(place, message);
 
+/** Backends that would be connected to without verification, which the operator forbids. */
+export const verificationRequired = (place: Place, message: string): Diagnostic =>
+  finding("error", "BackendNotVerified")(place, message);
+
 /** Backends that are to be verified by a name that is not known. */
 export const noVerifyName = (place: Place, message: string): Diagnostic =>
   finding("error", "NoVerifyName")(place, message);

@@ -11,7 +11,12 @@ import type { EndpointVariant } from "../backends/service-port.ts";
 import { bundleKey, readBundle } from "../certificates/authorities.ts";
 import { readKeyPair } from "../certificates/tls-secret.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
-import { backendNotVerified, ciphersFixed, noVerifyName } from "../diagnostics/ingress-nginx.ts";
+import {
+  backendNotVerified,
+  ciphersFixed,
+  noVerifyName,
+  verificationRequired,
+} from "../diagnostics/ingress-nginx.ts";
 import { noGrant } from "../reference-grants.ts";
 import {
   proxySslCiphers,
@@ -54,6 +59,12 @@ export function readBackendTls(
     );
   }
   const tls = isSet ? settingsOf(read, context, secret) : unverified;
+  if (
+    tls.unverified === true &&
+    context.nginx.policy.forbidden.has("backend-protocol-without-verification")
+  ) {
+    return provide(refuseUnverified(tls, context), context);
+  }
   if (tls.unverified === true && (!isSet || secret !== undefined)) {
     context.report(backendProtocol, (place) =>
       backendNotVerified(
@@ -63,6 +74,24 @@ export function readBackendTls(
     );
   }
   return provide(tls, context);
+}
+
+/** Settings that trust no authority, with which no connection is made, unless a BackendTLSPolicy takes precedence. */
+function refuseUnverified(
+  { unverified: _unverified, ...tls }: BackendTls,
+  context: GroupContext,
+): BackendTls {
+  const text =
+    "the certificates of backends would not be verified, which the operator forbids; requests are answered 502, unless a BackendTLSPolicy applies to the Service";
+  context.report(
+    backendProtocol,
+    (place) => verificationRequired(place, `${backendProtocol.name}: ${text}`),
+    {
+      outcome: "refused",
+      text,
+    },
+  );
+  return tls;
 }
 
 const unverified: BackendTls = { hostname: "", unverified: true };

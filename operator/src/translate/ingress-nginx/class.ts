@@ -22,7 +22,30 @@ export type NginxClass = {
   readonly config: NginxConfig;
   /** What its SvcIngressClassParameters hold. */
   readonly defaults: NginxDefaults;
+  readonly policy: NginxPolicy;
 };
+
+/** What the operator allows the Ingresses of a class. */
+export type NginxPolicy = {
+  /** Whether an Ingress is served without a protection that is not available here; false: it is closed. */
+  readonly servesUnprotected: boolean;
+  /** What they may not use although ingress-nginx allows it. */
+  readonly forbidden: ReadonlySet<ForbiddenUse>;
+};
+
+export type ForbiddenUse = "backend-protocol-without-verification" | "auth-plain-hashes";
+
+/** The policy of a class with these parameters, or without any. */
+export function readNginxPolicy(
+  settings: IngressNginxSettings,
+  parameters?: ObjectOf<"SvcIngressClassParameters">,
+): NginxPolicy {
+  const { whenUnprotected, forbid = [] } = parameters?.spec ?? {};
+  const ofFlags: readonly ForbiddenUse[] = settings.requireBackendVerification
+    ? ["backend-protocol-without-verification"]
+    : [];
+  return { servesUnprotected: whenUnprotected === "serve", forbidden: new Set([...forbid, ...ofFlags]) };
+}
 
 export const noNginxDefaults: NginxDefaults = new Map();
 

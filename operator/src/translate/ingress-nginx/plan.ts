@@ -99,6 +99,10 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     const appRoot = appRootOf(claim);
     return { ...claim, nginx: wishes, ...(appRoot && { appRoot }) };
   });
+  const unprotectedPaths =
+    annotations.isUnprotected() && !isClosed
+      ? claims.reduce((sum, { routes, fallback }) => sum + routes.length + (fallback ? 1 : 0), 0)
+      : 0;
   const planned = finishPlan(parsed.ref, isClosed ? claims.map(closeClaim) : claims, context);
   return {
     ...planned,
@@ -113,7 +117,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     events: [...own.events, ...annotations.events],
     resources: [...own.resources, ...collected.resources],
     keySets: own.keySets,
-    nginx: annotations.report(),
+    nginx: { ...annotations.report(), unprotectedPaths },
   };
 }
 
@@ -163,6 +167,7 @@ function collectOutputs(
       (ingress.metadata.annotations?.[`${nginx.settings.annotationsPrefix}/${name}`] ?? "").trim() !== "",
     lastResort,
     close: say.close,
+    cannotProtect: say.cannotProtect,
     ignore: say.ignore,
     differs: (annotation, how) =>
       say.finding(annotation, (place) => servedDifferently(place, `${annotation.name}: ${how}`), {

@@ -43,9 +43,11 @@ export type NginxAnnotations = {
   readonly replaced: ReadonlySet<string>;
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
-  readonly report: () => NginxReport;
+  readonly report: () => Omit<NginxReport, "unprotectedPaths">;
   /** Whether every request is answered 503. */
   readonly isClosed: () => boolean;
+  /** Whether it is served without a protection that is not available here. */
+  readonly isUnprotected: () => boolean;
   readonly say: Says;
 };
 
@@ -57,6 +59,7 @@ export type ClosingFinding = (place: Place, message: string) => Diagnostic;
 /** What is reported about annotations; GroupContext describes each. */
 type Says = {
   readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
+  readonly cannotProtect: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   readonly closePaths: (annotation: Named, why: string, paths: string) => void;
   readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
   readonly ignore: (annotation: Named, why: string) => void;
@@ -96,6 +99,7 @@ export function openNginxAnnotations(
   const verdicts = new Map<string, Verdict>();
   const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
   let isClosed = false;
+  let isUnprotected = false;
 
   if (nginx.config.closes !== undefined) {
     const message = `A setting that protects the class is not served: ${nginx.config.closes}; ${answers503}`;
@@ -128,6 +132,15 @@ export function openNginxAnnotations(
     close(annotation, why, finding = protectionRefused) {
       isClosed = true;
       refuse(annotation, `${why}; ${answers503}`, finding);
+    },
+    cannotProtect(annotation, why, finding = protectionRefused) {
+      if (!nginx.policy.servesUnprotected) return say.close(annotation, why, finding);
+      const key = keyOf(annotation);
+      const text = `${why}; requests are served without this protection, because the class says whenUnprotected: serve`;
+      isUnprotected = true;
+      diagnostics.push(finding(placeOf(key), `${key}: ${text}`));
+      events.push(invalidAnnotationEvent(object, `${key}: ${text}`));
+      judge(key, "refused", text);
     },
     closePaths: (annotation, why, paths) => refuse(annotation, `${why}; these are answered 503: ${paths}`),
     judge: (annotation, outcome, text) => judge(keyOf(annotation), outcome, text),
@@ -168,7 +181,7 @@ export function openNginxAnnotations(
       });
     } else {
       const why = annotation.served === "refused" ? phrase(annotation.here) : "is not served yet";
-      if (annotation.protective === true) say.close(annotation, why);
+      if (annotation.protective === true) say.cannotProtect(annotation, why);
       else {
         say.finding(annotation, (place) => notSupported(place, `${key}: ${why}; it has no effect`), {
           outcome: "refused",
@@ -253,7 +266,7 @@ export function openNginxAnnotations(
     const isMissing = annotation.served === "not-yet" || annotation.served === "refused";
     const isWanted = ofClass.ok && value.source === "class" && annotation.isNeutral?.(value.value) !== true;
     if (isMissing && isWanted && annotation.protective === true) {
-      say.close(annotation, "the default of the class is not served");
+      say.cannotProtect(annotation, "the default of the class is not served");
     }
   }
 
@@ -277,6 +290,7 @@ export function openNginxAnnotations(
     events,
     report: () => ({ object, verdicts: [...verdicts.values()] }),
     isClosed: () => isClosed,
+    isUnprotected: () => isUnprotected,
     say,
   };
 }

@@ -17,4 +17,9 @@ export type Verdict = {
 };
 
 /** The annotations of one Ingress, in their order. */
-export type NginxReport = { readonly object: ObjectRef; readonly verdicts: readonly Verdict[] };
+export type NginxReport = {
+  readonly object: ObjectRef;
+  readonly verdicts: readonly Verdict[];
+  /** How many of its paths are served without a protection that is not available here; see `whenUnprotected`. */
+  readonly unprotectedPaths: number;
+};

@@ -15,10 +15,16 @@ import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
 import type { Diagnostic } from "../finding.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
-import { nginxName, noNginxDefaults, readNginxDefaults, type NginxClass } from "../ingress-nginx/class.ts";
+import {
+  nginxName,
+  noNginxDefaults,
+  readNginxDefaults,
+  readNginxPolicy,
+  type NginxClass,
+} from "../ingress-nginx/class.ts";
 import { readNginxConfig } from "../ingress-nginx/config-reader.ts";
 import type { NginxConfig } from "../ingress-nginx/config.ts";
-import type { TranslateSettings } from "../settings.ts";
+import type { IngressNginxSettings, TranslateSettings } from "../settings.ts";
 
 const legacyClassAnnotation = "kubernetes.io/ingress.class";
 const defaultClassAnnotation = "ingressclass.kubernetes.io/is-default-class";
@@ -82,7 +88,7 @@ export function createClassReader(
   /** The class of names without an IngressClass, and of Ingresses without a class. */
   const withoutObject = memo((config: NginxConfig): ClassInfo => ({
     ...noDefaults,
-    nginx: { settings: settings.ingressNginx, config, defaults: noNginxDefaults },
+    nginx: plainNginx(settings.ingressNginx, config),
     isAdopted: true,
     // They are of the ConfigMap, which one of the classes reports.
     diagnostics: config.diagnostics,
@@ -180,6 +186,14 @@ const nginxHint = " (--ingress-nginx-classes nginx serves the Ingresses of ingre
 const noDefaults = { defaults: undefined, accessLog: true };
 const closed = { ...noDefaults, isClosed: true } as const;
 
+/** A class without parameters. */
+const plainNginx = (settings: IngressNginxSettings, config: NginxConfig): NginxClass => ({
+  settings,
+  config,
+  defaults: noNginxDefaults,
+  policy: readNginxPolicy(settings),
+});
+
 type ClassContext = {
   readonly lookup: Lookup;
   readonly settings: Pick<TranslateSettings, "classParametersStrict" | "ingressNginx">;
@@ -197,7 +211,7 @@ function readClass(
   { lookup, settings, config, isNginx }: ClassContext,
 ): ClassInfo {
   const { classParametersStrict: isStrict, ingressNginx } = settings;
-  const nginx = isNginx && { nginx: { settings: ingressNginx, config, defaults: noNginxDefaults } };
+  const nginx = isNginx && { nginx: plainNginx(ingressNginx, config) };
   const reference = one.spec?.parameters;
   if (reference === undefined) return { ...noDefaults, ...nginx, diagnostics: [] };
   const place = { object: refOf(one), field: "spec.parameters" };
@@ -234,7 +248,12 @@ function readClass(
     key !== undefined && nginxName(key, ingressNginx) !== undefined;
   return {
     ...info,
-    nginx: { settings: ingressNginx, config: ofClass ?? config, defaults: ofNginx.defaults },
+    nginx: {
+      settings: ingressNginx,
+      config: ofClass ?? config,
+      defaults: ofNginx.defaults,
+      policy: readNginxPolicy(ingressNginx, parameters),
+    },
     diagnostics: [
       ...diagnostics.filter((finding) => !isOfNginx(unknown.get(finding))),
       ...ofNginx.diagnostics,

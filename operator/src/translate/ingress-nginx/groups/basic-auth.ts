@@ -3,7 +3,7 @@ import type { AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-se
 import { htpasswdKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { isStandIn } from "../../../api/stand-in.ts";
-import { readAuthFile, readAuthMap } from "../../credentials/htpasswd.ts";
+import { readAuthFile, readAuthMap, usersInPlainText } from "../../credentials/htpasswd.ts";
 import { describeProblem } from "../../diagnostics/define-finding.ts";
 import { digestUnsupported, weakHash } from "../../diagnostics/ingress-nginx.ts";
 import { linesLeftOut } from "../../diagnostics/references.ts";
@@ -14,7 +14,7 @@ import type { NginxReader } from "../reader.ts";
 import type { Group, GroupContext } from "./group.ts";
 
 export const basicAuth: Group = (read, context) => {
-  const { ingress, nginx, close, noEffect } = context;
+  const { ingress, nginx, cannotProtect, noEffect } = context;
   const type = read(authType);
   if (type === undefined) {
     // An `auth-type` that cannot be read has closed the paths already.
@@ -29,7 +29,7 @@ export const basicAuth: Group = (read, context) => {
     return {};
   }
   if (type === "digest") {
-    close(authType, "digest authentication is not supported, expected basic", digestUnsupported);
+    cannotProtect(authType, "digest authentication is not supported, expected basic", digestUnsupported);
     return {};
   }
   const value = readUsers(read, context);
@@ -76,6 +76,14 @@ function readUsers(read: NginxReader, context: GroupContext): AuthBasicSecret | 
   const users = kind === "auth-map" ? readAuthMap(secret) : readAuthFile(secret);
   if (!users.ok) {
     close(authSecret, `Secret ${name} cannot be used: ${describeProblem(users.error)}`);
+    return undefined;
+  }
+  const plain = usersInPlainText(users.value);
+  if (plain.length > 0 && nginx.policy.forbidden.has("auth-plain-hashes")) {
+    close(
+      authSecret,
+      `Secret ${name} holds passwords in plain text, which the operator forbids, of users ${namesInMessages(plain)[0]}`,
+    );
     return undefined;
   }
   const { value, weakUsers, leftOut } = users.value;

@@ -47,6 +47,11 @@ export type GroupContext = View & {
   readonly lastResort: Route | undefined;
   /** Answers every request to the paths of the Ingress 503, because it could not be protected as the annotation asks. */
   readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
+  /**
+   * Reports a protection that ingress-nginx gives and that is not available here. Closes the paths like `close`, unless the
+   * class serves such Ingresses (`whenUnprotected`): for everything that ingress-nginx closes as well, use `close`.
+   */
+  readonly cannotProtect: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   /** Reports a value that is ignored in ingress-nginx as well. `why` names the value and what is expected. */
   readonly ignore: (annotation: Named, why: string) => void;
   /** Reports what is different from ingress-nginx. */

@@ -80,7 +80,7 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
   for (const { line, text: shown, say } of served) {
     context.differs(annotation, `line ${line}: ${shown} is served as ${say}`);
   }
-  if (closes !== undefined) context.close(annotation, closes);
+  if (closes !== undefined) context.cannotProtect(annotation, closes);
   else if (closed.length > 0) {
     const paths = closed.map(({ type, value }) => `${type} ${value}`).join(", ");
     context.closePaths(annotation, `it protects paths that are not served by nginx here`, paths);
@@ -136,7 +136,7 @@ function judgeRules(rules: string, context: GroupContext): void {
     context.report(modsecuritySnippet, (place) =>
       snippetIgnored(place, modsecuritySnippet.name, `SecRuleEngine On: ${why}`, "error"),
     );
-    context.close(modsecuritySnippet, `its rules block requests, and ${why}`);
+    context.cannotProtect(modsecuritySnippet, `its rules block requests, and ${why}`);
   } else {
     context.report(modsecuritySnippet, (place) =>
       snippetIgnored(place, modsecuritySnippet.name, `${why}; its rules only detect`, "warning"),
