@@ -149,7 +149,9 @@ export function openNginxAnnotations(
     usePartly: (annotation, why) => invalid(keyOf(annotation), why, "differently"),
     finding(annotation, finding, verdict) {
       const key = keyOf(annotation);
-      diagnostics.push(finding(placeOf(key)));
+      const found = finding(placeOf(key));
+      diagnostics.push(found);
+      if (found.severity === "error") events.push(invalidAnnotationEvent(object, found.message));
       if (verdict !== undefined) judge(key, verdict.outcome, verdict.text);
     },
   };
