@@ -306,7 +306,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
     group: "",
     resources: ["secrets"],
     verbs: ["get", "patch"],
-    names: [caSecret, "svc-session-key", "svc-ticket-keys"],
+    names: [caSecret, "svc-session-key", "svc-ticket-keys", "svc-fallback-certificate"],
   },
   {
     place: "own",

@@ -3,6 +3,7 @@ import { joinFolders, type FolderState } from "@svc-gateway/operator/sources/fil
 import { isFile, loadFile, loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
 import { readManifest, type ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import { createFallbackSecret } from "@svc-gateway/operator/keys/fallback-certificate.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
@@ -47,7 +48,9 @@ export async function translateFolder(
   const state = joinFolders(states);
   const unreadable = [...problems, ...state.problems.filter(isUnreadable)];
   if (unreadable.length > 0) return fail(unreadable.map(formatManifestProblem));
-  const translation = translate(state.world, standaloneTranslateSettings(settings), { nowMs });
+  const translateSettings = standaloneTranslateSettings(settings);
+  const fallbackCertificate = await createFallbackSecret(translateSettings.installNamespace, nowMs);
+  const translation = translate(state.world, translateSettings, { nowMs, fallbackCertificate });
   const diagnostics = [...translation.diagnostics, ...findUnserved(state.world, translation, settings)];
   const read: ReadManifest = (file) => {
     const text = texts.get(file);

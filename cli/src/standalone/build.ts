@@ -4,6 +4,7 @@ import { ownPortsKey } from "@svc-gateway/common/ir/keys.ts";
 import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { createFallbackSecret } from "@svc-gateway/operator/keys/fallback-certificate.ts";
 import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -43,6 +44,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   const ownPorts: OwnPorts = { addresses: hostPortsOf(settings) };
   // Sessions outlast a restart only where the folder holds the key (docs/features/backend-policy.md).
   const sessionKey = randomBytes(sessionKeyBytes).toString("base64");
+  const fallback = createFallbackSecret(translateSettings.installNamespace, Date.now());
   const findings = createFindingsLog(log);
   const certificates = createCertificateKeeper();
   const publisher = createPublisher((update) => proxy.apply(update));
@@ -51,11 +53,13 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   return async ({ world, objects, problems }) => {
     const startedMs = performance.now();
     const nowMs = Date.now();
+    const fallbackCertificate = await fallback;
     const translation = translate(certificates.keep(world, nowMs), translateSettings, {
       nowMs,
       keySets: keySets.fetched,
       ownPorts,
       sessionKey,
+      fallbackCertificate,
     });
     keySets.want(translation.wantedKeySets);
     if (nextTicketSecretMs(ticketSecrets) <= nowMs) ticketSecrets = withNewTicketSecret(ticketSecrets, nowMs);

@@ -29,6 +29,7 @@ import { followGatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
 import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import { followProvisionedObjects, nothingProvisioned } from "../sources/kubernetes/provisioned-objects.ts";
+import { fallbackSecret } from "../translate/ingress-nginx/fallback-certificate.ts";
 import { sessionKeySecret } from "../translate/backends/session-key.ts";
 import { optionalFields } from "../translate/gateway/status/supported-features.ts";
 import { defaultTranslateSettings } from "../translate/settings.ts";
@@ -66,7 +67,7 @@ export type ClusterPipelineOptions = {
 /** The Service of the shared proxies in the install namespace; the chart creates it under this name. */
 const sharedProxyService = "svc-shared-proxy";
 /** Keys that the leader makes and every replica hands to its proxies. */
-const ownSecrets = [sessionKeySecret, ticketKeySecret];
+const ownSecrets = [sessionKeySecret, ticketKeySecret, fallbackSecret];
 /** The objects of one namespace may take one part in so many of the heap. */
 const heapShares = 10;
 /** Certificates expire without any event. */

@@ -17,6 +17,7 @@ import { createHandover } from "./gateway/handover.ts";
 import { listenerSetReconciler } from "./gateway/listener-set.ts";
 import { createNotes } from "./gateway/notes.ts";
 import { routeReconciler } from "./gateway/route.ts";
+import { fallbackCertificateReconciler } from "./fallback-certificate-secret.ts";
 import { vipReconciler } from "./gateway/vip.ts";
 import { createAddressReader } from "./ingress-address.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
@@ -49,6 +50,7 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
     policyReconciler("SvcBackendPolicy", options.controllerName, ({ backendPolicies }) => backendPolicies),
     backendTlsPolicyReconciler(options),
     sessionKeyReconciler(options),
+    fallbackCertificateReconciler(options),
     ...gatewayReconcilers(options),
   ];
   return all.filter(({ kind }) => kind === undefined || options.installed.has(kind));

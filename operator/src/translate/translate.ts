@@ -8,6 +8,7 @@ import { sessionKeyKey } from "@svc-gateway/common/ir/keys.ts";
 import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
+import type { ObjectOf } from "../api/kinds.ts";
 import type { World } from "../world.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { createOwnPortFinder } from "./backends/own-port-services.ts";
@@ -47,6 +48,8 @@ type TranslateOptions = {
   readonly ownPorts?: OwnPorts;
   /** The key of session cookies (base64) where the world has no Secret with one. */
   readonly sessionKey?: string;
+  /** The Secret with the fallback certificate where the world has none. */
+  readonly fallbackCertificate?: ObjectOf<"Secret">;
 };
 
 /**
@@ -98,13 +101,19 @@ function createTranslator(settings: TranslateSettings): Translator {
 
   return (
     given,
-    { nowMs, keySets: fetched = nothingFetched, sessionKey: givenKey, ownPorts: ofPods = noOwnPorts },
+    {
+      nowMs,
+      keySets: fetched = nothingFetched,
+      sessionKey: givenKey,
+      ownPorts: ofPods = noOwnPorts,
+      fallbackCertificate,
+    },
   ) => {
     // 1. Select: the watched namespaces, with the targets of invalid protecting objects marked as closed.
     const { world, diagnostics: closed } = closeTargets(onlyWatched(given));
 
     // 2. Plan: what each Ingress, Gateway and route asks for. The ledger learns how large it is.
-    const buildIngresses = planIngresses(world);
+    const buildIngresses = planIngresses(world, fallbackCertificate);
     const buildGateways = planGateways(world);
 
     // 3. Fit: which objects are left out so that each scope stays below its limit.
@@ -192,6 +201,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       wantedKeySets: wantedKeySets(keySetRefs),
       ingresses: ingress.ingresses,
       statusIngresses: ingress.statusIngresses,
+      needsFallbackCertificate: ingress.needsFallbackCertificate,
       nginxReports: ingress.nginxReports,
       gatewayStatuses: gateway.statuses,
       vips: gateway.vips,

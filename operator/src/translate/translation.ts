@@ -45,6 +45,8 @@ export type Translation = {
   readonly ingresses: readonly ObjectOf<"Ingress">[];
   /** Those of them whose status is written: in an adopted class, another controller may write it. */
   readonly statusIngresses: readonly ObjectOf<"Ingress">[];
+  /** Whether some server name is to be shown the fallback certificate, which the leader then makes. */
+  readonly needsFallbackCertificate: boolean;
   /** What becomes of the annotations of each Ingress that is read as ingress-nginx reads it. */
   readonly nginxReports: readonly NginxReport[];
   /** The desired statuses of the Gateway API objects of this controller. */

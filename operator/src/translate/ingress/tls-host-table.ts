@@ -34,6 +34,8 @@ export type TlsClaim = {
   readonly namespace: string;
   readonly age: Age;
   readonly field: string;
+  /** Whether the fallback certificate is shown where no other one can be, as in ingress-nginx. */
+  readonly fallsBack?: true;
 };
 
 /** A usable certificate. */

@@ -61,7 +61,10 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, { coversRules }: TlsRead
     const offer = read?.offer;
     if (read !== undefined) diagnostics.push(...read.diagnostics);
     for (const host of hosts) {
-      claims.push({ host, offer, clients, owner, namespace, age, field });
+      // In ingress-nginx a certificate is not shown for names that it does not cover.
+      const usable = coversRules && offer?.certificate.covers(host) === false ? undefined : offer;
+      const claim = { host, offer: usable, clients, owner, namespace, age, field };
+      claims.push(coversRules ? { ...claim, fallsBack: true } : claim);
       if (offer !== undefined && !offer.certificate.covers(host)) {
         diagnostics.push(certificateHostMismatch(place, `${namespace}/${secretName}`, host.host));
       }

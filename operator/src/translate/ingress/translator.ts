@@ -9,9 +9,11 @@ import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { emptyWorld, type World } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
+import { createFallback, fallbackOffer } from "../ingress-nginx/fallback-certificate.ts";
 import { createFurtherNames } from "../ingress-nginx/further-names.ts";
 import { createNginxHosts } from "../ingress-nginx/hosts.ts";
 import { noOwners, type HostOwners } from "../ownership.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
 import type { ServedHost } from "../routing.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { SizeLedger } from "../size/ledger.ts";
@@ -35,6 +37,8 @@ export type IngressPart = Omit<RoutesPart, "tables" | "ofHosts"> &
     readonly listenerSet: ListenerSet;
     readonly tls: TlsPort;
     readonly clientCerts: ClientCertPort;
+    /** Whether some name is to be shown the fallback certificate. */
+    readonly needsFallbackCertificate: boolean;
   };
 
 /** The Ingresses before it is known which hosts belong to routes of Gateways. */
@@ -53,7 +57,10 @@ export function createIngressTranslator(
   settings: TranslateSettings,
   listeners: readonly Listener[],
   ledger: SizeLedger,
-): (world: World) => (leftOut: LeftOut) => UnfinishedIngresses {
+): (
+  world: World,
+  givenFallback: ObjectOf<"Secret"> | undefined,
+) => (leftOut: LeftOut) => UnfinishedIngresses {
   const listenerSet: ListenerSet = { listeners };
   const readClasses = createClassReader(settings);
   const lastResortOf = trackedMemo(planLastResort);
@@ -64,6 +71,7 @@ export function createIngressTranslator(
   const setClientRules = createClientRuleSetter(ports);
   const finishNginxHosts = createNginxHosts(ports);
   const addFurtherNames = createFurtherNames(ports);
+  const addFallback = createFallback(settings.ingressNginx.fallbackCertificate);
   const hostsOf = memo((all: readonly HostTable[]) => all.map(({ served }) => served));
   // In the order of their keys, in which ports are text.
   const byText = [...ports.keys()].sort((a, b) => compareText(String(ports[a]), String(ports[b])));
@@ -76,7 +84,7 @@ export function createIngressTranslator(
   const clientCertPortOf = createClientCertPortBuilder();
   let last: { readonly inputs: readonly object[]; readonly part: IngressPart } | undefined;
 
-  return (world) => {
+  return (world, givenFallback) => {
     const classes = readClasses(world);
     const { classify } = classes;
     const { route, endpointRefs, diagnostics } = lastResortOf(settings, undefined, world);
@@ -92,7 +100,16 @@ export function createIngressTranslator(
       const { tables, ofHosts, ...routes } = finishRoutes(leftOut);
       const { ofHosts: ofTlsHosts, tlsHosts, ...ofCertificates } = certificates;
       const finish = (routeOwners: HostOwners): IngressPart => {
-        const inputs = [classes, endpointRefs, tables, certificates, ofHosts, ...Object.values(routes)];
+        const fallback = fallbackOffer(world, settings.installNamespace, givenFallback);
+        const inputs = [
+          fallback ?? noFallback,
+          classes,
+          endpointRefs,
+          tables,
+          certificates,
+          ofHosts,
+          ...Object.values(routes),
+        ];
         const isOwned = settings.hostOwnership === "namespace";
         // Who owns hosts may have changed beside Ingresses.
         if (!isOwned && last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
@@ -101,7 +118,8 @@ export function createIngressTranslator(
           : { tables, conflicts: routes.conflicts, ofHosts, tlsHosts, ofTlsHosts };
         const finished = finishNginxHosts(owned.tables, owned.tlsHosts);
         const named = addFurtherNames(setClientRules(finished, owned.tlsHosts), owned.tlsHosts);
-        const { tables: served, tlsHosts: names } = named;
+        const { tables: served } = named;
+        const { tlsHosts: names, isWanted } = addFallback(named.tlsHosts, fallback);
         const part = {
           hosts: hostsOf(served),
           routes: resourcesOf(served),
@@ -109,6 +127,7 @@ export function createIngressTranslator(
           ...ofCertificates,
           conflicts: owned.conflicts,
           tlsHosts: names,
+          needsFallbackCertificate: isWanted,
           listenerSet,
           endpointRefs: joinLists(endpointRefs, routes.endpointRefs),
           tls: tlsPortOf(names.values),
@@ -137,6 +156,8 @@ export function createIngressTranslator(
   };
 }
 
+const noFallback = {};
+
 /** The listeners of all Ingresses: one without TLS and one with it, of ports that are not 0. */
 export function ingressListenersOf(settings: TranslateSettings): readonly Listener[] {
   const { ingressHttpPort, ingressHttpsPort, ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
@@ -162,6 +183,7 @@ export const noIngresses: IngressPart = {
   tls: { certificates: {}, hosts: [] },
   clientCerts: { authorities: {}, hosts: [] },
   tlsHosts: noEntries,
+  needsFallbackCertificate: false,
   diagnostics: [],
   events: [],
 };

@@ -1,0 +1,103 @@
+import { expect } from "chai";
+import { issueCertificate } from "../../../proxy/test/tls/certificates.ts";
+import { explainIngresses, type Explained, type IngressCase } from "./explained.ts";
+
+const secret = (name: string, names: readonly string[], namespace = "shop"): object => {
+  const { chainPem, keyPem } = issueCertificate(names);
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, namespace },
+    type: "kubernetes.io/tls",
+    data: { "tls.crt": base64(chainPem), "tls.key": base64(keyPem) },
+  };
+};
+
+/** The names of the certificate that a server name is shown; undefined: the handshake fails. */
+const shown = ({ answer }: Explained, host: string): readonly string[] | undefined =>
+  answer(`https://${host}/`).tls?.certificates[0]?.names;
+
+const fallback = ["fallback.invalid"];
+const tlsOf = (secretName: string, hosts = ["a.example"]): IngressCase => ({
+  paths: ["Prefix /"],
+  tls: [{ hosts, secretName }],
+});
+
+describe("certificates of hosts of ingress-nginx", () => {
+  it("a host whose Secret is missing is shown the fallback certificate, and served", async () => {
+    const explained = await explainIngresses([tlsOf("missing")]);
+    expect(shown(explained, "a.example")).to.deep.equal(fallback);
+    expect(explained.ask("https://a.example/x")).to.include({ target: "/x" });
+    expect(explained.codes).to.deep.equal(["SecretNotFound shop/i0"]);
+  });
+
+  it("a host that its certificate does not cover is shown the fallback certificate", async () => {
+    const more = [secret("cert", ["b.example"])];
+    const explained = await explainIngresses([tlsOf("cert", ["a.example", "b.example"])], { more });
+    expect(shown(explained, "a.example")).to.deep.equal(fallback);
+    expect(shown(explained, "b.example")).to.deep.equal(["b.example"]);
+  });
+
+  it("a default certificate and a wildcard certificate precede the fallback certificate", async () => {
+    const more = [secret("default", ["default.example"]), secret("wild", ["*.w.example"])];
+    const flags = ["--default-tls-secret", "shop/default"];
+    const withDefault = await explainIngresses([tlsOf("missing")], { more, flags });
+    expect(shown(withDefault, "a.example")).to.deep.equal(["default.example"]);
+    const wild = await explainIngresses(
+      [
+        { ...tlsOf("wild", ["*.w.example"]), host: "*.w.example" },
+        { ...tlsOf("missing", ["a.w.example"]), host: "a.w.example" },
+      ],
+      { more },
+    );
+    expect(shown(wild, "a.w.example")).to.deep.equal(["*.w.example"]);
+  });
+
+  it("a name that no Ingress lists is rejected unless the flag says otherwise", async () => {
+    const without = await explainIngresses([tlsOf("missing")]);
+    expect(shown(without, "unknown.example")).to.equal(undefined);
+    const flags = ["--ingress-nginx-fallback-certificate"];
+    const explained = await explainIngresses([{ paths: ["Prefix /"] }], { flags });
+    expect(shown(explained, "unknown.example")).to.deep.equal(fallback);
+    expect(shown(explained, "a.example")).to.deep.equal(fallback);
+    expect(explained.ask("https://unknown.example/").status).to.equal(404);
+  });
+
+  it("an Ingress of another class gets no fallback certificate", async () => {
+    const explained = await explainIngresses([{ ...tlsOf("missing"), className: "svc" }]);
+    expect(shown(explained, "a.example")).to.equal(undefined);
+    expect(explained.folder.translation.needsFallbackCertificate).to.equal(false);
+  });
+
+  it("a fallback certificate in the folder is the one that is shown", async () => {
+    const more = [secret("svc-fallback-certificate", ["own.example"], "svc-system")];
+    const explained = await explainIngresses([tlsOf("missing")], { more });
+    expect(shown(explained, "a.example")).to.deep.equal(["own.example"]);
+  });
+
+  it("a further name is shown the certificate of its host that covers it", async () => {
+    const annotations = { "server-alias": "alias.example,other.example", "from-to-www-redirect": "true" };
+    const more = [secret("cert", ["a.example", "alias.example", "www.a.example"])];
+    const explained = await explainIngresses([{ ...tlsOf("cert"), annotations }], { more });
+    expect(shown(explained, "alias.example")).to.include("alias.example");
+    expect(shown(explained, "www.a.example")).to.include("www.a.example");
+    expect(shown(explained, "other.example")).to.equal(undefined);
+    expect(explained.ask("https://alias.example/x")).to.include({ target: "/x" });
+    expect(explained.ask("https://www.a.example/x/")).to.include({
+      status: 308,
+      location: "https://a.example/x",
+    });
+  });
+
+  it("an alias under spec.tls has its own certificate", async () => {
+    const annotations = { "server-alias": "alias.example" };
+    const more = [secret("cert", ["a.example", "alias.example"]), secret("own", ["alias.example"])];
+    const tls = [
+      { hosts: ["a.example"], secretName: "cert" },
+      { hosts: ["alias.example"], secretName: "own" },
+    ];
+    const explained = await explainIngresses([{ paths: ["Prefix /"], annotations, tls }], { more });
+    expect(shown(explained, "alias.example")).to.deep.equal(["alias.example"]);
+  });
+});
