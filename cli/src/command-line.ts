@@ -2,6 +2,7 @@ import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import type { Command, ExitCode, Io } from "./command.ts";
 import { check } from "./commands/check.ts";
 import { explain } from "./commands/explain.ts";
+import { report } from "./commands/report.ts";
 import { serveController, serveProxy, serveStandalone } from "./commands/serve.ts";
 import { versionCommand } from "./commands/version.ts";
 import { twoColumns } from "./text/columns.ts";
@@ -13,6 +14,7 @@ export const commands: readonly Command[] = [
   serveProxy,
   check,
   explain,
+  report,
   versionCommand,
 ];
 

@@ -29,7 +29,7 @@ const standardInput = { argument: "-", name: "<stdin>" };
  */
 export async function translateFolder(
   paths: readonly string[],
-  settings: FolderSettings,
+  settings: Omit<FolderSettings, "output" | "failOn">,
   io: Pick<Io, "input">,
   nowMs: number,
 ): Promise<Result<TranslatedFolder, readonly string[]>> {

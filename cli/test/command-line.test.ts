@@ -9,7 +9,7 @@ import { runInside, runProgram } from "./support.ts";
 describe("the command line", () => {
   describe("usage errors", () => {
     const cases: readonly (readonly [argv: readonly string[], message: RegExp])[] = [
-      [[], /^svc-gateway: expected a command: serve, check, explain, version/],
+      [[], /^svc-gateway: expected a command: serve, check, explain, report, version/],
       [["chek"], /^svc-gateway: unknown command "chek", expected one of serve, check/],
       [["--verbose"], /^svc-gateway: --verbose: unknown flag/],
       [["serve"], /^svc-gateway: serve: expected a role: controller, proxy or standalone/],
@@ -46,6 +46,10 @@ describe("the command line", () => {
         /^svc-gateway: \/dev\/null: the path is not a folder/,
       ],
       [["check", "-", "-"], /^svc-gateway: check: standard input \(-\) can be read only once/],
+      [["report"], /^svc-gateway: report: expected a folder/],
+      [["report", "-", "-"], /^svc-gateway: report: standard input \(-\) can be read only once/],
+      [["report", ".", "-o", "html"], /^svc-gateway: --output: expected text or markdown or json or yaml/],
+      [["report", ".", "--accept", "A b"], /^svc-gateway: --accept: expected names of annotations/],
       [["check", ".", "-o", "xml"], /^svc-gateway: --output: expected text or json or yaml, got "xml"/],
       [["check", ".", "--ingress-http-port", "99999"], /^svc-gateway: --ingress-http-port: expected/],
       [["explain"], /^svc-gateway: --manifests: required/],

@@ -238,6 +238,14 @@ export const namespacesType = listType("namespace,...", "names of namespaces", n
 
 export const classNamesType = listType("class,...", "names of IngressClasses", objectNameType.parse, asText);
 
+/** Names of annotations without their prefix. */
+export const namesType = listType(
+  "name,...",
+  "names of annotations without prefix",
+  objectNameType.parse,
+  asText,
+);
+
 /** References to objects by namespace and name. */
 export const namespacedNamesType = listType(
   "namespace/name,...",

@@ -49,7 +49,8 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
   const served: ClassedStatement[] = [];
   const closed: LocationPath[] = [];
   let closes: string | undefined;
-  let isComplete = problem === undefined;
+  const undone: string[] =
+    problem === undefined ? [] : [`the configuration cannot be read: ${problem.message}`];
   if (problem !== undefined) {
     const why = `the configuration cannot be read: ${problem.message}`;
     context.report(annotation, (place) =>
@@ -71,7 +72,7 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
     } else if (change !== undefined && translates && (level === "location" || change.request === undefined)) {
       served.push(statement);
     } else {
-      isComplete = false;
+      undone.push(`line ${line}: ${shown}: ${describeRemedy(statement)}`);
       context.report(annotation, (place) =>
         snippetIgnored(place, annotation.name, `${what}; ${describeRemedy(statement)}`, "warning"),
       );
@@ -84,13 +85,21 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
   else if (closed.length > 0) {
     const paths = closed.map(({ type, value }) => `${type} ${value}`).join(", ");
     context.closePaths(annotation, `it protects paths that are not served by nginx here`, paths);
-  } else if (!isComplete)
-    context.judge(annotation, "refused", "is not executed; the findings name each statement");
+  } else if (undone.length > 0) context.judge(annotation, "refused", describeUndone(undone));
   else if (served.length === 0) context.judge(annotation, "no-effect", "nothing in it is needed here");
   return {
     features: featuresOf(served),
     ...(closed.length > 0 && { ofPath: (path) => closedOn(path, closed, level) }),
   };
+}
+
+/** So many statements are named in the verdict of a snippet; the findings name all of them. */
+const maxNamed = 8;
+
+function describeUndone(undone: readonly string[]): string {
+  const more = undone.length - maxNamed;
+  const named = undone.slice(0, maxNamed).join("; ");
+  return `not executed: ${more > 0 ? `${named}; and ${more} more statements` : named}`;
 }
 
 const describeRemedy = ({ kind, say, change }: ClassedStatement): string =>

@@ -1,0 +1,86 @@
+/** What becomes of the annotations of ingress-nginx, as data: the JSON and YAML forms are this value. See docs/cli.md, "report". */
+import { formatRef, nameOf } from "@svc-gateway/operator/api/object.ts";
+import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
+import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
+import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
+import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
+import type { TranslatedFolder } from "../translate-folder.ts";
+
+/** One annotation of one Ingress. */
+export type AnnotationRow = Partial<Place> & {
+  /** `namespace/name` of the Ingress. */
+  readonly ingress: string;
+  readonly annotation: string;
+  readonly outcome: Outcome;
+  /** The difference, why there is nothing to do, or what happens instead; empty for `served`. */
+  readonly text: string;
+  /** It is refused, and `--accept` names it. */
+  readonly accepted?: true;
+};
+
+export type AnnotationReport = {
+  /** In the order of files and of the text. */
+  readonly annotations: readonly AnnotationRow[];
+  /** How many there are of each outcome; `ingresses` are those that are read as ingress-nginx reads them. */
+  readonly summary: Readonly<Record<Outcome | "ingresses" | "annotations" | "accepted", number>>;
+};
+
+/** The outcomes, from the best to the worst. */
+export const outcomes: readonly Outcome[] = ["served", "no-effect", "differently", "refused"];
+
+/** Lists the annotations; `accepted` are names without prefix. */
+export async function createAnnotationReport(
+  { state, translation, read }: TranslatedFolder,
+  accepted: readonly string[],
+): Promise<AnnotationReport> {
+  const places = new Map([...state.objects.values()].map(({ ref, place }) => [formatRef(ref), place]));
+  const isAccepted = (key: string): boolean => accepted.includes(key.slice(key.indexOf("/") + 1));
+  const rows: AnnotationRow[] = [];
+  for (const { object, verdicts } of translation.nginxReports) {
+    const found = await locate(verdicts, places.get(formatRef(object)), read);
+    for (const [index, { key, outcome, text }] of verdicts.entries()) {
+      rows.push({
+        ...found[index],
+        ingress: nameOf(object),
+        annotation: key,
+        outcome,
+        text,
+        ...(outcome === "refused" && isAccepted(key) && { accepted: true as const }),
+      });
+    }
+  }
+  const annotations = rows.toSorted(inOrder);
+  const count = (outcome: Outcome): number => rows.filter((row) => row.outcome === outcome).length;
+  return {
+    annotations,
+    summary: {
+      ingresses: translation.nginxReports.length,
+      annotations: rows.length,
+      served: count("served"),
+      "no-effect": count("no-effect"),
+      differently: count("differently"),
+      refused: count("refused"),
+      accepted: rows.filter((row) => row.accepted === true).length,
+    },
+  };
+}
+
+/** Whether nothing is refused that is not accepted. */
+export const isAcceptable = ({ summary }: AnnotationReport): boolean => summary.refused === summary.accepted;
+
+async function locate(
+  verdicts: readonly { readonly key: string }[],
+  place: Place | undefined,
+  read: TranslatedFolder["read"],
+): Promise<readonly (Place | undefined)[]> {
+  if (place === undefined) return [];
+  const fields = verdicts.map(({ key }) => keyField("metadata.annotations", key));
+  const found = await locateInFile(place, fields, read);
+  return fields.map((field) => found.get(field));
+}
+
+const inOrder = (a: AnnotationRow, b: AnnotationRow): number => {
+  const [left = "", right = ""] = [a.file, b.file];
+  if (left !== right) return left < right ? -1 : 1;
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+};

@@ -1,0 +1,60 @@
+/** The report about annotations for people: as text, and as a table of Markdown. */
+import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
+import type { Paint } from "../text/paint.ts";
+import { outcomes, type AnnotationReport, type AnnotationRow } from "./annotation-report.ts";
+
+const words: Readonly<Record<Outcome, string>> = {
+  served: "served",
+  "no-effect": "no effect",
+  differently: "differs",
+  refused: "refused",
+};
+
+const wordOf = ({ outcome, accepted }: AnnotationRow): string =>
+  accepted === true ? "accepted" : words[outcome];
+
+/** By Ingress, with the worst last in the summary. */
+export function formatAnnotationReport(report: AnnotationReport, paint: Paint): string {
+  const blocks = [...Map.groupBy(report.annotations, ({ ingress }) => ingress)].map(([ingress, rows]) => [
+    paint.bold(`Ingress ${ingress}`),
+    ...rows.flatMap((row) => formatRow(row, paint)),
+  ]);
+  return [...blocks, [summaryOf(report)]].map((lines) => `${lines.join("\n")}\n`).join("\n");
+}
+
+function formatRow(row: AnnotationRow, paint: Paint): readonly string[] {
+  const word = paintOutcome(row, wordOf(row).padEnd(10), paint);
+  const place = row.file === undefined ? "" : `  ${paint.dim(`${row.file}:${row.line}:${row.column}`)}`;
+  const head = `  ${word} ${row.annotation}${place}`;
+  return row.text === "" ? [head] : [head, `             ${row.text}`];
+}
+
+function paintOutcome({ outcome, accepted }: AnnotationRow, text: string, paint: Paint): string {
+  if (outcome === "refused") return accepted === true ? paint.yellow(text) : paint.red(text);
+  return outcome === "differently" ? paint.yellow(text) : paint.green(text);
+}
+
+function summaryOf({ summary }: AnnotationReport): string {
+  const counts = outcomes.map((outcome) => `${summary[outcome]} ${words[outcome]}`);
+  const accepted = summary.accepted === 0 ? "" : ` (${summary.accepted} accepted)`;
+  return `${summary.ingresses} Ingresses of ingress-nginx with ${summary.annotations} annotations: ${counts.join(", ")}${accepted}`;
+}
+
+/** One table, for a pull request or a page. */
+export function formatMarkdown(report: AnnotationReport): string {
+  const rows = report.annotations.map((row) => [
+    row.ingress,
+    `\`${row.annotation}\``,
+    wordOf(row),
+    cell(row.text),
+    row.file === undefined ? "" : `${cell(row.file)}:${row.line}`,
+  ]);
+  const table = [["Ingress", "Annotation", "Outcome", "What is different", "Line"], rule, ...rows];
+  return `${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n\n${summaryOf(report)}\n`;
+}
+
+const rule = ["---", "---", "---", "---", "---"];
+
+/** Text that is one cell of a table and no markup. */
+const cell = (text: string): string =>
+  text.replaceAll(/[\\|<>*_`]/g, String.raw`\$&`).replaceAll(/\s+/g, " ");
