@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test fuzz golden generate format bench bench-mirror bench-control bench-metrics bench-translate clean \
+.PHONY: help install run build test fuzz golden generate format bench bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager conformance
 
 help: ## Show the targets
@@ -54,6 +54,9 @@ bench-control: build ## Measure how fast changes reach clients, and a controller
 
 bench-metrics: $(INSTALLED) ## Measure the cost of reading /metrics with traffic on all of 10,000 routes: ROUTES, WORKERS
 	@$(NODE) bench/metrics/main.ts
+
+bench-snapshot: $(INSTALLED) ## Measure how long snapshots of many routes stop requests, and their memory: ROUTES, WORKERS, ROUNDS
+	@$(NODE) bench/snapshot/main.ts
 
 bench-translate: $(INSTALLED) ## Measure the controller's own work in processor time: INGRESSES, ROUTES
 	@$(NODE) --max-semi-space-size=8 bench/translate/main.ts

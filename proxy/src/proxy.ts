@@ -75,7 +75,7 @@ export type Proxy = {
   /** Applies an update whole or not at all. Its sockets are being bound when this returns: see `settled`. */
   apply(update: SnapshotUpdate): Result<ApplySummary>;
   /** The first half of `apply`; the second half is `commit`. */
-  stage(update: SnapshotUpdate): Result<StagedState>;
+  stage(update: SnapshotUpdate): Promise<Result<StagedState>>;
   /** Reads resources of the update that is staged next, and forgets them: see `ProxyState`. */
   read(resources: readonly Resource[]): void;
   forget(): void;

@@ -9,6 +9,7 @@ import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { readTicketKeys, type TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { L4Update } from "./l4-tables.ts";
 import type { HostUpdate } from "./routing-tables.ts";
+import { mapInSteps, type Steps } from "./steps.ts";
 import type { StagedUpdate } from "./staged-update.ts";
 
 /** The changes of an update by kind, each under the names of its kind. Undefined is a removal. */
@@ -30,7 +31,7 @@ export type SortedChanges = {
   readonly l4: readonly L4Update[];
 };
 
-export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
+export function* sortChanges({ hashes, values }: StagedUpdate): Steps<SortedChanges> {
   const hosts: HostUpdate[] = [];
   const endpoints = new Map<string, EndpointSet | undefined>();
   const backendTls = new Map<string, BackendTls | undefined>();
@@ -45,7 +46,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const jwks = new Map<string, KeySet | undefined>();
   const l4: L4Update[] = [];
   const byKey = new Map(values.map((decoded) => [decoded.key, decoded]));
-  for (const key of hashes.keys()) {
+  yield* mapInSteps(hashes.keys(), (key) => {
     const parsed = parseKey(key);
     const decoded = byKey.get(key);
     switch (parsed?.type) {
@@ -101,7 +102,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
       case undefined:
         break;
     }
-  }
+  });
   return {
     hosts,
     endpoints,

@@ -5,7 +5,7 @@ import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { textOf, withoutThrowing } from "@svc-gateway/common/values/errors.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { AuthStore } from "../auth/auth-store.ts";
 import { createEncoderSlots } from "../filters/encoder-slots.ts";
@@ -22,6 +22,7 @@ import { stageL4, type L4Tables } from "./l4-tables.ts";
 import { listListeners, type OwnedListener } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { UpdateReader } from "./staged-update.ts";
+import { atOnce, inSlices, type Steps } from "./steps.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
 /** Everything that listeners serve from a snapshot, as one immutable value. */
@@ -68,10 +69,11 @@ export type ProxyState = {
   read(resources: readonly Resource[]): void;
   forget(): void;
   /**
-   * Checks and compiles an update without changing anything, so that several workers can take it together. Its version is
-   * not checked here, but once for all of them (`HeldSnapshot`).
+   * Checks and compiles an update without changing anything, so that several workers can take it together, in slices
+   * between which requests are served. Its version is not checked here, but once for all of them (`HeldSnapshot`). Nothing
+   * else is read, staged or applied before it resolves.
    */
-  stage(update: SnapshotUpdate): Result<StagedState>;
+  stage(update: SnapshotUpdate): Promise<Result<StagedState>>;
   /**
    * Applies an update whole or not at all. A refused update changes nothing; its problem says why and goes to the
    * controller as it is (docs/adr/0003-snapshots-are-keyed-resources.md).
@@ -142,15 +144,17 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     routing.serves(routeId) || [...serving.l4.values()].some(({ routeIds }) => routeIds.has(routeId));
 
   /** Checks and compiles an update; `commit` of the result applies it and cannot fail. */
-  const prepare = (update: SnapshotUpdate): Result<Prepared> => {
+  function* prepare(update: SnapshotUpdate): Steps<Result<Prepared>> {
     reader.take(update.resources);
+    yield;
     const staged = reader.finish(update);
     if (!staged.ok) return staged;
-    const changes = sortChanges(staged.value);
+    yield;
+    const changes = yield* sortChanges(staged.value);
     const certificates = checkCertificates(changes.tls);
     if (certificates !== undefined) return problem(certificates);
     const presence = new Map([...changes.endpoints].map(([name, set]) => [name, set !== undefined]));
-    const tables = routing.stage(changes.hosts, presence);
+    const tables = yield* routing.stage(changes.hosts, presence);
     if (!tables.ok) return tables;
     const l4 = stageL4(
       serving.l4,
@@ -197,15 +201,24 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         return removed;
       },
     });
-  };
+  }
 
   const forget = (): void => {
     reader = new UpdateReader(hashes);
   };
 
-  const stage = (update: SnapshotUpdate): Result<StagedState> => {
+  /** A bug that a snapshot brings to light refuses it. */
+  function* prepareSafely(update: SnapshotUpdate): Steps<Result<Prepared>> {
+    try {
+      return yield* prepare(update);
+    } catch (error) {
+      return problem(describeBug(error));
+    }
+  }
+
+  function* stage(update: SnapshotUpdate): Steps<Result<StagedState>> {
     const startedMs = performance.now();
-    const prepared = withoutThrowing(() => prepare(update), describeBug);
+    const prepared = yield* prepareSafely(update);
     forget();
     const stagedMs = performance.now() - startedMs;
     if (!prepared.ok) {
@@ -226,7 +239,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         return { version, changes, problems, removedRoutes, durationMs };
       },
     });
-  };
+  }
 
   return {
     get serving() {
@@ -237,9 +250,9 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     },
     read: (resources) => reader.take(resources),
     forget,
-    stage,
+    stage: (update) => inSlices(stage(update)),
     apply(update) {
-      const staged = stage(update);
+      const staged = atOnce(stage(update));
       if (staged.ok) return ok(staged.value.commit());
       log.error({ version: update.version, reason: staged.error.message }, "snapshot refused");
       return staged;

@@ -6,6 +6,7 @@ import type { HostTable, RouteProblem } from "../routing/host-table.ts";
 import { ChangingPortTable, type OpenPortTable } from "../routing/changing-port-table.ts";
 import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
+import { mapInSteps, type Steps } from "./steps.ts";
 
 /** The new routes of a host of a port; undefined when the host was removed. */
 export type HostUpdate = {
@@ -38,7 +39,7 @@ export type RoutingTables = {
    * Checks and compiles changed hosts without touching the tables that serve. `endpoints` are the endpoint sets that the
    * update adds (true) and removes (false); a route that names a missing set refuses the whole update.
    */
-  stage(updates: readonly HostUpdate[], endpoints: ReadonlyMap<string, boolean>): Result<StagedTables>;
+  stage(updates: readonly HostUpdate[], endpoints: ReadonlyMap<string, boolean>): Steps<Result<StagedTables>>;
 };
 
 /** What a host resource uses, each name once; the same value for all ports that serve a host alike. */
@@ -63,30 +64,33 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
   const serves = (routeId: string): boolean =>
     routeIds.ingress.count(routeId) + routeIds.gateway.count(routeId) > 0;
 
-  const missingEndpoints = (
+  function* missingEndpoints(
     staged: readonly Pick<StagedHost, "key" | "uses">[],
     changes: ReadonlyMap<string, boolean>,
-  ): string | undefined => {
+  ): Steps<string | undefined> {
     const exists = (name: string): boolean => changes.get(name) ?? endpointSets.has(name);
     const released = createUseCounts();
-    for (const { key, uses } of staged) {
+    const missing = yield* mapInSteps(staged, ({ key, uses }) => {
       released.add(entries.get(key)?.endpoints ?? []);
-      for (const name of uses?.endpoints ?? []) {
-        if (!exists(name))
-          return `resource ${key}: references ${endpointsKey(name)}, which is not in the snapshot`;
-      }
-    }
+      const name = uses?.endpoints.find((one) => !exists(one));
+      return name === undefined
+        ? undefined
+        : `resource ${key}: references ${endpointsKey(name)}, which is not in the snapshot`;
+    });
+    const first = missing.find((one) => one !== undefined);
+    if (first !== undefined) return first;
     for (const [name, present] of changes) {
       if (!present && endpointUses.count(name) > released.count(name)) {
         return `resource ${endpointsKey(name)}: removed while routes reference it`;
       }
     }
     return undefined;
-  };
+  }
 
   const replaceUses = ({ key, owner, uses }: StagedHost, removed: Set<string>): void => {
     const { group, host } = owner;
     const previous = entries.get(key);
+    if (isEqual(previous, uses)) return;
     // New uses first: a route that only moves must not look removed.
     if (uses !== undefined) {
       hostNames.add(namesOf(host, uses));
@@ -124,17 +128,17 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     },
     serves,
     endpointSets,
-    stage(updates, endpoints) {
+    *stage(updates, endpoints) {
       const usesOf = createUsesReader();
-      const incoming = updates.map(({ key, routes }) => ({
+      const incoming = yield* mapInSteps(updates, ({ key, routes }) => ({
         key,
         uses: routes === undefined ? undefined : usesOf(routes),
       }));
-      const missing = missingEndpoints(incoming, endpoints);
+      const missing = yield* missingEndpoints(incoming, endpoints);
       if (missing !== undefined) return problem(missing);
       const problems = new Set<RouteProblem>();
       const compileHost = createHostCompiler(environment);
-      const staged = updates.map(({ key, owner, routes }, index): StagedHost => {
+      const staged = yield* mapInSteps(updates, ({ key, owner, routes }, index): StagedHost => {
         const compiled = routes === undefined ? undefined : compileHost(owner, routes);
         for (const one of compiled?.problems ?? []) problems.add(one);
         return { key, owner, uses: incoming[index]?.uses, table: compiled?.table };
@@ -158,6 +162,15 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     },
   };
 }
+
+const isEqual = (previous: HostUses | undefined, next: HostUses | undefined): boolean =>
+  previous !== undefined &&
+  next !== undefined &&
+  isSameList(previous.routeIds, next.routeIds) &&
+  isSameList(previous.endpoints, next.endpoints);
+
+const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((name, index) => name === other[index]);
 
 /** A host without routes only keeps other hosts from serving its requests, and is not counted. */
 const namesOf = ({ host }: HostOwner["host"], { routeIds }: HostUses): readonly string[] =>

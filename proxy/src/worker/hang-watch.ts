@@ -27,10 +27,13 @@ export class Heartbeat {
   /** Runs work that may block the event loop for a while, such as compiling a snapshot. */
   whileBusy<Value>(work: () => Value): Value {
     this.setBusy(true);
+    let result: Value | undefined;
     try {
-      return work();
+      result = work();
+      return result;
     } finally {
-      this.setBusy(false);
+      if (result instanceof Promise) void result.finally(() => this.setBusy(false)).catch(() => undefined);
+      else this.setBusy(false);
     }
   }
 

@@ -21,10 +21,11 @@ export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> 
 export type PackedMessages = { readonly parts: readonly PackedPart[]; readonly end: PackedUpdate };
 
 /**
- * The most text in one message to a worker, except for one body: each worker holds two copies of a message while it
- * reads it, and a snapshot may be too large to be held several times.
+ * The most text in one message to a worker, except for one body, so that requests wait for some milliseconds at most while it
+ * is read: some hundred routes. Each worker holds two copies of a message meanwhile, too, and a snapshot may be too large to be
+ * held several times.
  */
-export const maxPartLength = 4 * 1024 * 1024;
+export const maxPartLength = 128 * 1024;
 
 export function packUpdate(
   { version, full, resources, removed }: SnapshotUpdate,

@@ -49,12 +49,14 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  read(part): Result<unknown> {
+  async read(part): Promise<Result<unknown>> {
     heartbeat.whileBusy(() => proxy.read(unpackResources(part)));
+    // The next part follows the answer at once, and a port handles what is there before anything else has its turn.
+    await new Promise((resolve) => setImmediate(resolve));
     return ok(undefined);
   },
-  stage(update): Result<unknown> {
-    const result = heartbeat.whileBusy(() => proxy.stage(unpackUpdate(update)));
+  async stage(update): Promise<Result<unknown>> {
+    const result = await heartbeat.whileBusy(() => proxy.stage(unpackUpdate(update)));
     staged = result.ok ? result.value : undefined;
     return result.ok ? ok(undefined) : result;
   },

@@ -47,6 +47,21 @@ describe("HangWatch", () => {
     expect(pass(1_000, [0])).to.deep.equal([1]);
   });
 
+  it("a worker is busy until the work in slices that it does is over, also when that fails", async () => {
+    const [worker] = workers;
+    const slices = Promise.withResolvers<string>();
+    const work = worker?.whileBusy(() => slices.promise);
+    expect(worker?.isBusy).to.equal(true);
+    slices.resolve("done");
+    expect(await work).to.equal("done");
+    await Promise.resolve();
+    expect(worker?.isBusy).to.equal(false);
+    const failed = worker?.whileBusy(() => Promise.reject(new Error("a bug")));
+    await failed?.catch(() => undefined);
+    await Promise.resolve();
+    expect(worker?.isBusy).to.equal(false);
+  });
+
   it("a pause of the whole process does not count as a hang", () => {
     for (const worker of workers) worker.setBusy(false);
     expect(pass(5_000, [0])).to.deep.equal([]);

@@ -1,0 +1,151 @@
+/**
+ * What snapshots of many routes cost a worker: how long its event loop stops, when the first request is answered, and how much
+ * memory it takes. See docs/benchmarks.md, "Snapshots".
+ */
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { endpointsKey, listenerKey, routeKey } from "../../common/src/ir/keys.ts";
+import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
+import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "../../common/src/ir/snapshot.ts";
+import { readStandaloneSettings } from "../../common/src/settings/settings.ts";
+import { createLogSink } from "../../common/src/telemetry/log-sink.ts";
+import { createLogger } from "../../common/src/telemetry/logger.ts";
+import { startSupervisor } from "../../proxy/src/worker/supervisor.ts";
+import type { Look } from "./watched-worker.ts";
+
+const routes = Number(process.env["ROUTES"] ?? 10_000);
+const workers = Number(process.env["WORKERS"] ?? 1);
+const rounds = Number(process.env["ROUNDS"] ?? 5);
+
+const hostOf = (index: number): string => `app-${index}.example.com`;
+
+/** One route for each host, all with a Service of their own, as many tenants have them. */
+function resources(backendPort: number, path: (index: number) => string): readonly Resource[] {
+  const ofHosts = Array.from({ length: routes }, (_, index) => {
+    const namespace = `team-${index % 50}`;
+    const name = `app-${index}`;
+    return encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: hostOf(index) }), {
+      listener: "ingress",
+      inherit: false,
+      routes: [
+        {
+          id: `ingress/${namespace}/${name}:0.0`,
+          source: { kind: "Ingress", namespace, name },
+          match: { path: { type: "prefix", value: path(index) } },
+          backends: [
+            {
+              weight: 1,
+              service: `${namespace}/${name}`,
+              endpoints: `${namespace}/${name}/80`,
+              protocol: "http1",
+            },
+          ],
+        },
+      ],
+    });
+  });
+  const ofServices = Array.from({ length: routes }, (_, index) => {
+    const service = `team-${index % 50}/app-${index}`;
+    return encodeResource<"endpoints">(endpointsKey(`${service}/80`), {
+      service,
+      resolve: "static",
+      addresses: [{ host: "127.0.0.1", port: backendPort }],
+    });
+  });
+  const listener = encodeResource<"listener">(listenerKey("ingress"), {
+    listeners: [{ port: 80, publicPort: 80, protocol: "http" }],
+  });
+  return [...ofHosts, ...ofServices, listener];
+}
+
+function statusOf(port: number, index: number, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ port, path, headers: { host: hostOf(index) }, agent: false }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+async function main(): Promise<void> {
+  const backend = createServer((_, response) => response.end("ok"));
+  backend.listen(0, "127.0.0.1");
+  await once(backend, "listening");
+  const backendPort = (backend.address() as AddressInfo).port;
+  const first = createSnapshot(resources(backendPort, () => "/"));
+  const allChanged = createSnapshot(resources(backendPort, () => "/changed"));
+  const oneChanged = createSnapshot(resources(backendPort, (index) => (index === 42 ? "/one" : "/")));
+
+  const flags = ["--manifests", ".", "--port-map", "80=0", "--proxy-workers", String(workers)];
+  const argv = [...flags, "--proxy-bind-address", "127.0.0.1", "--log", "error", "--access-log=false"];
+  const read = readStandaloneSettings({ argv, env: {} });
+  if (!read.ok) throw new Error(read.error.message);
+  const sink = createLogSink({ fd: 2 });
+  const log = createLogger("svc_proxy", { directives: read.value.settings.log, format: "console", sink });
+  const program = new URL("./watched-worker.ts", import.meta.url);
+
+  const asking = new BroadcastChannel("looks");
+  const answers = new BroadcastChannel("answers");
+  const look = async (): Promise<readonly Look[]> => {
+    const looks: Look[] = [];
+    const { promise, resolve } = Promise.withResolvers<readonly Look[]>();
+    const onLook = (event: Event): void => {
+      looks.push((event as MessageEvent & { readonly data: Look }).data);
+      if (looks.length === workers) resolve(looks);
+    };
+    answers.addEventListener("message", onLook);
+    asking.postMessage(undefined);
+    await promise;
+    answers.removeEventListener("message", onLook);
+    await new Promise((done) => setTimeout(done, 100));
+    return looks;
+  };
+
+  const startMs = performance.now();
+  const started = await startSupervisor({ settings: read.value.settings, log, sink, program });
+  if (!started.ok) throw new Error(started.error.message);
+  const supervisor = started.value;
+  const workersMs = performance.now() - startMs;
+  const [empty] = await look();
+  const apply = async (
+    name: string,
+    from: Snapshot | undefined,
+    to: Snapshot,
+    path: string,
+  ): Promise<void> => {
+    const beginMs = performance.now();
+    const applied = await supervisor.apply(from === undefined ? fullUpdate(to) : diffSnapshots(from, to));
+    if (!applied.ok) throw new Error(applied.error.message);
+    const appliedMs = performance.now() - beginMs;
+    const status = await statusOf(supervisor.localPort(80) ?? 0, 42, path);
+    const answeredMs = performance.now() - beginMs;
+    if (status !== 200) throw new Error(`${name}: status ${status}`);
+    const looks = await look();
+    const stops = looks.map(({ longestStopMs }) => longestStopMs.toFixed(1)).join(", ");
+    const turns = looks.map((one) => one.longestTurnMs.toFixed(1)).join(", ");
+    const used = looks.map(({ processorMs }) => processorMs.toFixed(0)).join(", ");
+    const live = looks.map(({ liveBytes }) => mib(liveBytes - (empty?.liveBytes ?? 0))).join(", ");
+    print(
+      `${name}: applied after ${appliedMs.toFixed(0)} ms, answered after ${answeredMs.toFixed(0)} ms;`,
+      `worker used ${used} ms and stopped for at most ${stops} ms, ${turns} ms of its own time; ${live} MiB more than without routes`,
+    );
+  };
+  print(`${workers} worker(s) ready after ${workersMs.toFixed(0)} ms`);
+  await apply(`first snapshot of ${routes} routes`, undefined, first, "/");
+  for (let round = 0; round < rounds; round++) {
+    await apply("all routes changed", first, allChanged, "/changed");
+    await apply("all routes changed back", allChanged, first, "/");
+    await apply("one route changed", first, oneChanged, "/one");
+    await apply("one route changed back", oneChanged, first, "/");
+  }
+  await supervisor.shutdown(AbortSignal.abort());
+  backend.close();
+  await sink.close();
+}
+
+const mib = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
+const print = (...parts: readonly string[]): boolean => process.stdout.write(`${parts.join(" ")}\n`);
+
+await main();
+process.exit();
