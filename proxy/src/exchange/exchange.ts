@@ -1,5 +1,4 @@
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
-import { randomBytes } from "node:crypto";
 import type { HeldBody } from "../http/held-body.ts";
 import type { UpstreamGaps } from "../http/upstream-gaps.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
@@ -11,6 +10,7 @@ import type {
   ReadonlyHeaderList,
   RequestHead,
 } from "../message/message.ts";
+import { newRequestId } from "../message/request-id.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
@@ -204,7 +204,7 @@ export class Exchange {
 
   /** An id of the request, 32 hexadecimal digits; made when it is asked for first. */
   get requestId(): string {
-    return (this.ownId ??= randomBytes(16).toString("hex"));
+    return (this.ownId ??= newRequestId());
   }
 
   /** Another id in its place, where the request is one of a rehearsal. */
