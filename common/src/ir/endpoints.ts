@@ -18,6 +18,11 @@ export const endpointSetSchema = z.object({
   policy: backendPolicySchema.optional(),
   /** Connections use TLS by this BackendTLSPolicy (`namespace/name`), a resource `backendtls|`; absent: cleartext. */
   tls: z.string().optional(),
+  /**
+   * The names are outside the cluster and chosen by a tenant: connections to loopback, unspecified and link-local addresses are
+   * refused (docs/security.md).
+   */
+  external: z.literal(true).optional(),
 });
 
 export type Endpoint = Readonly<z.infer<typeof endpointSchema>>;

@@ -8,12 +8,14 @@ import {
   connectTimeoutError,
   handshakeError,
   nameError,
+  nodeLocalError,
   ownPortError,
   tlsError,
   type UpstreamError,
 } from "./upstream-errors.ts";
 import type { IdlePool } from "./idle-pool.ts";
 import type { OwnPortGuard } from "./own-port-guard.ts";
+import { isNodeLocal, reachableIps } from "@svc-gateway/common/values/reachable-ip.ts";
 import type { Resolver } from "./resolver.ts";
 import { keepSessions, sessionOf } from "./tls/sessions.ts";
 import type { UpstreamEndpoint } from "./upstream.ts";
@@ -128,19 +130,20 @@ export function connectEndpoint(
   const start = (addresses: Result<readonly string[], "unresolved">): void => {
     if (settled) return;
     if (!addresses.ok) return settle(fail(nameError));
-    const { ownPorts } = options;
-    const allowed = addresses.value.filter((ip) => ownPorts?.refuses(ip, endpoint.port) !== true);
+    const allowed = addresses.value.filter((ip) => refusalOf(ip, endpoint, options) === undefined);
+    const [first = ""] = addresses.value;
     if (allowed.length > 0) tryAddress(allowed, 0);
-    else settle(fail(ownPortError));
+    else settle(fail(refusalOf(first, endpoint, options) ?? nameError));
   };
 
   const { tls } = endpoint;
   if (tls !== undefined && "refused" in tls) {
     queueMicrotask(() => settle(fail(tlsError(tls.refused))));
   } else if (isIP(endpoint.host) !== 0) {
-    const { host, port } = endpoint;
-    if (options.ownPorts?.refuses(host, port) === true) queueMicrotask(() => settle(fail(ownPortError)));
-    else tryAddress([host], 0);
+    const { host } = endpoint;
+    const refusal = refusalOf(host, endpoint, options);
+    if (refusal === undefined) tryAddress([host], 0);
+    else queueMicrotask(() => settle(fail(refusal)));
   } else {
     limit(timeoutMs, () => settle(fail(connectTimeoutError)));
     queueMicrotask(() => options.resolver.resolve(endpoint.host, start));
@@ -152,6 +155,16 @@ export function connectEndpoint(
       if (socket !== undefined) abandon(socket);
     },
   };
+}
+
+/** Why no connection is made to an address of the endpoint; undefined: one may be. */
+function refusalOf(
+  ip: string,
+  { port, limits }: UpstreamEndpoint,
+  { ownPorts }: ConnectOptions,
+): UpstreamError | undefined {
+  if (ownPorts?.refuses(ip, port) === true) return ownPortError;
+  return limits?.refusesNodeLocal === true && reachableIps(ip).some(isNodeLocal) ? nodeLocalError : undefined;
 }
 
 function open(endpoint: UpstreamEndpoint, host: string, options: ConnectOptions): Socket {

@@ -62,6 +62,11 @@ export const ownPortError: UpstreamError = upstreamError("own-port", "endpoint i
   requestSent: false,
 });
 
+/** A name of a tenant leads to an address that never leaves the node. */
+export const nodeLocalError: UpstreamError = upstreamError("own-port", "endpoint is an address of the node", {
+  requestSent: false,
+});
+
 export type UpstreamErrorKind =
   /** The connect was answered by RST. */
   | "refused"

@@ -95,6 +95,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     const groups: Entry["groups"] = known?.groups ?? [new EndpointGroup(identity, environment)];
     identity.limits.connectTimeoutMs = set.policy?.connectTimeoutMs;
     identity.limits.idleTimeoutMs = set.policy?.idleTimeoutMs;
+    identity.limits.refusesNodeLocal = set.external === true;
     const entry = { set, identity, groups };
     entries.set(name, entry);
     for (const group of groups) {
@@ -189,5 +190,5 @@ const createIdentity = (name: string, service: string): SetIdentity => ({
   name,
   service,
   retryBudget: new RetryBudget(performance.now()),
-  limits: { connectTimeoutMs: undefined, idleTimeoutMs: undefined },
+  limits: { connectTimeoutMs: undefined, idleTimeoutMs: undefined, refusesNodeLocal: false },
 });

@@ -26,6 +26,8 @@ export type ConnectionLimits = {
   connectTimeoutMs: number | undefined;
   /** Longest time that a pooled connection may be idle, in milliseconds; undefined: any. */
   idleTimeoutMs: number | undefined;
+  /** Whether addresses that never leave the node are refused. */
+  refusesNodeLocal?: boolean;
 };
 
 /** What a balancer may look at when it picks; an Exchange is one. */

@@ -69,6 +69,30 @@ describe("connectEndpoint", () => {
   });
 
   describe("endpoints that are names", () => {
+    it("connectEndpoint refuses addresses of the node where the name is a tenant's choice", async () => {
+      const server = await RawServer.start();
+      const endpoint = at("up.test", server.endpoint.port);
+      const limits = { connectTimeoutMs: 0, idleTimeoutMs: undefined, refusesNodeLocal: true };
+      const refused = "own-port: endpoint is an address of the node";
+      const local = [
+        "127.0.0.1",
+        "::1",
+        "0.0.0.0",
+        "169.254.169.254",
+        "fe80::1",
+        "::ffff:127.0.0.1",
+        "64:ff9b::7f00:1",
+      ];
+      for (const address of local) {
+        expect(await outcome({ ...endpoint, limits }, { resolver: resolverOf(address) }), address).to.equal(
+          refused,
+        );
+      }
+      expect(await outcome({ ...at("127.0.0.1", 1), limits })).to.equal(refused);
+      expect(await outcome(endpoint, { resolver: resolverOf("127.0.0.1") })).to.equal("127.0.0.1");
+      server.close();
+    });
+
     it("connectEndpoint tries the addresses of a name in order", async () => {
       const server = await RawServer.start();
       const { port } = server.endpoint;

@@ -1,5 +1,8 @@
 /** Where `auth-url` and `mirror-target` lead. See docs/ingress-nginx.md, "Authentication by URL". */
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { parseDnsName } from "@svc-gateway/common/values/hostname.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { protocolOf, tcpPortsOf, variantOf, type EndpointRef } from "../backends/service-port.ts";
@@ -52,17 +55,19 @@ export function findAuthService(
   const named = /^([a-z0-9-]{1,63})\.([a-z0-9-]{1,63})(\.svc(?:\.cluster\.local)?)?\.?$/.exec(
     host.toLowerCase(),
   );
-  if (named === null) return ok(undefined);
+  const outside = (): Result<Service | undefined> =>
+    context.nginx.settings.externalAuth ? findExternalHost(scheme, host, port, context) : ok(undefined);
+  if (named === null) return outside();
   const [, name = "", namespace = "", suffix] = named;
   const key = `${namespace}/${name}`;
   if (!mayAsk(namespace, name, context)) {
     // A name of two labels may be that of a public host.
-    if (suffix === undefined) return ok(undefined);
+    if (suffix === undefined) return outside();
     const from = { kind: "Ingress", namespace: context.namespace } as const;
     return problem(noGrant(namespace, from, `Service ${key}`));
   }
   const service = context.lookup("Service", namespace, name);
-  if (service === undefined && suffix === undefined) return ok(undefined);
+  if (service === undefined && suffix === undefined) return outside();
   if (service === undefined) return problem(`Service ${key} does not exist`);
   if (service.spec?.type === "ExternalName") return problem(`Service ${key} is of type ExternalName`);
   const found = tcpPortsOf(service).find((one) => one.port === port);
@@ -79,3 +84,34 @@ const mayAsk = (namespace: string, name: string, { namespace: own, nginx, permit
   namespace === own ||
   nginx.settings.sharedServices.some((shared) => shared.namespace === namespace && shared.name === name) ||
   permits({ kind: "Ingress", namespace: own }, { kind: "Service", namespace, name });
+
+/**
+ * A host that the operator lets Ingresses name although this gateway does not serve it. The proxy resolves it and refuses
+ * addresses of its node; hosts that it serves come first.
+ */
+function findExternalHost(
+  scheme: UrlParts["scheme"],
+  host: string,
+  port: number,
+  context: GroupContext,
+): Result<Service> {
+  const name = parseDnsName(host);
+  if (!name.ok) return name;
+  if (/\.(?:svc|cluster\.local)$/.test(name.value)) {
+    return problem(`${quote(host)} is a name of the cluster, expected <service>.<namespace>.svc`);
+  }
+  const tls = scheme === "https" ? unverifiedTls(context, name.value).tls : undefined;
+  // No namespace has such a name, so that no Service port can have the same.
+  const endpoints = `external:${scheme}/${name.value}/${port}`;
+  context.provide(
+    encodeResource<"endpoints">(endpointsKey(endpoints), {
+      service: name.value,
+      resolve: "dns",
+      // Absolute, so that no search domain of the pod makes a Service of it.
+      addresses: [{ host: `${name.value}.`, port }],
+      external: true,
+      ...(tls !== undefined && { tls }),
+    }),
+  );
+  return ok({ endpoints, protocol: "http1", unlessServed: true });
+}

@@ -96,8 +96,9 @@ function refuseUnverified(
 
 const unverified: BackendTls = { hostname: "", unverified: true };
 
-/** Connections with TLS that are not verified. */
-export const unverifiedTls = (context: GroupContext): EndpointVariant => provide(unverified, context);
+/** Connections with TLS that are not verified; the server name is sent if there is one. */
+export const unverifiedTls = (context: GroupContext, hostname = ""): EndpointVariant =>
+  provide({ ...unverified, hostname }, context);
 
 /** A resource whose name is the hash of its content: equal settings are one resource, of whichever Ingress. */
 function provide(tls: BackendTls, { provide: add }: GroupContext): EndpointVariant {

@@ -18,6 +18,7 @@ import type { NginxReader } from "../reader.ts";
 import type { Group, GroupContext } from "./group.ts";
 
 type Mirror = MirrorTarget[number];
+type MirrorUrl = NonNullable<Mirror["url"]>;
 
 /** A mirror that cannot be had is left out: copies must not keep a request from being served. */
 export const mirrors: Group = (read, context) => {
@@ -77,14 +78,15 @@ function mirrorOf(
   if (!host.ok) return host;
   const place = findPlace(parts, authority.value, context);
   if (!place.ok) return place;
+  const { servedHosts, ...where } = place.value;
   return ok({
-    ...place.value,
+    ...where,
     url: {
       scheme: parts.scheme,
       authority: host.value,
       target: withQuery(target.value, authority.value),
       ...(read(mirrorRequestBody) === false && { withoutBody: true }),
-      ...(place.value.endpoints === undefined && { servedHosts: true }),
+      ...(servedHosts && { servedHosts }),
     },
   });
 }
@@ -108,7 +110,7 @@ function findPlace(
   { scheme }: UrlParts,
   authority: RequestTemplate,
   context: GroupContext,
-): Result<Pick<Mirror, "service" | "endpoints" | "protocol">> {
+): Result<Pick<Mirror, "service" | "endpoints" | "protocol"> & Pick<MirrorUrl, "servedHosts">> {
   const name = templateText(authority);
   const host = literalOf(authority);
   const service =
@@ -119,7 +121,7 @@ function findPlace(
       mirrorTarget,
       `${quote(name)} names no Service that the Ingress may use, so copies are sent only while this gateway serves the host`,
     );
-    return ok({ service: name, protocol: "http1" });
+    return ok({ service: name, protocol: "http1", servedHosts: true });
   }
   if (scheme === "https") {
     if (context.nginx.settings.requireBackendVerification) {
@@ -134,7 +136,8 @@ function findPlace(
       ),
     );
   }
-  const { endpoints, protocol } = service.value;
+  const { endpoints, protocol, unlessServed } = service.value;
   const [namespace = "", serviceName = ""] = endpoints.split("/", 2);
-  return ok({ service: `${namespace}/${serviceName}`, endpoints, protocol });
+  const label = unlessServed === true ? name : `${namespace}/${serviceName}`;
+  return ok({ service: label, endpoints, protocol, ...(unlessServed && { servedHosts: true }) });
 }
