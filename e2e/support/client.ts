@@ -3,12 +3,14 @@ import { request as requestHttp, type IncomingHttpHeaders } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { TLSSocket } from "node:tls";
 import type { EchoAnswer } from "../../scripts/echo/backend.ts";
-import { proxyAddress } from "./address.ts";
+import { proxyAddress, type ProxyAddress } from "./address.ts";
 
 export type SendOptions = {
   readonly host: string;
   /** The address of a Gateway, asked on the ports 80 and 443; absent: that of Ingresses. */
   readonly gateway?: string | undefined;
+  /** Another place that is asked. */
+  readonly address?: ProxyAddress;
   readonly path?: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,7 +38,9 @@ export type Reply = {
 export async function send(options: SendOptions): Promise<Reply> {
   const { host, path = "/", method = "GET", headers = {}, body, caPem, timeoutMs = 10_000 } = options;
   const { identity, serverName = host, gateway } = options;
-  const address = gateway === undefined ? await proxyAddress() : { host: gateway, http: 80, https: 443 };
+  const address =
+    options.address ??
+    (gateway === undefined ? await proxyAddress() : { host: gateway, http: 80, https: 443 });
   const isTls = caPem !== undefined;
   const common = { host: address.host, path, method, headers: { ...headers, host }, agent: false } as const;
   return new Promise((settle, reject) => {

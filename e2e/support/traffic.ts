@@ -1,10 +1,12 @@
 /** Steady traffic in the background, with every failure counted. */
 import { Agent, request } from "node:http";
-import { proxyAddress } from "./address.ts";
+import { proxyAddress, type ProxyAddress } from "./address.ts";
 
 export type TrafficOptions = {
   readonly host: string;
   readonly path?: string;
+  /** Where each request goes, as of now; absent: to the shared proxies. */
+  readonly address?: () => Pick<ProxyAddress, "host" | "http">;
   /** At most 100. */
   readonly requestsPerSecond?: number;
   /** The traffic ends by itself after this long. */
@@ -39,7 +41,8 @@ const freshEvery = 4;
 export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   const { host, path = "/", limitMs = 180_000 } = options;
   const rate = Math.min(options.requestsPerSecond ?? 40, maxRequestsPerSecond);
-  const address = await proxyAddress();
+  const shared = await proxyAddress();
+  const addressNow = options.address ?? ((): ProxyAddress => shared);
   const kept = new Agent({ keepAlive: true, maxSockets: 8 });
   const startedMs = performance.now();
   const underWay = new Set<Promise<void>>();
@@ -58,6 +61,7 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
     new Promise((settle) => {
       const sentMs = performance.now();
       const agent = counts.sent % freshEvery === 0 ? false : kept;
+      const address = addressNow();
       const sent = request({ host: address.host, port: address.http, path, agent, headers: { host } });
       const end = (failure?: string): void => {
         counts.longestMs = Math.max(counts.longestMs, performance.now() - sentMs);

@@ -1,4 +1,4 @@
-/** nginx as a process of its own, serving the corpus by the configuration of this folder. */
+/** nginx as a process of its own, by the configuration of this folder. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -6,11 +6,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { CaseBackends } from "../backends.ts";
-import type { CorpusCase } from "../cases.ts";
 import type { Ports } from "../ask.ts";
-import { nginxConfig } from "./config.ts";
-import { sitesOf } from "./sites.ts";
 
 /** Whether there is an nginx with the modules that the configuration needs. */
 export function hasNginx(): boolean {
@@ -18,26 +14,22 @@ export function hasNginx(): boolean {
   return status === 0 && stderr.includes("http_auth_request_module") && stderr.includes("http_v2_module");
 }
 
-type Shown = { readonly one: CorpusCase; readonly backends: CaseBackends };
-
-/** Runs the body with nginx serving these cases, and ends nginx even if the body fails. */
+/** Runs the body with an nginx of this configuration, and ends nginx even if the body fails. */
 export async function withNginx(
-  shown: readonly Shown[],
+  configure: (folder: string, ports: Ports) => string,
   body: (ports: Ports) => Promise<void>,
+  files: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "svc-gateway-nginx-"));
   let child: ChildProcess | undefined;
   try {
-    const files = await writeSecrets(folder, shown);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
     for (let attempt = 0; child === undefined; attempt++) {
       const [httpPort = 0, httpsPort = 0] = await freePorts(2);
-      const sites = shown.flatMap(({ one }) => sitesOf(one));
-      await writeFile(
-        join(folder, "nginx.conf"),
-        nginxConfig(sites, { ...files, folder, httpPort, httpsPort }),
-      );
+      const ports = { httpPort, httpsPort };
+      await writeFile(join(folder, "nginx.conf"), configure(folder, ports));
       child = await start(folder, httpPort, attempt < 10);
-      if (child !== undefined) await body({ httpPort, httpsPort });
+      if (child !== undefined) await body(ports);
     }
   } finally {
     if (child !== undefined && child.exitCode === null) {
@@ -47,30 +39,6 @@ export async function withNginx(
     }
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-type Files = Omit<Parameters<typeof nginxConfig>[1], "folder" | "httpPort" | "httpsPort">;
-
-async function writeSecrets(folder: string, shown: readonly Shown[]): Promise<Files> {
-  const certificates = new Map<string, string>();
-  for (const { one, backends } of shown) {
-    for (const [name, data] of backends.secrets) {
-      const file = join(folder, `${one.name}.${name}`);
-      await writeFile(
-        file,
-        data["tls.crt"] === undefined ? (data["auth"] ?? "") : `${data["tls.crt"]}${data["tls.key"]}`,
-      );
-    }
-    for (const { secretName, hosts } of one.objects.flatMap(({ spec }) => spec?.tls ?? [])) {
-      for (const host of hosts) certificates.set(host, join(folder, `${one.name}.${secretName}`));
-    }
-  }
-  const ports = new Map(shown.map(({ one, backends }) => [one.name, backends.ports]));
-  return {
-    addressOf: (namespace, service) => `127.0.0.1:${ports.get(namespace)?.get(service) ?? 1}`,
-    certificateOf: (host) => certificates.get(host),
-    usersOf: (namespace, secret) => join(folder, `${namespace}.${secret}`),
-  };
 }
 
 /** Ports that were free a moment ago. */

@@ -1,8 +1,41 @@
+import { join } from "node:path";
 import { expectAnswers } from "../ask.ts";
-import { startBackends } from "../backends.ts";
-import { readCorpus } from "../cases.ts";
+import { startBackends, type CaseBackends } from "../backends.ts";
+import { readCorpus, type CorpusCase } from "../cases.ts";
+import { nginxConfig, type ServerFiles } from "./config.ts";
 import { hasNginx, withNginx } from "./process.ts";
-import { canShow } from "./sites.ts";
+import { canShow, sitesOf } from "./sites.ts";
+
+type Shown = { readonly one: CorpusCase; readonly backends: CaseBackends };
+
+/** The certificates and lists of users, by the name of their file. */
+const secretFiles = (shown: readonly Shown[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    shown.flatMap(({ one, backends }) =>
+      [...backends.secrets].map(([name, data]) => [
+        `${one.name}.${name}`,
+        data["tls.crt"] === undefined ? (data["auth"] ?? "") : `${data["tls.crt"]}${data["tls.key"]}`,
+      ]),
+    ),
+  );
+
+function filesOf(
+  shown: readonly Shown[],
+  folder: string,
+): Pick<ServerFiles, "addressOf" | "certificateOf" | "usersOf"> {
+  const certificates = new Map<string, string>();
+  for (const { one } of shown) {
+    for (const { secretName, hosts } of one.objects.flatMap(({ spec }) => spec?.tls ?? [])) {
+      for (const host of hosts) certificates.set(host, join(folder, `${one.name}.${secretName}`));
+    }
+  }
+  const ports = new Map(shown.map(({ one, backends }) => [one.name, backends.ports]));
+  return {
+    addressOf: (namespace, service) => `127.0.0.1:${ports.get(namespace)?.get(service) ?? 1}`,
+    certificateOf: (host) => certificates.get(host),
+    usersOf: (namespace, secret) => join(folder, `${namespace}.${secret}`),
+  };
+}
 
 describe("nginx, configured as ingress-nginx configures it", () => {
   it("nginx answers the requests of the corpus as the corpus expects, as far as it can without Lua", async function () {
@@ -12,20 +45,25 @@ describe("nginx, configured as ingress-nginx configures it", () => {
         .filter(canShow)
         .map(async (one) => ({ one, backends: await startBackends(one) })),
     );
+    const sites = shown.flatMap(({ one }) => sitesOf(one));
     try {
-      await withNginx(shown, async (ports) => {
-        const failures: string[] = [];
-        for (const { one } of shown) {
-          for (const wanted of one.requests.filter(({ needsLua }) => needsLua !== true)) {
-            const { nginxStatus: status } = wanted;
-            const shownBy = status === undefined ? wanted : { request: wanted.request, status };
-            await expectAnswers(ports, shownBy).catch((error: unknown) => {
-              failures.push(`${one.name}: ${error instanceof Error ? error.message : String(error)}`);
-            });
+      await withNginx(
+        (folder, ports) => nginxConfig(sites, { ...filesOf(shown, folder), ...ports, folder }),
+        async (ports) => {
+          const failures: string[] = [];
+          for (const { one } of shown) {
+            for (const wanted of one.requests.filter(({ needsLua }) => needsLua !== true)) {
+              const { nginxStatus: status } = wanted;
+              const shownBy = status === undefined ? wanted : { request: wanted.request, status };
+              await expectAnswers(ports, shownBy).catch((error: unknown) => {
+                failures.push(`${one.name}: ${error instanceof Error ? error.message : String(error)}`);
+              });
+            }
           }
-        }
-        if (failures.length > 0) throw new Error(failures.join("\n"));
-      });
+          if (failures.length > 0) throw new Error(failures.join("\n"));
+        },
+        secretFiles(shown),
+      );
     } finally {
       await Promise.all(shown.map(({ backends }) => backends.close()));
     }

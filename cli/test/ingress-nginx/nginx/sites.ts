@@ -53,7 +53,7 @@ export function annotationsOf({ metadata }: CorpusObject): Annotations {
 }
 
 /** The hosts of a case, with the Ingresses that name them. */
-export function sitesOf({ objects }: CorpusCase): readonly Site[] {
+export function sitesOf({ objects }: Pick<CorpusCase, "objects">): readonly Site[] {
   const hosts = new Map<string, SiteIngress[]>();
   for (const object of objects) {
     if (object.kind !== "Ingress") continue;

@@ -1,0 +1,213 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { stringify } from "yaml";
+import { hasNginx } from "../../cli/test/ingress-nginx/nginx/process.ts";
+import { namespace, release } from "../deploy/release.ts";
+import { loadBalancerAddresses, proxyAddress, type ProxyAddress } from "../support/address.ts";
+import { ask, call } from "../support/api.ts";
+import { echoed, send, type Reply } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { recordTime, recordTraffic } from "../support/figures.ts";
+import { oldAddress, statusAddresses, withOldController, writeOldStatus } from "../support/ingress-nginx.ts";
+import { waitUntilWhole } from "../support/pods.ts";
+import { poll } from "../support/poll.ts";
+import { helm, root } from "../support/provider.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { describeFailures, startTraffic } from "../support/traffic.ts";
+
+const test = "ingress-nginx";
+const prefix = "nginx.ingress.kubernetes.io/";
+const ingressClass = "/apis/networking.k8s.io/v1/ingressclasses";
+const className = "e2e-nginx";
+
+describe("an application of ingress-nginx moves to this gateway and back", () => {
+  const sandbox = useSandbox(test);
+  const host = `${sandbox.namespace}.example`;
+  const names = ["api", "page"];
+  const settings = ["--namespace", namespace, "--wait", "--timeout", "180s"];
+
+  /** Two Ingresses of one host, as ingress-nginx reads them: expressions for all paths. */
+  const ingresses = [
+    ingress("api", { "rewrite-target": "/v2/$2" }, "/api(/|$)(.*)", "ImplementationSpecific"),
+    ingress("page", { "proxy-body-size": "8k", "enable-cors": "true" }, "/", "Prefix"),
+  ];
+
+  function ingress(
+    name: string,
+    annotations: Readonly<Record<string, string>>,
+    path: string,
+    pathType: string,
+  ): object {
+    return {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "Ingress",
+      metadata: {
+        name,
+        annotations: Object.fromEntries(
+          Object.entries(annotations).map(([key, value]) => [`${prefix}${key}`, value]),
+        ),
+      },
+      spec: {
+        ingressClassName: className,
+        rules: [
+          {
+            host,
+            http: {
+              paths: [{ path, pathType, backend: { service: { name: "echo", port: { name: "http" } } } }],
+            },
+          },
+        ],
+      },
+    };
+  }
+
+  /** Changes flags of the controllers, as an operator does: one value of the chart. */
+  const setFlags = async (what: string, flags: Readonly<Record<string, string>>): Promise<void> => {
+    const startedMs = performance.now();
+    const values = Object.entries(flags).flatMap(([flag, value]) => [
+      "--set-string",
+      `controller.flags.${flag}=${value}`,
+    ]);
+    const chart = join(root, "config/chart");
+    await helm(["upgrade", release, chart, "--reset-then-reuse-values", ...values, ...settings], {
+      timeoutMs: 240_000,
+    });
+    await waitUntilWhole();
+    recordTime(test, what, performance.now() - startedMs);
+  };
+
+  before(async function () {
+    this.timeout(300_000);
+    // The pods behind a load balancer's address are what nginx reaches from this machine.
+    if (!hasNginx() || (await loadBalancerAddresses()).length === 0) this.skip();
+    await ask(ingressClass, {
+      method: "POST",
+      body: {
+        apiVersion: "networking.k8s.io/v1",
+        kind: "IngressClass",
+        metadata: { name: className },
+        spec: { controller: "k8s.io/ingress-nginx" },
+      },
+    });
+    await waitUntilWhole();
+    await deployEcho(sandbox);
+    await sandbox.apply(
+      ...ingresses,
+      // What nginx on this machine reaches the pods by.
+      {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: "outside" },
+        spec: { type: "LoadBalancer", selector: { app: "echo" }, ports: [{ port: 80, targetPort: 8080 }] },
+      },
+    );
+    for (const name of names) await writeOldStatus(sandbox.namespace, name);
+  });
+  after(async () => {
+    await call(`${ingressClass}/${className}`, { method: "DELETE" });
+  });
+
+  it("the move there and back loses no request, and every answer stays what it was", async function () {
+    this.timeout(900_000);
+    const service = await outsideAddress(sandbox.namespace);
+    await withOldController(
+      ingresses.map((one) => stringify(one)).join("---\n"),
+      `${service}:80`,
+      async (old) => {
+        const here = await proxyAddress();
+        /** Where external-dns would let the name lead. */
+        let record: ProxyAddress = old;
+        const follow = async (): Promise<void> => {
+          const [address] = await statusAddresses(sandbox.namespace, "page");
+          record = address === oldAddress ? old : here;
+        };
+        const following = setInterval(() => void follow().catch(() => undefined), 200);
+        const traffic = await startTraffic({
+          host,
+          path: "/api/items",
+          address: () => record,
+          limitMs: 900_000,
+        });
+        try {
+          await poll("traffic to flow", () => traffic.succeeded() > 10);
+          const before = await answersAt(host, old);
+          expect(before.map(({ status }) => status)).to.deep.equal([200, 200, 200, 413, 204]);
+
+          await setFlags("served here as well, the status untouched", { "ingress-nginx-classes": className });
+          await poll(
+            "this gateway to serve the class",
+            async () => (await answer(host, here, "/api/items")).status === 200,
+          );
+          expect(await answersAt(host, here)).to.deep.equal(before);
+          expect(await statusAddresses(sandbox.namespace, "page")).to.deep.equal([oldAddress]);
+
+          await setFlags("moved here", { "ingress-nginx-update-status": "true" });
+          const addresses = await loadBalancerAddresses();
+          await poll(
+            "the status to lead here",
+            async () => (await statusAddresses(sandbox.namespace, "page")).join() === addresses.join(),
+          );
+          await poll("the record to lead here", () => record === here);
+          expect(await answersAt(host, here)).to.deep.equal(before);
+
+          await setFlags("given back", { "ingress-nginx-update-status": "false" });
+          for (const name of names) await writeOldStatus(sandbox.namespace, name);
+          await poll("the record to lead back", () => record === old);
+          const soFar = traffic.succeeded();
+          await poll("traffic to flow", () => traffic.succeeded() > soFar + 40);
+
+          await setFlags("no longer served here", { "ingress-nginx-classes": "" });
+          await poll(
+            "this gateway to serve it no longer",
+            async () => (await answer(host, here, "/api/items")).status === 404,
+          );
+          expect(await answersAt(host, old)).to.deep.equal(before);
+        } finally {
+          clearInterval(following);
+          const report = await traffic.stop();
+          recordTraffic(test, report);
+          expect(report.failed, describeFailures(report)).to.equal(0);
+        }
+      },
+    );
+  });
+});
+
+/** The load balancer's address of the Service for this machine. */
+async function outsideAddress(of: string): Promise<string> {
+  type Service = {
+    readonly status: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
+  };
+  const { value } = await poll("the Service to have an address", async () => {
+    const { status } = await ask<Service>(`/api/v1/namespaces/${of}/services/outside`);
+    return status.loadBalancer?.ingress?.[0]?.ip;
+  });
+  return value;
+}
+
+const answer = (host: string, address: ProxyAddress, path: string, more: object = {}): Promise<Reply> =>
+  send({ host, address, path, ...more });
+
+type Seen = {
+  readonly status: number;
+  readonly path: string | undefined;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+};
+
+/** What a client sees of some requests, and the Service: statuses, paths, fields. */
+async function answersAt(host: string, address: ProxyAddress): Promise<readonly Seen[]> {
+  const replies = [
+    await answer(host, address, "/api/items/1?x=%20y"),
+    await answer(host, address, "/API/items/"),
+    await answer(host, address, "/index.html", { headers: { origin: "https://a.example" } }),
+    await answer(host, address, "/upload", { method: "POST", body: Buffer.alloc(8193) }),
+    await answer(host, address, "/", { method: "OPTIONS", headers: { origin: "https://a.example" } }),
+  ];
+  return replies.map((reply) => ({
+    status: reply.status,
+    path: echoed(reply)?.path,
+    host: echoed(reply)?.host,
+    origin: reply.headers["access-control-allow-origin"],
+  }));
+}

@@ -1,0 +1,58 @@
+/**
+ * What stands for ingress-nginx on a cluster that cannot run it: Debian's nginx on this machine, with the configuration that
+ * ingress-nginx would write, and the status that it would write to its Ingresses.
+ */
+import { parseAllDocuments } from "yaml";
+import type { CorpusObject } from "../../cli/test/ingress-nginx/cases.ts";
+import { nginxConfig } from "../../cli/test/ingress-nginx/nginx/config.ts";
+import { withNginx } from "../../cli/test/ingress-nginx/nginx/process.ts";
+import { sitesOf } from "../../cli/test/ingress-nginx/nginx/sites.ts";
+import type { ProxyAddress } from "./address.ts";
+import { ask } from "./api.ts";
+
+/** The address that it writes to the status. */
+export const oldAddress = "old.ingress-nginx.example";
+
+/** Runs the body with nginx serving these manifests; `service` is the address of the only Service, `host:port`. */
+export const withOldController = (
+  manifests: string,
+  service: string,
+  body: (address: ProxyAddress) => Promise<void>,
+): Promise<void> => {
+  const objects = parseAllDocuments(manifests).map((one) => one.toJS() as CorpusObject);
+  const sites = sitesOf({ objects });
+  return withNginx(
+    (folder, ports) =>
+      nginxConfig(sites, {
+        ...ports,
+        folder,
+        addressOf: () => service,
+        certificateOf: () => undefined,
+        usersOf: () => "",
+      }),
+    ({ httpPort, httpsPort }) => body({ host: "127.0.0.1", http: httpPort, https: httpsPort }),
+  );
+};
+
+type IngressStatus = {
+  readonly status: {
+    readonly loadBalancer?: {
+      readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[];
+    };
+  };
+};
+
+const pathOf = (namespace: string, name: string): string =>
+  `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses/${name}`;
+
+/** The addresses in the status of an Ingress: where DNS records of external-dns lead. */
+export async function statusAddresses(namespace: string, name: string): Promise<readonly string[]> {
+  const { status } = await ask<IngressStatus>(pathOf(namespace, name));
+  return (status.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip ?? hostname ?? []);
+}
+
+/** Writes the status as ingress-nginx does on each of its rounds. */
+export async function writeOldStatus(namespace: string, name: string): Promise<void> {
+  const status = { loadBalancer: { ingress: [{ hostname: oldAddress }] } };
+  await ask(`${pathOf(namespace, name)}/status`, { method: "PATCH", body: { status } });
+}
