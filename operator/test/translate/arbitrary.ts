@@ -38,6 +38,29 @@ const nginxNames = [...nginxAnnotations.keys(), "ssl-redirects"].map(
   (name) => `nginx.ingress.kubernetes.io/${name}`,
 );
 
+/** Values that some of them accept. */
+const nginxValues = [
+  "nginx",
+  "basic",
+  "any",
+  "cookie",
+  "on",
+  "HTTPS",
+  "GET",
+  "10",
+  "404,503",
+  "10.0.0.0/8",
+  "shop/cert-a",
+  "cert-a",
+  "echo",
+  "/$1",
+  "https://$host/oauth2/start",
+  "https://echo.shop.svc/check",
+  "b.example.com,*.example.com",
+  "$request_uri",
+  'more_set_headers "X-A: 1"; location /a { deny all; }',
+];
+
 const annotations = fc.dictionary(
   oneOf(
     "ingress.svc-labs.dev/max-body-size",
@@ -62,7 +85,7 @@ const annotations = fc.dictionary(
     "none",
     "/a",
     "Connection: x\nX-A: 1",
-    "nginx",
+    ...nginxValues,
   ),
 );
 
