@@ -5,10 +5,10 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import { mergeClientCertPorts, withoutNamesOf } from "./gateway/listeners/frontend-validation.ts";
-import { withIngressNames, type L4Table } from "./gateway/scopes/l4-tables.ts";
+import { withIngressNames, withPassthrough, type L4Table } from "./gateway/scopes/l4-tables.ts";
 import { mergeTlsPorts } from "./gateway/scopes/tls.ts";
 import type { GatewayPart } from "./gateway/translator.ts";
-import { memo2 } from "./incremental/memo.ts";
+import { haveSameItems, memo2 } from "./incremental/memo.ts";
 import type { IngressPart } from "./ingress/translator.ts";
 
 /** The tables of each port of the shared proxies, besides host tables. */
@@ -24,6 +24,13 @@ export function createPortMerger(): (ingress: IngressPart, gateway: GatewayPart)
   const mergeClientCerts = memo2(mergeClientCertPorts);
   const withoutNames = memo2(withoutNamesOf);
   const withNames = memo2(withIngressNames);
+  let passed: { readonly inputs: readonly unknown[]; readonly table: L4Table } | undefined;
+  const passOn = (...inputs: Parameters<typeof withPassthrough>): L4Table => {
+    if (passed === undefined || !haveSameItems(passed.inputs, inputs)) {
+      passed = { inputs, table: withPassthrough(...inputs) };
+    }
+    return passed.table;
+  };
 
   const tlsOf = (port: number, ingress: IngressPart, { shared }: GatewayPart): PortTables["tls"] => {
     const ofGateways = shared.tls.get(port);
@@ -47,12 +54,19 @@ export function createPortMerger(): (ingress: IngressPart, gateway: GatewayPart)
     const { tls, clientCerts, l4 } = gateway.shared;
     const port = securePort(ingress);
     if (port === undefined) return { tls, clientCerts, l4 };
+    const isOfPort = (table: L4Table): boolean => table.protocol === "tls" && table.port === port;
+    const own = l4.find(isOfPort);
+    const ofPort =
+      ingress.passthrough.length === 0 ? own : passOn(own, port, ingress.passthrough, tls.get(port));
+    const others = ofPort === own ? l4 : [...l4.filter((table) => table !== own), ofPort];
     return {
       tls: tlsOf(port, ingress, gateway),
       clientCerts: clientCertsOf(port, ingress, gateway),
-      l4: l4.map((table) =>
-        table.protocol === "tls" && table.port === port ? withNames(table, ingress.tls) : table,
-      ),
+      // Without a listener for TLS, names that are in no table are those of HTTPS anyway.
+      l4: others.flatMap((table) => {
+        if (table === undefined) return [];
+        return own !== undefined && isOfPort(table) ? withNames(table, ingress.tls) : table;
+      }),
     };
   };
 }

@@ -50,3 +50,10 @@ export const aliasRefused = (place: Place, name: string, why: string): Diagnosti
     place,
     `Alias ${quote(name)} is not served: ${why}`,
   );
+
+/** TLS that is terminated although an Ingress asks to pass it through. */
+export const passthroughNotServed = (place: Place, host: string, why: string): Diagnostic =>
+  finding("warning", "HostWideNotYours")(
+    place,
+    `ssl-passthrough has no effect on host ${host}: ${why}; its TLS is terminated`,
+  );

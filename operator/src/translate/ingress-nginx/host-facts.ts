@@ -26,4 +26,6 @@ export type HostWishes = {
   readonly appRoot?: Redirect;
   readonly aliases?: readonly Alias[];
   readonly www?: RedirectedName;
+  /** Whether TLS is passed to the backend of `/` without being terminated. */
+  readonly passthrough?: true;
 };

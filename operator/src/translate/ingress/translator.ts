@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import type { L4Host } from "@svc-gateway/common/ir/l4.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -10,6 +11,7 @@ import { emptyWorld, type World } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import { createFallback, fallbackOffer } from "../ingress-nginx/fallback-certificate.ts";
+import { findPassthrough } from "../ingress-nginx/ssl-passthrough.ts";
 import { createFurtherNames } from "../ingress-nginx/further-names.ts";
 import { createNginxHosts } from "../ingress-nginx/hosts.ts";
 import { noOwners, type HostOwners } from "../ownership.ts";
@@ -39,6 +41,8 @@ export type IngressPart = Omit<RoutesPart, "tables" | "ofHosts"> &
     readonly clientCerts: ClientCertPort;
     /** Whether some name is to be shown the fallback certificate. */
     readonly needsFallbackCertificate: boolean;
+    /** The server names of the HTTPS port whose TLS is passed on without being terminated. */
+    readonly passthrough: readonly L4Host[];
   };
 
 /** The Ingresses before it is known which hosts belong to routes of Gateways. */
@@ -119,6 +123,7 @@ export function createIngressTranslator(
         const finished = finishNginxHosts(owned.tables, owned.tlsHosts);
         const named = addFurtherNames(setClientRules(finished, owned.tlsHosts), owned.tlsHosts);
         const { tables: served } = named;
+        const passthrough = findPassthrough(served);
         const { tlsHosts: names, isWanted } = addFallback(named.tlsHosts, fallback);
         const part = {
           hosts: hostsOf(served),
@@ -128,6 +133,7 @@ export function createIngressTranslator(
           conflicts: owned.conflicts,
           tlsHosts: names,
           needsFallbackCertificate: isWanted,
+          passthrough: passthrough.hosts,
           listenerSet,
           endpointRefs: joinLists(endpointRefs, routes.endpointRefs),
           tls: tlsPortOf(names.values),
@@ -140,6 +146,7 @@ export function createIngressTranslator(
             certificates.diagnostics,
             owned.ofTlsHosts.diagnostics,
             named.diagnostics,
+            passthrough.diagnostics,
           ),
           events: joinLists(
             routes.events,
@@ -184,6 +191,7 @@ export const noIngresses: IngressPart = {
   clientCerts: { authorities: {}, hosts: [] },
   tlsHosts: noEntries,
   needsFallbackCertificate: false,
+  passthrough: [],
   diagnostics: [],
   events: [],
 };

@@ -97,6 +97,21 @@ export function withIngressNames(table: L4Table, ingress: TlsPort): L4Table {
   return names.length === 0 ? table : encode(protocol, port, [...value.hosts, ...names]);
 }
 
+/**
+ * The table of an HTTPS port with names of Ingresses whose TLS is passed through, and with others that must not be. A name that
+ * the listeners have is theirs.
+ */
+export function withPassthrough(
+  table: L4Table | undefined,
+  port: number,
+  hosts: readonly L4Host[],
+  ofGateways: TlsPort | undefined,
+): L4Table {
+  const before = table?.value.hosts ?? [];
+  const taken = new Set([...before, ...(ofGateways?.hosts ?? [])].map(({ host }) => host));
+  return encode("tls", port, [...before, ...hosts.filter(({ host }) => !taken.has(host))]);
+}
+
 function encode(protocol: L4Protocol, port: number, hosts: readonly L4Host[]): L4Table {
   const value: L4Port = {
     hosts: hosts.toSorted((a, b) => compareText(a.kind, b.kind) || compareText(a.host, b.host)),

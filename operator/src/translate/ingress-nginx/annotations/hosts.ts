@@ -10,9 +10,9 @@ export const sslPassthrough = declare({
   scope: "host",
   builtIn: false,
   shownDefault: "false",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether TLS for the host is passed to the backend of `/` without being terminated.",
-  here: "As there, with `--ingress-nginx-ssl-passthrough`.",
+  here: "As there with `--ingress-nginx-ssl-passthrough`; without it TLS is terminated, and backends are connected to over TLS.",
   isNeutral: (value) => !value,
 });
 

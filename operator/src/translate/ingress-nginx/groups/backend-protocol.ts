@@ -3,14 +3,16 @@ import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import { findServicePort, variantOf, type EndpointVariant } from "../../backends/service-port.ts";
 import { unsupportedProtocol } from "../../diagnostics/ingress-nginx.ts";
 import { connectionProxyHeader, proxyHttpVersion } from "../annotations/forwarding.ts";
+import { sslPassthrough } from "../annotations/hosts.ts";
 import { backendProtocol } from "../annotations/routing.ts";
 import { readBackendTls } from "../backend-tls.ts";
+import type { NginxReader } from "../reader.ts";
 import type { Group, GroupContext } from "./group.ts";
 
 type Protocol = "HTTP" | "HTTPS" | "AUTO_HTTP" | "GRPC" | "GRPCS" | "FCGI";
 
 export const backendProtocols: Group = (read, context) => {
-  const protocol = read(backendProtocol);
+  const protocol = protocolOf(read, context);
   const tls = readBackendTls(read, context, usesTls(protocol));
   const closes = read(connectionProxyHeader) === "close" || read(proxyHttpVersion) === "1.0";
   if (protocol === "FCGI") refuseFastCgi(context);
@@ -34,6 +36,17 @@ export const backendProtocols: Group = (read, context) => {
     },
   };
 };
+
+/** ingress-nginx without passthrough terminates TLS and connects to the backend over TLS. */
+function protocolOf(read: NginxReader, { nginx, differs }: GroupContext): Protocol | undefined {
+  const protocol = read(backendProtocol);
+  if (read(sslPassthrough) !== true || nginx.settings.sslPassthrough) return protocol;
+  differs(
+    sslPassthrough,
+    "TLS is terminated and backends are connected to over TLS, because --ingress-nginx-ssl-passthrough is not set",
+  );
+  return protocol === undefined || protocol === "HTTP" ? "HTTPS" : protocol;
+}
 
 const usesTls = (protocol: Protocol | undefined): boolean =>
   protocol === "HTTPS" || protocol === "GRPCS" || protocol === "AUTO_HTTP";

@@ -17,6 +17,7 @@ import {
   temporalRedirect,
   temporalRedirectCode,
 } from "../annotations/redirects.ts";
+import { sslPassthrough } from "../annotations/hosts.ts";
 import { appRoot, serverAlias } from "../annotations/routing.ts";
 import type { NginxAnnotation } from "../annotations/declare.ts";
 import type { Alias } from "../host-facts.ts";
@@ -53,6 +54,7 @@ export const urlRedirects: Group = (read, context) => {
           statusCode: 302,
         },
       }),
+      ...(read(sslPassthrough) === true && context.nginx.settings.sslPassthrough && { passthrough: true }),
       ...(aliases.length > 0 && { aliases }),
       ...(read(fromToWwwRedirect) === true && {
         www: { cutSlash: true, statusCode: context.nginx.config.keys.httpRedirectCode },
