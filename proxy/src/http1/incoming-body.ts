@@ -1,6 +1,7 @@
 import type { FrontClock } from "../http/h1/clock.ts";
 import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../message/message.ts";
 import { ChunkedDecoder, type ChunkedRules } from "../upstream/h1/chunked-decoder.ts";
+import { copyOf } from "../sockets/copy-of.ts";
 import type { Piece } from "../sockets/read-buffer.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import type { RequestFraming } from "./request-semantics.ts";
@@ -133,7 +134,7 @@ export class IncomingBody implements RequestBody {
     }
     const { owned, bytes } = piece;
     this.waitForClient();
-    if (!owned) this.deliver(Buffer.from(bytes.subarray(from, to)));
+    if (!owned) this.deliver(copyOf(bytes, from, to));
     else this.deliver(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
   }
 

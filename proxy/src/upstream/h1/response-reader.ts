@@ -1,4 +1,5 @@
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
+import { copyOf } from "../../sockets/copy-of.ts";
 import type { BorrowedBytes, Piece } from "../../sockets/read-buffer.ts";
 import { announcedIdleMs } from "./announced-idle.ts";
 import { ChunkedDecoder, type ChunkedRules } from "./chunked-decoder.ts";
@@ -231,7 +232,7 @@ export class ResponseReader {
     if (from === to) return true;
     if (owned) return this.events.onData(bytes.subarray(from, to));
     if (to - from <= maxTextBytes) return this.events.onData(this.textOf(bytes, from, to));
-    return this.events.onData(Buffer.from(bytes.subarray(from, to)));
+    return this.events.onData(copyOf(bytes, from, to));
   }
 
   /** Bytes of a piece as text; not decoded again if they have been. */

@@ -5,6 +5,7 @@ import { errorCode } from "../../../http2/frames/frame-types.ts";
 import { maxFieldsBytes, putFields } from "../../../http2/hpack/field-block.ts";
 import { streamWindowBytes } from "../../../http2/settings.ts";
 import type { Chunk, HeaderList, ReadonlyHeaderList, ResponseHead } from "../../../message/message.ts";
+import { copyOf } from "../../../sockets/copy-of.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 import type { UpstreamSession, WireEvents, WireStream } from "../session.ts";
 import { closedError, refusedError, resetError } from "../stream-errors.ts";
@@ -137,7 +138,7 @@ export class NativeWireStream extends Http2Stream implements WireStream {
       this.held ??= new HeldContent();
       this.held.add(bytes.subarray(start, end));
     } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
-    else this.pass(Buffer.from(bytes.subarray(start, end)));
+    else this.pass(copyOf(bytes, start, end));
     return true;
   }
 
