@@ -21,6 +21,11 @@ export const forwardingFieldsSchema = z.object({
   originalUri: on,
   /** `X-Forwarded-For` is the address of the client alone. */
   clientOnly: on,
+  /**
+   * `ssl-client-verify`, `ssl-client-subject-dn`, `ssl-client-issuer-dn` and `ssl-client-cert`, on hosts that decide about clients by
+   * request (common/src/ir/client-certificate.ts); never those of the client itself.
+   */
+  clientCertificate: on,
   /** No entry of the proxy in `Via`. */
   withoutVia: on,
   /** Drops fields whose names have other characters than letters, digits and `-`; `underscores`: and `_`. */
@@ -37,6 +42,7 @@ const words: Readonly<Record<string, ForwardingFields>> = {
   "original-uri": { originalUri: true },
   "client-only": { clientOnly: true },
   "without-via": { withoutVia: true },
+  "client-certificate": { clientCertificate: true },
   "plain-names": { names: "plain" },
 };
 
@@ -64,7 +70,7 @@ export const forwardingFields = defineFeature({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "forwarding fields are the usual ones",
-      doc: "Changes to the fields that describe the client: `request-id`, `scheme`, `original`, `original-uri`, `client-only`, `without-via`, `plain-names`.",
+      doc: "Changes to the fields that describe the client: `request-id`, `scheme`, `original`, `original-uri`, `client-only`, `client-certificate`, `without-via`, `plain-names`.",
       parse: parseChanges,
     }),
   },

@@ -26,9 +26,22 @@ export type TlsFacts = {
   readonly client?: VerifiedClient | undefined;
 };
 
+/** What a client has shown of itself. */
+export type ClientIdentity = {
+  /** `SUCCESS`, `NONE` without a certificate, or `FAILED:` with the reason. */
+  readonly verification: string;
+  /** Distinguished names as in RFC 2253; empty without a certificate. */
+  readonly subject: string;
+  readonly issuer: string;
+  /** The certificate as PEM, percent-encoded; empty without one. */
+  readonly certificate: string;
+};
+
 /** A client whose certificate was checked in the handshake of its connection. */
 export type VerifiedClient = {
   readonly policy: ClientPolicy;
   /** The certificate of the client alone, PEM with all but letters and digits percent-encoded; empty: not shown. */
   readonly encodedCertificate: string;
+  /** The result of its verification, where requests decide about it. */
+  readonly identity?: ClientIdentity;
 };

@@ -3,6 +3,7 @@ import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { dropFieldsThat, firstField, joinedField, plainName, replaceField } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
+import { identityFieldNames, identityFieldsOf } from "../http/client-certificate.ts";
 import { viaName } from "../http/request-fields.ts";
 import { memoByName } from "../message/name-memo.ts";
 
@@ -18,12 +19,14 @@ const maxIdLength = 1024;
  * filters that read the fields. See docs/features/forwarding-fields.md.
  */
 export function forwardingFieldsFilter(fields: ForwardingFields): Filter {
-  const { requestId, scheme, original, originalUri, clientOnly, withoutVia, names } = fields;
+  const { requestId, scheme, original, originalUri, clientOnly, clientCertificate, withoutVia, names } =
+    fields;
   const owned = [
     ...(requestId === true ? ["x-request-id"] : []),
     ...(scheme === true ? ["x-scheme", "x-forwarded-scheme"] : []),
     ...(original === undefined ? [] : ["x-original-forwarded-for", "x-original-forwarded-host"]),
     ...(originalUri === true ? ["x-original-uri"] : []),
+    ...(clientCertificate === true ? identityFieldNames : []),
   ];
   const replaced = new Set(owned);
   const allowed = names && charactersOf[names];
@@ -47,6 +50,10 @@ export function forwardingFieldsFilter(fields: ForwardingFields): Filter {
       if (original !== undefined) {
         addIfPresent(headers, "X-Original-Forwarded-For", joinedField(received, original));
         addIfPresent(headers, "X-Original-Forwarded-Host", joinedField(received, "x-forwarded-host"));
+      }
+      if (clientCertificate === true) {
+        const { connection, host } = exchange;
+        headers.push(...identityFieldsOf(connection, connection.listener.table.clientRulesOf?.(host)));
       }
       if (originalUri === true) headers.push("X-Original-URI", exchange.matchedPath + exchange.query);
       return undefined;

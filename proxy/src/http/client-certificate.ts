@@ -1,5 +1,6 @@
 import type { TLSSocket } from "node:tls";
-import type { ClientConnection, VerifiedClient } from "../exchange/client-connection.ts";
+import type { ClientConnection, ClientIdentity, VerifiedClient } from "../exchange/client-connection.ts";
+import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import { type ClientPolicy, type DemandedRules, isProvenBy } from "../tls/client-validation.ts";
 
@@ -9,11 +10,93 @@ export const clientCertificateHeader = "X-SSL-Client-Cert";
 export function verifiedClientOf(
   socket: TLSSocket,
   policy: ClientPolicy | undefined,
+  verification?: string,
 ): VerifiedClient | undefined {
   if (policy === undefined) return undefined;
+  if (verification !== undefined) {
+    return { policy, encodedCertificate: "", identity: identityOf(socket, verification) };
+  }
   const leaf = policy.forward && socket.authorized ? socket.getPeerX509Certificate() : undefined;
   return { policy, encodedCertificate: leaf === undefined ? "" : encodeAll(leaf.toString()) };
 }
+
+function identityOf(socket: TLSSocket, verification: string): ClientIdentity {
+  const leaf = socket.getPeerX509Certificate();
+  if (leaf === undefined) return { verification, subject: "", issuer: "", certificate: "" };
+  return {
+    verification,
+    subject: distinguishedName(leaf.subject),
+    issuer: distinguishedName(leaf.issuer),
+    certificate: encodeAll(leaf.toString()),
+  };
+}
+
+/** Node writes an attribute on each line, escaped as in RFC 2253, whose order is the reverse one and whose text is ASCII. */
+const distinguishedName = (lines: string): string =>
+  lines
+    .split("\n")
+    .toReversed()
+    .join(",")
+    .replaceAll(/[^ -~]/gu, (char) =>
+      [...Buffer.from(char)]
+        .map((octet) => `\\${octet.toString(16).toUpperCase().padStart(2, "0")}`)
+        .join(""),
+    );
+
+/** The answer to a client that a host does not admit; undefined: it is admitted. Only for rules that requests decide by. */
+export function refusalByRequest(
+  { tls }: ClientConnection,
+  { byRequest, policyId }: DemandedRules,
+): LocalReply | undefined {
+  if (byRequest === undefined) return undefined;
+  if (policyId === undefined || tls === undefined) return closedHost;
+  const { verification, subject } = tls.client?.identity ?? noIdentity;
+  const { mode, matches } = byRequest;
+  const isAdmitted =
+    mode === "optional_no_ca" ||
+    verification === "SUCCESS" ||
+    (mode === "optional" && verification === "NONE");
+  if (!isAdmitted) return verification === "NONE" ? noCertificate : badCertificate;
+  return matches?.(subject) === false ? otherSubject : undefined;
+}
+
+const noIdentity: ClientIdentity = { verification: "NONE", subject: "", issuer: "", certificate: "" };
+const closedHost: LocalReply = { status: 403, error: "client certificates cannot be verified" };
+const noCertificate: LocalReply = {
+  status: 400,
+  body: "400 Bad Request\nNo required SSL certificate was sent\n",
+  error: "no client certificate",
+};
+const badCertificate: LocalReply = {
+  status: 400,
+  body: "400 Bad Request\nThe SSL certificate error\n",
+  error: "client certificate refused",
+};
+const otherSubject: LocalReply = {
+  status: 403,
+  body: "client certificate unauthorized\n",
+  error: "client certificate of another subject",
+};
+
+/** The fields about the client's certificate that ingress-nginx sends upstream. */
+export function identityFieldsOf({ tls }: ClientConnection, rules: DemandedRules | undefined): HeaderList {
+  const identity = tls?.client?.identity;
+  if (identity === undefined || rules?.byRequest === undefined) return [];
+  const { verification, subject, issuer, certificate } = identity;
+  const fields: HeaderList = ["ssl-client-verify", verification];
+  if (subject !== "") fields.push("ssl-client-subject-dn", subject);
+  if (issuer !== "") fields.push("ssl-client-issuer-dn", issuer);
+  if (certificate !== "" && rules.forward) fields.push("ssl-client-cert", certificate);
+  return fields;
+}
+
+/** Their names; a client's own copies of them are removed. */
+export const identityFieldNames: readonly string[] = [
+  "ssl-client-cert",
+  "ssl-client-verify",
+  "ssl-client-subject-dn",
+  "ssl-client-issuer-dn",
+];
 
 /** Every character but ASCII letters and digits as `%` and two hexadecimal digits. */
 const encodeAll = (text: string): string =>
@@ -22,9 +105,15 @@ const encodeAll = (text: string): string =>
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
 
-/** True when a request under these rules must not come over this connection (RFC 9110 15.5.20); never over plain HTTP. */
+/**
+ * True when a request under these rules must not come over this connection (RFC 9110 15.5.20); never over plain HTTP, and never
+ * where no connection would do and requests are answered (`refusalByRequest`).
+ */
 export const isUnproven = ({ tls }: ClientConnection, rules: DemandedRules | undefined): boolean =>
-  rules !== undefined && tls !== undefined && !isProvenBy(tls.client?.policy, rules);
+  rules !== undefined &&
+  tls !== undefined &&
+  !(rules.byRequest !== undefined && rules.policyId === undefined) &&
+  !isProvenBy(tls.client?.policy, rules);
 
 /** Adds the client's certificate to requests for hosts that forward it. */
 export function addClientCertificate(

@@ -10,11 +10,12 @@ import type { RequestBody, RequestHead, ResponseHead } from "../message/message.
 import { relayedTrailers } from "../message/trailers.ts";
 import { isOverspent } from "../routing/regex-budget.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
+import type { DemandedRules } from "../tls/client-validation.ts";
 import type { AccessRecord } from "../telemetry/access-line.ts";
 import { awake } from "../timing/awake-clock.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
-import { addClientCertificate, isUnproven } from "./client-certificate.ts";
+import { addClientCertificate, isUnproven, refusalByRequest } from "./client-certificate.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
 import { describeFailure, ErrorPage } from "./error-page.ts";
 import type { RequestHandler } from "./front.ts";
@@ -73,6 +74,8 @@ class Request implements ExchangeOwner, AttemptOwner {
   readonly deps: PipelineDependencies;
   body: OutgoingBody | null = null;
   retries: Retries | undefined = undefined;
+  /** The path is that of the page for clients without a valid certificate. */
+  private isErrorPage = false;
 
   constructor(exchange: Exchange, deps: PipelineDependencies) {
     this.exchange = exchange;
@@ -105,6 +108,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     const rules = tls && listener.table.clientRulesOf?.(exchange.host);
     if (isUnproven(exchange.connection, rules)) return this.reply(misdirected.client);
+    const byRequest = tls === undefined ? undefined : rules && this.refuseClient(rules);
+    if (byRequest !== undefined) return this.reply(byRequest);
     const before = listener.table.filtersOf?.(exchange.host);
     if (before !== undefined) {
       exchange.listenerFilters = before;
@@ -117,20 +122,48 @@ class Request implements ExchangeOwner, AttemptOwner {
     this.filter(route.filters, 0);
   }
 
+  /** The answer to a client that the host does not admit; undefined: it is admitted, or served the page for such clients. */
+  private refuseClient(rules: DemandedRules): LocalReply | undefined {
+    const { exchange } = this;
+    const refusal = refusalByRequest(exchange.connection, rules);
+    const page = rules.byRequest?.errorPage;
+    if (refusal?.status !== 400 || page === undefined) return refusal;
+    if (!page.startsWith("/")) {
+      return { status: 302, headers: ["Location", page], body: "", error: refusal.error ?? "" };
+    }
+    const mark = page.indexOf("?");
+    const path = mark < 0 ? page : page.slice(0, mark);
+    exchange.path = path;
+    exchange.matchedPath = path;
+    exchange.query = mark < 0 ? "" : page.slice(mark);
+    this.isErrorPage = true;
+    return undefined;
+  }
+
   /** Finds the route of the request; answers the request and returns undefined when there is none. */
   private findRoute(query: RouteQuery): CompiledRoute | undefined {
     const { exchange } = this;
     const { listener } = exchange.connection;
     const route = listener.table.match(query);
     if (route === undefined) this.reply(isOverspent() ? tooLongToMatch : noRoute);
-    else if (isUnproven(exchange.connection, route.clients)) {
-      this.reply(misdirected.client);
-      return undefined;
+    else if (!this.isErrorPage) {
+      const refusal = this.refusalOfRoute(route);
+      if (refusal !== undefined) {
+        this.reply(refusal);
+        return undefined;
+      }
     }
     exchange.route = route;
     exchange.routeMetrics = route?.metricsOf(listener.portLabel);
     if (route !== undefined) exchange.publicPort = listener.publicPorts[route.group];
     return route;
+  }
+
+  /** The answer to a client whose certificate the route does not accept, although its host may. */
+  private refusalOfRoute({ clients }: CompiledRoute): LocalReply | undefined {
+    const { connection } = this.exchange;
+    if (clients === undefined || connection.tls === undefined) return undefined;
+    return isUnproven(connection, clients) ? misdirected.client : refusalByRequest(connection, clients);
   }
 
   /** Finds the route after the last filter of the listener; later filters do not change the route. */
@@ -230,6 +263,9 @@ class Request implements ExchangeOwner, AttemptOwner {
 
   private forward(): void {
     const { exchange } = this;
+    if (exchange.connection.tls === undefined && exchange.route?.clients?.byRequest !== undefined) {
+      return this.reply({ status: 403, error: "client certificate required, connection without TLS" });
+    }
     exchange.affinity = exchange.route?.affinity;
     const picked = exchange.route?.pickBackend(exchange);
     if (picked === undefined) return this.reply({ status: 500, error: "no backend" });

@@ -287,14 +287,14 @@ export class Listener {
       onFirstByte: () => this.spoke(socket),
       certificates: () => this.store,
       claim: (serverName) => this.claim(socket, client, serverName),
-      onSecure: (tlsSocket: TLSSocket, serverName, policy) => {
+      onSecure: (tlsSocket: TLSSocket, serverName, policy, verification) => {
         const entry = this.l4?.find(serverName);
         if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") {
           // One turn later: a reset of the socket underneath, within the handshake's own completion, would end the process.
           return void setImmediate(() => this.forward(tlsSocket, socket, client, entry?.route));
         }
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
-        const verified = verifiedClientOf(tlsSocket, policy);
+        const verified = verifiedClientOf(tlsSocket, policy, verification);
         const version = tlsSocket.getProtocol() ?? "unknown";
         this.handOver(front, tlsSocket, client, {
           serverName,

@@ -4,7 +4,9 @@ import type {
   ClientCertPort,
   ClientRules,
   ClientValidation,
+  RequestVerdict,
 } from "@svc-gateway/common/ir/client-certificate.ts";
+import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 
 /** The rules of a server name for its clients, with the authorities resolved. Entries with equal `id` have equal rules. */
 export type ClientPolicy = {
@@ -12,6 +14,8 @@ export type ClientPolicy = {
   /** The owner of the rules; undefined where the controller does not send it. */
   readonly owner: string | undefined;
   readonly mode: ClientValidation["mode"];
+  /** Requests decide about the result of the verification. */
+  readonly deferred: boolean;
   /** PEM, each certificate an authority; empty when no client is admitted. */
   readonly authorities: readonly string[];
   readonly maxIntermediates: number;
@@ -22,14 +26,22 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE----
 
 /** Resolves the authorities that an entry names. */
 export function createClientPolicy(
-  { owner, mode, authorities, maxIntermediates = Number.POSITIVE_INFINITY, forward }: ClientValidation,
+  {
+    owner,
+    mode,
+    authorities,
+    maxIntermediates = Number.POSITIVE_INFINITY,
+    forward,
+    deferred,
+  }: ClientValidation,
   port: ClientCertPort,
 ): ClientPolicy {
   const pem = authorities === undefined ? "" : (port.authorities[authorities] ?? "");
   return {
-    id: idOf(mode, authorities, maxIntermediates),
+    id: idOf(deferred === true ? "deferred" : mode, authorities, maxIntermediates),
     owner,
     mode,
+    deferred: deferred === true,
     authorities: pem.match(pemCertificate) ?? [],
     maxIntermediates,
     forward,
@@ -37,7 +49,7 @@ export function createClientPolicy(
 }
 
 const idOf = (
-  mode: ClientPolicy["mode"],
+  mode: ClientPolicy["mode"] | "deferred",
   authorities: string | undefined,
   maxIntermediates: number,
 ): string => `${mode} ${authorities ?? "none"} ${maxIntermediates}`;
@@ -48,17 +60,38 @@ export type DemandedRules = {
   /** The id of policies with equal rules; undefined: no connection fulfils them. */
   readonly policyId: string | undefined;
   readonly forward: boolean;
+  /** What requests of unverified clients get; absent: the handshake refuses them. */
+  readonly byRequest: CompiledVerdict | undefined;
 };
+
+/** A verdict with its regular expression compiled. */
+export type CompiledVerdict = {
+  readonly mode: RequestVerdict["mode"];
+  readonly matches: ((subject: string) => boolean) | undefined;
+  readonly errorPage: string | undefined;
+};
+
+function compileVerdict({ mode, subject, errorPage }: RequestVerdict): CompiledVerdict {
+  const regex = subject === undefined ? undefined : compileRegex(subject, { whole: false });
+  // One that cannot be compiled matches no client.
+  const matches = regex && ((text: string): boolean => regex.ok && regex.value.test(text));
+  return { mode, matches, errorPage };
+}
 
 export const demandedRules = ({
   owner,
   authorities,
   maxIntermediates = Number.POSITIVE_INFINITY,
   forward,
+  byRequest,
 }: ClientRules): DemandedRules => ({
   owner,
-  policyId: authorities === undefined ? undefined : idOf("require", authorities, maxIntermediates),
+  policyId:
+    authorities === undefined
+      ? undefined
+      : idOf(byRequest === undefined ? "require" : "deferred", authorities, maxIntermediates),
   forward: forward === true,
+  byRequest: byRequest && compileVerdict(byRequest),
 });
 
 /**
@@ -66,7 +99,8 @@ export const demandedRules = ({
  * A client that an owner's rules admitted stays admitted when the owner changes them, unless they admit no client any more.
  */
 export const isProvenBy = (proven: ClientPolicy | undefined, rules: DemandedRules): boolean =>
-  proven?.mode === "require" &&
+  proven !== undefined &&
+  (rules.byRequest === undefined ? proven.mode === "require" : proven.deferred) &&
   rules.policyId !== undefined &&
   (proven.owner === rules.owner || proven.id === rules.policyId);
 
@@ -99,6 +133,26 @@ const alerts = {
   unknownCa: 48,
   certificateRequired: 116,
 } as const;
+
+/** The result of verifying a client whose requests decide about it: `SUCCESS`, `NONE` or `FAILED:` with the reason. */
+export function verificationOf(
+  socket: TLSSocket,
+  presented: readonly X509Certificate[],
+  policy: ClientPolicy,
+): string {
+  const leaf = socket.getPeerX509Certificate();
+  if (leaf === undefined) return "NONE";
+  if (!socket.authorized) {
+    return `FAILED:${String(socket.authorizationError)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, " ")}`;
+  }
+  if (!Number.isFinite(policy.maxIntermediates)) return "SUCCESS";
+  const anchors = policy.authorities.map((pem) => new X509Certificate(pem));
+  return hasShortPath(leaf, presented, anchors, policy.maxIntermediates)
+    ? "SUCCESS"
+    : "FAILED:certificate chain too long";
+}
 
 /** Maps OpenSSL's reason, which Node reports by name, to an alert. */
 function alertOf(reason: unknown): number {

@@ -7,7 +7,7 @@ import { awake } from "../timing/awake-clock.ts";
 import { refuseWithAlert } from "./alert.ts";
 import type { CertificateStore } from "./certificate-store.ts";
 import type { ClientHello } from "./client-hello.ts";
-import { type ClientPolicy, refusalOf } from "./client-validation.ts";
+import { type ClientPolicy, refusalOf, verificationOf } from "./client-validation.ts";
 import { createHandshakeNotebook } from "./handshake-notes.ts";
 import { readClientHello } from "./read-client-hello.ts";
 import type { TlsSettings } from "./server-options.ts";
@@ -52,7 +52,13 @@ export type HandshakeRequest = {
    * Called when the handshake is complete and the client admitted; the TLS socket belongs to the receiver. `policy` has the
    * rules that the client's certificate was checked by.
    */
-  readonly onSecure: (socket: TLSSocket, serverName: string, policy: ClientPolicy | undefined) => void;
+  /** `verification` is that of a client whose requests decide about it. */
+  readonly onSecure: (
+    socket: TLSSocket,
+    serverName: string,
+    policy: ClientPolicy | undefined,
+    verification?: string,
+  ) => void;
 };
 
 /** TLS handshakes under way: bounded in number and in time. */
@@ -245,7 +251,8 @@ export function createHandshakes(
       }
       socket.allowHalfOpen = true;
       events.onHandshake({ result: "ok", version: versionOf(socket) });
-      handshake.onSecure(socket, handshake.serverName, policy);
+      const verification = policy?.deferred === true ? verificationOf(socket, presented, policy) : undefined;
+      handshake.onSecure(socket, handshake.serverName, policy, verification);
     },
     refused(socket) {
       socket.destroy();

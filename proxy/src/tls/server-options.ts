@@ -74,13 +74,13 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions {
  * and with which alert.
  */
 export function clientValidationOptions(
-  { mode, forward, authorities }: ClientPolicy,
+  { mode, deferred, forward, authorities }: ClientPolicy,
   options: TlsOptions,
 ): TlsOptions {
   // A client that is neither refused nor shown to an upstream need not be verified. OpenSSL breaks the handshake off when a certificate's
   // issuer has the name of an authority, but another RSA key, and the client writes its messages one by one: the failed
   // signature stays in its error queue, where Node takes it for a failure of the connection.
-  const isVerified = mode === "require" || forward;
+  const isVerified = mode === "require" || deferred || forward;
   const strict = {
     ...options,
     ca: isVerified ? [...authorities] : [],

@@ -73,7 +73,7 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
       );
       server.on("secureConnection", events.onSecure);
       server.on("tlsClientError", events.onError);
-      if (policy?.mode === "require") events.onStrictServer?.(server);
+      if (policy?.mode === "require" || policy?.deferred === true) events.onStrictServer?.(server);
       return server;
     };
     const first = withoutThrowing(() => ok(create(ring.newest)));

@@ -23,6 +23,18 @@ export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<s
   return bundle.ok ? readBundle(bundle.value?.toString("latin1") ?? "", bundleKey) : bundle;
 });
 
+/** The key of a list of revoked certificates, which is not supported. */
+export const revocationKey = "ca.crl";
+
+/** The authorities of any Secret, for Ingresses of ingress-nginx. The error says why it cannot be used. */
+export const readPlainAuthorities = memo((secret: ObjectOf<"Secret">): Result<string> => {
+  const bundle = readSecretValue(secret, bundleKey);
+  if (!bundle.ok) return bundle;
+  return bundle.value === undefined
+    ? problem(`has no key ${bundleKey}`)
+    : readBundle(bundle.value.toString("latin1"), bundleKey);
+});
+
 /**
  * All certificates of a PEM text, each once, and nothing else of it. A certificate that cannot be parsed makes the
  * whole text unusable, and so does more text than a Secret may hold, from any source: many objects may name one

@@ -125,6 +125,10 @@ export const configMapNotFound = (place: Place, message: string): Diagnostic =>
 /** Settings that protect less than they seem to. */
 export const riskyConfig = (place: Place, message: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(place, message);
+/** A list of revoked certificates, which is not checked. */
+export const revocationUnsupported = (place: Place, message: string): Diagnostic =>
+  finding("error", "RevocationUnsupported")(place, message);
+
 /** A cache of answers whose key is the same for several clients. */
 export const sharedAuthCache = (place: Place, message: string): Diagnostic =>
   finding("error", "SharedAuthCache")(place, message);

@@ -1,4 +1,5 @@
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
+import type { RequestVerdict } from "@svc-gateway/common/ir/client-certificate.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { readClientAuthorities } from "../certificates/authorities.ts";
 import { defaultVerifyDepth } from "../diagnostics/annotations.ts";
@@ -14,6 +15,8 @@ export type AuthTls = {
   readonly authorities: string | undefined;
   readonly maxIntermediates: number;
   readonly forward: boolean;
+  /** Requests of clients that were not verified are answered over HTTP; absent: their handshakes fail. */
+  readonly byRequest?: RequestVerdict;
 };
 
 const { authTlsSecret, authTlsVerifyDepth, authTlsPassCertificateToUpstream } = authTls.annotations;

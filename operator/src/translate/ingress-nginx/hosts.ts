@@ -79,7 +79,8 @@ const factsOf = ({ served: { host }, owner }: HostTable, tlsHosts: TlsHosts): Ho
 });
 
 /** The default certificate of the settings makes no host one with TLS. */
-const isOfIngress = ({ owner }: TlsHostTable["claims"][number]): boolean => owner.kind === "Ingress";
+const isOfIngress = ({ owner, isUnlisted }: TlsHostTable["claims"][number]): boolean =>
+  owner.kind === "Ingress" && isUnlisted !== true;
 
 /** The names under which a host may be listed: its own, and a wildcard for it. */
 const namesOver = ({ kind, host }: HostPattern): readonly string[] =>

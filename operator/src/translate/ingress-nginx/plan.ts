@@ -168,6 +168,7 @@ function collectOutputs(
     lastResort,
     close: say.close,
     cannotProtect: say.cannotProtect,
+    closeHost: say.closeHost,
     ignore: say.ignore,
     differs: (annotation, how) =>
       say.finding(annotation, (place) => servedDifferently(place, `${annotation.name}: ${how}`), {

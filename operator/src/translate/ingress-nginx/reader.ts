@@ -60,6 +60,7 @@ export type ClosingFinding = (place: Place, message: string) => Diagnostic;
 type Says = {
   readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   readonly cannotProtect: (annotation: Named, why: string, finding?: ClosingFinding) => void;
+  readonly closeHost: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   readonly closePaths: (annotation: Named, why: string, paths: string) => void;
   readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
   readonly ignore: (annotation: Named, why: string) => void;
@@ -142,6 +143,8 @@ export function openNginxAnnotations(
       events.push(invalidAnnotationEvent(object, `${key}: ${text}`));
       judge(key, "refused", text);
     },
+    closeHost: (annotation, why, finding) =>
+      refuse(annotation, `${why}; every request to the hosts of the Ingress is answered 403`, finding),
     closePaths: (annotation, why, paths) => refuse(annotation, `${why}; these are answered 503: ${paths}`),
     judge: (annotation, outcome, text) => judge(keyOf(annotation), outcome, text),
     ignore: (annotation, why) =>

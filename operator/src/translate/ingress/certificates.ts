@@ -33,8 +33,7 @@ export function createCertificateTracker(
   const track = createTracker({
     inputs: ({ Ingress }) => concerningTls(Ingress),
     compute: (ingress, { ours }: Classification, view): Contribution => {
-      const plan =
-        ours === undefined ? nothing : planTls(ingress, view, { coversRules: ours.nginx !== undefined });
+      const plan = ours === undefined ? nothing : planTls(ingress, view, ours.nginx);
       return { ...plan, key: nameOf(ingress.metadata) };
     },
   });
@@ -74,8 +73,13 @@ const nothing: TlsPlan = { claims: [], diagnostics: [], events: [] };
 
 const authTlsKeys = Object.values(authTls.annotations).map(annotationKey);
 
+/** The end of the key of ingress-nginx's annotation, whose prefix a flag may change. */
+const nginxSecretKey = "/auth-tls-secret";
+
 const concernsTls = ({ spec, metadata: { annotations = {} } }: ObjectOf<"Ingress">): boolean =>
-  spec?.tls !== undefined || authTlsKeys.some((key) => Object.hasOwn(annotations, key));
+  spec?.tls !== undefined ||
+  authTlsKeys.some((key) => Object.hasOwn(annotations, key)) ||
+  Object.keys(annotations).some((key) => key.endsWith(nginxSecretKey));
 
 /** Most Ingresses have their TLS ended elsewhere, and nothing is kept for them. */
 const concerningTls = memo((all: readonly ObjectOf<"Ingress">[]) => all.filter(concernsTls));

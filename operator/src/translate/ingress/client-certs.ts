@@ -34,7 +34,8 @@ function build(tables: readonly AskingTable[]): ClientCertPort {
     return {
       bucket: bucketOf(table.name),
       host: table.name.host,
-      mode: "require",
+      mode: rules.byRequest === undefined ? "require" : "optional",
+      ...(rules.byRequest && { deferred: true as const }),
       ...(id === undefined ? {} : { authorities: id }),
       maxIntermediates: rules.maxIntermediates,
       forward: rules.forward,

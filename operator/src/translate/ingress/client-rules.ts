@@ -1,4 +1,5 @@
 /** Which client certificates the routes of Ingresses need. See docs/features/auth-tls.md, "Whose rules hold". */
+import { isDeepStrictEqual } from "node:util";
 import type { ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
@@ -18,6 +19,7 @@ export function clientRulesOf(owner: ObjectRef, clients: AuthTls): ClientRules {
     owner: ownerOf(owner),
     ...(id !== undefined && { authorities: id }),
     maxIntermediates: clients.maxIntermediates,
+    ...(clients.byRequest && { byRequest: clients.byRequest }),
   };
 }
 
@@ -31,7 +33,9 @@ export const authoritiesIdOf = memo(({ authorities }: AuthTls) =>
 
 /** Whether two ask the same of clients, so that who was verified by one was verified by the other. */
 export const asksAlike = (a: AuthTls, b: AuthTls): boolean =>
-  a.authorities === b.authorities && a.maxIntermediates === b.maxIntermediates;
+  a.authorities === b.authorities &&
+  a.maxIntermediates === b.maxIntermediates &&
+  isDeepStrictEqual(a.byRequest, b.byRequest);
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 

@@ -33,6 +33,8 @@ export type TlsClaim = {
   readonly owner: ObjectRef;
   readonly namespace: string;
   readonly age: Age;
+  /** It is here for its clients only: no `spec.tls` lists the host. */
+  readonly isUnlisted?: true;
   readonly field: string;
   /** Whether the fallback certificate is shown where no other one can be, as in ingress-nginx. */
   readonly fallsBack?: true;

@@ -24,6 +24,8 @@ import { translateAuthTls, type AuthTls } from "../features/auth-tls.ts";
 import type { Diagnostic } from "../finding.ts";
 import { haveSameItems } from "../incremental/memo.ts";
 import type { View } from "../incremental/view.ts";
+import type { NginxClass } from "../ingress-nginx/class.ts";
+import { readNginxAuthTls } from "../ingress-nginx/client-certificates.ts";
 import { openAnnotations } from "./annotations.ts";
 import { asksAlike } from "./client-rules.ts";
 import { anyHost } from "./host.ts";
@@ -38,21 +40,20 @@ import type {
 } from "./tls-host-table.ts";
 export type TlsPlan = Findings & { readonly claims: readonly TlsClaim[] };
 
-/** How the TLS of an Ingress is read. */
-export type TlsReading = {
-  /** Whether hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx. */
-  readonly coversRules: boolean;
-};
-
-/** Plans the TLS hosts of one Ingress. Never throws; an unusable Secret only affects its own hosts. */
-export function planTls(ingress: ObjectOf<"Ingress">, view: View, reading: TlsReading): TlsPlan {
-  return attempt(ingress, () => plan(ingress, view, reading), { claims: [], events: [] });
+/**
+ * Plans the TLS hosts of one Ingress; `nginx`: it is read as ingress-nginx reads it. Never throws; an unusable Secret only affects
+ * its own hosts.
+ */
+export function planTls(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | undefined): TlsPlan {
+  return attempt(ingress, () => plan(ingress, view, nginx), { claims: [], events: [] });
 }
 
-function plan(ingress: ObjectOf<"Ingress">, view: View, { coversRules }: TlsReading): TlsPlan {
+function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | undefined): TlsPlan {
   const { ref: owner, namespace, age, tls, hosts: ruleHosts, defaultBackend } = parseIngress(ingress);
   const annotations = openAnnotations(ingress, undefined, { view, httpsPublicPort: 0 });
-  const clients = translateAuthTls(annotations.read, annotations.context);
+  const own = translateAuthTls(annotations.read, annotations.context);
+  const clients = own ?? (nginx && readNginxAuthTls(ingress, nginx, view));
+  const isNginx = nginx !== undefined;
   const diagnostics: Diagnostic[] = [];
   const claims: TlsClaim[] = [];
   for (const { hosts, secretName, field } of tls) {
@@ -62,16 +63,33 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, { coversRules }: TlsRead
     if (read !== undefined) diagnostics.push(...read.diagnostics);
     for (const host of hosts) {
       // In ingress-nginx a certificate is not shown for names that it does not cover.
-      const usable = coversRules && offer?.certificate.covers(host) === false ? undefined : offer;
+      const usable = isNginx && offer?.certificate.covers(host) === false ? undefined : offer;
       const claim = { host, offer: usable, clients, owner, namespace, age, field };
-      claims.push(coversRules ? { ...claim, fallsBack: true } : claim);
+      claims.push(isNginx ? { ...claim, fallsBack: true } : claim);
       if (offer !== undefined && !offer.certificate.covers(host)) {
         diagnostics.push(certificateHostMismatch(place, `${namespace}/${secretName}`, host.host));
       }
     }
   }
-  if (coversRules) claims.push(...claimCovered(claims, ruleHosts));
-  if (clients !== undefined) {
+  // Hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx.
+  if (isNginx) claims.push(...claimCovered(claims, ruleHosts));
+  if (clients?.byRequest !== undefined) {
+    // Its clients are asked on all hosts of its rules, whichever Ingress lists them.
+    for (const host of ruleHosts) {
+      if (host.kind === "any" || claims.some((claim) => claim.host.host === host.host)) continue;
+      claims.push({
+        host,
+        offer: undefined,
+        clients,
+        owner,
+        namespace,
+        age,
+        field: "metadata.annotations",
+        isUnlisted: true,
+      });
+    }
+  }
+  if (own !== undefined) {
     const served = defaultBackend === undefined ? ruleHosts : [...ruleHosts, anyHost];
     for (const finding of unverifiedHosts(claims, served)) {
       annotations.context.reportWithEvent(authTls.annotations.authTlsSecret, finding);
@@ -167,7 +185,7 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   const conflicts = offering
     .filter(({ namespace }) => namespace !== first.namespace)
     .map((claim) => certificateConflict({ object: claim.owner, field: claim.field }, name.host, owner));
-  const ignoredRules = findIgnoredRules(byAge, oldest);
+  const ignoredRules = findIgnoredRules(byAge, deciding(byAge, oldest));
   const asks = byAge.some(({ clients }) => clients !== undefined);
   return {
     name,
@@ -175,7 +193,7 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
       used.length === 0
         ? undefined
         : { bucket: bucketOf(name), host: name.host, certificates: [...new Set(ids)] },
-    clients: rulesOf(oldest),
+    clients: rulesOf(deciding(byAge, oldest)),
     used,
     claims,
     asks,
@@ -191,6 +209,16 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
 /** The settings list every name without asking anything of clients. */
 const isOfIngress = ({ owner }: TlsClaim): boolean => owner.kind === "Ingress";
 
+/**
+ * The claim whose rules hold: the oldest one, or with ingress-nginx the oldest one of its namespace that asks for certificates.
+ */
+const deciding = (byAge: readonly TlsClaim[], oldest: TlsClaim): TlsClaim =>
+  oldest.clients === undefined
+    ? (byAge.find(
+        ({ namespace, clients }) => namespace === oldest.namespace && clients?.byRequest !== undefined,
+      ) ?? oldest)
+    : oldest;
+
 const rulesOf = ({ owner, clients }: TlsClaim): OwnedRules | undefined =>
   clients && { owner, rules: clients };
 
@@ -199,7 +227,7 @@ const splitByNamespace = (byAge: readonly TlsClaim[]): ReadonlyMap<string, Names
     [...Map.groupBy(byAge, ({ namespace }) => namespace)].map(([namespace, own]) => {
       const [oldest] = own;
       const offers = own.some(({ offer }) => offer !== undefined);
-      return [namespace, { offers, clients: oldest && rulesOf(oldest) }] as const;
+      return [namespace, { offers, clients: oldest && rulesOf(deciding(own, oldest)) }] as const;
     }),
   );
 

@@ -11,9 +11,9 @@ export const authTlsSecret = declare({
   protective: true,
   shownDefault: "none",
   own: ["auth-tls-secret"],
-  served: "not-yet",
+  served: "served",
   meaning: "The Secret with the authorities that certificates of clients must be issued by.",
-  here: "As there.",
+  here: "As there; without TLS 403 instead of no check, and a Secret with `ca.crl` closes the hosts (`RevocationUnsupported`).",
 });
 
 export const authTlsVerifyClient = declare({
@@ -25,7 +25,7 @@ export const authTlsVerifyClient = declare({
   protective: true,
   builtIn: "on",
   shownDefault: "`on`",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether clients must show a certificate.",
   here: "As there.",
 });
@@ -40,7 +40,7 @@ export const authTlsVerifyDepth = declare({
   builtIn: 1,
   shownDefault: "1",
   own: ["auth-tls-verify-depth"],
-  served: "not-yet",
+  served: "served",
   meaning: "How many intermediate authorities the chain of a client may have; 0 counts as 1.",
   here: "As there.",
 });
@@ -55,7 +55,7 @@ export const authTlsPassCertificateToUpstream = declare({
   builtIn: false,
   shownDefault: "false",
   own: ["auth-tls-pass-certificate-to-upstream"],
-  served: "not-yet",
+  served: "served",
   meaning: "Whether the certificate is sent upstream in the header `ssl-client-cert`.",
   here: "As there.",
   isNeutral: (value) => !value,
@@ -73,7 +73,7 @@ export const authTlsErrorPage = declare({
   scope: "host",
   protective: true,
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "Where clients without a valid certificate are redirected to.",
   here: "As there, but for locations named `@…`.",
 });
@@ -86,7 +86,7 @@ export const authTlsMatchCn = declare({
   scope: "host",
   protective: true,
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "A regular expression that the subject of a client's certificate must match, 403 otherwise.",
   here: "As there, in RE2 syntax.",
 });

@@ -21,6 +21,7 @@ function fieldsOf(keys: ConfigKeys, isTrusting: boolean): ForwardingFields {
   return {
     ...(keys.generateRequestId && { requestId: true }),
     scheme: true,
+    clientCertificate: true,
     original: keys.forwardedForHeader.toLowerCase(),
     ...(keys.proxyAddOriginalUriHeader && { originalUri: true }),
     ...(isTrusting && !isChain && { clientOnly: true }),

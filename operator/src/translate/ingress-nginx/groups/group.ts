@@ -52,6 +52,8 @@ export type GroupContext = View & {
    * class serves such Ingresses (`whenUnprotected`): for everything that ingress-nginx closes as well, use `close`.
    */
   readonly cannotProtect: (annotation: Named, why: string, finding?: ClosingFinding) => void;
+  /** Reports that the hosts of the Ingress answer every request 403, which the group sees to. */
+  readonly closeHost: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   /** Reports a value that is ignored in ingress-nginx as well. `why` names the value and what is expected. */
   readonly ignore: (annotation: Named, why: string) => void;
   /** Reports what is different from ingress-nginx. */

@@ -4,6 +4,7 @@ import { addresses } from "./addresses.ts";
 import { backendProtocols } from "./backend-protocol.ts";
 import { bodySize } from "./body-size.ts";
 import { basicAuth } from "./basic-auth.ts";
+import { clientCertificates } from "./client-certificates.ts";
 import { cors } from "./cors.ts";
 import { customHeadersGroup } from "./custom-headers.ts";
 import { errors } from "./errors.ts";
@@ -35,6 +36,7 @@ export const groups: readonly Group[] = [
   basicAuth,
   extAuth,
   satisfyAny,
+  clientCertificates,
   hsts,
   forwarding,
   cors,
