@@ -324,7 +324,7 @@ export class RequestHeadParser {
     this.headers = headers;
     if (!isComplete || !this.isPlain || fieldCount === 0) return;
     places.push(end - targetAt);
-    this.checked = { list: headers, text, places };
+    this.checked = { list: headers, lines: { text, places } };
   }
 
   private pauseInFields(state: number, bytes: BorrowedBytes, base: number): -1 {

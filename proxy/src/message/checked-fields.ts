@@ -6,7 +6,12 @@
 export type CheckedFields = {
   /** As they were received, all of them; never changed. */
   readonly list: readonly string[];
-  /** Holds their lines one behind the other, each as `name: value` with CRLF, one character per octet. */
+  /** Their lines as text; undefined where they came in another form, as over HTTP/2. */
+  readonly lines: FieldLines | undefined;
+};
+
+export type FieldLines = {
+  /** Holds the lines one behind the other, each as `name: value` with CRLF, one character per octet. */
   readonly text: string;
   /** Where each line begins in the text, and last, where the last one ends. */
   readonly places: readonly number[];
@@ -42,7 +47,11 @@ export class LineCopier {
     const { source, begin, end } = this;
     if (source === undefined || begin === end) return "";
     this.begin = end;
-    return source.text.slice(source.places[begin], source.places[end]);
+    const { list, lines } = source;
+    if (lines !== undefined) return lines.text.slice(lines.places[begin], lines.places[end]);
+    let text = "";
+    for (let i = 2 * begin; i < 2 * end; i += 2) text += `${list[i]}: ${list[i + 1]}\r\n`;
+    return text;
   }
 
   begins(name: string, value: string): boolean {

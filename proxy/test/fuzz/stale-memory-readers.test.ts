@@ -27,7 +27,8 @@ class RecordedEvents implements ResponseEvents {
     this.tell("head", head, keepAlive);
     // Other text may stand around the lines.
     if (checked !== undefined) {
-      this.tell("lines", checked.list, checked.text.slice(checked.places[0], checked.places.at(-1)));
+      const { text = "", places = [] } = checked.lines ?? {};
+      this.tell("lines", checked.list, text.slice(places[0], places.at(-1)));
     }
     this.text += "\n";
   }

@@ -5,6 +5,8 @@ import { renderHead } from "../../src/http1/response-text.ts";
 import type { CheckedFields } from "../../src/message/checked-fields.ts";
 import type { HeaderList } from "../../src/message/message.ts";
 import { renderRequestHead } from "../../src/upstream/h1/request-head.ts";
+import { isFieldName, isFieldValue } from "../../src/upstream/h1/field-lines.ts";
+import { fieldTag, judgeField } from "../../src/http2/field-tags.ts";
 import { parseResponseHead } from "../../src/upstream/h1/response-head.ts";
 import { getRequest } from "../upstream/support.ts";
 
@@ -67,7 +69,7 @@ describe("checked fields", () => {
         const checked = receive(linesOf(fields));
         expect(checked?.list ?? []).to.deep.equal(fields.flat());
         fields.forEach(([one, other], line) => {
-          const { text = "", places = [] } = checked ?? {};
+          const { text = "", places = [] } = checked?.lines ?? {};
           expect(text.slice(places[line], places[line + 1])).to.equal(`${one}: ${other}\r\n`);
         });
       }),
@@ -88,9 +90,10 @@ describe("checked fields", () => {
       fc.property(fieldList, changes, inserted, (fields, plan, text) => {
         const checked = receive(linesOf(fields));
         const headers = changed(checked?.list ?? [], plan, text);
-        expect(renderRequestHead(getRequest({ headers, checked }))).to.deep.equal(
-          renderRequestHead(getRequest({ headers })),
-        );
+        const expected = renderRequestHead(getRequest({ headers }));
+        expect(renderRequestHead(getRequest({ headers, checked }))).to.deep.equal(expected);
+        const withoutLines = checked && { ...checked, lines: undefined };
+        expect(renderRequestHead(getRequest({ headers, checked: withoutLines }))).to.deep.equal(expected);
       }),
       { numRuns: 2_000, endOnFailure: true },
     );
@@ -124,14 +127,31 @@ describe("checked fields", () => {
     );
   });
 
+  it("every field that HTTP/2 accepts is one that HTTP/1 accepts", () => {
+    const octets = fc.string({
+      unit: fc.integer({ min: 0, max: 0x101 }).map((code) => String.fromCharCode(code)),
+    });
+    const names = fc.oneof(
+      octets,
+      fc.constantFrom("a", "x-name", "cookie", "content-length", "host", "priority", "te"),
+    );
+    fc.assert(
+      fc.property(names, octets, (one, other) => {
+        const tag = judgeField(one, other);
+        if (tag === fieldTag.malformed || one.startsWith(":")) return;
+        expect([isFieldName(one), isFieldValue(other)]).to.deep.equal([true, true]);
+      }),
+      { numRuns: 5_000, endOnFailure: true },
+    );
+  });
+
   it("fields that were received unchanged leave as the very lines that came", () => {
     const checked = receive("A: 1\r\nB: 2\r\nHost: h\r\nC: 3\r\n");
     const headers = ["A", "1", "B", "2", "C", "3"];
     // Another text of the same length shows that the lines come from there.
-    const marked = checked && {
-      ...checked,
-      text: checked.text.replace("A: 1", "A: 7").replace("C: 3", "C: 9"),
-    };
+    const { text = "", places = [] } = checked?.lines ?? {};
+    const lines = { text: text.replace("A: 1", "A: 7").replace("C: 3", "C: 9"), places };
+    const marked = checked && { ...checked, lines };
     const rendered = renderRequestHead(getRequest({ headers, checked: marked }));
     expect(rendered.ok && rendered.value).to.contain("A: 7\r\nB: 2\r\nC: 9\r\n");
   });

@@ -144,7 +144,16 @@ export class RequestFields implements FieldSink {
     const method = isWebSocket ? "GET" : this.method;
     const target = path ?? authority ?? "";
     return {
-      head: { version: "2.0", method, target, authority, scheme, headers },
+      // Each field was judged when it was decoded, by rules that are no looser than those of HTTP/1.
+      head: {
+        version: "2.0",
+        method,
+        target,
+        authority,
+        scheme,
+        headers,
+        checked: { list: headers, lines: undefined },
+      },
       contentLength,
       grpc: this.isGrpc,
       listBytes,

@@ -66,5 +66,5 @@ export function readFields(
   }
   if (i !== end) return undefined;
   places.push(end);
-  return { list: fields, checked: isPlain ? { list: fields, text, places } : undefined };
+  return { list: fields, checked: isPlain ? { list: fields, lines: { text, places } } : undefined };
 }

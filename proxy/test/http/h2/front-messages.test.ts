@@ -35,7 +35,10 @@ for (const codec of codecs) {
       const { head, client } = await server.next();
       reply(client, "");
       await answer;
-      expect(head).to.deep.equal({
+      const { checked, ...parts } = head;
+      // Only the native codec says so.
+      if (checked !== undefined) expect(checked.list).to.equal(head.headers);
+      expect(parts).to.deep.equal({
         version: "2.0",
         method: "DELETE",
         target: "/a?b=c",
