@@ -42,6 +42,7 @@ const translationFlagNames: { readonly [K in keyof TranslationFlags]: string } =
   ingressNginxSslPassthrough: "ingress-nginx-ssl-passthrough",
   ingressNginxExternalAuth: "ingress-nginx-external-auth",
   ingressNginxSharedServices: "ingress-nginx-shared-services",
+  ingressNginxDisableCatchAll: "ingress-nginx-disable-catch-all",
   ingressNginxRequireBackendVerification: "ingress-nginx-require-backend-verification",
   allowExternalName: "allow-external-name",
   backendTlsStrict: "backend-tls-strict",

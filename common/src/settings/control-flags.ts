@@ -128,6 +128,14 @@ export const controlFlags = [
       "Services that `auth-url` and `mirror-target` of every namespace may name without a ReferenceGrant.",
   }),
   flag({
+    name: "ingress-nginx-disable-catch-all",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning:
+      "Refuse rules without a host, and default backends of Ingresses without rules, which take the requests for all unknown hosts: ingress-nginx's flag `--disable-catch-all`.",
+  }),
+  flag({
     name: "ingress-nginx-require-backend-verification",
     type: switchType,
     roles: translating,

@@ -29,6 +29,7 @@ describe("settings: defaults", () => {
       ingressNginxSslPassthrough: false,
       ingressNginxExternalAuth: false,
       ingressNginxSharedServices: [],
+      ingressNginxDisableCatchAll: false,
       ingressNginxRequireBackendVerification: false,
       disableIngress: false,
       disableGatewayApi: false,

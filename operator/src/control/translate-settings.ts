@@ -40,6 +40,7 @@ export const translateSettingsOf = (
     | "ingressNginxSslPassthrough"
     | "ingressNginxExternalAuth"
     | "ingressNginxSharedServices"
+    | "ingressNginxDisableCatchAll"
     | "ingressNginxRequireBackendVerification"
     | "managementBindAddress"
     | "adminPort"
@@ -64,6 +65,7 @@ export const translateSettingsOf = (
     sslPassthrough: settings.ingressNginxSslPassthrough,
     externalAuth: settings.ingressNginxExternalAuth,
     sharedServices: settings.ingressNginxSharedServices,
+    disableCatchAll: settings.ingressNginxDisableCatchAll,
     requireBackendVerification: settings.ingressNginxRequireBackendVerification,
   },
   watchNamespaces: settings.watchNamespace,

@@ -17,6 +17,7 @@ type Reason = DesiredEvent["reason"];
  * `ReferenceNotPermitted` as well).
  */
 const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
+  CatchAllRefused: "NotServed",
   CertificateConflict: "HostTaken",
   CertificateHostMismatch: "CertificateNotUsable",
   DuplicatePath: "NotServed",

@@ -29,6 +29,8 @@ export type IngressNginxSettings = {
   readonly externalAuth: boolean;
   /** Services that these may name from every namespace. */
   readonly sharedServices: readonly NamespacedName[];
+  /** Whether rules without a host, and default backends without rules, are refused. */
+  readonly disableCatchAll: boolean;
   /** Whether backends with TLS that would not be verified are answered 502. */
   readonly requireBackendVerification: boolean;
 };
@@ -116,6 +118,7 @@ export const defaultTranslateSettings: TranslateSettings = {
     sslPassthrough: false,
     externalAuth: false,
     sharedServices: [],
+    disableCatchAll: false,
     requireBackendVerification: false,
   },
   watchNamespaces: [],

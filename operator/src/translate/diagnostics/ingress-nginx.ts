@@ -103,6 +103,12 @@ export const noCommonCipher = (place: Place, list: string): Diagnostic =>
     `ssl-ciphers ${list} has no effect, and none of its ciphers is offered; clients need ECDHE with AES-GCM or ChaCha20`,
   );
 
+export const catchAllRefused = (place: Place): Diagnostic =>
+  finding("error", "CatchAllRefused")(
+    place,
+    "The Ingress asks for the requests of all unknown hosts, which --ingress-nginx-disable-catch-all refuses; its rules without a host and its default backend for them are not served",
+  );
+
 export const headLimit = (place: Place): Diagnostic =>
   finding("warning", "HeadLimit")(
     place,

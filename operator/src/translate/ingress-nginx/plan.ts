@@ -6,7 +6,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { attempt } from "../attempt.ts";
-import { noEffect, servedDifferently } from "../diagnostics/ingress-nginx.ts";
+import { catchAllRefused, noEffect, servedDifferently } from "../diagnostics/ingress-nginx.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { hasOwnValue } from "../features/annotation-reader.ts";
 import { readAnnotations } from "../ingress/annotations.ts";
@@ -91,7 +91,9 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
 
   const isClosed =
     annotations.isClosed() || (clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0));
-  const wanted = claimHosts(parsed, { pathLevel: own.pathLevel }, toRoute);
+  const asked = claimHosts(parsed, { pathLevel: own.pathLevel }, toRoute);
+  const refusesAnyHost = nginx.settings.disableCatchAll && asked.some(({ host }) => host.kind === "any");
+  const wanted = refusesAnyHost ? asked.filter(({ host }) => host.kind !== "any") : asked;
   const wishes: HostWishes = Object.assign({}, ...collected.outputs.map(({ host }) => host));
   const appRootOf = ({ host }: HostClaim): RouteClaim | undefined =>
     wishes.appRoot && withRedirect(toRoute("app-root", rootOf(host)), wishes.appRoot);
@@ -111,6 +113,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
       ...parsed.diagnostics,
       ...own.diagnostics,
       ...annotations.diagnostics,
+      ...(refusesAnyHost ? [catchAllRefused({ object: parsed.ref })] : []),
       ...backends.diagnostics,
       ...planned.diagnostics,
     ],
