@@ -7,6 +7,7 @@ import { createFallbackSecret } from "@svc-gateway/operator/keys/fallback-certif
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { findUnservedAuth } from "./check/unserved-auth.ts";
 import { findUnserved } from "./check/unserved.ts";
 import type { Io } from "./command.ts";
 import type { FolderSettings } from "./command-flags.ts";
@@ -51,7 +52,11 @@ export async function translateFolder(
   const translateSettings = standaloneTranslateSettings(settings);
   const fallbackCertificate = await createFallbackSecret(translateSettings.installNamespace, nowMs);
   const translation = translate(state.world, translateSettings, { nowMs, fallbackCertificate });
-  const diagnostics = [...translation.diagnostics, ...findUnserved(state.world, translation, settings)];
+  const diagnostics = [
+    ...translation.diagnostics,
+    ...findUnserved(state.world, translation, settings),
+    ...findUnservedAuth(translation, settings),
+  ];
   const read: ReadManifest = (file) => {
     const text = texts.get(file);
     return text === undefined ? readManifest(file) : Promise.resolve(text);

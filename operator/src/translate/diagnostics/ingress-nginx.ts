@@ -138,3 +138,10 @@ export const revocationUnsupported = (place: Place, message: string): Diagnostic
 /** A cache of answers whose key is the same for several clients. */
 export const sharedAuthCache = (place: Place, message: string): Diagnostic =>
   finding("error", "SharedAuthCache")(place, message);
+
+/** Reported by `check` only: in a cluster another object may serve the URL a moment later. */
+export const authUrlNotServed = (place: Place, why: string): Diagnostic =>
+  finding("error", "AuthUrlNotServed")(
+    place,
+    `auth-url: ${why}; every request is answered 500. Serve the URL by an Ingress, or name a Service`,
+  );

@@ -1,0 +1,67 @@
+/** Authentication by URLs that no manifest answers: every request would be answered 500. See docs/cli.md, "check". */
+import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { literalOf } from "@svc-gateway/common/features/request-template.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
+import { authUrlNotServed } from "@svc-gateway/operator/translate/diagnostics/ingress-nginx.ts";
+import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
+import type { ServedHost } from "@svc-gateway/operator/translate/routing.ts";
+import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import type { FolderSettings } from "../command-flags.ts";
+
+type Settings = Pick<FolderSettings, "ingressNginxAnnotationsPrefix">;
+
+/** A finding for each Ingress whose `auth-url` leads to a host or path that only a cluster with more objects could serve. */
+export function findUnservedAuth(
+  { routing: { hosts } }: Translation,
+  { ingressNginxAnnotationsPrefix: prefix }: Settings,
+): readonly Diagnostic[] {
+  const found = new Map<string, Diagnostic>();
+  for (const { host, value } of hosts) {
+    for (const { source, features } of value.routes) {
+      if (source.kind !== "Ingress") continue;
+      for (const { url } of features?.["ext-auth"] ?? []) {
+        const why = url && whyUnanswered(url, host.kind === "exact" ? host.host : undefined, hosts);
+        if (why === undefined) continue;
+        const object = { kind: "Ingress", namespace: source.namespace, name: source.name };
+        const place = { object, field: keyField("metadata.annotations", `${prefix}/auth-url`) };
+        const finding = authUrlNotServed(place, why);
+        found.set(JSON.stringify([object, finding.message]), finding);
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** `own` is the host of the route, where it is one name. */
+function whyUnanswered(
+  { service, authority, target }: UrlCheck,
+  own: string | undefined,
+  hosts: readonly ServedHost[],
+): string | undefined {
+  if (service !== undefined) return undefined;
+  const isOwn =
+    authority.length === 1 && typeof authority[0] === "object" && authority[0].variable === "host";
+  const name = isOwn ? own : literalOf(authority)?.replace(/:\d+$/, "").toLowerCase();
+  if (name === undefined) return undefined;
+  const serving = hosts.filter(({ host }) => host.kind === "exact" && host.host === name);
+  const wildcard = `*${name.slice(name.indexOf("."))}`;
+  const others = hosts.filter(({ host }) => host.host === wildcard || host.host === "*");
+  const candidates = serving.length > 0 ? serving : others;
+  if (candidates.length === 0) return `no manifest serves the host ${name}`;
+  const path = literalOf(target)?.replace(/\?.*$/s, "");
+  if (path === undefined) return undefined;
+  const routes = candidates.flatMap(({ value }) => value.routes).filter((route) => takes(route, path));
+  if (routes.length === 0) return `no manifest serves the path ${path} on the host ${name}`;
+  const isLoop = routes.every(
+    ({ features }) => features?.["ext-auth"]?.some(({ url }) => url !== undefined) === true,
+  );
+  return isLoop ? `the path ${path} on the host ${name} is behind authentication by URL itself` : undefined;
+}
+
+/** Whether a route may take a path; the most specific one is not looked for. */
+function takes({ match: { path } }: Route, asked: string): boolean {
+  if (path.type === "exact") return asked === path.value;
+  if (path.type === "regex") return true;
+  return path.value === "/" || asked === path.value || asked.startsWith(`${path.value}/`);
+}
