@@ -144,6 +144,14 @@ describeHttp2Codecs("HTTP/2 upstream client: failures", () => {
   const invalid: Record<string, readonly Buffer[]> = {
     "no status": [head(1, { fields: [["a", "b"]] })],
     "a status that is no number": [head(1, { fields: [[":status", "2x0"]] })],
+    "two statuses, the first of which is none": [
+      head(1, {
+        fields: [
+          [":status", "000"],
+          [":status", "200"],
+        ],
+      }),
+    ],
     "status 101": [head(1, { fields: [[":status", "101"]], end: true })],
     "an upper-case name": [
       head(1, {

@@ -9,8 +9,8 @@ import { maxFields, maxHeadBytes } from "../response-rules.ts";
  */
 export class ResponseFields implements FieldSink {
   headers: HeaderList = [];
-  /** 0: there was none. */
-  status = 0;
+  /** -1: there was none. */
+  status = -1;
   /** Value of Content-Length; more than 2^53 is not exact. */
   length: number | undefined = undefined;
   /** Of names and values. */
@@ -20,7 +20,7 @@ export class ResponseFields implements FieldSink {
 
   begin(): void {
     this.headers = [];
-    this.status = 0;
+    this.status = -1;
     this.length = undefined;
     this.bytes = 0;
     this.fields = 0;
@@ -40,7 +40,7 @@ export class ResponseFields implements FieldSink {
         this.length = Number(value);
         return this.add(name, value);
       case fieldTag.status:
-        if (this.status !== 0 || this.fields > 0) this.isMalformed = true;
+        if (this.status >= 0 || this.fields > 0) this.isMalformed = true;
         this.status = Number(value);
         return;
       default:
@@ -50,7 +50,7 @@ export class ResponseFields implements FieldSink {
 
   /** Whether what was taken is a head. A 1xx or 204 has no length (RFC 9110 8.6), though a 204 may say that it is 0. */
   finish(): boolean {
-    if (this.isMalformed || this.status === 0) return false;
+    if (this.isMalformed || this.status < 0) return false;
     if (this.length === undefined || (this.status >= 200 && this.status !== 204)) return true;
     if (this.status !== 204 || this.length !== 0) return false;
     this.length = undefined;
