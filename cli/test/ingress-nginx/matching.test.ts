@@ -97,6 +97,37 @@ describe("paths of ingress-nginx", () => {
     await expectRoutes(cases, { "/foobar": "i0:0.0", "/fo": "i0:0.1" });
   });
 
+  it("a regex may have escapes and dots that would be segments of a path", async () => {
+    const paths = ["/files\\/(.*)", "/\\.well-known/x", "/v1\\./y", "/dots/./x", "/api/", "/api"];
+    await expectRoutes(
+      [
+        { annotations: regex, paths },
+        { name: "other", paths: ["Prefix /other"] },
+      ],
+      {
+        "/files/a": "i0:0.0",
+        "/.well-known/x": "i0:0.1",
+        "/v1./y": "i0:0.2",
+        "/dots/a/x": "i0:0.3",
+        "/api/x": "i0:0.4",
+        "/api": "i0:0.5",
+        "/other": "other:0.0",
+      },
+    );
+    const { codes } = await explainIngresses([{ annotations: regex, paths }]);
+    expect(codes).to.deep.equal([]);
+  });
+
+  it("a prefix with a slash at its end is the one without it, unless the host has regexes", async () => {
+    const cases = [{ paths: ["/api/"] }, { name: "other", paths: ["/api", "/x"] }];
+    await expectRoutes(cases, { "/api/x": "i0:0.0", "/api": "i0:0.0", "/x": "other:0.1" });
+    const { codes } = await explainIngresses(cases);
+    expect(codes).to.deep.equal(["RouteConflict shop/other"]);
+    const withRegexes = [...cases, { name: "regex", annotations: regex, paths: ["/r.*"] }];
+    await expectRoutes(withRegexes, { "/api/x": "i0:0.0", "/api": "other:0.0" });
+    expect((await explainIngresses(withRegexes)).codes).to.deep.equal([]);
+  });
+
   it("a named group is accepted", async () => {
     await expectRoutes([{ annotations: regex, paths: ["/(?<name>a+)/x"] }], {
       "/aa/x": "i0:0.0",

@@ -49,7 +49,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
   const defaults = info.defaults && withoutNames(info.defaults, annotations.replaced);
   const own =
     defaults === info.defaults ? ownOfAll : readAnnotations(ingress, { ...info, defaults }, context);
-  const parsed = parseIngress(ingress, own.useRegex);
+  const parsed = parseIngress(ingress, own.useRegex, true);
   const backends = createBackendResolver(parsed, context, { acceptsTargetPort: true });
   const collected = collectOutputs(ingress, nginx, context, annotations);
   const clients = readAuthTls(ingress, view);

@@ -178,13 +178,15 @@ function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] 
   if (first === undefined) return [];
   if (others.length === 0) return first.routes.map((claim) => ({ claim, owner: first.owner }));
   const slots = new Map<string, Winner>();
+  // As a regular expression, a path with a slash at its end is another one.
+  const haveRegexes = byAge.some(({ routes }) => routes.some(({ asRegex }) => asRegex?.turnsHost === true));
   for (const { routes, owner } of byAge) {
     for (const claim of routes) {
       const { type, value } = claim.route.match.path;
-      const slot = `${type} ${value}`;
+      const slot = `${type} ${haveRegexes && claim.asRegex !== undefined ? claim.written : value}`;
       const winner = slots.get(slot);
       if (winner === undefined) slots.set(slot, { claim, owner });
-      else losses.conflict(claim, owner, winner.owner);
+      else if (winner.owner !== owner) losses.conflict(claim, owner, winner.owner);
     }
   }
   return [...slots.values()];

@@ -62,17 +62,22 @@ export type ParsedIngress = {
 export const pathField = (rule: number, path: number): string => `spec.rules[${rule}].http.paths[${path}]`;
 
 /**
- * Reads an Ingress. `useRegex`: paths of the type `ImplementationSpecific` are regular expressions. Never throws: an
+ * Reads an Ingress. `useRegex`: paths of the type `ImplementationSpecific` are regular expressions. `mayBeRegex`: its other
+ * paths may become regular expressions on their hosts, so they are kept as they are written. Never throws: an
  * Ingress that is not what its type says has nothing to serve.
  */
-export function parseIngress(ingress: ObjectOf<"Ingress">, useRegex = false): ParsedIngress {
+export function parseIngress(
+  ingress: ObjectOf<"Ingress">,
+  useRegex = false,
+  mayBeRegex = false,
+): ParsedIngress {
   const identity = { ref: refOf(ingress), namespace: ingress.metadata.namespace, age: ageOf(ingress) };
   const nothing = { ...identity, hosts: [], paths: [], defaultBackend: undefined, tls: [] };
   return attempt(
     ingress,
     () => {
       const diagnostics: Diagnostic[] = [];
-      const rules = parseRules(ingress, identity.ref, useRegex, diagnostics);
+      const rules = parseRules(ingress, identity.ref, { useRegex, mayBeRegex }, diagnostics);
       const defaultBackend = parseDefaultBackend(ingress, identity.ref, diagnostics);
       const tls = parseTls(ingress, rules.hosts, identity.ref, diagnostics);
       diagnostics.push(...findEmptyRules(ingress, identity.ref));
@@ -85,7 +90,7 @@ export function parseIngress(ingress: ObjectOf<"Ingress">, useRegex = false): Pa
 function parseRules(
   { spec }: ObjectOf<"Ingress">,
   object: ObjectRef,
-  useRegex: boolean,
+  { useRegex, mayBeRegex }: { readonly useRegex: boolean; readonly mayBeRegex: boolean },
   diagnostics: Diagnostic[],
 ): Pick<ParsedIngress, "hosts" | "paths"> {
   const regexBudget = useRegex ? new RegexBudget() : undefined;
@@ -100,14 +105,14 @@ function parseRules(
     hosts.set(host.value.host, host.value);
     for (const [path, written] of (http?.paths ?? []).entries()) {
       const field = pathField(rule, path);
-      const match = parseIngressPath(written.path, written.pathType, regexBudget);
+      const match = parseIngressPath(written.path, written.pathType, regexBudget, mayBeRegex);
       if (!match.ok) {
         diagnostics.push(invalidPath({ object, field: `${field}.path` }, match.error));
         continue;
       }
       const backend = parseBackend(written.backend, object, `${field}.backend`, diagnostics);
       if (backend === "ignored") continue;
-      const slot = `${match.value.type} ${host.value.host} ${match.value.value}`;
+      const slot = `${match.value.type} ${host.value.host} ${mayBeRegex ? written.path : match.value.value}`;
       const parsed = {
         host: host.value,
         match: match.value,

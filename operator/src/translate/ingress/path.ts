@@ -14,22 +14,24 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
  * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
  * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
  * or dot segments are rejected. With a `regexBudget`, `ImplementationSpecific` paths are regular expressions instead.
- * See docs/routing.md and docs/features/use-regex.md.
+ * See docs/routing.md and docs/features/use-regex.md. With `mayBeRegex`, a path that no request can have is accepted: it may
+ * become a regular expression on its host.
  */
 export function parseIngressPath(
   path: string | undefined,
   pathType: string | undefined,
   regexBudget?: RegexBudget,
+  mayBeRegex = false,
 ): Result<PathMatch> {
   switch (pathType) {
     case "Exact":
-      return parseLiteral(path ?? "", (value) => ({ type: "exact", value }));
+      return parseLiteral(path ?? "", (value) => ({ type: "exact", value }), mayBeRegex);
     case "Prefix":
-      return parseLiteral(path ?? "", asPrefix);
+      return parseLiteral(path ?? "", asPrefix, mayBeRegex);
     case "ImplementationSpecific":
     case undefined:
       if (regexBudget !== undefined) return parseRegex(path || "/", regexBudget);
-      return path === undefined || path === "" ? ok(anyPath) : parseLiteral(path, asPrefix);
+      return path === undefined || path === "" ? ok(anyPath) : parseLiteral(path, asPrefix, mayBeRegex);
     default:
       return problem(`Path type ${quote(pathType)} is not known`, "Exact, Prefix or ImplementationSpecific");
   }
@@ -38,10 +40,14 @@ export function parseIngressPath(
 const asPrefix = (path: string): PathMatch =>
   path === "/" ? anyPath : { type: "prefix", value: path.endsWith("/") ? path.slice(0, -1) : path };
 
-function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): Result<PathMatch> {
+function parseLiteral(
+  path: string,
+  toMatch: (canonical: string) => PathMatch,
+  mayBeRegex: boolean,
+): Result<PathMatch> {
   const canonical = rulePath(path);
   if (!canonical.startsWith("/")) return problem(`Path ${quote(path)} does not start with "/"`, expected);
-  if (unreachableSegment.test(canonical)) {
+  if (!mayBeRegex && unreachableSegment.test(canonical)) {
     return problem(`Path ${quote(path)} has an empty or a dot segment`, expected);
   }
   return ok(toMatch(canonical));
