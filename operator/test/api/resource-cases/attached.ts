@@ -159,6 +159,21 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...refused([], "x", { "use-gzip": true }, { a: "9".repeat(65_537) }),
         ...refused(Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`key-${index}`, "x"]))),
       ],
+      whenUnprotected: [
+        ...taken("serve"),
+        ...equalTo(undefined, "close", null),
+        ...refused("open", "", true, ["serve"]),
+      ],
+      forbid: [
+        ...taken(["auth-plain-hashes"], ["backend-protocol-without-verification", "auth-plain-hashes"]),
+        ...equalTo(undefined, [], null),
+        ...refused(
+          "auth-plain-hashes",
+          ["other"],
+          [1],
+          Array.from({ length: 3 }, () => "auth-plain-hashes"),
+        ),
+      ],
       accessLog: [...taken(false), ...equalTo(undefined, true, null), ...refused("no", 0, {})],
     },
   },
