@@ -15,7 +15,8 @@ export function errorPagesFilter(pages: ErrorPages, { upstreamOf }: FilterEnviro
   return {
     slug: "error-pages",
     onRequest(exchange) {
-      exchange.errorPages = plan;
+      // The status of a question decides about a request (docs/features/ext-auth.md, "By URL"): a page must not change it.
+      if (exchange.connection.isQuestion !== true) exchange.errorPages = plan;
       return undefined;
     },
   };
