@@ -25,6 +25,7 @@ import {
 } from "../ingress/plan.ts";
 import { expandRewriteTarget } from "../ingress/rewrite-target.ts";
 import { readAuthTls } from "../ingress/tls.ts";
+import { readCanary, type CanaryClaim, type CanaryRule } from "./canary.ts";
 import type { NginxClass } from "./class.ts";
 import { slugOfAnnotation } from "../features/index.ts";
 import { groups } from "./groups/index.ts";
@@ -86,11 +87,28 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     };
     const changed = collected.outputs.reduce((before, one) => one.route?.(before, path) ?? before, route);
     const asRegex = path.match.type === "regex" ? undefined : regexOf(path);
-    return { route: changed, written: path.written, featuresOn, ...(asRegex && { asRegex }) };
+    return {
+      route: changed,
+      written: path.written,
+      ...(path.pathType !== undefined && { pathType: path.pathType }),
+      featuresOn,
+      ...(asRegex && { asRegex }),
+    };
   };
 
   const isClosed =
     annotations.isClosed() || (clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0));
+  const rule = readCanary(annotations.read, annotations.say.ignore);
+  if (rule !== undefined) {
+    return {
+      ...nothingPlanned,
+      endpointRefs: backends.endpointRefs,
+      canaries: canariesOf(parsed, rule, backends),
+      diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
+      events: annotations.events,
+      nginx: { ...annotations.report(), unprotectedPaths: 0 },
+    };
+  }
   const asked = claimHosts(parsed, { pathLevel: own.pathLevel }, toRoute);
   const refusesAnyHost = nginx.settings.disableCatchAll && asked.some(({ host }) => host.kind === "any");
   const wanted = refusesAnyHost ? asked.filter(({ host }) => host.kind !== "any") : asked;
@@ -205,6 +223,26 @@ const changeBackends = (
     (before, { backend: change }) =>
       change === undefined ? before : before.map((backend) => change(backend, path)),
     backends,
+  );
+
+/** The paths of a canary; a default backend is no path. */
+const canariesOf = (
+  parsed: ParsedIngress,
+  rule: CanaryRule,
+  { resolve, endpointRefs }: ReturnType<typeof createBackendResolver>,
+): readonly CanaryClaim[] =>
+  parsed.paths.flatMap(({ host, written, pathType, rule: at, path, backend: reference }) =>
+    resolve(reference).map((backend) => ({
+      host,
+      owner: parsed.ref,
+      age: parsed.age,
+      field: pathField(at, path),
+      written,
+      pathType,
+      backend,
+      endpointRef: endpointRefs.find(({ name }) => name === backend.endpoints),
+      rule,
+    })),
   );
 
 type ToRoute = (id: string, path: NginxPath) => Omit<RouteClaim, "field">;

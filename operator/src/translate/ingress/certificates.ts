@@ -9,6 +9,7 @@ import type { World } from "../../world.ts";
 import { createFindings, type FindingsList } from "../incremental/findings-list.ts";
 import { changesOf, createGroups } from "../incremental/groups.ts";
 import { memo, trackedMemo } from "../incremental/memo.ts";
+import { isCanary } from "../ingress-nginx/canary.ts";
 import { createTracker } from "../incremental/tracker.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { Classification } from "./classes.ts";
@@ -33,7 +34,8 @@ export function createCertificateTracker(
   const track = createTracker({
     inputs: ({ Ingress }) => concerningTls(Ingress),
     compute: (ingress, { ours }: Classification, view): Contribution => {
-      const plan = ours === undefined ? nothing : planTls(ingress, view, ours.nginx);
+      const isIgnored = ours === undefined || (ours.nginx !== undefined && isCanary(ingress, ours.nginx));
+      const plan = isIgnored ? nothing : planTls(ingress, view, ours.nginx);
       return { ...plan, key: nameOf(ingress.metadata) };
     },
   });

@@ -10,6 +10,7 @@ import { closeClaim, type IngressPlan } from "./plan.ts";
 export const leaveOut = <P extends IngressPlan>(plan: P, { level }: LeftOutObject): P => ({
   ...plan,
   claims: claimsAt(level, plan.claims),
+  canaries: [],
   endpointRefs: [],
   resources: [],
   keySets: [],

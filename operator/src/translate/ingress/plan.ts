@@ -10,6 +10,7 @@ import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics/sizes.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
+import type { CanaryClaim } from "../ingress-nginx/canary.ts";
 import type { NginxReport } from "../ingress-nginx/report.ts";
 import type { ScopeSize } from "../size/object-size.ts";
 import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";
@@ -35,6 +36,8 @@ export type IngressPlan = {
   /** Its size in a snapshot at each level. */
   readonly bytes: ScopeSize["bytes"];
   readonly isTooLarge: boolean;
+  /** The paths of which it takes a part of the requests of another Ingress; absent: it is no canary. */
+  readonly canaries?: readonly CanaryClaim[];
   /** What becomes of its annotations of ingress-nginx; absent where it is not read so. */
   readonly nginx?: NginxReport;
 };
@@ -148,7 +151,7 @@ export const closeClaim = ({ routes, fallback, appRoot: _appRoot, ...claim }: Ho
 });
 
 const unserved = ({ route, featuresOn: _featuresOn, ...claim }: RouteClaim): RouteClaim => {
-  const { features: _, clients: __, ...rest } = route;
+  const { features: _, clients: __, affinity: ___, choices: ____, ...rest } = route;
   return { ...claim, route: { ...rest, backends: [unresolvedBackend("")] } };
 };
 

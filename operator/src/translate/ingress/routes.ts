@@ -6,7 +6,7 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
-import { ageOf } from "../age.ts";
+import { ageOf, compareAges, compareText } from "../age.ts";
 import { mergeEndpointRefs, isSameEndpointRef, type EndpointRef } from "../backends/service-port.ts";
 import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import type { Conflict } from "../finding.ts";
@@ -14,6 +14,8 @@ import { createFindings, type FindingsList } from "../incremental/findings-list.
 import { changesOf, createGroups, createKeyedList } from "../incremental/groups.ts";
 import { memo } from "../incremental/memo.ts";
 import { createTracker } from "../incremental/tracker.ts";
+import type { Canaries } from "../ingress-nginx/canaries.ts";
+import type { CanaryClaim } from "../ingress-nginx/canary.ts";
 import { planNginxIngress } from "../ingress-nginx/plan.ts";
 import type { NginxReport } from "../ingress-nginx/report.ts";
 import type { TranslateSettings } from "../settings.ts";
@@ -46,6 +48,8 @@ export type RoutesPart = FindingsList & {
   readonly keySets: readonly KeySetRef[];
   /** What becomes of the annotations of ingress-nginx. */
   readonly nginxReports: readonly NginxReport[];
+  /** The canaries of each host. */
+  readonly canaries: Canaries;
 };
 
 /** The contribution of one Ingress, or of the settings: then `ingress` is undefined. */
@@ -105,6 +109,11 @@ export function createRouteTracker(
   );
   const disputed = createKeyedList(({ served }: HostTable) => served.host.host);
   const conflictsOf = memo((all: readonly HostTable[]) => all.flatMap(({ conflicts }) => conflicts));
+  const canaries = createGroups(
+    ({ host }: CanaryClaim) => host.host,
+    (claims): readonly CanaryClaim[] =>
+      claims.toSorted((a, b) => compareAges(a.age, b.age) || compareText(a.field, b.field)),
+  );
   const reports = createKeyedList(({ object }: NginxReport) => nameOf(object));
   const findings = createFindings<Contribution>(keyOf);
   const hostFindings = createFindings(({ served }: HostTable) => served.host.host);
@@ -115,6 +124,7 @@ export function createRouteTracker(
     resources.edit(changesOf(changes, (one) => one.resources));
     endpointRefs.edit(changesOf(changes, (one) => one.endpointRefs));
     keySets.edit(changesOf(changes, (one) => one.keySets));
+    canaries.edit(changesOf(changes, (one) => one.canaries ?? noCanaries));
     reports.edit(changesOf(changes, ({ nginx }) => (nginx === undefined ? noReports : [nginx])));
     findings.edit(changes);
     const changed = tables.edit(changesOf(changes, ({ claims }) => claims));
@@ -138,6 +148,7 @@ export function createRouteTracker(
       endpointRefs: endpointRefs.entries.values,
       keySets: keySets.entries.values,
       nginxReports: reports.entries.values,
+      canaries: canaries.entries,
       ...findings.list,
       ofHosts: hostFindings.list,
     };
@@ -179,6 +190,7 @@ const nothing: IngressPlan = {
 };
 
 const noReports: readonly NginxReport[] = [];
+const noCanaries: readonly CanaryClaim[] = [];
 
 const noIngress: readonly ObjectOf<"Ingress">[] = [];
 

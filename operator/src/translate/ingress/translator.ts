@@ -13,6 +13,7 @@ import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import { createFallback, fallbackOffer } from "../ingress-nginx/fallback-certificate.ts";
 import { findPassthrough } from "../ingress-nginx/ssl-passthrough.ts";
 import { createFurtherNames } from "../ingress-nginx/further-names.ts";
+import { createCanaryMerger } from "../ingress-nginx/canaries.ts";
 import { createNginxHosts } from "../ingress-nginx/hosts.ts";
 import { noOwners, type HostOwners } from "../ownership.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -31,7 +32,7 @@ import { createRouteTracker, type RoutesPart } from "./routes.ts";
 import { createTlsPortBuilder } from "./tls.ts";
 
 /** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
-export type IngressPart = Omit<RoutesPart, "tables" | "ofHosts"> &
+export type IngressPart = Omit<RoutesPart, "tables" | "ofHosts" | "canaries"> &
   Omit<CertificatesPart, "ofHosts"> & {
     readonly hosts: readonly ServedHost[];
     /** The hosts as resources. */
@@ -73,6 +74,7 @@ export function createIngressTranslator(
   const updateCertificates = createCertificateTracker(settings);
   const ports = listeners.map(({ port }) => port);
   const setClientRules = createClientRuleSetter(ports);
+  const mergeCanaries = createCanaryMerger(ports);
   const finishNginxHosts = createNginxHosts(ports);
   const addFurtherNames = createFurtherNames(ports);
   const addFallback = createFallback(settings.ingressNginx.fallbackCertificate);
@@ -101,7 +103,7 @@ export function createIngressTranslator(
     const finishRoutes = updateRoutes(world, classify);
     const certificates = updateCertificates(world, classify);
     return (leftOut) => {
-      const { tables, ofHosts, ...routes } = finishRoutes(leftOut);
+      const { tables, ofHosts, canaries, ...routes } = finishRoutes(leftOut);
       const { ofHosts: ofTlsHosts, tlsHosts, ...ofCertificates } = certificates;
       const finish = (routeOwners: HostOwners): IngressPart => {
         const fallback = fallbackOffer(world, settings.installNamespace, givenFallback);
@@ -110,6 +112,7 @@ export function createIngressTranslator(
           classes,
           endpointRefs,
           tables,
+          canaries,
           certificates,
           ofHosts,
           ...Object.values(routes),
@@ -120,7 +123,8 @@ export function createIngressTranslator(
         const owned = isOwned
           ? leaveToOwners(tables, tlsHosts, routeOwners, { ports, lastResort })
           : { tables, conflicts: routes.conflicts, ofHosts, tlsHosts, ofTlsHosts };
-        const finished = finishNginxHosts(owned.tables, owned.tlsHosts);
+        const merged = mergeCanaries(owned.tables, canaries);
+        const finished = finishNginxHosts(merged.tables, owned.tlsHosts);
         const named = addFurtherNames(setClientRules(finished, owned.tlsHosts), owned.tlsHosts);
         const { tables: served } = named;
         const passthrough = findPassthrough(served);
@@ -135,7 +139,7 @@ export function createIngressTranslator(
           needsFallbackCertificate: isWanted,
           passthrough: passthrough.hosts,
           listenerSet,
-          endpointRefs: joinLists(endpointRefs, routes.endpointRefs),
+          endpointRefs: joinLists(endpointRefs, routes.endpointRefs, merged.endpointRefs),
           tls: tlsPortOf(names.values),
           clientCerts: clientCertPortOf(names.values),
           diagnostics: joinLists(
@@ -143,6 +147,7 @@ export function createIngressTranslator(
             diagnostics,
             routes.diagnostics,
             owned.ofHosts.diagnostics,
+            merged.diagnostics,
             certificates.diagnostics,
             owned.ofTlsHosts.diagnostics,
             named.diagnostics,

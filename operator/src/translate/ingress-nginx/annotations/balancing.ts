@@ -72,7 +72,7 @@ export const affinity = declare({
   risk: "Low",
   scope: "location",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether a cookie keeps sessions at one endpoint.",
   here: "As there.",
 });
@@ -85,7 +85,7 @@ export const affinityMode = declare({
   scope: "location",
   builtIn: "balanced",
   shownDefault: "`balanced`",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether sessions move to new endpoints.",
   here: "Sessions stay while their endpoint exists, with either value.",
 });
@@ -98,7 +98,7 @@ export const affinityCanaryBehavior = declare({
   scope: "location",
   builtIn: "sticky",
   shownDefault: "`sticky`",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether sessions stay with the canary, or with what it is a canary of.",
   here: "As there.",
 });
@@ -109,7 +109,7 @@ const cookie = {
   bad: "I",
   risk: "Medium",
   scope: "location",
-  served: "not-yet",
+  served: "served",
   here: "As there.",
 } as const;
 

@@ -5,7 +5,7 @@ import { declare } from "./declare.ts";
 const canaryRule = {
   bad: "I",
   scope: "location",
-  served: "not-yet",
+  served: "served",
   here: "As there, for the same host, path and path type in the same namespace.",
 } as const;
 

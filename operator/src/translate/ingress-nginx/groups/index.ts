@@ -22,6 +22,7 @@ import { redirects } from "./redirects.ts";
 import { satisfyAny } from "./satisfy.ts";
 import { snippets } from "./snippets.ts";
 import { retries } from "./retries.ts";
+import { sessions } from "./sessions.ts";
 import { timeouts } from "./timeouts.ts";
 import { responseRewrites } from "./response-rewrites.ts";
 import { upstreamVhostGroup } from "./upstream-vhost.ts";
@@ -48,6 +49,7 @@ export const groups: readonly Group[] = [
   retries,
   backendProtocols,
   limits,
+  sessions,
   customHeadersGroup,
   accessLog,
   snippets,

@@ -1,0 +1,155 @@
+/** Puts canaries into the routes that they are canaries of. See docs/ingress-nginx.md, "Canaries". */
+import type { Backend, BackendChoice, Route } from "@svc-gateway/common/ir/route.ts";
+import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { nameOf } from "../../api/object.ts";
+import { variantOf, type EndpointRef } from "../backends/service-port.ts";
+import { canaryOfOtherNamespace, canaryWithoutPrimary, secondCanary } from "../diagnostics/nginx-backends.ts";
+import type { Diagnostic } from "../finding.ts";
+import type { HostClaim, RouteClaim } from "../ingress/claims.ts";
+import { withRoutes, type HostTable } from "../ingress/host-table.ts";
+import type { CanaryClaim } from "./canary.ts";
+
+/** The canaries of each host, the oldest first. */
+export type Canaries = SortedEntries<readonly CanaryClaim[], string>;
+
+export type WithCanaries = {
+  readonly tables: readonly HostTable[];
+  /** The endpoints of canaries that are spoken to as those of their primaries. */
+  readonly endpointRefs: readonly EndpointRef[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+type Merged = Omit<WithCanaries, "tables"> & { readonly table: HostTable | undefined };
+
+/** Gives routes their canaries. Tables of hosts without canaries stay the same ones, and so do those that do not change. */
+export function createCanaryMerger(
+  ports: readonly number[],
+): (tables: readonly HostTable[], canaries: Canaries) => WithCanaries {
+  const known = new WeakMap<
+    readonly CanaryClaim[],
+    { readonly table: HostTable | undefined; readonly merged: Merged }
+  >();
+  let last: { readonly tables: object; readonly canaries: object; readonly output: WithCanaries } | undefined;
+  const merge = (claims: readonly CanaryClaim[], table: HostTable | undefined): Merged => {
+    const before = known.get(claims);
+    if (before !== undefined && before.table === table) return before.merged;
+    const merged = mergeHost(claims, table, ports);
+    known.set(claims, { table, merged });
+    return merged;
+  };
+  return (tables, canaries) => {
+    if (canaries.keys.length === 0) return { tables, endpointRefs: [], diagnostics: [] };
+    if (last?.tables === tables && last.canaries === canaries) return last.output;
+    const byHost = new Map(tables.map((table) => [table.served.host.host, table]));
+    const merged = new Map(
+      canaries.keys.map((host, index) => [host, merge(canaries.values[index] ?? [], byHost.get(host))]),
+    );
+    const output = {
+      tables: tables.map((table) => merged.get(table.served.host.host)?.table ?? table),
+      endpointRefs: [...merged.values()].flatMap((one) => one.endpointRefs),
+      diagnostics: [...merged.values()].flatMap((one) => one.diagnostics),
+    };
+    last = { tables, canaries, output };
+    return output;
+  };
+}
+
+function mergeHost(
+  claims: readonly CanaryClaim[],
+  table: HostTable | undefined,
+  ports: readonly number[],
+): Merged {
+  const chosen = new Map<string, CanaryClaim>();
+  const diagnostics: Diagnostic[] = [];
+  const endpointRefs: EndpointRef[] = [];
+  for (const claim of claims) {
+    const { owner, field, host, written } = claim;
+    const place = { object: owner, field };
+    const primary = table && primaryOf(claim, table);
+    const taken = primary && chosen.get(primary.claim.route.id);
+    if (primary === undefined) diagnostics.push(canaryWithoutPrimary(place, host.host, written));
+    else if (primary.owner.owner.namespace !== owner.namespace) {
+      diagnostics.push(canaryOfOtherNamespace(place, host.host, written, nameOf(primary.owner.owner)));
+    } else if (taken !== undefined) {
+      if (taken.owner !== owner)
+        diagnostics.push(secondCanary(place, host.host, written, nameOf(taken.owner)));
+    } else chosen.set(primary.claim.route.id, claim);
+  }
+  if (table === undefined || chosen.size === 0) return { table: undefined, endpointRefs, diagnostics };
+  const changed = withRoutes(table, ports, (value) => ({
+    ...value,
+    routes: value.routes.map((route) => {
+      const claim = chosen.get(route.id);
+      return claim === undefined ? route : withCanary(route, claim, endpointRefs);
+    }),
+  }));
+  return { table: changed, endpointRefs, diagnostics };
+}
+
+type Primary = { readonly claim: RouteClaim; readonly owner: HostClaim };
+
+/** The route that serves the same path of the same type, of an Ingress that is no canary. */
+function primaryOf({ written, pathType }: CanaryClaim, { claims, served }: HostTable): Primary | undefined {
+  const ids = new Set(served.value.routes.map(({ id }) => id));
+  for (const owner of claims) {
+    for (const claim of owner.routes) {
+      if (claim.pathType === undefined || claim.pathType !== pathType || claim.written !== written) continue;
+      if (ids.has(claim.route.id)) return { claim, owner };
+    }
+  }
+  return undefined;
+}
+
+/** The weights of a primary and its canary, and which of them conditions decide for. */
+function withCanary(
+  route: Route,
+  { backend, endpointRef, rule }: CanaryClaim,
+  endpointRefs: EndpointRef[],
+): Route {
+  const [primary] = route.backends;
+  if (primary?.status !== undefined || primary === undefined || route.backends.length > 1) return route;
+  const { weight, total, isUnbound } = rule;
+  const choices = rule.choices.map(({ when, takes }): BackendChoice => ({
+    when,
+    weights: takes ? [0, 1] : [1, 0],
+  }));
+  return {
+    ...route,
+    backends: [
+      { ...primary, weight: total - weight },
+      {
+        ...asPrimary(backend, primary, endpointRef, endpointRefs),
+        weight,
+        ...(isUnbound && { unbound: true as const }),
+      },
+    ],
+    ...(choices.length > 0 && { choices }),
+  };
+}
+
+/** The canary is spoken to as its primary is: nothing of it says how. */
+function asPrimary(
+  backend: Backend,
+  primary: Backend,
+  endpointRef: EndpointRef | undefined,
+  endpointRefs: EndpointRef[],
+): Backend {
+  if (backend.endpoints === undefined || endpointRef === undefined) return backend;
+  const asIn = (endpoints: string | undefined): string | undefined => {
+    if (endpoints === undefined) return undefined;
+    const id = endpoints.split("/")[3];
+    if (id === undefined) return endpointRef.name;
+    const variant = variantOf(endpointRef, { id, tls: `ingress-nginx/${id}` });
+    endpointRefs.push(variant);
+    return variant.name;
+  };
+  const endpoints = asIn(primary.endpoints);
+  const secureEndpoints = asIn(primary.secureEndpoints);
+  return {
+    ...backend,
+    protocol: primary.protocol,
+    ...(primary.closes && { closes: primary.closes }),
+    ...(endpoints !== undefined && { endpoints }),
+    ...(secureEndpoints !== undefined && { secureEndpoints }),
+  };
+}
