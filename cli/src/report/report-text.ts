@@ -37,7 +37,9 @@ function paintOutcome({ outcome, accepted }: AnnotationRow, text: string, paint:
 function summaryOf({ summary }: AnnotationReport): string {
   const counts = outcomes.map((outcome) => `${summary[outcome]} ${words[outcome]}`);
   const accepted = summary.accepted === 0 ? "" : ` (${summary.accepted} accepted)`;
-  return `${summary.ingresses} Ingresses of ingress-nginx with ${summary.annotations} annotations: ${counts.join(", ")}${accepted}`;
+  const ingresses = summary.ingresses === 1 ? "1 Ingress" : `${summary.ingresses} Ingresses`;
+  const annotations = summary.annotations === 1 ? "1 annotation" : `${summary.annotations} annotations`;
+  return `${ingresses} of ingress-nginx with ${annotations}: ${counts.join(", ")}${accepted}`;
 }
 
 /** One table, for a pull request or a page. */
