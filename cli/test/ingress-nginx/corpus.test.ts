@@ -10,6 +10,16 @@ const ingressClass = {
   spec: { controller: "k8s.io/ingress-nginx" },
 };
 
+/** Clusters with snippets have allowed both. */
+const configMap = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "controller", namespace: "ingress-nginx" },
+  data: { "allow-snippet-annotations": "true", "annotations-risk-level": "Critical" },
+};
+
+const flags = ["--ingress-nginx-classes", "nginx", "--ingress-nginx-configmap", "ingress-nginx/controller"];
+
 describe("Ingresses of popular charts, with ingress-nginx's annotations and unchanged", () => {
   const corpus = readCorpus();
   const backends = new Map<string, CaseBackends>();
@@ -22,13 +32,16 @@ describe("Ingresses of popular charts, with ingress-nginx's annotations and unch
   });
 
   it("all of them together are served by one gateway as ingress-nginx served them", async function () {
-    const manifests: Record<string, string> = { "class.json": JSON.stringify(ingressClass) };
+    const manifests: Record<string, string> = {
+      "class.json": JSON.stringify(ingressClass),
+      "settings.json": JSON.stringify(configMap),
+    };
     for (const { name, manifests: text } of corpus) {
       manifests[`${name}.yaml`] = text;
       const items = backends.get(name)?.objects ?? [];
       manifests[`${name}-services.json`] = JSON.stringify({ apiVersion: "v1", kind: "List", items });
     }
-    await withGateway({ manifests, flags: ["--ingress-nginx-classes", "nginx"] }, async (gateway) => {
+    await withGateway({ manifests, flags }, async (gateway) => {
       const failures: string[] = [];
       for (const { name, requests } of corpus) {
         for (const wanted of requests) {
