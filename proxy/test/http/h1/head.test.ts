@@ -7,8 +7,9 @@ describeCodecs("the HTTP/1 front: heads", () => {
   afterEach(stopAll);
 
   const startRecording = async (limits = {}) => {
-    const heads: RequestHead[] = [];
-    const started = await startFront((_, head, client) => {
+    const heads: Omit<RequestHead, "checked">[] = [];
+    // Which fields were checked is what differs between the codecs.
+    const started = await startFront((_, { checked: _checked, ...head }, client) => {
       heads.push(head);
       answer(client);
     }, limits);
