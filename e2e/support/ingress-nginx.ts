@@ -13,10 +13,10 @@ import { ask } from "./api.ts";
 /** The address that it writes to the status. */
 export const oldAddress = "old.ingress-nginx.example";
 
-/** Runs the body with nginx serving these manifests; `service` is the address of the only Service, `host:port`. */
+/** Runs the body with nginx serving these manifests; `endpoints` are those of the only Service, each `host:port`. */
 export const withOldController = (
   manifests: string,
-  service: string,
+  endpoints: readonly string[],
   body: (address: ProxyAddress) => Promise<void>,
 ): Promise<void> => {
   const objects = parseAllDocuments(manifests).map((one) => one.toJS() as CorpusObject);
@@ -26,7 +26,8 @@ export const withOldController = (
       nginxConfig(sites, {
         ...ports,
         folder,
-        addressOf: () => service,
+        upstreams: new Map([["echo", endpoints]]),
+        addressOf: () => "echo",
         certificateOf: () => undefined,
         usersOf: () => "",
       }),

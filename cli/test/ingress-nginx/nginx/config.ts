@@ -8,7 +8,9 @@ export type ServerFiles = {
   readonly httpPort: number;
   readonly httpsPort: number;
   readonly folder: string;
-  /** The address of a Service of a namespace. */
+  /** Addresses of endpoints by the name of their upstream; a try that fails is made again at the next one, as there. */
+  readonly upstreams?: ReadonlyMap<string, readonly string[]>;
+  /** The address of a Service of a namespace, or the name of an upstream. */
   readonly addressOf: (namespace: string, service: string) => string;
   /** The file with the certificate and key of a host; undefined: it has none. */
   readonly certificateOf: (host: string) => string | undefined;
@@ -43,6 +45,7 @@ http {
   map $http_x_request_id $req_id { default $http_x_request_id; "" $request_id; }
   map $request_uri $cut_uri { default $request_uri; "~^(?<cut>.*)/$" $cut; }
   limit_req_status 503;
+${[...(files.upstreams ?? [])].map(([name, servers]) => upstream(name, servers)).join("")}
 ${sites.flatMap((site) => locationsOf(site).map((one) => limitZone(one))).join("")}
 ${sites.map((site) => server(site, files)).join("\n")}
   server {
@@ -52,6 +55,9 @@ ${sites.map((site) => server(site, files)).join("\n")}
 }
 `;
 }
+
+const upstream = (name: string, servers: readonly string[]): string =>
+  `  upstream ${name} { ${servers.map((address) => `server ${address} max_fails=0;`).join(" ")} }\n`;
 
 const limitZone = ({ id, annotations }: Location): string =>
   annotations["limit-rps"] === undefined
