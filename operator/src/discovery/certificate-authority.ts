@@ -16,6 +16,7 @@ import {
 } from "./certificate-builder.ts";
 import { pemBlocks, toPem } from "./pem.ts";
 import { podAttributes } from "./pod-attributes.ts";
+import { createSelfSigned } from "./self-signed.ts";
 
 /** A certificate authority as it is stored: the values of `tls.crt` and `tls.key`. */
 export type CaPem = { readonly certificatePem: string; readonly privateKeyPem: string };
@@ -56,33 +57,11 @@ const maxPemLength = 64 * 1024;
 
 /** Creates a self-signed authority with a P-256 key, valid for ten years. */
 export async function createCertificateAuthority(trustDomain: string, nowMs: number): Promise<CaPem> {
-  const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, [
-    "sign",
-    "verify",
-  ]);
-  const [publicKey, privateKey] = await Promise.all([
-    webcrypto.subtle.exportKey("spki", keys.publicKey),
-    webcrypto.subtle.exportKey("pkcs8", keys.privateKey),
-  ]);
-  const name = commonName("svc-gateway discovery CA");
-  const certificate = await signCertificate(
-    {
-      subject: name,
-      publicKey: new Uint8Array(publicKey),
-      notBeforeMs: nowMs - backdateMs,
-      notAfterMs: nowMs + caLifetimeMs,
-      extensions: [
-        basicConstraints(true),
-        keyUsage(certificateSign),
-        alternativeNames([`spiffe://${trustDomain}`]),
-      ],
-    },
-    { name, key: keys.privateKey },
+  return createSelfSigned(
+    "svc-gateway discovery CA",
+    { notBeforeMs: nowMs - backdateMs, notAfterMs: nowMs + caLifetimeMs },
+    [basicConstraints(true), keyUsage(certificateSign), alternativeNames([`spiffe://${trustDomain}`])],
   );
-  return {
-    certificatePem: toPem("CERTIFICATE", certificate),
-    privateKeyPem: toPem("PRIVATE KEY", new Uint8Array(privateKey)),
-  };
 }
 
 /**
