@@ -89,6 +89,14 @@ export function readFolderFlags(
   return ok({ settings: read.value.values as FolderSettings, positionals: read.value.positionals });
 }
 
+/** What is wrong with the paths of a command that reads folders, files and standard input; undefined: nothing. */
+export function problemOfPaths(command: string, paths: readonly string[]): string | undefined {
+  if (paths.length === 0) return `${command}: expected a folder, a file, or - for standard input`;
+  if (paths.filter((path) => path === "-").length > 1)
+    return `${command}: standard input (-) can be read only once`;
+  return undefined;
+}
+
 const expandShorthand = (word: string): string => {
   if (word === "-o") return "--output";
   return word.startsWith("-o=") ? `--output=${word.slice(3)}` : word;

@@ -1,7 +1,14 @@
 import { createReport, passes } from "../check/report.ts";
 import { formatReport } from "../check/report-text.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { failOnFlag, flagRows, translationFlags, outputFlag, readFolderFlags } from "../command-flags.ts";
+import {
+  failOnFlag,
+  flagRows,
+  translationFlags,
+  outputFlag,
+  problemOfPaths,
+  readFolderFlags,
+} from "../command-flags.ts";
 import { translateFolder } from "../translate-folder.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
@@ -30,9 +37,8 @@ export const check: Command = {
     const read = readFolderFlags(flags, { argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { settings, positionals } = read.value;
-    if (positionals.length === 0) return misused("check: expected a folder, a file, or - for standard input");
-    if (positionals.filter((path) => path === "-").length > 1)
-      return misused("check: standard input (-) can be read only once");
+    const problem = problemOfPaths("check", positionals);
+    if (problem !== undefined) return misused(problem);
     const translated = await translateFolder(positionals, settings, io, Date.now());
     if (!translated.ok) return refused(...translated.error);
     const report = await createReport(translated.value);

@@ -1,7 +1,7 @@
 import { choiceType, namesType } from "@svc-gateway/common/settings/flag-types.ts";
 import { flag } from "@svc-gateway/common/settings/flag.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { flagRows, translationFlags, readFolderFlags } from "../command-flags.ts";
+import { flagRows, translationFlags, problemOfPaths, readFolderFlags } from "../command-flags.ts";
 import { createAnnotationReport, isAcceptable } from "../report/annotation-report.ts";
 import { formatAnnotationReport, formatMarkdown } from "../report/report-text.ts";
 import { formatData } from "../text/data.ts";
@@ -54,10 +54,8 @@ export const report: Command = {
     if (!read.ok) return misused(read.error.message);
     const { positionals } = read.value;
     const { output, accept, ...given } = read.value.settings as unknown as ReportSettings;
-    if (positionals.length === 0)
-      return misused("report: expected a folder, a file, or - for standard input");
-    if (positionals.filter((path) => path === "-").length > 1)
-      return misused("report: standard input (-) can be read only once");
+    const problem = problemOfPaths("report", positionals);
+    if (problem !== undefined) return misused(problem);
     const namesNone = given.ingressNginxClasses.length === 0 && !given.ingressNginxWatchWithoutClass;
     const settings = namesNone ? { ...given, ingressNginxClasses: usualClasses } : given;
     const translated = await translateFolder(positionals, settings, io, Date.now());
