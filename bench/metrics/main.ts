@@ -12,6 +12,7 @@ import { createLogSink } from "../../common/src/telemetry/log-sink.ts";
 import { createLogger } from "../../common/src/telemetry/logger.ts";
 import { startSupervisor } from "../../proxy/src/worker/supervisor.ts";
 import { hostOf, type LoadAnswer, type LoadOrder } from "./orders.ts";
+import { createLooks } from "../looks.ts";
 import type { Look } from "./watched-worker.ts";
 
 const routes = Number(process.env["ROUTES"] ?? 10_000);
@@ -79,21 +80,7 @@ async function main(): Promise<void> {
   const port = supervisor.localPort(80) ?? 0;
   await order({ type: "fill", port, routes, connections });
 
-  const asking = new BroadcastChannel("looks");
-  const answers = new BroadcastChannel("answers");
-  const look = async (): Promise<readonly Look[]> => {
-    const looks: Look[] = [];
-    const { promise, resolve } = Promise.withResolvers<readonly Look[]>();
-    const onLook = (event: Event): void => {
-      looks.push((event as MessageEvent & { readonly data: Look }).data);
-      if (looks.length === workers) resolve(looks);
-    };
-    answers.addEventListener("message", onLook);
-    asking.postMessage(undefined);
-    await promise;
-    answers.removeEventListener("message", onLook);
-    return looks;
-  };
+  const look = createLooks<Look>(workers);
 
   await look();
   for (let scrape = 0; scrape < scrapes; scrape++) {

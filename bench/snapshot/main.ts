@@ -12,6 +12,7 @@ import { readStandaloneSettings } from "../../common/src/settings/settings.ts";
 import { createLogSink } from "../../common/src/telemetry/log-sink.ts";
 import { createLogger } from "../../common/src/telemetry/logger.ts";
 import { startSupervisor } from "../../proxy/src/worker/supervisor.ts";
+import { createLooks } from "../looks.ts";
 import type { Look } from "./watched-worker.ts";
 
 const routes = Number(process.env["ROUTES"] ?? 10_000);
@@ -85,19 +86,9 @@ async function main(): Promise<void> {
   const log = createLogger("svc_proxy", { directives: read.value.settings.log, format: "console", sink });
   const program = new URL("./watched-worker.ts", import.meta.url);
 
-  const asking = new BroadcastChannel("looks");
-  const answers = new BroadcastChannel("answers");
+  const askWorkers = createLooks<Look>(workers);
   const look = async (): Promise<readonly Look[]> => {
-    const looks: Look[] = [];
-    const { promise, resolve } = Promise.withResolvers<readonly Look[]>();
-    const onLook = (event: Event): void => {
-      looks.push((event as MessageEvent & { readonly data: Look }).data);
-      if (looks.length === workers) resolve(looks);
-    };
-    answers.addEventListener("message", onLook);
-    asking.postMessage(undefined);
-    await promise;
-    answers.removeEventListener("message", onLook);
+    const looks = await askWorkers();
     await new Promise((done) => setTimeout(done, 100));
     return looks;
   };
