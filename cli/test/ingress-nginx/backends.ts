@@ -116,7 +116,7 @@ async function startTls(target: number): Promise<Closable> {
   return listen(server);
 }
 
-/** A backend that answers as it is told, with what it saw in the body. */
+/** A backend with fixed responses, whose bodies describe the request. */
 function startReplying(name: string, replies: readonly Reply[]): Promise<Closable> {
   return listen(
     createServer((request: IncomingMessage, response: ServerResponse) => {

@@ -53,7 +53,7 @@ export type CorpusCase = {
   readonly manifests: string;
   readonly objects: readonly CorpusObject[];
   readonly backends: {
-    /** Services that speak TLS with a certificate of nobody. */
+    /** Services that speak TLS with a self-signed certificate. */
     readonly tls?: readonly string[];
     /** Services that no path names. */
     readonly services?: readonly string[];

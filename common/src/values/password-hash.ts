@@ -7,7 +7,7 @@ import { ok, problem, type Result } from "./result.ts";
  */
 export type PasswordHashKind = "bcrypt" | "md5" | "sha256" | "sha512" | "sha1" | "ssha1" | "plain";
 
-/** Kinds of which a list of passwords can be tried in no time: they protect nobody once the hashes are known. */
+/** Kinds so fast to compute that a dictionary of passwords can be tried once the hashes are known. */
 export const isWeakHash = (kind: PasswordHashKind): boolean =>
   kind !== "bcrypt" && kind !== "sha256" && kind !== "sha512";
 

@@ -21,7 +21,7 @@ export type FieldLines = {
 const maxSkipped = 16;
 
 /**
- * Finds the fields of a message among those that were received, as long as their order is the same, and answers runs of
+ * Finds the fields of a message among those that were received, as long as their order is the same, and returns runs of
  * them as text. For each field in turn: `continues` the run, or else `take` what was found so far, and see whether one
  * `begins` with it; where none does, the field is new or changed, and to be checked.
  */

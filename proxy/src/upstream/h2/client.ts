@@ -111,7 +111,7 @@ class EndpointSessions implements StreamQueue {
     return connectTimeoutOf(this.endpoint, this.options);
   }
 
-  /** A connection that several requests wait for may take as long as the most patient of them. */
+  /** A connection that several requests wait for has the longest of their connect timeouts. */
   private get connectLimitMs(): number | undefined {
     let longest: number | undefined;
     for (const { connectTimeoutMs } of this.waiting.keys()) {

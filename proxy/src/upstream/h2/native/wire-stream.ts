@@ -197,7 +197,7 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     this.events.onClose({ refusedBy: this.host, isLost: false, error: refusedError });
   }
 
-  /** Content that nobody takes any more makes room for that of others. */
+  /** Drops content that was held for delivery, and gives its room back to the connection. */
   private dropHeld(): void {
     if (this.held !== undefined && this.held.bytes > 0) this.host.take(this, this.held.drop());
   }
