@@ -11,7 +11,8 @@ import {
   requestFrame,
   uint32,
 } from "./frames.ts";
-import { codecs, type FrontServer, reply, startFront } from "./support.ts";
+import { postFrame, usePeerOnFront } from "./peer-on-front.ts";
+import { codecs, reply } from "./support.ts";
 
 const protocolError = 1;
 const internalError = 2;
@@ -19,28 +20,7 @@ const streamClosed = 5;
 
 for (const codec of codecs) {
   describe(`HTTP/2 front on the ${codec} codec: malformed messages`, () => {
-    let server: FrontServer;
-    let peer: RawPeer;
-
-    beforeEach(async () => {
-      server = await startFront(codec, undefined, { idleTimeoutMs: 2000 });
-      peer = rawClient(server.port);
-      await peer.ofType(frameTypes.settings);
-    });
-    afterEach(async () => {
-      peer.close();
-      await server.close();
-    });
-
-    const post = (id: number, fields: readonly (readonly [string, string])[] = []): Buffer =>
-      requestFrame(id, { end: false, method: "POST", fields });
-
-    /** The connection still answers. */
-    const isAlive = async (): Promise<void> => {
-      const question = Buffer.from("question");
-      peer.send(frame(frameTypes.ping, 0, 0, question));
-      await peer.frame((f) => f.type === frameTypes.ping && f.payload.equals(question));
-    };
+    const front = usePeerOnFront(codec);
 
     describe("malformed messages reset their stream only", () => {
       const malformed: Record<string, readonly (readonly [string, string])[]> = {
@@ -71,12 +51,15 @@ for (const codec of codecs) {
       };
       for (const [name, fields] of Object.entries(malformed)) {
         it(`an HTTP/2 request with ${name} is malformed and resets its stream only`, async () => {
-          peer.send(requestFrame(1, { end: false, method: "POST", fields }), requestFrame(3, { end: true }));
-          expect(await peer.resetCode(1)).to.equal(protocolError);
-          const { client } = await server.next();
+          front.peer.send(
+            requestFrame(1, { end: false, method: "POST", fields }),
+            requestFrame(3, { end: true }),
+          );
+          expect(await front.peer.resetCode(1)).to.equal(protocolError);
+          const { client } = await front.server.next();
           reply(client, "alive");
-          await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
-          expect(server.requests).to.have.length(1);
+          await front.peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
+          expect(front.server.requests).to.have.length(1);
         });
       }
 
@@ -86,9 +69,9 @@ for (const codec of codecs) {
         ["less DATA than Content-Length", "x", true],
       ] as const) {
         it(`an HTTP/2 request body with ${name} is malformed and resets its stream only`, async () => {
-          peer.send(post(1, [["content-length", "2"]]), requestFrame(3, { end: true }));
-          const { client } = await server.next();
-          const other = await server.next();
+          front.peer.send(postFrame(1, [["content-length", "2"]]), requestFrame(3, { end: true }));
+          const { client } = await front.server.next();
+          const other = await front.server.next();
           let aborted: string | undefined;
           const closed = new Promise((resolve) => (client.onClose = resolve));
           client.body?.start({
@@ -96,28 +79,28 @@ for (const codec of codecs) {
             onEnd: () => expect.fail("clean end"),
             onAbort: (reason) => (aborted = reason),
           });
-          peer.send(frame(frameTypes.data, end ? flags.endStream : 0, 1, Buffer.from(data)));
-          expect(await peer.resetCode(1)).to.equal(protocolError);
+          front.peer.send(frame(frameTypes.data, end ? flags.endStream : 0, 1, Buffer.from(data)));
+          expect(await front.peer.resetCode(1)).to.equal(protocolError);
           await closed;
           expect(aborted).to.equal("malformed");
           reply(other.client, "alive");
-          await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
+          await front.peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
         });
       }
 
       it("an HTTP/2 request with a Content-Length and no body is malformed", async () => {
-        peer.send(requestFrame(1, { end: true, fields: [["content-length", "1"]] }));
-        expect(await peer.resetCode(1)).to.equal(protocolError);
-        await isAlive();
+        front.peer.send(requestFrame(1, { end: true, fields: [["content-length", "1"]] }));
+        expect(await front.peer.resetCode(1)).to.equal(protocolError);
+        await front.isAlive();
       });
 
       it("a pseudo-field in HTTP/2 trailers is malformed", async () => {
-        peer.send(
-          post(1),
+        front.peer.send(
+          postFrame(1),
           frame(frameTypes.headers, flags.endHeaders | flags.endStream, 1, field(":path", "/")),
         );
-        expect(await peer.resetCode(1)).to.equal(protocolError);
-        await isAlive();
+        expect(await front.peer.resetCode(1)).to.equal(protocolError);
+        await front.isAlive();
       });
 
       it(`a field whose value has a control character ${codec === "node" ? "is dropped" : "resets its stream"}`, async () => {
@@ -127,11 +110,11 @@ for (const codec of codecs) {
             ["a", value],
             ["b", "1"],
           ] as const;
-          peer.send(requestFrame(id, { end: true, fields }));
-          if (codec === "node") expect((await server.next()).head.headers).to.deep.equal(["b", "1"]);
-          else expect(await peer.resetCode(id)).to.equal(protocolError);
+          front.peer.send(requestFrame(id, { end: true, fields }));
+          if (codec === "node") expect((await front.server.next()).head.headers).to.deep.equal(["b", "1"]);
+          else expect(await front.peer.resetCode(id)).to.equal(protocolError);
         }
-        if (codec === "native") expect(server.requests).to.deep.equal([]);
+        if (codec === "native") expect(front.server.requests).to.deep.equal([]);
       });
 
       if (codec === "native") {
@@ -145,10 +128,10 @@ for (const codec of codecs) {
         };
         for (const [name, fields] of Object.entries(stricter)) {
           it(`the native HTTP/2 codec rejects a request with ${name}`, async () => {
-            peer.send(requestFrame(1, { end: true, fields }), requestFrame(3, { end: true }));
-            expect(await peer.resetCode(1)).to.equal(protocolError);
-            await server.next();
-            expect(server.requests).to.have.length(1);
+            front.peer.send(requestFrame(1, { end: true, fields }), requestFrame(3, { end: true }));
+            expect(await front.peer.resetCode(1)).to.equal(protocolError);
+            await front.server.next();
+            expect(front.server.requests).to.have.length(1);
           });
         }
       }
@@ -194,18 +177,18 @@ for (const codec of codecs) {
       };
       for (const [name, [code, build]] of Object.entries(broken)) {
         it(`an HTTP/2 connection with ${name} ends with the right error code`, async () => {
-          peer.send(...build());
-          expect(await peer.goawayCode()).to.equal(code);
+          front.peer.send(...build());
+          expect(await front.peer.goawayCode()).to.equal(code);
         });
       }
 
       it("a connection without the HTTP/2 preface is closed", async () => {
-        const other = rawClient(server.port);
+        const other = rawClient(front.server.port);
         other.close();
-        const stranger = new RawPeer(connect(server.port, "127.0.0.1"), { asServer: false });
+        const stranger = new RawPeer(connect(front.server.port, "127.0.0.1"), { asServer: false });
         stranger.send(Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
         expect(await stranger.goawayCode()).to.be.oneOf([undefined, protocolError, internalError]);
-        expect(server.requests).to.have.length(0);
+        expect(front.server.requests).to.have.length(0);
       });
     });
   });

@@ -64,7 +64,7 @@ export type FrontServer = {
 
 const fronts = { node: createHttp2Front, native: createNativeHttp2Front };
 
-type Codec = keyof typeof fronts;
+export type Codec = keyof typeof fronts;
 
 /** What `--http2-codec` chooses between. All tests of a front hold for both unless they say otherwise. */
 export const codecs = Object.keys(fronts) as readonly Codec[];

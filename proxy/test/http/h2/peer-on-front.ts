@@ -1,0 +1,43 @@
+import { type RawPeer, frame, frameTypes, rawClient, requestFrame } from "./frames.ts";
+import { type Codec, type FrontServer, startFront } from "./support.ts";
+
+/** A front with one raw client, in every test of the describe block that calls `usePeerOnFront`. */
+export type PeerOnFront = {
+  readonly server: FrontServer;
+  readonly peer: RawPeer;
+  /** Waits for an answer of the connection. */
+  isAlive(): Promise<void>;
+};
+
+/** Starts the front and the client before each test, and ends them after it. */
+export function usePeerOnFront(codec: Codec): PeerOnFront {
+  let server: FrontServer;
+  let peer: RawPeer;
+  let questions = 0;
+  beforeEach(async () => {
+    server = await startFront(codec, undefined, { idleTimeoutMs: 2000 });
+    peer = rawClient(server.port);
+    await peer.ofType(frameTypes.settings);
+  });
+  afterEach(async () => {
+    peer.close();
+    await server.close();
+  });
+  return {
+    get server() {
+      return server;
+    },
+    get peer() {
+      return peer;
+    },
+    async isAlive() {
+      const question = Buffer.from(String(++questions).padStart(8, "?"));
+      peer.send(frame(frameTypes.ping, 0, 0, question));
+      await peer.frame((f) => f.type === frameTypes.ping && f.payload.equals(question));
+    },
+  };
+}
+
+/** The head of a request whose body follows. */
+export const postFrame = (id: number, fields: readonly (readonly [string, string])[] = []): Buffer =>
+  requestFrame(id, { end: false, method: "POST", fields });
