@@ -23,18 +23,14 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
-import { once } from "node:events";
-import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { createServer as createTcpServer } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { WebSocketServer } from "ws";
 import { createMessageReader, encodeMessage } from "./grpc-framing.ts";
+import { listen, type Listening } from "./listen.ts";
 
-export type EchoBackend = {
-  readonly port: number;
-  /** Stops listening and closes open connections. */
-  close(): Promise<void>;
-};
+export type EchoBackend = Listening;
 
 export type EchoOptions = {
   /** The name of the backend in its responses. */
@@ -69,10 +65,7 @@ export async function startEchoBackend({
 }: EchoOptions): Promise<EchoBackend> {
   const http1 = createHttp1(name);
   const http2 = createHttp2(name);
-  const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     // "PRI * HTTP/2.0" announces HTTP/2 (RFC 9113 3.4); no HTTP/1 method begins with "PRI".
     socket.once("data", (first: Buffer) => {
@@ -84,17 +77,7 @@ export async function startEchoBackend({
       if (!isHttp2) socket.resume();
     });
   });
-  server.listen(port, host);
-  await once(server, "listening");
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
+  return listen(server, port, host);
 }
 
 function createHttp1(backend: string): Server {

@@ -1,13 +1,11 @@
 /** The Services of a case of the corpus, each with one endpoint, and the Secrets of its hosts. */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { connect, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { issueCertificate } from "../../../proxy/test/tls/certificates.ts";
 import { startEchoBackend } from "../../../scripts/echo/backend.ts";
+import { listen, type Listening } from "../../../scripts/echo/listen.ts";
 import { servicesOf, type CorpusCase, type Reply } from "./cases.ts";
-
-type Closable = { readonly port: number; close(): Promise<void> };
 
 export type CaseBackends = {
   /** Services, their EndpointSlices, and Secrets that the case does not have itself. */
@@ -21,10 +19,10 @@ export type CaseBackends = {
 
 /** Starts what the paths of the case lead to. */
 export async function startBackends(one: CorpusCase): Promise<CaseBackends> {
-  const started: Closable[] = [];
+  const started: Listening[] = [];
   const objects: object[] = [];
   const ports = new Map<string, number>();
-  const start = async (starting: Promise<Closable>): Promise<number> => {
+  const start = async (starting: Promise<Listening>): Promise<number> => {
     const server = await starting;
     started.push(server);
     return server.port;
@@ -102,7 +100,7 @@ function issueSecrets({ objects }: CorpusCase): CaseBackends["secrets"] {
 }
 
 /** Ends TLS in front of a port, for HTTP/1.1 and HTTP/2. */
-async function startTls(target: number): Promise<Closable> {
+async function startTls(target: number): Promise<Listening> {
   const { chainPem, keyPem } = issueCertificate(["backend.invalid"]);
   const server = createTlsServer(
     { cert: chainPem, key: keyPem, ALPNProtocols: ["h2", "http/1.1"] },
@@ -117,7 +115,7 @@ async function startTls(target: number): Promise<Closable> {
 }
 
 /** A backend with fixed responses, whose bodies describe the request. */
-function startReplying(name: string, replies: readonly Reply[]): Promise<Closable> {
+function startReplying(name: string, replies: readonly Reply[]): Promise<Listening> {
   return listen(
     createServer((request: IncomingMessage, response: ServerResponse) => {
       const { status, headers = {} } = replies.find((one) => isFor(one, request)) ?? { status: 500 };
@@ -135,22 +133,3 @@ function startReplying(name: string, replies: readonly Reply[]): Promise<Closabl
 
 const isFor = ({ when = {} }: Reply, { headers }: IncomingMessage): boolean =>
   Object.entries(when).every(([name, value]) => headers[name] === value);
-
-async function listen(server: Server): Promise<Closable> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}
