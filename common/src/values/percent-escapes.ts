@@ -6,3 +6,15 @@ const lowerCaseEscape = /%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f])/g;
  */
 export const upperCaseEscapes = (path: string): string =>
   path.includes("%") ? path.replaceAll(lowerCaseEscape, (escape) => escape.toUpperCase()) : path;
+
+/** The percent escape of an octet, which is given as one character (RFC 3986 2.1). */
+export const escapeOctet = (char: string): string =>
+  `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+
+const anyEscape = /%([0-9A-Fa-f]{2})/g;
+
+/** The text with its escapes decoded, one character per octet; a `%` that begins no escape stays. */
+export const decodeOctets = (text: string): string =>
+  text.includes("%")
+    ? text.replaceAll(anyEscape, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+    : text;

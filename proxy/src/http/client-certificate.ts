@@ -1,4 +1,5 @@
 import type { TLSSocket } from "node:tls";
+import { escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { ClientConnection, ClientIdentity, VerifiedClient } from "../exchange/client-connection.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
@@ -99,11 +100,7 @@ export const identityFieldNames: readonly string[] = [
 ];
 
 /** Every character but ASCII letters and digits as `%` and two hexadecimal digits. */
-const encodeAll = (text: string): string =>
-  text.replaceAll(
-    /[^A-Za-z0-9]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
+const encodeAll = (text: string): string => text.replaceAll(/[^A-Za-z0-9]/g, escapeOctet);
 
 /**
  * True when a request under these rules must not come over this connection (RFC 9110 15.5.20); never over plain HTTP, and never

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import type { RequestTemplate, TemplateVariable } from "@svc-gateway/common/features/request-template.ts";
+import { decodeOctets, escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import { firstField, joinedCookies, joinedField } from "../message/fields.ts";
 import type { ReadonlyHeaderList } from "../message/message.ts";
@@ -132,17 +133,8 @@ function userName(received: ReadonlyHeaderList): string {
   return Buffer.from(name, "utf8").toString("latin1");
 }
 
-/** The path with its escapes decoded, one character per octet. */
-const decodeOctets = (path: string): string =>
-  path.includes("%")
-    ? path.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)))
-    : path;
-
 /** Percent-encodes every octet but the unreserved ones (RFC 3986 2.3). `text` has one character per octet. */
 export const escapeComponent = (text: string): string => text.replaceAll(/[^A-Za-z0-9._~-]/g, escapeOctet);
-
-const escapeOctet = (char: string): string =>
-  `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
 // oxlint-disable-next-line no-control-regex
 const controls = /[\x00-\x1f\x7f]/g;
