@@ -1,4 +1,4 @@
-/** The annotations of ingress-nginx 1.15: the table that findings, reference page, tests and `migrate` derive from. */
+/** The annotations of ingress-nginx 1.15: the table that findings, reference page, tests and `report` derive from. */
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import * as addresses from "./addresses.ts";
 import * as backendTls from "./backend-tls.ts";

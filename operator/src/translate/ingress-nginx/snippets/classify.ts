@@ -10,7 +10,7 @@ import type { Statement } from "./parse.ts";
  */
 export type StatementClass = "equivalent" | "needless" | "look" | "protective";
 
-/** One statement, as findings and `migrate` describe it. */
+/** One statement, as findings and `report` describe it. */
 export type ClassedStatement = {
   readonly line: number;
   /** The beginning of the statement. */
