@@ -3,7 +3,7 @@ import { fieldOverheadBytes, fieldTag } from "./field-tags.ts";
 import type { FieldSink } from "./hpack/decoder.ts";
 
 /** Most octets, counted as in RFC 9113 6.5.2, and most fields. */
-type TrailerLimits = { readonly maxHeaderBytes: number; readonly maxHeaders: number };
+export type TrailerLimits = { readonly maxHeaderBytes: number; readonly maxHeaders: number };
 
 /** Fields that are looked at by name, and may come behind the content all the same. */
 const trailerTags: ReadonlySet<number> = new Set([

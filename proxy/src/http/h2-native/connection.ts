@@ -3,7 +3,6 @@ import { Http2Connection } from "../../http2/connection/connection.ts";
 import type { PeerFlood } from "../../http2/connection/frame-guard.ts";
 import { errorCode, frameFlag, frameType } from "../../http2/frames/frame-types.ts";
 import { connectionWindowBytes, streamWindowBytes } from "../../http2/settings.ts";
-import { TrailerFields } from "../../http2/trailer-fields.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
 import { type EventDetails, eventOf, type Http2FrontEventReason } from "../h2/events.ts";
@@ -59,7 +58,12 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
   private closedBytes = 0;
 
   constructor(socket: Duplex, connection: ClientConnection, context: FrontContext<Http2ServerConnection>) {
-    super(socket, { asServer: true, windowBytes: connectionWindowBytes, streamWindowBytes });
+    super(socket, {
+      asServer: true,
+      windowBytes: connectionWindowBytes,
+      streamWindowBytes,
+      trailerLimits: context.limits,
+    });
     this.connection = connection;
     this.context = context;
     this.idleSinceMs = awake.nowMs;
@@ -155,6 +159,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
   protected onHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
     const open = this.streams.get(streamId);
     const endStream = (flags & frameFlag.endStream) !== 0;
+    if (open?.remoteEnded === true) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
     if (open !== undefined) return this.onTrailers(open, endStream, bytes, start, end);
     if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "HEADERS on an even stream");
     if (streamId <= this.lastPeerStream) return this.onLateHeaders(streamId, flags, bytes, start, end);
@@ -199,26 +204,6 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.requests++;
     this.endAfterLastRequest();
     takeRequest(this.context, this.connection, received, client);
-  }
-
-  private onTrailers(
-    stream: NativeClientStream,
-    endStream: boolean,
-    bytes: Buffer,
-    start: number,
-    end: number,
-  ): boolean {
-    if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
-    const fields = new TrailerFields(this.context.limits);
-    if (!this.decode(bytes, start, end, fields)) return false;
-    const trailers = fields.finish();
-    if (!endStream || trailers === undefined) return this.blame(stream, errorCode.protocolError);
-    stream.remoteEnded = true;
-    if (!stream.onTrailers(trailers.length === 0 ? undefined : trailers)) {
-      return this.blame(stream, errorCode.protocolError);
-    }
-    if (stream.localEnded) this.close(stream);
-    return !this.isOver;
   }
 
   /** On a stream that is closed, if it ever was open. */

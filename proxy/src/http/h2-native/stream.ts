@@ -377,12 +377,8 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     return true;
   }
 
-  onRemoteEnd(): boolean {
-    return this.onTrailers(undefined);
-  }
-
   /** The request has come to its end. False: its length is not the declared one. */
-  onTrailers(trailers: HeaderList | undefined): boolean {
+  onRemoteEnd(trailers: HeaderList | undefined): boolean {
     this.tunnel?.endOfContent();
     return this.body === null || this.body.end(trailers);
   }

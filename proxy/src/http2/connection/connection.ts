@@ -11,6 +11,8 @@ import {
   maxWindowBytes,
 } from "../frames/frame-types.ts";
 import { readSettings } from "../frames/settings-frame.ts";
+import type { HeaderList } from "../../message/message.ts";
+import { TrailerFields } from "../trailer-fields.ts";
 import { HeaderBlock } from "./header-block.ts";
 import type { Http2Stream } from "./stream.ts";
 import { type ConnectionOptions, StreamKeeper } from "./stream-keeper.ts";
@@ -109,10 +111,31 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return this.endRemote(stream) ? !this.isOver : this.blame(stream, errorCode.protocolError);
   }
 
+  /** A header block behind the head of a message: its trailers, which end it (RFC 9113 8.1). */
+  protected onTrailers(
+    stream: Stream,
+    endStream: boolean,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): boolean {
+    const fields = new TrailerFields(this.options.trailerLimits);
+    if (!this.decode(bytes, start, end, fields)) return false;
+    const trailers = fields.finish();
+    if (!endStream || trailers === undefined) return this.onBadTrailers(stream);
+    if (this.endRemote(stream, trailers.length === 0 ? undefined : trailers)) return !this.isOver;
+    return this.blame(stream, errorCode.protocolError);
+  }
+
+  /** Trailers that are malformed, or do not end their message. */
+  protected onBadTrailers(stream: Stream): boolean {
+    return this.blame(stream, errorCode.protocolError);
+  }
+
   /** The peer has sent END_STREAM; the answer is that of the stream. */
-  protected endRemote(stream: Stream): boolean {
+  protected endRemote(stream: Stream, trailers?: HeaderList): boolean {
     stream.remoteEnded = true;
-    const isSound = stream.onRemoteEnd();
+    const isSound = stream.onRemoteEnd(trailers);
     if (isSound && stream.localEnded) this.close(stream);
     return isSound;
   }

@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { putUint32 } from "../frames/frame-output.ts";
 import { errorCode, frameFlag, frameType } from "../frames/frame-types.ts";
 import { judgeField } from "../field-tags.ts";
+import type { TrailerLimits } from "../trailer-fields.ts";
 import { type FieldSink, HpackDecoder } from "../hpack/decoder.ts";
 import { ClosedStreams } from "./closed-streams.ts";
 import { FrameGuard, type PeerFlood } from "./frame-guard.ts";
@@ -15,6 +16,7 @@ export type ConnectionOptions = {
   /** What all bodies of the connection may have on their way unread, and those of one stream. */
   readonly windowBytes: number;
   readonly streamWindowBytes: number;
+  readonly trailerLimits: TrailerLimits;
 };
 
 /** For blocks that are only read. */

@@ -1,3 +1,4 @@
+import type { HeaderList } from "../../message/message.ts";
 import { SendingStream } from "./sending-stream.ts";
 
 /** Who ends a stream before its time: the peer, this end for a fault of the peer, or this end for a reason of its own. */
@@ -27,8 +28,8 @@ export abstract class Http2Stream extends SendingStream {
    * connection by `take`. False: the message is malformed.
    */
   abstract onContent(bytes: Buffer, start: number, end: number): boolean;
-  /** END_STREAM without trailers. False: the message is malformed. */
-  abstract onRemoteEnd(): boolean;
+  /** END_STREAM, with the trailers where there are some. False: the message is malformed. */
+  abstract onRemoteEnd(trailers: HeaderList | undefined): boolean;
   /** The stream was reset with `code`, or ends with its connection. */
   abstract onReset(cause: ResetCause, code: number): void;
 }

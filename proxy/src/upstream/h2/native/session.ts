@@ -3,7 +3,6 @@ import { Http2Connection } from "../../../http2/connection/connection.ts";
 import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
 import { settingId, settingsPayload } from "../../../http2/frames/settings-frame.ts";
 import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
-import { TrailerFields } from "../../../http2/trailer-fields.ts";
 import type { ResponseHead } from "../../../message/message.ts";
 import { AwakeTimer } from "../../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
@@ -76,7 +75,7 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
   private readonly unsent = new Set<NativeWireStream>();
 
   constructor(socket: Socket, settingsTimeoutMs: number, events: SessionEvents) {
-    super(socket, { asServer: false, windowBytes: connectionWindowBytes, streamWindowBytes });
+    super(socket, { asServer: false, windowBytes: connectionWindowBytes, streamWindowBytes, trailerLimits });
     this.events = events;
     socket.on("error", ({ code }: NodeJS.ErrnoException) => this.onSocketError(code));
     socket.on("end", () => this.endFor(this.closedFault()));
@@ -203,23 +202,8 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
     return !this.isOver;
   }
 
-  private onTrailers(
-    stream: NativeWireStream,
-    endStream: boolean,
-    bytes: Buffer,
-    start: number,
-    end: number,
-  ): boolean {
-    const fields = new TrailerFields(trailerLimits);
-    if (!this.decode(bytes, start, end, fields)) return false;
-    const trailers = fields.finish();
-    if (!endStream || trailers === undefined) return this.refuse(stream, "invalid response trailers");
-    stream.remoteEnded = true;
-    if (!stream.onTrailers(trailers.length === 0 ? undefined : trailers)) {
-      return this.blame(stream, errorCode.protocolError);
-    }
-    if (stream.localEnded) this.close(stream);
-    return !this.isOver;
+  protected override onBadTrailers(stream: NativeWireStream): boolean {
+    return this.refuse(stream, "invalid response trailers");
   }
 
   /** Resets a stream whose response is malformed (RFC 9113 8.1.1). */

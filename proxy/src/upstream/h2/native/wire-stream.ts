@@ -142,12 +142,8 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     return true;
   }
 
-  onRemoteEnd(): boolean {
-    return this.onTrailers(undefined);
-  }
-
   /** The response has come to its end. False: it is malformed. */
-  onTrailers(trailers: HeaderList | undefined): boolean {
+  onRemoteEnd(trailers: HeaderList | undefined): boolean {
     if (this.length !== undefined && this.receivedBytes !== this.length) {
       return this.isWrong("response body shorter than declared");
     }
