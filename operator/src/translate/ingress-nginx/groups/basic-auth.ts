@@ -12,6 +12,7 @@ import { authRealm, authSecret, authSecretType, authType } from "../annotations/
 import { isExempt } from "../exempt-paths.ts";
 import type { NginxReader } from "../reader.ts";
 import type { Group, GroupContext } from "./group.ts";
+import { reportPartners } from "./partners.ts";
 
 export const basicAuth: Group = (read, context) => {
   const { ingress, nginx, cannotProtect, noEffect } = context;
@@ -22,10 +23,7 @@ export const basicAuth: Group = (read, context) => {
     if (read.sourceOf(authSecret) === "annotation") {
       noEffect(authSecret, `without ${authType.name} no client is asked for a password`, "error");
     }
-    for (const partner of [authRealm, authSecretType]) {
-      if (read.sourceOf(partner) === "annotation")
-        noEffect(partner, `has no effect without ${authType.name}`);
-    }
+    reportPartners([authRealm, authSecretType], `has no effect without ${authType.name}`, read, context);
     return {};
   }
   if (type === "digest") {

@@ -13,6 +13,7 @@ import {
 } from "../annotations/client-certificates.ts";
 import { readClientCertificates } from "../client-certificates.ts";
 import type { Group } from "./group.ts";
+import { reportPartners } from "./partners.ts";
 
 const partners = [
   ...[authTlsVerifyClient, authTlsVerifyDepth, authTlsPassCertificateToUpstream],
@@ -22,15 +23,13 @@ const partners = [
 const ownKey = annotationKey(authTls.annotations.authTlsSecret);
 
 export const clientCertificates: Group = (read, context) => {
-  const { ingress, isWritten, noEffect } = context;
+  const { ingress, isWritten } = context;
   // The annotation of this gateway is about handshakes, and wins.
   if (Object.hasOwn(ingress.metadata.annotations ?? {}, ownKey)) return {};
   const rules = readClientCertificates(read, context, isWritten, context);
   if (rules === undefined) {
     if (isWritten(authTlsSecret)) return {};
-    for (const partner of partners) {
-      if (read.sourceOf(partner) === "annotation") noEffect(partner, "has no effect without auth-tls-secret");
-    }
+    reportPartners(partners, "has no effect without auth-tls-secret", read, context);
     return {};
   }
   const clients = clientRulesOf(refOf(ingress), rules);

@@ -11,6 +11,7 @@ import {
   enableCors,
 } from "../annotations/cors.ts";
 import type { Group, GroupContext } from "./group.ts";
+import { reportPartners } from "./partners.ts";
 
 const details = [
   corsAllowOrigin,
@@ -23,10 +24,7 @@ const details = [
 
 export const cors: Group = (read, context) => {
   if (read(enableCors) !== true) {
-    for (const annotation of details) {
-      if (read.sourceOf(annotation) !== "annotation") continue;
-      context.noEffect(annotation, 'has no effect without enable-cors: "true"');
-    }
+    reportPartners(details, 'has no effect without enable-cors: "true"', read, context);
     return {};
   }
   const { allowed, refused } = read(corsAllowOrigin) ?? { allowed: [], refused: [] };

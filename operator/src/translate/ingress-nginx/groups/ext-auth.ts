@@ -31,8 +31,8 @@ import { backendsOf, backendOfPath, type PathBackend } from "../path-backends.ts
 import { readCacheTimes } from "../cache-times.ts";
 import { readConfigMapFields } from "../config-map-fields.ts";
 import { isExempt } from "../exempt-paths.ts";
-import type { NginxReader } from "../reader.ts";
 import type { Group, GroupContext } from "./group.ts";
+import { reportPartners } from "./partners.ts";
 
 /** As the read timeout of ingress-nginx. */
 const timeoutMs = 60_000;
@@ -48,10 +48,10 @@ export const extAuth: Group = (read, context) => {
   const isGlobal = read.sourceOf(authUrl) === "config";
   if (url === undefined || (isGlobal && read(enableGlobalAuth) === false)) {
     // An `auth-url` that cannot be read has closed the paths already.
-    if (!isWritten(authUrl)) reportPartners(read, context, "has no effect without auth-url");
+    if (!isWritten(authUrl)) reportPartners(partners, "has no effect without auth-url", read, context);
     return {};
   }
-  if (isGlobal) reportPartners(read, context, "has no effect beside global-auth-url");
+  if (isGlobal) reportPartners(partners, "has no effect beside global-auth-url", read, context);
   const setting: Setting = (annotation) => {
     if (isGlobal) return (nginx.config.defaults.get(annotation.name) ?? annotation.builtIn) as never;
     const source = read.sourceOf(annotation);
@@ -71,12 +71,6 @@ export const extAuth: Group = (read, context) => {
 
 /** The value of an annotation that belongs to the URL: to that of the ConfigMap only others of the ConfigMap do. */
 type Setting = <T>(annotation: NginxAnnotation<T>) => T | undefined;
-
-function reportPartners(read: NginxReader, { noEffect }: GroupContext, why: string): void {
-  for (const partner of partners) {
-    if (read.sourceOf(partner) === "annotation") noEffect(partner, why);
-  }
-}
 
 /** Closes the paths, for a result that is not there. */
 const refuseWith =

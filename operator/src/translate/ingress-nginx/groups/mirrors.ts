@@ -16,6 +16,7 @@ import { findAuthService, splitUrl, type UrlParts } from "../auth-target.ts";
 import { backendOfPath, backendsOf, type PathBackend } from "../path-backends.ts";
 import type { NginxReader } from "../reader.ts";
 import type { Group, GroupContext } from "./group.ts";
+import { reportPartners } from "./partners.ts";
 
 type Mirror = MirrorTarget[number];
 type MirrorUrl = NonNullable<Mirror["url"]>;
@@ -24,11 +25,7 @@ type MirrorUrl = NonNullable<Mirror["url"]>;
 export const mirrors: Group = (read, context) => {
   const url = read(mirrorTarget);
   if (url === undefined) {
-    for (const annotation of [mirrorHost, mirrorRequestBody]) {
-      if (read.sourceOf(annotation) === "annotation") {
-        context.noEffect(annotation, "has no effect without mirror-target");
-      }
-    }
+    reportPartners([mirrorHost, mirrorRequestBody], "has no effect without mirror-target", read, context);
     return {};
   }
   const found = new Map<string, Mirror>();

@@ -16,6 +16,7 @@ import {
 } from "../annotations/balancing.ts";
 import type { NginxReader } from "../reader.ts";
 import type { Group, GroupContext, NginxPath } from "./group.ts";
+import { reportPartners } from "./partners.ts";
 
 const ofCookie = [
   affinityMode,
@@ -32,11 +33,7 @@ const ofCookie = [
 
 export const sessions: Group = (read, context) => {
   if (read(affinity) !== "cookie") {
-    for (const annotation of ofCookie) {
-      if (read.sourceOf(annotation) === "annotation") {
-        context.noEffect(annotation, "has no effect without affinity: cookie");
-      }
-    }
+    reportPartners(ofCookie, "has no effect without affinity: cookie", read, context);
     return {};
   }
   const cookie = readCookie(read, context);
