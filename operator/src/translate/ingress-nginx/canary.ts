@@ -18,7 +18,7 @@ import {
   canaryWeightTotal,
 } from "./annotations/canary.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
-import type { NginxClass } from "./class.ts";
+import { nginxKey, type NginxClass } from "./class.ts";
 import type { NginxReader } from "./reader.ts";
 import { readValue } from "./value.ts";
 
@@ -48,7 +48,7 @@ export type CanaryClaim = {
 
 /** Whether an Ingress is a canary, whose `spec.tls` is ignored. */
 export function isCanary({ metadata }: ObjectOf<"Ingress">, { settings }: NginxClass): boolean {
-  const raw = metadata.annotations?.[`${settings.annotationsPrefix}/${canary.name}`];
+  const raw = metadata.annotations?.[nginxKey(canary, settings)];
   const value = raw === undefined ? undefined : readValue(canary, raw);
   return value?.ok === true && value.value;
 }

@@ -58,6 +58,19 @@ export function nginxName(
   return isOurs ? key.slice(annotationsPrefix.length + 1) : undefined;
 }
 
+/** The key of an annotation of ingress-nginx. */
+export const nginxKey = (
+  { name }: Pick<NginxAnnotation, "name">,
+  { annotationsPrefix }: Pick<IngressNginxSettings, "annotationsPrefix">,
+): string => `${annotationsPrefix}/${name}`;
+
+/** Whether an Ingress has the annotation with a value that is not blank, be it one that cannot be read. */
+export const isWritten = (
+  annotation: Pick<NginxAnnotation, "name">,
+  { metadata }: ObjectOf<"Ingress">,
+  { settings }: Pick<NginxClass, "settings">,
+): boolean => (metadata.annotations?.[nginxKey(annotation, settings)] ?? "").trim() !== "";
+
 /** The defaults for annotations of ingress-nginx that the parameters of a class hold. */
 export function readNginxDefaults(
   parameters: ObjectOf<"SvcIngressClassParameters">,

@@ -20,7 +20,7 @@ import {
   authTlsVerifyDepth,
 } from "./annotations/client-certificates.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
-import type { NginxClass } from "./class.ts";
+import { isWritten as isWrittenOn, nginxKey, type NginxClass } from "./class.ts";
 import { openNginxAnnotations, type ClosingFinding, type NginxReader } from "./reader.ts";
 
 type Named = Pick<NginxAnnotation, "name">;
@@ -99,8 +99,7 @@ export function readNginxAuthTls(
   view: View,
 ): AuthTls | undefined {
   const { annotations = {}, namespace } = ingress.metadata;
-  const prefix = nginx.settings.annotationsPrefix;
-  const key = `${prefix}/${authTlsSecret.name}`;
+  const key = nginxKey(authTlsSecret, nginx.settings);
   const ownKey = annotationKey(authTls.annotations.authTlsSecret);
   if (Object.hasOwn(annotations, ownKey)) return undefined;
   if (!Object.hasOwn(annotations, key) && !nginx.defaults.has(authTlsSecret.name)) return undefined;
@@ -112,6 +111,10 @@ export function readNginxAuthTls(
     ofClass: new Set(),
     hasFeature: () => false,
   });
-  const isWritten = ({ name }: Named): boolean => (annotations[`${prefix}/${name}`] ?? "").trim() !== "";
-  return readClientCertificates(read, { ...view, namespace }, isWritten, silent);
+  return readClientCertificates(
+    read,
+    { ...view, namespace },
+    (annotation) => isWrittenOn(annotation, ingress, nginx),
+    silent,
+  );
 }

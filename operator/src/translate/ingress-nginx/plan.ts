@@ -26,7 +26,7 @@ import {
 import { expandRewriteTarget } from "../ingress/rewrite-target.ts";
 import { readAuthTls } from "../ingress/tls.ts";
 import { readCanary, type CanaryClaim, type CanaryRule } from "./canary.ts";
-import type { NginxClass } from "./class.ts";
+import { isWritten, type NginxClass } from "./class.ts";
 import { slugOfAnnotation } from "../features/index.ts";
 import { groups } from "./groups/index.ts";
 import type { GroupContext, GroupOutput, NginxPath } from "./groups/group.ts";
@@ -184,8 +184,7 @@ function collectOutputs(
     nginx,
     allowExternalName,
     httpsPublicPort,
-    isWritten: ({ name }) =>
-      (ingress.metadata.annotations?.[`${nginx.settings.annotationsPrefix}/${name}`] ?? "").trim() !== "",
+    isWritten: (annotation) => isWritten(annotation, ingress, nginx),
     lastResort,
     close: say.close,
     cannotProtect: say.cannotProtect,

@@ -20,7 +20,7 @@ import { invalidAnnotationEvent, notServed } from "../events.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
 import { formerAnnotation, nginxAnnotations, similarAnnotation } from "./annotations/index.ts";
-import { nginxName, type NginxClass } from "./class.ts";
+import { nginxKey, nginxName, type NginxClass } from "./class.ts";
 import type { NginxReport, Outcome, Verdict } from "./report.ts";
 import { isClosing, readValue } from "./value.ts";
 
@@ -111,8 +111,8 @@ export function openNginxAnnotations(
 
   const { written, others } = collect(ingress.metadata.annotations ?? {}, nginx);
   /** The key of the annotation that a name was read from. */
-  const keyOf = ({ name }: Named): string =>
-    written.get(name)?.key ?? `${nginx.settings.annotationsPrefix}/${name}`;
+  const keyOf = (annotation: Named): string =>
+    written.get(annotation.name)?.key ?? nginxKey(annotation, nginx.settings);
   const judge = (key: string, outcome: Outcome, text: string): void => {
     verdicts.set(key, { key, outcome, text });
   };

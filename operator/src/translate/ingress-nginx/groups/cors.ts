@@ -10,6 +10,7 @@ import {
   corsMaxAge,
   enableCors,
 } from "../annotations/cors.ts";
+import { nginxKey } from "../class.ts";
 import type { Group, GroupContext } from "./group.ts";
 import { reportPartners } from "./partners.ts";
 
@@ -46,8 +47,7 @@ export const cors: Group = (read, context) => {
 
 /** A list of blanks is no list of all origins, although it would count as absent elsewhere. */
 function isBlankOf({ ingress, nginx }: GroupContext): boolean {
-  const key = `${nginx.settings.annotationsPrefix}/${corsAllowOrigin.name}`;
-  const raw = ingress.metadata.annotations?.[key];
+  const raw = ingress.metadata.annotations?.[nginxKey(corsAllowOrigin, nginx.settings)];
   return raw !== undefined && raw !== "" && raw.replaceAll(",", "").trim() === "";
 }
 
