@@ -11,6 +11,7 @@ import type {
   NearHost,
   RouteName,
 } from "./answer.ts";
+import { describeAnnotations } from "./annotations.ts";
 import { describeClients } from "./clients.ts";
 import type { ExplainedTls } from "./data-plane.ts";
 import type { ExplainedReply, ExplainedUpstreamRequest } from "./rehearse.ts";
@@ -37,6 +38,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     ["route", route === undefined ? [] : describeRoute(route)],
     ["filters", route === undefined ? [] : describeFilters(route.filters)],
     ["backend", route === undefined || needsNone(answer) ? [] : describeBackends(route)],
+    ["nginx", describeAnnotations(route?.annotations ?? [])],
     ["request", answer.upstream.flatMap((sent) => describeSent(sent, answer.upstream.length > 1))],
     ["result", [...describeResult(answer), ...describeHttp1(answer)]],
   ];

@@ -18,6 +18,7 @@ import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/changing-port-table.ts";
 import { l4TableKey } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
+import { explainAnnotations, type ExplainedAnnotation } from "./annotations.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";
 import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
 import { rehearse, type ExplainedReply, type ExplainedUpstreamRequest, type Rehearsal } from "./rehearse.ts";
@@ -70,6 +71,8 @@ export type ExplainedRoute = RouteName & {
   /** In the order in which they run. */
   readonly filters: readonly ExplainedFilter[];
   readonly backends: readonly ExplainedBackend[];
+  /** Those of the Ingress that ingress-nginx knows; absent: the source is not read as ingress-nginx reads it. */
+  readonly annotations?: readonly ExplainedAnnotation[];
 };
 
 export type ExplainedFilter = { readonly name: string; readonly settings: unknown };
@@ -176,6 +179,7 @@ export function answerRequest(
             host: matched?.table.host.host ?? "",
             filters: describeFilters(found.features),
             backends: describeBackends(found, folder),
+            ...annotationsOf(found, folder),
           },
         }),
     reply,
@@ -287,6 +291,11 @@ function createNamer(folder: TranslatedFolder): (route: Route) => RouteName {
     const place = placeOf(source);
     return { id, source, ...(place === undefined ? {} : { place }), match, isFallback: fallback === true };
   };
+}
+
+function annotationsOf({ source }: Route, folder: TranslatedFolder): Pick<ExplainedRoute, "annotations"> {
+  const annotations = explainAnnotations(source, folder);
+  return annotations === undefined ? {} : { annotations };
 }
 
 const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>

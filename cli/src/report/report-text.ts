@@ -3,7 +3,8 @@ import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/repo
 import type { Paint } from "../text/paint.ts";
 import { outcomes, type AnnotationReport, type AnnotationRow } from "./annotation-report.ts";
 
-const words: Readonly<Record<Outcome, string>> = {
+/** The outcomes for people. */
+export const outcomeWords: Readonly<Record<Outcome, string>> = {
   served: "served",
   "no-effect": "no effect",
   differently: "differs",
@@ -11,7 +12,7 @@ const words: Readonly<Record<Outcome, string>> = {
 };
 
 const wordOf = ({ outcome, accepted }: AnnotationRow): string =>
-  accepted === true ? "accepted" : words[outcome];
+  accepted === true ? "accepted" : outcomeWords[outcome];
 
 /** By Ingress, with the worst last in the summary. */
 export function formatAnnotationReport(report: AnnotationReport, paint: Paint): string {
@@ -35,7 +36,7 @@ function paintOutcome({ outcome, accepted }: AnnotationRow, text: string, paint:
 }
 
 function summaryOf({ summary }: AnnotationReport): string {
-  const counts = outcomes.map((outcome) => `${summary[outcome]} ${words[outcome]}`);
+  const counts = outcomes.map((outcome) => `${summary[outcome]} ${outcomeWords[outcome]}`);
   const accepted = summary.accepted === 0 ? "" : ` (${summary.accepted} accepted)`;
   const ingresses = summary.ingresses === 1 ? "1 Ingress" : `${summary.ingresses} Ingresses`;
   const annotations = summary.annotations === 1 ? "1 annotation" : `${summary.annotations} annotations`;

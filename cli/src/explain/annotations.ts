@@ -1,0 +1,31 @@
+/** What becomes of the annotations of ingress-nginx on the Ingress that a route comes from. See docs/cli.md, "explain". */
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
+import { outcomeWords } from "../report/report-text.ts";
+import type { TranslatedFolder } from "../translate-folder.ts";
+
+/** Like a row of `report`. */
+export type ExplainedAnnotation = {
+  readonly annotation: string;
+  readonly outcome: Outcome;
+  /** The difference, why there is nothing to do, or what happens instead; empty for `served`. */
+  readonly text: string;
+};
+
+/** Undefined for a source that is not read as ingress-nginx reads it. */
+export function explainAnnotations(
+  source: Route["source"],
+  { translation }: TranslatedFolder,
+): readonly ExplainedAnnotation[] | undefined {
+  const name = formatRef(source);
+  const report = translation.nginxReports.find(({ object }) => formatRef(object) === name);
+  return report?.verdicts.map(({ key, outcome, text }) => ({ annotation: key, outcome, text }));
+}
+
+/** A line for each, followed by its text. */
+export const describeAnnotations = (annotations: readonly ExplainedAnnotation[]): readonly string[] =>
+  annotations.flatMap(({ annotation, outcome, text }) => [
+    `${outcomeWords[outcome].padEnd(9)} ${annotation}`,
+    ...(text === "" ? [] : [`  ${text}`]),
+  ]);
