@@ -7,39 +7,15 @@ import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/messa
 import { relayedResponseTrailers } from "../message/trailers.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
 import { awake } from "../timing/awake-clock.ts";
-import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
+import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
-import type { PipelineDependencies } from "./dependencies.ts";
-import type { OutgoingBody } from "./outgoing-body.ts";
+import type { AttemptOwner } from "./attempt-owner.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import { UpstreamGaps } from "./upstream-gaps.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
-
-/** The request that attempts belong to. */
-export type AttemptOwner = {
-  readonly exchange: Exchange;
-  readonly deps: PipelineDependencies;
-  /** The body of the request, ready to be sent; null when it has none. */
-  readonly body: OutgoingBody | null;
-  /** Set on routes with retries: may answer a failure with another attempt. */
-  readonly retries: RetryDecision | undefined;
-  /** Answers the client in place of a response that begins with this head, where an error page does; true when it has. */
-  intercepts(head: ResponseHead): boolean;
-  /** Answers the client when no upstream does. */
-  reply(reply: LocalReply): void;
-};
-
-/** Decides whether another attempt follows a failed one, which is then discarded. */
-export type RetryDecision = {
-  afterResponse(head: ResponseHead): boolean;
-  afterError(error: UpstreamError): boolean;
-  afterTimeout(): boolean;
-  /** A response is on its way to the client, so this attempt is the last. */
-  settle(): void;
-};
 
 /**
  * One try to have a request answered by one endpoint: sends the request, relays the response, and turns failures

@@ -2,7 +2,8 @@ import type { ErrorPagePlan } from "../exchange/filter.ts";
 import { dropFields, firstField, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
-import { Attempt, type AttemptOwner } from "./attempt.ts";
+import type { AttemptOwner } from "./attempt-owner.ts";
+import { Attempt } from "./attempt.ts";
 
 /** The longest waits for a page, so that a client never waits long for the news of a failure. */
 const timeouts = { readTimeoutMs: 10_000, readGapMs: 10_000 };

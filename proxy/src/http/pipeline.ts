@@ -8,18 +8,20 @@ import { firstField } from "../message/fields.ts";
 import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
 import type { RequestBody, RequestHead, ResponseHead } from "../message/message.ts";
 import { relayedTrailers } from "../message/trailers.ts";
-import { isOverspent } from "../routing/regex-budget.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
-import type { DemandedRules } from "../tls/client-validation.ts";
-import type { AccessRecord } from "../telemetry/access-line.ts";
+import { isOverspent } from "../routing/regex-budget.ts";
 import { awake } from "../timing/awake-clock.ts";
+import type { DemandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { Attempt, type AttemptOwner } from "./attempt.ts";
+import type { AttemptOwner } from "./attempt-owner.ts";
+import { Attempt } from "./attempt.ts";
 import { addClientCertificate, isUnproven, refusalByRequest } from "./client-certificate.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
 import { describeFailure, ErrorPage } from "./error-page.ts";
 import type { RequestHandler } from "./front.ts";
 import { OutgoingBody } from "./outgoing-body.ts";
+import { recordRequest } from "./record-request.ts";
+import { malformed, methodNotAllowed, misdirected, noRoute, tooLongToMatch } from "./refusals.ts";
 import {
   addForwardingFields,
   fieldsToMatch,
@@ -32,8 +34,6 @@ import { Retries } from "./retries.ts";
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
 const maxOwnVias = 10;
 
-const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
-
 /**
  * Takes a request from its parsed head to the end of its response. The order of steps is the order of
  * docs/architecture.md, "The life of a request".
@@ -44,30 +44,6 @@ export function createPipeline(dependencies: PipelineDependencies): RequestHandl
     new Request(exchange, dependencies).run(head);
   };
 }
-
-/** The reply to methods that no backend gets. CONNECT is checked before Host, since its target is no path. */
-const methodNotAllowed: LocalReply = {
-  status: 405,
-  headers: ["Allow", allowedMethods],
-  error: "method not allowed",
-  close: true,
-};
-
-const malformed = {
-  address: { status: 400, error: "malformed host or target", close: true },
-  target: { status: 400, error: "malformed path", close: true },
-} as const satisfies Readonly<Record<string, LocalReply>>;
-
-const noRoute: LocalReply = { status: 404, error: "no route" };
-
-/** The reply when the lookup cost too much: which route the request would take is unknown (docs/routing.md, "Regular expressions"). */
-const tooLongToMatch: LocalReply = { status: 414, error: "request too long for regex matching" };
-
-/** The client repeats such a request over another connection (RFC 9110 15.5.20). */
-const misdirected = {
-  listener: { status: 421, error: "host belongs to another listener than the connection" },
-  client: { status: 421, error: "connection lacks the client certificate that the host requires" },
-} as const satisfies Readonly<Record<string, LocalReply>>;
 
 class Request implements ExchangeOwner, AttemptOwner {
   readonly exchange: Exchange;
@@ -395,36 +371,12 @@ class Request implements ExchangeOwner, AttemptOwner {
     exchange.finish();
   }
 
-  /** The one place where a request is counted and logged. */
   onFinish(): void {
     const { exchange, deps } = this;
     deps.active.delete(exchange);
     this.body?.close();
     exchange.gaps?.stop();
     exchange.held?.release();
-    const durationMs = performance.now() - exchange.startedAtMs;
-    const { route, connection, client } = exchange;
-    const requestMetrics =
-      exchange.routeMetrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");
-    requestMetrics.count(exchange.method, exchange.status);
-    requestMetrics.observe(durationMs / 1000);
-    if (exchange.upstreamConnection !== undefined)
-      deps.upstreamConnections[exchange.upstreamConnection].inc();
-    if (!deps.accessLog.enabled || route?.accessLog === false) return;
-    const record: AccessRecord = {
-      host: exchange.authority,
-      method: exchange.method,
-      path: exchange.matchedPath,
-      pattern: route?.pattern ?? "/",
-      status: exchange.status,
-      routeId: route?.id ?? "",
-      upstream: exchange.upstreamService,
-      upstreamAddr: exchange.upstreamAddress,
-      durationMs: Math.round(durationMs),
-      bytesSent: client.bytesSent + exchange.tunnelBytesSent,
-      clientIp: exchange.clientIp,
-      attempts: exchange.attempts,
-    };
-    deps.accessLog.write(exchange.error === "" ? record : { ...record, error: exchange.error });
+    recordRequest(exchange, deps);
   }
 }

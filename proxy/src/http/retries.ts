@@ -7,7 +7,8 @@ import type { ResponseHead } from "../message/message.ts";
 import { isIdempotent } from "../message/methods.ts";
 import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { UpstreamEndpoint } from "../upstream/upstream.ts";
-import { Attempt, type AttemptOwner, type RetryDecision } from "./attempt.ts";
+import type { AttemptOwner, RetryDecision } from "./attempt-owner.ts";
+import { Attempt } from "./attempt.ts";
 
 /** Why a request is sent again: the label of `svc_proxy_upstream_retries_total`. */
 type Condition = "connect-failure" | "timeout" | "5xx" | "http-code" | "grpc-code";

@@ -1,0 +1,27 @@
+import type { LocalReply } from "../message/local-reply.ts";
+
+const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/** The reply to methods that no backend gets. CONNECT is checked before Host, since its target is no path. */
+export const methodNotAllowed: LocalReply = {
+  status: 405,
+  headers: ["Allow", allowedMethods],
+  error: "method not allowed",
+  close: true,
+};
+
+export const malformed = {
+  address: { status: 400, error: "malformed host or target", close: true },
+  target: { status: 400, error: "malformed path", close: true },
+} as const satisfies Readonly<Record<string, LocalReply>>;
+
+export const noRoute: LocalReply = { status: 404, error: "no route" };
+
+/** The reply when the lookup cost too much: which route the request would take is unknown (docs/routing.md, "Regular expressions"). */
+export const tooLongToMatch: LocalReply = { status: 414, error: "request too long for regex matching" };
+
+/** The client repeats such a request over another connection (RFC 9110 15.5.20). */
+export const misdirected = {
+  listener: { status: 421, error: "host belongs to another listener than the connection" },
+  client: { status: 421, error: "connection lacks the client certificate that the host requires" },
+} as const satisfies Readonly<Record<string, LocalReply>>;
