@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { send, type Reply, type SendOptions } from "../support/client.ts";
-import { coversFilters } from "../support/covers.ts";
+import { covers, coversFilters } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { gateway, httpRoute, needGatewayApi, to } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
+import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
@@ -121,5 +122,56 @@ describe("cors", () => {
       return answer.status !== 200 && answer;
     });
     expect(grants(broken)).to.deep.equal({ "allow-origin": "*" });
+  });
+});
+
+describe("cors of an Ingress", () => {
+  const sandbox = useSandbox("cors-ingress");
+  covers(
+    "cors-allow-origins",
+    "cors-allow-methods",
+    "cors-allow-headers",
+    "cors-allow-credentials",
+    "cors-expose-headers",
+    "cors-max-age",
+  );
+  const host = "cors-ingress.e2e.example";
+  const page = "https://app.example.com";
+
+  before(async () => {
+    await deployEcho(sandbox, { replicas: 1 });
+    const annotations = {
+      "cors-allow-origins": `${page}, https://*.example.org`,
+      "cors-allow-methods": "GET, PUT",
+      "cors-allow-headers": "X-A",
+      "cors-allow-credentials": "true",
+      "cors-expose-headers": "Echo-Backend",
+      "cors-max-age": "1m",
+    };
+    await sandbox.apply(ingress({ name: "echo", host, annotations, paths: [{ service: "echo" }] }));
+    await until("the Ingress to be served", async () => (await send({ host })).status === 200);
+  });
+
+  it("CORS annotations answer the preflight of an allowed origin, and grant it the response", async () => {
+    const asked = { "access-control-request-method": "PUT", "access-control-request-headers": "x-a" };
+    const answer = await send({ host, method: "OPTIONS", headers: { origin: page, ...asked } });
+    expect(answer.status).to.equal(204);
+    expect(answer.headers).to.include({
+      "access-control-allow-origin": page,
+      "access-control-allow-methods": "GET, PUT",
+      "access-control-allow-headers": "X-A",
+      "access-control-max-age": "60",
+    });
+    expect((await send({ host, headers: { origin: page } })).headers).to.include({
+      "access-control-allow-origin": page,
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": "Echo-Backend",
+    });
+  });
+
+  it("CORS annotations grant nothing to another origin", async () => {
+    const reply = await send({ host, headers: { origin: "https://evil.example" } });
+    expect(reply.status).to.equal(200);
+    expect(reply.headers).to.not.have.property("access-control-allow-origin");
   });
 });

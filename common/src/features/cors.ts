@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { defineFeature } from "./definition.ts";
+import { booleanForm, parseBoolean } from "../values/boolean.ts";
+import { shown } from "../values/clip.ts";
+import { durationForm, parseDuration } from "../values/duration.ts";
+import { isToken, parseHeaderName } from "../values/header-name.ts";
+import { splitCsv } from "../values/list.ts";
+import { parseOriginPattern } from "../values/origin.ts";
+import { ok, problem, type Result } from "../values/result.ts";
+import { defineAnnotation, defineTranslatedFeature, type Warn } from "./definition.ts";
 
 /**
  * Which pages of other origins may read the responses of a route (Fetch, "HTTP-CORS protocol"; GEP-1767). `*` in a list
@@ -26,10 +33,136 @@ export const corsSchema = z.object({
 
 export type Cors = Readonly<z.infer<typeof corsSchema>>;
 
-/** Set by filters of HTTPRoutes only. */
-export const cors = defineFeature({
+/** How long browsers remember the answer to a preflight unless a route says (GEP-1767), in seconds. */
+export const defaultCorsMaxAgeSeconds = 5;
+
+/** As many entries may a list have, as in the filter of an HTTPRoute. */
+const maxEntries = 64;
+
+function parseList(
+  text: string,
+  expected: string,
+  parseItem: (item: string) => Result<string>,
+): Result<readonly string[]> {
+  const items = splitCsv(text);
+  if (items.length === 0) return problem("the list is empty", expected);
+  if (items.length > maxEntries)
+    return problem(`the list has ${items.length} entries`, `at most ${maxEntries}`);
+  for (const item of items) {
+    const read = parseItem(item);
+    if (!read.ok) return read;
+  }
+  return ok(items);
+}
+
+const originsExpected = 'origins such as "https://a.example.com" or "https://*.example.com", or "*"';
+
+/** An entry that is no origin is left out with a warning; a list of such entries only is a mistake. */
+function parseOrigins(text: string, warn: Warn): Result<readonly string[]> {
+  const items = parseList(text, originsExpected, ok);
+  if (!items.ok) return items;
+  const refused = items.value.filter((item) => item !== "*" && !parseOriginPattern(item).ok);
+  const [first = ""] = refused;
+  const what = `${JSON.stringify(shown(first))} is not an origin`;
+  if (refused.length === items.value.length) return problem(what, originsExpected);
+  if (refused.length > 0) {
+    const which = refused.length === 1 ? what : `${what}, and neither are ${refused.length - 1} more`;
+    warn(`${which}, expected ${originsExpected}; only the other origins are allowed`, "event");
+  }
+  return ok(items.value.filter((item) => !refused.includes(item)));
+}
+
+const methodsExpected = 'methods in capital letters such as "GET, PUT", or "*"';
+
+/** Methods are compared with case (RFC 9110 section 9.1), so that one in small letters would allow nothing. */
+const parseMethod = (item: string): Result<string> =>
+  isToken(item) && item.length <= 64 && item === item.toUpperCase()
+    ? ok(item)
+    : problem(`${JSON.stringify(shown(item))} is not a method`, methodsExpected);
+
+const namesExpected = 'names of header fields such as "Content-Type, X-Api-Key", or "*"';
+
+const parseNames = (text: string): Result<readonly string[]> =>
+  parseList(text, namesExpected, parseHeaderName);
+
+/** Reads a duration as whole seconds, rounded down. */
+function parseMaxAge(text: string): Result<number> {
+  const duration = parseDuration(text);
+  return duration.ok ? ok(Math.floor(duration.value / 1000)) : duration;
+}
+
+/** The origins turn the feature on; the other annotations are details of it. */
+export const cors = defineTranslatedFeature({
   slug: "cors",
   schema: corsSchema,
-  annotations: {},
-  fromAnnotations: () => undefined,
+  annotations: {
+    allowOrigins: defineAnnotation({
+      name: "cors-allow-origins",
+      type: "csv",
+      builtIn: "no CORS",
+      gatewayApi: "`CORS` `allowOrigins`",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the gateway answers no preflights and sets no CORS headers",
+      doc: "Origins whose pages may read responses: `https://a.example.com`, `https://*.example.com`, or `*` for all. Turns CORS on.",
+      parse: parseOrigins,
+    }),
+    allowMethods: defineAnnotation({
+      name: "cors-allow-methods",
+      type: "csv",
+      builtIn: "those that need no permission",
+      gatewayApi: "`CORS` `allowMethods`",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "only methods that need no permission are allowed",
+      doc: "Methods that pages may use besides GET, HEAD and POST, in capital letters; `*` for all.",
+      parse: (text) => parseList(text, methodsExpected, parseMethod),
+    }),
+    allowHeaders: defineAnnotation({
+      name: "cors-allow-headers",
+      type: "csv",
+      builtIn: "those that need no permission",
+      gatewayApi: "`CORS` `allowHeaders`",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "only request headers that need no permission are allowed",
+      doc: "Names of request headers that pages may send; `*` for all.",
+      parse: parseNames,
+    }),
+    allowCredentials: defineAnnotation({
+      name: "cors-allow-credentials",
+      type: "boolean",
+      form: booleanForm,
+      builtIn: "false",
+      gatewayApi: "`CORS` `allowCredentials`",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "requests with credentials are not allowed",
+      doc: "Whether pages may send cookies and other credentials, and read the responses.",
+      parse: parseBoolean,
+    }),
+    exposeHeaders: defineAnnotation({
+      name: "cors-expose-headers",
+      type: "csv",
+      builtIn: "those that need no permission",
+      gatewayApi: "`CORS` `exposeHeaders`",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "no response headers are exposed",
+      doc: "Names of response headers that pages may read; `*` for all.",
+      parse: parseNames,
+    }),
+    maxAge: defineAnnotation({
+      name: "cors-max-age",
+      type: "duration",
+      form: durationForm,
+      builtIn: `${defaultCorsMaxAgeSeconds}s`,
+      gatewayApi: "`CORS` `maxAge`",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: `browsers remember preflights for ${defaultCorsMaxAgeSeconds} seconds`,
+      doc: "How long browsers remember the answer to a preflight, in whole seconds; `0` for not at all.",
+      parse: parseMaxAge,
+    }),
+  },
 });

@@ -108,6 +108,12 @@ const classDefaults: Readonly<Record<string, string>> = {
   "response-header-set": "X-Set: by the class",
   "response-header-add": "X-Add: by the class",
   "response-header-remove": "X-Internal",
+  "cors-allow-origins": "https://a.example",
+  "cors-allow-methods": "PUT",
+  "cors-allow-headers": "X-A",
+  "cors-allow-credentials": "true",
+  "cors-expose-headers": "X-B",
+  "cors-max-age": "7s",
   "redirect-scheme": "https",
   "redirect-hostname": "other.example.com",
   "redirect-port": "8443",
@@ -124,10 +130,17 @@ const classDefaults: Readonly<Record<string, string>> = {
   "path-normalize": "merge-slashes",
 };
 
+const corsOn: Annotations = { "ingress.svc-labs.dev/cors-allow-origins": "https://a.example" };
+
 /** What else the Ingress says, without which a default has no effect. */
 const companions: Readonly<Record<string, Annotations>> = {
   "forwarded-for-header": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
   "forwarded-for-trusted-cidrs": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
+  "cors-allow-methods": corsOn,
+  "cors-allow-headers": corsOn,
+  "cors-allow-credentials": corsOn,
+  "cors-expose-headers": corsOn,
+  "cors-max-age": corsOn,
   "redirect-status-code": { "ingress.svc-labs.dev/redirect-hostname": "b.example.com" },
   "ssl-redirect-code": { "ingress.svc-labs.dev/ssl-redirect": "true" },
 };

@@ -5,6 +5,7 @@ import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
 import { translateAuthJwt } from "./auth-jwt.ts";
 import { translateCompression } from "./compression.ts";
 import type { FeatureContext } from "./context.ts";
+import { translateCors } from "./cors.ts";
 import { translateErrorPages } from "./error-pages.ts";
 import { translateExtAuth } from "./ext-auth.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
@@ -29,6 +30,7 @@ const translators: {
   "auth-basic-secret": translateAuthBasicSecret,
   "auth-jwt": translateAuthJwt,
   compression: translateCompression,
+  cors: translateCors,
   "error-pages": translateErrorPages,
   "ext-auth": translateExtAuth,
   "ip-access-control": translateIpAccessControl,

@@ -1,13 +1,10 @@
 /** The filter CORS of a rule. See docs/features/cors.md. */
-import type { Cors } from "@svc-gateway/common/features/cors.ts";
+import { defaultCorsMaxAgeSeconds, type Cors } from "@svc-gateway/common/features/cors.ts";
 import { parseOriginPattern } from "@svc-gateway/common/values/origin.ts";
 import type { HTTPRouteRuleFilterCors as Written } from "../../../api/generated/httproute.ts";
 import { describeProblem } from "../../diagnostics/define-finding.ts";
 import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { FilterContext } from "./filter-context.ts";
-
-/** How long browsers remember the answer to a preflight unless the filter says (GEP-1767). */
-const defaultMaxAgeSeconds = 5;
 
 /** A CORS filter. Without origins nothing is allowed; one that is none allows nothing, and a finding says so. */
 export function readCors(written: Written = {}, { place, findings }: FilterContext): Cors {
@@ -25,6 +22,6 @@ export function readCors(written: Written = {}, { place, findings }: FilterConte
     allowMethods: written.allowMethods ?? [],
     allowHeaders: written.allowHeaders ?? [],
     exposeHeaders: written.exposeHeaders ?? [],
-    maxAgeSeconds: written.maxAge ?? defaultMaxAgeSeconds,
+    maxAgeSeconds: written.maxAge ?? defaultCorsMaxAgeSeconds,
   };
 }
