@@ -237,7 +237,7 @@ export const controllerMetrics = {
   ),
   snapshotBytes: gauge(
     "svc_controller_snapshot_bytes",
-    "Approximate size of a namespace's routes and of the certificates of its Gateways in the snapshot of a scope (shared, or namespace/name of a dedicated Gateway), before anything is left out. Only the ten largest namespaces; the empty namespace is everything besides routes: certificates, endpoints, fetched and inline key sets, and the rest.",
+    "Approximate size of a namespace's routes and of the certificates of its Gateways in the snapshot of a scope (shared, or namespace/name of a dedicated Gateway), before anything is left out. Only the ten largest namespaces; the empty namespace is everything else: certificates of Ingresses, endpoints, TLS settings for backends, fetched and inline key sets, and the rest.",
     { scope: open, namespace: open },
   ),
   unprotectedPaths: gauge(

@@ -18,16 +18,16 @@ const maxNamespaces = 10;
 const nearLimit = 0.8;
 
 /**
- * Reports the sizes of snapshots: the largest namespaces of each scope, everything besides routes under the empty name,
- * and the health check from 80 percent of the limit on. See docs/routing.md, "Size".
+ * Reports the sizes of snapshots: the largest namespaces of each scope, everything besides routes and certificates of
+ * Gateways under the empty name, and the health check from 80 percent of the limit on. See docs/routing.md, "Size".
  */
 export function createSizeReport({
   metrics: { snapshotBytes },
   watchHealth,
   maxScopeBytes,
-}: SizeReportOptions): (translation: Pick<Translation, "sizes" | "scopes">) => void {
+}: SizeReportOptions): (translation: Pick<Translation, "sizes" | "certificateBytes" | "scopes">) => void {
   let reported = new Set<string>();
-  return ({ sizes, scopes }) => {
+  return ({ sizes, certificateBytes, scopes }) => {
     const present = new Set<string>();
     const report = (scope: string, namespace: string, bytes: number): void => {
       present.add(seriesOf(scope, namespace));
@@ -41,7 +41,8 @@ export function createSizeReport({
       ),
     ]);
     let isNear = false;
-    for (const [scope, other] of others) {
+    for (const [scope, besides] of others) {
+      const other = Math.max(0, besides - (certificateBytes.get(scope) ?? 0));
       const namespaces = sizes.get(scope) ?? [];
       for (const { namespace, bytes } of namespaces.slice(0, maxNamespaces)) report(scope, namespace, bytes);
       report(scope, "", other);
@@ -59,6 +60,10 @@ export function createSizeReport({
 /** Names of scopes and namespaces hold no spaces. */
 const seriesOf = (scope: string, namespace: string): string => `${scope} ${namespace}`;
 
-/** In characters: all but a few of these resources are ASCII. */
+/**
+ * In characters: all but a few of these resources are ASCII. What a Gateway shows to backends is counted for its namespace.
+ */
 const bytesBesidesRoutes = (resources: readonly Resource[]): number =>
-  resources.reduce((sum, { key, body }) => (key.startsWith("route|") ? sum : sum + body.length), 0);
+  resources.reduce((sum, { key, body }) => (isOfNamespace(key) ? sum : sum + body.length), 0);
+
+const isOfNamespace = (key: string): boolean => key.startsWith("route|") || key.startsWith("backendcert|");

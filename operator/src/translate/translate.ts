@@ -9,6 +9,7 @@ import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
 import type { ObjectOf } from "../api/kinds.ts";
+import { nameOf, refOf } from "../api/object.ts";
 import type { World } from "../world.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { createOwnPortFinder } from "./backends/own-port-services.ts";
@@ -21,6 +22,7 @@ import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./cr
 import { createEndpointEvents, findingEvents } from "./finding-events.ts";
 import type { DesiredEvent } from "./finding.ts";
 import { reuseUnlessChanged } from "./gateway/reuse.ts";
+import { offeredCertificateBytes } from "./gateway/scopes/offered-certificates.ts";
 import { createGatewayTranslator, noGateways } from "./gateway/translator.ts";
 import { memo } from "./incremental/memo.ts";
 import { createIngressTranslator, ingressListenersOf, noIngresses } from "./ingress/translator.ts";
@@ -35,6 +37,7 @@ import type { TranslateSettings } from "./settings.ts";
 import { createPortMerger } from "./shared-ports.ts";
 import { certificatesTooLarge, leftOutFindings, sizeEvents } from "./size/findings.ts";
 import { createSizeLedger } from "./size/ledger.ts";
+import { sharedScope } from "./size/object-size.ts";
 import { createTakenHostFinder } from "./taken-hosts.ts";
 import type { Translation } from "./translation.ts";
 import { createWorldFilter } from "./watched-namespaces.ts";
@@ -197,6 +200,12 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...endpointEvents(ingress.hosts, endpoints.sets),
       ]),
       sizes: ledger.sizes(),
+      certificateBytes: new Map([
+        [sharedScope, offeredCertificateBytes(gateway.shared)],
+        ...gateway.dedicated.map(
+          (scope) => [nameOf(refOf(scope.of.gateway)), offeredCertificateBytes(scope)] as const,
+        ),
+      ]),
       ownPorts,
       wantedKeySets: wantedKeySets(keySetRefs),
       ingresses: ingress.ingresses,

@@ -37,6 +37,8 @@ export type Translation = {
    * something is left out.
    */
   readonly sizes: ReadonlyMap<string, readonly NamespaceSize[]>;
+  /** How much of the resources of ports, by scope, are certificates that `sizes` counts for their Gateways. */
+  readonly certificateBytes: ReadonlyMap<string, number>;
   /** The ports of the gateway itself, and the Services that lead to them: what proxies must not connect to. */
   readonly ownPorts: OwnPorts;
   /** Key sets to be fetched for the next translations: URL to the time between fetches, in milliseconds. */
