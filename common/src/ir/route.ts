@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { pathLevelSchema, type PathLevel } from "../features/path-normalize.ts";
 import { routeFeaturesSchema, type RouteFeatures } from "../features/registry.ts";
+import { balancingSchema, type Balancing } from "./balancing.ts";
 import { clientRulesSchema, type ClientRules } from "./client-certificate.ts";
 import { routeMatchSchema, type RouteMatch } from "./match.ts";
 import { sessionAffinitySchema, type SessionAffinity } from "./session-affinity.ts";
@@ -23,6 +24,8 @@ export const backendSchema = z.object({
   secureEndpoints: z.string().optional(),
   /** The session affinity of the route does not apply to it. */
   unbound: z.literal(true).optional(),
+  /** Absent: the policy of the Service decides. */
+  balancing: balancingSchema.optional(),
   features: routeFeaturesSchema.optional(),
 });
 
@@ -98,7 +101,8 @@ export const hostRoutesSchema = z.object({
   routes: z.array(routeSchema),
 });
 
-export type Backend = Readonly<Omit<z.infer<typeof backendSchema>, "features">> & {
+export type Backend = Readonly<Omit<z.infer<typeof backendSchema>, "features" | "balancing">> & {
+  readonly balancing?: Balancing | undefined;
   readonly features?: RouteFeatures | undefined;
 };
 export type Route = Readonly<

@@ -1,8 +1,9 @@
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { TemplateRequest } from "../routing/request-template.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
-import type { PickRequest, Upstream } from "../upstream/upstream.ts";
+import type { PickRequest, RequestBalancing, Upstream } from "../upstream/upstream.ts";
 import type { Filter } from "./filter.ts";
 import type { RouteQuery } from "./route-query.ts";
 
@@ -39,6 +40,12 @@ export type PickBackend = (request: BackendRequest) => CompiledBackend;
 /** What the choice of a backend may look at; an Exchange is one. */
 export type BackendRequest = PickRequest & Pick<RouteQuery, "host" | "method">;
 
+/** The balancing of a route with what puts its key together, once per request; undefined: it hashes nothing. */
+export type CompiledBalancing = {
+  readonly balancing: RequestBalancing;
+  readonly keyOf: ((request: TemplateRequest) => string) | undefined;
+};
+
 /** A backend that requests can be sent to; `upstream` is always the present one. */
 export type CompiledUpstream = {
   readonly kind: "upstream";
@@ -46,6 +53,8 @@ export type CompiledUpstream = {
   readonly filters: readonly Filter[];
   /** The session affinity of the route does not apply to it. */
   readonly unbound?: boolean;
+  /** How the route chooses among its endpoints; undefined: as the policy of its Service says. */
+  readonly balancing?: CompiledBalancing | undefined;
   /** Each request gets a connection of its own. */
   readonly closes?: boolean;
   /** The backend of requests that came over TLS; undefined: the same one. */

@@ -12,6 +12,7 @@ import type {
 } from "../message/message.ts";
 import { newRequestId } from "../message/request-id.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
+import type { RequestBalancing } from "../upstream/upstream.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -98,6 +99,9 @@ export class Exchange {
 
   /** How the session of the request is kept at its endpoint, where the route says so. */
   affinity: SessionAffinity | undefined = undefined;
+  /** How the endpoint of the chosen backend is selected, and the text that is hashed for it, where the route says so. */
+  balancing: RequestBalancing | undefined = undefined;
+  hashKey = "";
   /** The chosen backend wants a connection for this request only. */
   closesUpstream = false;
   /** Changes what the upstream has written into fields of its response, before anything is added to them. */

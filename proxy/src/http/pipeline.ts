@@ -253,6 +253,9 @@ class Request implements ExchangeOwner, AttemptOwner {
     const backend = (exchange.secure ? picked.whenSecure : undefined) ?? picked;
     exchange.closesUpstream = backend.closes === true;
     if (backend.unbound === true) exchange.affinity = undefined;
+    const { balancing } = backend;
+    exchange.balancing = balancing?.balancing;
+    if (balancing?.keyOf !== undefined) exchange.hashKey = balancing.keyOf(exchange);
     exchange.backendFilters = backend.filters;
     for (const filter of backend.filters) {
       const verdict = filter.onRequest?.(exchange);
@@ -271,6 +274,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       exchange.errorPages = undefined;
     }
     exchange.backendFilters = [];
+    exchange.balancing = undefined;
     this.forwardTo({
       kind: "upstream",
       get upstream() {

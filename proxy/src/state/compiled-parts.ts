@@ -4,6 +4,7 @@ import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts
 import type {
   BackendRequest,
   CompiledBackend,
+  CompiledBalancing,
   CompiledRoute,
   CompiledUpstream,
   PickBackend,
@@ -80,6 +81,7 @@ export class ServedUpstream implements CompiledUpstream {
   readonly filters: readonly Filter[];
   readonly closes: boolean;
   readonly unbound: boolean;
+  readonly balancing: CompiledBalancing | undefined;
   readonly whenSecure: CompiledUpstream | undefined;
   private readonly current: () => Upstream;
 
@@ -89,6 +91,7 @@ export class ServedUpstream implements CompiledUpstream {
     options: {
       readonly closes?: boolean | undefined;
       readonly unbound?: boolean | undefined;
+      readonly balancing?: CompiledBalancing | undefined;
       readonly whenSecure?: CompiledUpstream | undefined;
     } = {},
   ) {
@@ -96,6 +99,7 @@ export class ServedUpstream implements CompiledUpstream {
     this.filters = filters;
     this.closes = options.closes === true;
     this.unbound = options.unbound === true;
+    this.balancing = options.balancing;
     this.whenSecure = options.whenSecure;
   }
 

@@ -7,6 +7,7 @@ import { compileFilters } from "../filters/compile.ts";
 import type { FilterEnvironment } from "../filters/environment.ts";
 import { compileListenerFilters } from "../filters/listener-filters.ts";
 import { withDefaultTimeout } from "../filters/timeouts.ts";
+import { compileBalancing } from "../routing/compile-balancing.ts";
 import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { ServedRoute, ServedUpstream, type RequestMetricsSource } from "./compiled-parts.ts";
@@ -82,19 +83,23 @@ class PartCompiler {
 
   /** A backend that names no endpoint set answers its share with its status, or with 500. */
   private backend(backend: Backend): CompiledBackend {
-    const { endpoints, secureEndpoints, status, protocol, features, closes, unbound } = backend;
+    const { endpoints, secureEndpoints, status, protocol, features, closes, unbound, balancing } = backend;
     if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
     const create = (): ServedUpstream => {
       const filters = this.filters(features);
+      const options = { closes, unbound, balancing: balancing && compileBalancing(balancing) };
       const upstreamOf = (name: string): (() => Upstream) => this.environment.upstreamOf(name, protocol);
       const whenSecure =
         secureEndpoints === undefined
           ? undefined
-          : new ServedUpstream(upstreamOf(secureEndpoints), filters, { closes, unbound });
-      return new ServedUpstream(upstreamOf(endpoints), filters, { closes, unbound, whenSecure });
+          : new ServedUpstream(upstreamOf(secureEndpoints), filters, options);
+      return new ServedUpstream(upstreamOf(endpoints), filters, { ...options, whenSecure });
     };
     if (features !== undefined) return create();
-    const key = [protocol, endpoints, secureEndpoints ?? "", String(closes), String(unbound)].join(" ");
+    const key = [
+      ...[protocol, endpoints, secureEndpoints ?? "", String(closes), String(unbound)],
+      balancing === undefined ? "" : JSON.stringify(balancing),
+    ].join(" ");
     return remember(this.upstreams, key, create);
   }
 

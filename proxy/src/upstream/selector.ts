@@ -14,8 +14,8 @@ export type SelectorParts = {
   /** The cookie of the policy of the Service, for routes that have none of their own. */
   readonly cookie: CookieRules | undefined;
   readonly breakers: UpstreamBreakers | undefined;
-  /** The algorithm uses the load and latency of endpoints. */
-  readonly needsLoad: boolean;
+  /** Whether an algorithm uses the load and latency of endpoints: that of the Service, or of a route. */
+  readonly needsLoad: () => boolean;
 };
 
 type Endpoints = ReadonlySet<UpstreamEndpoint>;
@@ -69,7 +69,7 @@ export class Selector {
     admission: Admission | undefined,
     setCookie: string | undefined,
   ): Selection {
-    const { needsLoad } = this.parts;
+    const needsLoad = this.parts.needsLoad();
     const watch =
       needsLoad || admission !== undefined
         ? new EndpointWatch(needsLoad ? loadOf(endpoint) : undefined, admission)

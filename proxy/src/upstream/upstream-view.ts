@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BackendPolicy, CircuitBreaker } from "@svc-gateway/common/features/backend-policy.ts";
 import { joinedField } from "../message/fields.ts";
-import type { Balancer } from "./balancers/balancer.ts";
+import type { Balancer, Picker } from "./balancers/balancer.ts";
 import { createBalancer } from "./balancers/create-balancer.ts";
 import { createRendezvousPicker } from "./balancers/rendezvous.ts";
+import { RoutePickers } from "./balancers/route-pickers.ts";
 import { UpstreamBreakers, type BreakerEnvironment } from "./breaker/upstream-breakers.ts";
 import { Selector } from "./selector.ts";
 import { policyCookie, SessionCookies, type SessionKey } from "./session-cookie.ts";
@@ -27,12 +28,14 @@ export class UpstreamView {
   private readonly environment: ViewEnvironment;
   private policy: BackendPolicy = {};
   private balancer: Balancer;
+  private readonly ofRoutes: RoutePickers;
   private breakers: UpstreamBreakers | undefined = undefined;
 
   constructor(identity: Identity, environment: ViewEnvironment) {
     this.identity = identity;
     this.environment = environment;
     this.balancer = createBalancer(undefined, environment.random);
+    this.ofRoutes = new RoutePickers(environment.random);
   }
 
   /** The upstream as it is from now on. */
@@ -44,7 +47,18 @@ export class UpstreamView {
     this.breakers = this.updateBreakers(policy.circuitBreaker);
     this.breakers?.retain(new Set(endpoints));
     this.policy = policy;
-    const picker = this.balancer.update(endpoints);
+    const { ofRoutes } = this;
+    ofRoutes.update(endpoints);
+    const ofService = this.balancer.update(endpoints);
+    const picker: Picker = {
+      pick: (request, excluded) =>
+        (request.balancing === undefined ? ofService : ofRoutes.of(request.balancing)).pick(
+          request,
+          excluded,
+        ),
+    };
+    const usesLoad =
+      policy.loadBalancer?.algorithm === "least_conn" || policy.loadBalancer?.algorithm === "ewma";
     const { sessionPersistence: session } = policy;
     const selector = new Selector({
       picker,
@@ -55,7 +69,7 @@ export class UpstreamView {
       sessions: new SessionCookies(this.identity.service, environment.sessionKey, endpoints),
       cookie: session?.type === "cookie" ? policyCookie(session.name) : undefined,
       breakers: this.breakers,
-      needsLoad: policy.loadBalancer?.algorithm === "least_conn" || policy.loadBalancer?.algorithm === "ewma",
+      needsLoad: () => usesLoad || ofRoutes.needsLoad,
     });
     return {
       ...this.identity,

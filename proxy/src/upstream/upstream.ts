@@ -46,7 +46,16 @@ export type PickRequest = {
   readonly secure: boolean;
   /** The session affinity of the route; undefined: the policy of the Service decides. */
   readonly affinity?: SessionAffinity | undefined;
+  /** How the route chooses among endpoints; undefined: as the policy of the Service says. */
+  readonly balancing?: RequestBalancing | undefined;
+  /** The text that `balancing` hashes. */
+  readonly hashKey?: string;
 };
+
+/** The balancing of a route, whose key is put together before: `hashKey` of the request. */
+export type RequestBalancing =
+  | { readonly algorithm: "round_robin" | "least_conn" | "ewma" }
+  | { readonly algorithm: "hash"; readonly subset?: number | undefined };
 
 /**
  * A Service port as the data plane sees it: its endpoints and how to speak to them. Replaced when the endpoint set

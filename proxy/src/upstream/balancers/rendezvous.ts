@@ -19,8 +19,7 @@ export function createRendezvousPicker(
   endpoints: readonly UpstreamEndpoint[],
   otherwise: Picker,
 ): Picker {
-  const hashes = Int32Array.from(endpoints, ({ address }) => hashText(address, scoreSeed));
-  const choose = createChooser(endpoints, hashes);
+  const choose = createRendezvousChooser(endpoints);
   return {
     pick(request, excluded) {
       const key = keyOf(request);
@@ -39,8 +38,26 @@ type Chooser = (
   excluded: ReadonlySet<UpstreamEndpoint> | undefined,
 ) => UpstreamEndpoint | undefined;
 
-/** Costs one multiplication chain per endpoint and request; everything else is computed when the endpoints change. */
-function createChooser(endpoints: readonly UpstreamEndpoint[], hashes: Int32Array): Chooser {
+const hashesOf = (endpoints: readonly UpstreamEndpoint[]): Int32Array =>
+  Int32Array.from(endpoints, ({ address }) => hashText(address, scoreSeed));
+
+/** The scores of all endpoints for a key, in one array that the next key overwrites. */
+export function keyScores(endpoints: readonly UpstreamEndpoint[]): (key: string) => Int32Array {
+  const hashes = hashesOf(endpoints);
+  const scores = new Int32Array(hashes.length);
+  return (key) => {
+    const hash = hashText(key, scoreSeed);
+    for (let i = 0; i < hashes.length; i++) scores[i] = mix(hash ^ (hashes[i] as number));
+    return scores;
+  };
+}
+
+/**
+ * The endpoint of a key, among those that are not excluded. Costs one multiplication chain per endpoint and request;
+ * everything else is computed when the endpoints change.
+ */
+export function createRendezvousChooser(endpoints: readonly UpstreamEndpoint[]): Chooser {
+  const hashes = hashesOf(endpoints);
   return (key, excluded) => {
     const hash = hashText(key, scoreSeed);
     let best = -1;

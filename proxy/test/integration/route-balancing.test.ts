@@ -1,0 +1,93 @@
+import { expect } from "chai";
+import type { RequestTemplate } from "@svc-gateway/common/features/request-template.ts";
+import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { exchange, startGateway, startHttp, type Gateway, type HttpUpstream } from "./gateway.ts";
+
+const hashOf = (key: RequestTemplate, subset?: number): Balancing => ({
+  algorithm: "hash",
+  key,
+  ...(subset !== undefined && { subset }),
+});
+
+describe("balancing of routes, through the whole data plane", () => {
+  let upstreams: HttpUpstream[];
+  let gateway: Gateway;
+
+  /** Four backends that answer with their number, behind `/` with a balancing and `/turns` without one. */
+  async function start(balancing: Balancing): Promise<void> {
+    upstreams = await Promise.all(
+      Array.from({ length: 4 }, (_, index) =>
+        startHttp((_request, response) => void response.end(`#${index}`)),
+      ),
+    );
+    const plain: Route = {
+      id: "ingress/ns/plain:0.0",
+      source: { kind: "Ingress", namespace: "ns", name: "plain" },
+      match: { path: { type: "prefix", value: "/turns" } },
+      backends: [{ weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol: "http1" }],
+    };
+    const ports = upstreams.map(({ port }) => port);
+    gateway = await startGateway({ ports, backend: { balancing }, before: [plain] });
+  }
+  afterEach(async () => {
+    await gateway.close();
+    for (const upstream of upstreams) await upstream.close();
+  });
+
+  async function ask(path: string, fields = ""): Promise<string> {
+    const text = await exchange(
+      gateway.port,
+      `GET ${path} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n${fields}\r\n`,
+    );
+    return /#\d/.exec(text)?.[0] ?? "";
+  }
+  /** The backends of so many equal requests. */
+  async function answering(path: string, fields?: string, count = 12): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (let i = 0; i < count; i++) found.add(await ask(path, fields));
+    return found;
+  }
+
+  it("equal keys of several values go to one backend, others to all, and other routes go on in turn", async () => {
+    await start(hashOf([{ variable: "http", name: "x-tenant" }, "-", { variable: "request_uri" }]));
+    expect((await answering("/a?b=1", "X-Tenant: one\r\n")).size).to.equal(1);
+    const spread = new Set<string>();
+    for (let i = 0; i < 40; i++) spread.add(await ask("/a", `X-Tenant: t${i}\r\n`));
+    expect(spread.size).to.equal(4);
+    expect((await answering("/turns", "X-Tenant: one\r\n")).size).to.equal(4);
+  });
+
+  it("an empty key leads all requests to one backend, in any order of the endpoints", async () => {
+    await start(hashOf([{ variable: "http", name: "x-tenant" }]));
+    const before = await answering("/");
+    expect(before.size).to.equal(1);
+    const { plan } = gateway;
+    gateway.update({ ...plan, ports: plan.ports.toReversed() });
+    expect(await answering("/")).to.deep.equal(before);
+  });
+
+  it("equal keys go to as many backends as a subset has", async () => {
+    await start(hashOf([{ variable: "uri" }], 2));
+    expect((await answering("/a", "", 40)).size).to.equal(2);
+    const spread = new Set<string>();
+    for (let i = 0; i < 40; i++) spread.add(await ask(`/${i}`));
+    expect(spread.size).to.equal(4);
+  });
+
+  it("a route that hashes nothing has the algorithm that it names", async () => {
+    await start({ algorithm: "ewma" });
+    expect((await answering("/", "", 20)).size).to.be.greaterThan(1);
+  });
+
+  it("a retry of a hashed request goes to another backend", async () => {
+    await start(hashOf(["all"]));
+    const [by = ""] = await answering("/");
+    await upstreams[Number(by.slice(1))]?.close();
+    const { plan } = gateway;
+    gateway.update({ ...plan, features: { retry: { attempts: 2, codes: [] } } });
+    const after = await answering("/");
+    expect(after.size).to.equal(1);
+    expect(after).to.not.include(by);
+  });
+});
