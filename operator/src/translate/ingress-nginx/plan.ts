@@ -103,7 +103,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     return {
       ...nothingPlanned,
       endpointRefs: backends.endpointRefs,
-      canaries: canariesOf(parsed, rule, backends),
+      canaries: canariesOf(parsed, rule, backends, collected.outputs),
       diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
       events: annotations.events,
       nginx: { ...annotations.report(), unprotectedPaths: 0 },
@@ -229,8 +229,9 @@ const canariesOf = (
   parsed: ParsedIngress,
   rule: CanaryRule,
   { resolve, endpointRefs }: ReturnType<typeof createBackendResolver>,
+  outputs: readonly GroupOutput[],
 ): readonly CanaryClaim[] =>
-  parsed.paths.flatMap(({ host, written, pathType, rule: at, path, backend: reference }) =>
+  parsed.paths.flatMap(({ host, match, written, pathType, rule: at, path, backend: reference }) =>
     resolve(reference).map((backend) => ({
       host,
       owner: parsed.ref,
@@ -238,7 +239,14 @@ const canariesOf = (
       field: pathField(at, path),
       written,
       pathType,
-      backend,
+      backend: outputs.reduce(
+        (before, { ofCanary }) =>
+          ofCanary?.(before, {
+            ...{ host, match, written, pathType, backend: reference },
+            isDefaultBackend: false,
+          }) ?? before,
+        backend,
+      ),
       endpointRef: endpointRefs.find(({ name }) => name === backend.endpoints),
       rule,
     })),

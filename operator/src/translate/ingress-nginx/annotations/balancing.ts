@@ -19,9 +19,9 @@ export const loadBalance = declare({
   scope: "location",
   shownDefault: "`round_robin`",
   configKey: "load-balance",
-  served: "not-yet",
+  served: "served",
   meaning: "The algorithm that chooses endpoints.",
-  here: "As there; `ip_hash` and `least_conn`, which it no longer loads, are served.",
+  here: "As there; `ip_hash` and `least_conn`, which it no longer loads, are served; the other values set no algorithm, as there.",
   isNeutral: (value) => value === "round_robin",
 });
 
@@ -32,9 +32,9 @@ export const upstreamHashBy = declare({
   risk: "High",
   scope: "location",
   shownDefault: "none",
-  served: "not-yet",
+  served: "served",
   meaning: "The key by whose hash endpoints are chosen.",
-  here: "As there.",
+  here: "As there, for the paths of the Ingress instead of the Service port. An unknown variable leaves it out.",
 });
 
 export const upstreamHashBySubset = declare({
@@ -45,9 +45,9 @@ export const upstreamHashBySubset = declare({
   scope: "location",
   builtIn: false,
   shownDefault: "false",
-  served: "not-yet",
+  served: "served",
   meaning: "Whether the hash chooses a group of endpoints instead of one.",
-  here: "As there.",
+  here: "Each key has a group of its own, instead of one of a fixed number of groups.",
   isNeutral: (value) => !value,
 });
 
@@ -59,7 +59,7 @@ export const upstreamHashBySubsetSize = declare({
   scope: "location",
   builtIn: 3,
   shownDefault: "3",
-  served: "not-yet",
+  served: "served",
   meaning: "The endpoints of such a group; 0 counts as 3.",
   here: "As there.",
   isNeutral: (value) => value === 0 || value === 3,

@@ -88,6 +88,8 @@ export type GroupOutput = {
   readonly onHost?: (path: NginxPath, facts: HostFacts) => RouteFeatures | undefined;
   /** Changes each backend of a path. */
   readonly backend?: (backend: Backend, path: NginxPath) => Backend;
+  /** Changes each backend of a path of a canary, of whose annotations few count. */
+  readonly ofCanary?: (backend: Backend, path: NginxPath) => Backend;
   /** Changes the route of a path, after all features. */
   readonly route?: (route: Route, path: NginxPath) => Route;
   /** What a path is on a host with regular expressions. */

@@ -1,6 +1,7 @@
 /** The translations of all groups of annotations, in the order in which their features are joined: later ones win. */
 import { accessLog } from "./access-log.ts";
 import { addresses } from "./addresses.ts";
+import { balancing } from "./balancing.ts";
 import { backendProtocols } from "./backend-protocol.ts";
 import { bodySize } from "./body-size.ts";
 import { basicAuth } from "./basic-auth.ts";
@@ -50,6 +51,7 @@ export const groups: readonly Group[] = [
   backendProtocols,
   limits,
   sessions,
+  balancing,
   customHeadersGroup,
   accessLog,
   snippets,
