@@ -62,6 +62,7 @@ const ofGateways: { readonly [finding: Diagnostic["reason"]]: Reason } = {
 };
 
 const ofClasses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
+  ForeignController: "ForeignController",
   InternalError: "ParametersNotUsable",
   InvalidClassParameters: "ParametersNotUsable",
   ProtectionUnavailable: "ParametersNotUsable",

@@ -27,6 +27,7 @@ export type DesiredEvent = {
     | "RouteConflict"
     | "InvalidAnnotation"
     | "ForeignAnnotation"
+    | "ForeignController"
     | "InternalPortRemapped"
     | "InternalPortRangeExhausted"
     | "PodTemplateSanitized"

@@ -21,6 +21,7 @@ import { createCloser } from "./closures.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { createEndpointEvents, findingEvents } from "./finding-events.ts";
 import type { DesiredEvent } from "./finding.ts";
+import { createRunningIngressNginxFinder } from "./foreign/running-ingress-nginx.ts";
 import { reuseUnlessChanged } from "./gateway/reuse.ts";
 import { offeredCertificateBytes } from "./gateway/scopes/offered-certificates.ts";
 import { createGatewayTranslator, noGateways } from "./gateway/translator.ts";
@@ -49,6 +50,8 @@ type TranslateOptions = {
   readonly keySets?: FetchedKeySets;
   /** The ports at which pods of the gateway itself answer: no endpoint may be one, or lead there. None unless given. */
   readonly ownPorts?: OwnPorts;
+  /** The Leases that an ingress-nginx in the cluster renews, as `namespace/name`. None unless given. */
+  readonly ingressNginxLeases?: readonly string[];
   /** The key of session cookies (base64) where the world has no Secret with one. */
   readonly sessionKey?: string;
   /** The Secret with the fallback certificate where the world has none. */
@@ -101,6 +104,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const checkValidity = createValidityCheck();
   const findTakenHosts = createTakenHostFinder();
   const endpointEvents = createEndpointEvents();
+  const findRunningIngressNginx = createRunningIngressNginxFinder(settings);
 
   return (
     given,
@@ -109,6 +113,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       keySets: fetched = nothingFetched,
       sessionKey: givenKey,
       ownPorts: ofPods = noOwnPorts,
+      ingressNginxLeases = [],
       fallbackCertificate,
     },
   ) => {
@@ -157,6 +162,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     const outdated = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts.values, nowMs);
     const takenHosts = findTakenHosts(ingress.hosts, gateway.shared.hosts);
     const tooLarge = ledger.tooLarge();
+    const foreign = findRunningIngressNginx(world, ingressNginxLeases);
 
     // 8. Assemble the result.
     return {
@@ -187,6 +193,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         outdated,
         closed,
         takenHosts,
+        foreign,
       ),
       events: withoutRepeats([
         ...ingress.events,
@@ -197,6 +204,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...findingEvents(ingress.diagnostics),
         ...findingEvents(gateway.diagnostics),
         ...findingEvents(takenHosts),
+        ...findingEvents(foreign),
         ...endpointEvents(ingress.hosts, endpoints.sets),
       ]),
       sizes: ledger.sizes(),

@@ -128,6 +128,17 @@ export const configKeyIgnored = (place: Place, message: string): Diagnostic =>
 export const configMapNotFound = (place: Place, message: string): Diagnostic =>
   finding("error", "ConfigMapNotFound")(place, message);
 
+/** `leases` are those that ingress-nginx renews; `writesStatus`: this gateway writes the status of the class's Ingresses. */
+export const foreignController = (place: Place, leases: string, writesStatus: boolean): Diagnostic =>
+  finding("warning", "ForeignController")(
+    place,
+    `an ingress-nginx is running (it renews the Lease ${leases}) and may serve the Ingresses of the class as well; ${
+      writesStatus
+        ? "unless its --update-status is false, both write their status, and DNS records may change back and forth"
+        : "their status is left to it (--ingress-nginx-update-status)"
+    }`,
+  );
+
 /** Settings that protect less than they seem to. */
 export const riskyConfig = (place: Place, message: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(place, message);
