@@ -45,6 +45,8 @@ export type TableBuilderOptions = {
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
   /** The ports of the gateway's pods; undefined until they are known, and nothing is built before. */
   readonly ownPorts?: () => OwnPorts | undefined;
+  /** The Leases that an ingress-nginx in the cluster renews, as `namespace/name`. */
+  readonly ingressNginxLeases?: () => readonly string[];
   /** Hands the snapshots of all scopes to the discovery channel. */
   readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
   /** Called before anything is published, with the Gateways that have proxies of their own. */
@@ -102,6 +104,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
         nowMs: translatedMs,
         keySets: options.keySets.fetched,
         ownPorts,
+        ...(options.ingressNginxLeases && { ingressNginxLeases: options.ingressNginxLeases() }),
       });
       snapshots = buildSnapshots(translation.scopes, (scope) => [
         ...(options.addResources?.(world, scope) ?? []),

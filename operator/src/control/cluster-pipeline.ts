@@ -27,6 +27,10 @@ import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import { followGatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
+import {
+  followIngressNginxLeases,
+  noIngressNginxLeases,
+} from "../sources/kubernetes/ingress-nginx-leases.ts";
 import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import { followProvisionedObjects, nothingProvisioned } from "../sources/kubernetes/provisioned-objects.ts";
 import { fallbackSecret } from "../translate/ingress-nginx/fallback-certificate.ts";
@@ -100,6 +104,10 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const gatewayFields = hasGateways
     ? followGatewayFields({ client, fields: optionalFields, log, signal })
     : undefined;
+  const ingressNginx =
+    settings.disableIngress || settings.ingressNginxClasses.length === 0
+      ? noIngressNginxLeases
+      : followIngressNginxLeases({ client, namespaces: readNamespacesOf(settings), log, signal });
   const reconcilers = createReconcilers({
     client,
     installed: new Set(installed.keys()),
@@ -168,6 +176,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
         localPorts: ownPortsOf(settings),
       },
       ownPorts: () => options.ownPorts.current(),
+      ingressNginxLeases: ingressNginx.renewed,
       publish: options.publish,
       admit: options.admit,
       addResources: ticketKeys.resources,
@@ -197,8 +206,9 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const unsubscribe = [
     options.fleet.subscribe(() => leaderWork.onProxies()),
     options.ownPorts.subscribe(() => coalescer.markDirty()),
+    ingressNginx.subscribe(() => coalescer.markDirty()),
   ];
-  await Promise.all([source.done, provisioned?.done, nodes?.done, gatewayFields?.done]);
+  await Promise.all([source.done, provisioned?.done, nodes?.done, gatewayFields?.done, ingressNginx.done]);
   unsubscribe.forEach((end) => end());
   cancelCheck();
   keySets.stop();

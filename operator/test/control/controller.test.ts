@@ -15,6 +15,7 @@ import {
   hasAddress,
   ingressClasses,
   ingresses,
+  leases,
   pods,
   proxyService,
   publishedTrust,
@@ -141,6 +142,30 @@ describe("startController", () => {
     let after = "";
     const look = async (): Promise<void> => void (after = await routes());
     await until(() => (void look(), after.includes("10.0.0.9")), "the endpoint of a pod that is gone");
+  });
+
+  it("a class of a running ingress-nginx has an Event, and its Leases are read for no other classes", async () => {
+    const cluster = await useCluster();
+    cluster.put(ingressClasses, {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "IngressClass",
+      metadata: { name: "nginx" },
+      spec: { controller: "k8s.io/ingress-nginx" },
+    });
+    cluster.put(leases, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { name: "ingress-nginx-leader", namespace: "edge" },
+      spec: { holderIdentity: "ingress-nginx-0", renewTime: new Date().toISOString() },
+    });
+    const isOfNginx = (request: string): boolean => request.includes("/leases?fieldSelector");
+    const plain = await startReplica("ctl-0", { "ingress-class": "svc" });
+    await until(() => plain.isReady(), "readiness");
+    await plain.stop();
+    expect(cluster.requests.filter(isOfNginx)).to.deep.equal([]);
+    await startReplica("ctl-0", { "ingress-nginx-classes": "nginx" });
+    await until(() => eventsOf(cluster).length > 0, "the Event");
+    expect(eventsOf(cluster)[0]).to.match(/^ForeignController: .*edge\/ingress-nginx-leader/);
   });
 
   it("no part of any Secret is written to the log, at any level", async () => {
