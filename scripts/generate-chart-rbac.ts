@@ -62,15 +62,17 @@ export const rbacTemplate =
 ${(["cluster", "read", "served", "own"] as const).map(rulesTemplate).join("")}
 {{- $flags := .Values.controller.flags }}
 {{- $gatewayApi := ne (toString (get $flags "disable-gateway-api")) "true" }}
+{{- $ingress := ne (toString (get $flags "disable-ingress")) "true" }}
 {{- $noVips := and (hasKey $flags "shared-proxy-selector") (eq (toString (get $flags "shared-proxy-selector")) "") }}
 {{- $served := include "svc.servedNamespaces" . | fromJsonArray }}
 {{- $on := dict
-  "ingress" (ne (toString (get $flags "disable-ingress")) "true")
+  "ingress" $ingress
   "gatewayApi" $gatewayApi
   "vips" (and $gatewayApi (not $noVips))
   "dedicated" (and $gatewayApi .Values.dedicatedGateways.enabled)
   "adminAuth" .Values.adminAuth.controllers
   "namespaced" (gt (len $served) 0)
+  "ingressNginx" (and $ingress (ne (toString (get $flags "ingress-nginx-classes" | default "")) ""))
   "caSecret" (get $flags "discovery-ca-secret" | default "svc-discovery-ca")
 }}
 ${role("ClusterRole", everywhere, `${include("cluster")}\n  {{- if not $served }}\n${include("read")}\n${include("served")}\n  {{- end }}`)}

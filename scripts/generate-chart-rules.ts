@@ -6,9 +6,10 @@
 /**
  * When a rule is needed: `ingress` unless `disable-ingress`, `gatewayApi` unless `disable-gateway-api`, `vips` where Gateways
  * of the shared proxies have Services, `dedicated` where Gateways may have proxies of their own, `adminAuth` with
- * `adminAuth.controllers`, `namespaced` where `watch-namespace` is set.
+ * `adminAuth.controllers`, `namespaced` where `watch-namespace` is set, `ingressNginx` where `ingress-nginx-classes` names any.
  */
-export type Need = "always" | "ingress" | "gatewayApi" | "vips" | "dedicated" | "adminAuth" | "namespaced";
+export type Need =
+  "always" | "ingress" | "gatewayApi" | "vips" | "dedicated" | "adminAuth" | "namespaced" | "ingressNginx";
 
 /**
  * Where a rule holds: `cluster` for what is in no namespace; `read` in every namespace that is read, `served` in those whose
@@ -184,6 +185,15 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
     group: "ingress.svc-labs.dev",
     resources: ["svcingressclassparameters"],
     verbs: read,
+  },
+  {
+    place: "read",
+    need: "ingressNginx",
+    why: "Whether an ingress-nginx is running.",
+    group: "coordination.k8s.io",
+    resources: ["leases"],
+    verbs: ["list"],
+    names: ["ingress-nginx-leader", "ingress-controller-leader"],
   },
   {
     place: "served",

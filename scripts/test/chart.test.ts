@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
 import { definitionOf, kindNames } from "../../operator/src/api/kinds.ts";
 import { readinessTimes } from "../../operator/src/translate/gateway/dedicated/pod.ts";
+import { ingressNginxLeaseNames } from "../../operator/src/sources/kubernetes/ingress-nginx-leases.ts";
 import { provisionedKinds } from "../../operator/src/sources/kubernetes/provisioned-objects.ts";
 import { rulesOf, type Need, type Place, type Rule } from "../generate-chart-rules.ts";
 import { chartFlags } from "../generate-chart-schema.ts";
@@ -39,8 +40,18 @@ describe("the chart", () => {
       const all = grantsOf(rules);
       expect(new Set(all.filter((grant) => grant.endsWith(" watch")))).to.deep.equal(expected);
       expect(new Set(all.filter((grant) => grant.endsWith(" list")))).to.deep.equal(
-        new Set([...expected].map((grant) => grant.replace(/ watch$/, " list"))),
+        new Set([
+          ...[...expected].map((grant) => grant.replace(/ watch$/, " list")),
+          "coordination.k8s.io/leases list",
+        ]),
       );
+    });
+
+    it("of the Leases outside the own namespace, only those of ingress-nginx may be read, and only beside its classes", () => {
+      const leases = rules.filter(({ place, resources }) => place !== "own" && resources.includes("leases"));
+      expect(leases.map(({ need, verbs, names }) => ({ need, verbs, names }))).to.deep.equal([
+        { need: "ingressNginx", verbs: ["list"], names: [...ingressNginxLeaseNames] },
+      ]);
     });
 
     it("permissions are cluster-wide only for kinds without a namespace", () => {
@@ -182,6 +193,16 @@ describe("the chart", () => {
         "without Services of shared Gateways",
         ['controller.flags={"shared-proxy-selector":""}'],
         ["ingress", "gatewayApi", "dedicated"],
+      ],
+      [
+        "with classes of ingress-nginx",
+        ['controller.flags={"ingress-nginx-classes":"nginx"}'],
+        ["ingress", "gatewayApi", "vips", "dedicated", "ingressNginx"],
+      ],
+      [
+        "without classes of ingress-nginx",
+        ['controller.flags={"ingress-nginx-classes":""}'],
+        ["ingress", "gatewayApi", "vips", "dedicated"],
       ],
       [
         "with tokens asked for",
