@@ -66,6 +66,21 @@ describe("server-alias of ingress-nginx", () => {
     expect(ask("http://two.example/b")).to.deep.equal({ status: 404 });
   });
 
+  it("an alias of an Ingress with several hosts serves what the first host serves", async () => {
+    const { ask, codes } = await explainIngresses([
+      aliased("alias.example", { rules: { "b.example": ["Prefix /b"], "a.example": ["Prefix /a"] } }),
+      { name: "of-a", namespace: "other", host: "a.example", paths: ["Prefix /more"] },
+      { name: "of-b", namespace: "other", host: "b.example", paths: ["Prefix /less"] },
+    ]);
+    expect(ask("http://alias.example/a")).to.include({ target: "/a" });
+    expect(ask("http://alias.example/more")).to.include({ route: "other/of-a:0.0" });
+    for (const path of ["/b", "/less"]) {
+      expect(ask(`http://alias.example${path}`), path).to.deep.equal({ status: 404 });
+      expect(ask(`http://b.example${path}`), path).to.include({ target: path });
+    }
+    expect(codes).to.deep.equal([]);
+  });
+
   it("an alias of a host with regexes has the same order and app root", async () => {
     const annotations = { "server-alias": "alias.example", "use-regex": "true", "app-root": "/start" };
     const { ask } = await explainIngresses([{ annotations, paths: ["/Api.*", "/"] }]);
