@@ -147,7 +147,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
         portLabel: String(port),
         publicPorts: { gateway: publicPort(publicPorts.gateway), ingress: publicPort(publicPorts.ingress) },
         secure: isSecure,
-        table: watchTable(table, watch),
+        table: watchTable(table, isSecure, watch),
         draining: false,
       },
       tls: isSecure ? { serverName: asked.serverName, version: "TLSv1.3" } : undefined,
@@ -183,9 +183,10 @@ const describeHead = (
 };
 
 /**
- * The same table with filters whose results are recorded; client certificates were checked before (explain/clients.ts).
+ * The same table with filters whose results are recorded. Client certificates were checked before (explain/clients.ts), but for
+ * requests without TLS, which have none.
  */
-function watchTable(table: PortTable, watch: (filter: Filter) => Filter): PortTable {
+function watchTable(table: PortTable, isSecure: boolean, watch: (filter: Filter) => Filter): PortTable {
   return {
     pathLevel: (host) => table.pathLevel(host),
     filtersOf: (host) => table.filtersOf?.(host)?.map(watch),
@@ -196,7 +197,7 @@ function watchTable(table: PortTable, watch: (filter: Filter) => Filter): PortTa
         route &&
         (Object.create(route, {
           filters: { value: route.filters.map(watch) },
-          clients: { value: undefined },
+          ...(isSecure && { clients: { value: undefined } }),
         }) as CompiledRoute)
       );
     },
