@@ -132,6 +132,36 @@ describe("UpstreamView: algorithms", () => {
   });
 });
 
+describe("UpstreamView: balancing of routes", () => {
+  const leastLoaded = { balancing: { algorithm: "least_conn" } } as const;
+
+  it("a route with least_conn counts requests from its first one on, beside routes without a balancing", () => {
+    const fresh = endpointList(3, 100);
+    const upstream = harness().update({}, [...fresh]);
+    const held = [pick(upstream, leastLoaded), pick(upstream), pick(upstream)];
+    const loaded = new Set(held.map(({ endpoint }) => endpoint));
+    for (const endpoint of fresh) expect(loadOf(endpoint).inFlight > 0).to.equal(loaded.has(endpoint));
+    for (const selection of held) finish(selection, 200);
+    for (const endpoint of fresh) expect(loadOf(endpoint).inFlight).to.equal(0);
+  });
+
+  it("a session by header comes before the balancing of a route, and the balancing before the policy", () => {
+    const hashed = { balancing: { algorithm: "hash" }, hashKey: "k" } as const;
+    const upstream = harness().update({
+      loadBalancer: { algorithm: "round_robin" },
+      sessionPersistence: { type: "header", name: "x-session" },
+    });
+    const [byHash] = hosts(upstream, 1, hashed);
+    expect(new Set(hosts(upstream, 6, hashed))).to.deep.equal(new Set([byHash]));
+    const sessions = Array.from({ length: 30 }, (_, index) => ({
+      ...hashed,
+      headers: ["X-Session", `s${index}`],
+    }));
+    expect(new Set(sessions.flatMap((session) => hosts(upstream, 1, session))).size).to.equal(3);
+    expect(new Set(hosts(upstream, 6)).size).to.equal(3);
+  });
+});
+
 describe("UpstreamView: session persistence by cookie", () => {
   const policy: BackendPolicy = { sessionPersistence: { type: "cookie", name: "sid" } };
 
