@@ -66,7 +66,7 @@ function parseOrigins(text: string, warn: Warn): Result<readonly string[]> {
   const what = `${JSON.stringify(shown(first))} is not an origin`;
   if (refused.length === items.value.length) return problem(what, originsExpected);
   if (refused.length > 0) {
-    const which = refused.length === 1 ? what : `${what}, and neither are ${refused.length - 1} more`;
+    const which = refused.length === 1 ? what : `${what} (nor are ${refused.length - 1} more)`;
     warn(`${which}, expected ${originsExpected}; only the other origins are allowed`, "event");
   }
   return ok(items.value.filter((item) => !refused.includes(item)));
