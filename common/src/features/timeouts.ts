@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { durationForm, maxDurationMs, parseDuration } from "../values/duration.ts";
+import { enumForm, formProblem } from "../values/form.ts";
 import { ok, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 
@@ -38,6 +39,14 @@ export function parseTimeout(text: string): Result<number | undefined> {
   return duration.ok && duration.value === 0 ? ok(undefined) : duration;
 }
 
+const connectStatusForm = enumForm("a status for a connection that is not established", ["502", "504"]);
+
+function parseConnectStatus(text: string): Result<502 | 504> {
+  const status = text.trim();
+  if (status === "502") return ok(502);
+  return status === "504" ? ok(504) : formProblem(connectStatusForm, status);
+}
+
 export const timeouts = defineFeature({
   slug: "timeouts",
   schema: timeoutsSchema,
@@ -66,12 +75,64 @@ export const timeouts = defineFeature({
       doc: "Longest time for sending the whole request to the upstream; then 504.",
       parse: parseTimeout,
     }),
+    readGap: defineAnnotation({
+      name: "read-gap-timeout",
+      type: "duration",
+      form: durationForm,
+      builtIn: "the idle timeout of the proxy",
+      gatewayApi: "none",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the idle timeouts of the proxy apply",
+      doc: "Longest gap between two reads of the response, its beginning included, and longest idle time of an upgraded connection.",
+      parse: parseTimeout,
+    }),
+    sendGap: defineAnnotation({
+      name: "send-gap-timeout",
+      type: "duration",
+      form: durationForm,
+      builtIn: "no limit",
+      gatewayApi: "none",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "gaps in sending a request are not limited",
+      doc: "Longest time in which the upstream takes nothing of a request that waits to be sent; then 504.",
+      parse: parseTimeout,
+    }),
+    connect: defineAnnotation({
+      name: "connect-timeout",
+      type: "duration",
+      form: durationForm,
+      builtIn: "that of the Service, else of the proxy",
+      gatewayApi: "none",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the limit of the Service or of the proxy applies",
+      doc: "Longest time for opening a connection to the upstream, instead of the limit of the Service or the proxy.",
+      parse: parseTimeout,
+    }),
+    connectStatus: defineAnnotation({
+      name: "connect-timeout-status",
+      type: "integer",
+      form: connectStatusForm,
+      builtIn: "502",
+      gatewayApi: "none",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the status is 502",
+      doc: "Status when no connection is opened in time: 502 or 504; 502 when absent.",
+      parse: parseConnectStatus,
+    }),
   },
-  fromAnnotations: ({ readTimeout, sendTimeout }) =>
-    readTimeout === undefined && sendTimeout === undefined
-      ? undefined
-      : {
-          ...(readTimeout !== undefined && { readTimeoutMs: readTimeout }),
-          ...(sendTimeout !== undefined && { sendTimeoutMs: sendTimeout }),
-        },
+  fromAnnotations: ({ readTimeout, sendTimeout, readGap, sendGap, connect, connectStatus }) => {
+    const limits: Timeouts = {
+      ...(readTimeout !== undefined && { readTimeoutMs: readTimeout }),
+      ...(sendTimeout !== undefined && { sendTimeoutMs: sendTimeout }),
+      ...(connect !== undefined && { connectTimeoutMs: connect }),
+      ...(connectStatus === 504 && { connectTimeoutStatus: connectStatus }),
+      ...(readGap !== undefined && { readGapMs: readGap }),
+      ...(sendGap !== undefined && { sendGapMs: sendGap }),
+    };
+    return Object.keys(limits).length === 0 ? undefined : limits;
+  },
 });

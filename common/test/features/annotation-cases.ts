@@ -129,6 +129,17 @@ const corsNames: readonly AnnotationCase[] = [
 export const annotationCases: Readonly<Record<string, readonly AnnotationCase[]>> = {
   "read-timeout": durations,
   "send-timeout": durations,
+  "read-gap-timeout": durations,
+  "send-gap-timeout": durations,
+  "connect-timeout": durations,
+  "connect-timeout-status": [
+    ["502", "taken"],
+    [" 504 ", "taken"],
+    ["503", "malformed"],
+    ["0504", "malformed"],
+    ["timeout", "malformed"],
+    ["", "malformed"],
+  ],
   retry: references,
   "rewrite-target": [
     ["/app", "taken"],

@@ -25,12 +25,26 @@ describe("timeouts", () => {
   }
 
   it("timeouts: the feature has the limits that annotations set, and is off without any", () => {
-    const limits = (readTimeout?: number, sendTimeout?: number) => {
-      const values = { readTimeout, sendTimeout };
+    type Values = Parameters<typeof timeouts.fromAnnotations>[0];
+    const limits = (own: Partial<Values> = {}) => {
+      const values: Values = {
+        readTimeout: undefined,
+        sendTimeout: undefined,
+        readGap: undefined,
+        sendGap: undefined,
+        connect: undefined,
+        connectStatus: undefined,
+        ...own,
+      };
       return timeouts.fromAnnotations(values, () => values);
     };
-    expect(limits(1, 2)).to.deep.equal({ readTimeoutMs: 1, sendTimeoutMs: 2 });
-    expect(limits(undefined, 2)).to.deep.equal({ sendTimeoutMs: 2 });
+    expect(limits({ readTimeout: 1, sendTimeout: 2 })).to.deep.equal({ readTimeoutMs: 1, sendTimeoutMs: 2 });
+    expect(limits({ readGap: 3, sendGap: 4 })).to.deep.equal({ readGapMs: 3, sendGapMs: 4 });
+    expect(limits({ connect: 5, connectStatus: 504 })).to.deep.equal({
+      connectTimeoutMs: 5,
+      connectTimeoutStatus: 504,
+    });
+    expect(limits({ connectStatus: 502 })).to.equal(undefined);
     expect(limits()).to.equal(undefined);
   });
 });
