@@ -7,11 +7,19 @@ import { until } from "../support/until.ts";
 
 describe("redirect", () => {
   const sandbox = useSandbox("redirect");
-  covers("redirect-scheme", "redirect-hostname", "redirect-port", "redirect-path", "redirect-status-code");
+  covers(
+    "redirect-url",
+    "redirect-scheme",
+    "redirect-hostname",
+    "redirect-port",
+    "redirect-path",
+    "redirect-status-code",
+  );
   const hosts = {
     all: "all.redirect.e2e.example",
     hostname: "hostname.redirect.e2e.example",
     scheme: "scheme.redirect.e2e.example",
+    url: "url.redirect.e2e.example",
     status: "status.redirect.e2e.example",
   };
   const redirecting = (name: keyof typeof hosts, annotations: Readonly<Record<string, string>>): object =>
@@ -38,6 +46,10 @@ describe("redirect", () => {
         "ssl-redirect": "true",
         "ssl-redirect-code": "301",
       }),
+      redirecting("url", {
+        "redirect-url": "https://www.example.com/new?x=y",
+        "redirect-status-code": "308",
+      }),
       redirecting("status", { "redirect-status-code": "301" }),
     );
     for (const host of Object.values(hosts)) {
@@ -55,6 +67,10 @@ describe("redirect", () => {
 
   it("redirect: redirect-scheme takes precedence over ssl-redirect, and sets the default port", async () => {
     expect(await answerOf("scheme")).to.deep.equal([302, `https://${hosts.scheme}/a~b?c=d`, ""]);
+  });
+
+  it("redirect: redirect-url is the whole Location, without the query of the request", async () => {
+    expect(await answerOf("url")).to.deep.equal([308, "https://www.example.com/new?x=y", ""]);
   });
 
   it("redirect: a redirect-status-code alone does not redirect", async () => {

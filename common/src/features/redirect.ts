@@ -68,10 +68,35 @@ export function parseRedirectPath(text: string): Result<PathModifier> {
       );
 }
 
+const urlExpected =
+  'an absolute URL of http or https such as "https://www.example.com/new?a=b", other characters percent-encoded, without user and "$"';
+const urlForm = /^https?:\/\/(?![/?#])(?:[A-Za-z0-9\-._~:/?#[\]!&'()*+,;=@]|%[0-9A-Fa-f]{2})+$/i;
+const maxUrlLength = 2048;
+
+/** Reads the whole value of Location; variables are not filled in, so `$` is refused. */
+export function parseRedirectUrl(text: string): Result<string> {
+  const isUrl = text.length <= maxUrlLength && urlForm.test(text) && URL.canParse(text);
+  const parsed = isUrl ? new URL(text) : undefined;
+  return parsed === undefined || parsed.hostname === "" || /^[^/]*\/\/[^/?#]*@/.test(text)
+    ? problem(`${JSON.stringify(shown(text))} is not a URL to redirect to`, urlExpected)
+    : ok(text);
+}
+
 export const redirect = defineFeature({
   slug: "redirect",
   schema: redirectSchema,
   annotations: {
+    redirectUrl: defineAnnotation({
+      name: "redirect-url",
+      type: "string",
+      builtIn: "none",
+      gatewayApi: "none",
+      classDefault: false,
+      onInvalid: "ignore",
+      fallback: "the other redirect-* annotations apply",
+      doc: "Redirects to this whole URL, which takes precedence over the parts below; nothing of the request is added.",
+      parse: parseRedirectUrl,
+    }),
     redirectScheme: defineAnnotation({
       name: "redirect-scheme",
       type: "enum",
@@ -133,13 +158,15 @@ export const redirect = defineFeature({
   },
   // A status alone has no target, so there is no redirect.
   fromAnnotations: ({
+    redirectUrl: url,
     redirectScheme: scheme,
     redirectHostname: hostname,
     redirectPort: port,
     redirectPath: path,
     redirectStatusCode: statusCode = 302,
-  }) =>
-    scheme === undefined && hostname === undefined && port === undefined && path === undefined
+  }) => {
+    if (url !== undefined) return { url, statusCode };
+    return scheme === undefined && hostname === undefined && port === undefined && path === undefined
       ? undefined
       : {
           ...(scheme !== undefined && { scheme }),
@@ -147,5 +174,6 @@ export const redirect = defineFeature({
           ...(port !== undefined && { port }),
           ...(path !== undefined && { path }),
           statusCode,
-        },
+        };
+  },
 });

@@ -40,6 +40,7 @@ describe("redirect", () => {
 
   it("redirect: a status alone does not redirect, and the default status is 302", () => {
     const none = {
+      redirectUrl: undefined,
       redirectScheme: undefined,
       redirectHostname: undefined,
       redirectPort: undefined,
@@ -49,6 +50,10 @@ describe("redirect", () => {
     const to = (values: Partial<Parameters<typeof redirect.fromAnnotations>[0]>) =>
       redirect.fromAnnotations({ ...none, ...values }, () => none);
     expect(to({ redirectStatusCode: 308 })).to.equal(undefined);
+    expect(to({ redirectUrl: "https://b.example/x?y", redirectPort: 8443 })).to.deep.equal({
+      url: "https://b.example/x?y",
+      statusCode: 302,
+    });
     expect(to({ redirectPort: 8443 })).to.deep.equal({ port: 8443, statusCode: 302 });
     expect(to({ redirectScheme: "https", redirectStatusCode: 307 })).to.deep.equal({
       scheme: "https",
