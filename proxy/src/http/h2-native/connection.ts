@@ -121,7 +121,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     if (this.sender.waitingBytes > maxWaitingBytes) return this.onFlood("frame-flood");
     if (this.draining.isDue(nowMs)) this.finishDrain();
     if (this.graceEndsMs !== undefined && nowMs >= this.graceEndsMs) return this.endFlood();
-    if (this.endIfIdle(nowMs) || this.endIfPartial(nowMs)) return;
+    if (this.endIfUnacknowledged(nowMs) || this.endIfIdle(nowMs) || this.endIfPartial(nowMs)) return;
     this.creditPartlyTaken();
     for (const stream of streams.values()) {
       const exceeded = stream.sweep(nowMs, context.limits);
@@ -290,6 +290,16 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     }
     this.sender.output.flush();
     if (!socket.writableEnded) socket.end();
+  }
+
+  /** A client that speaks but never acknowledges the SETTINGS may not keep to them (RFC 9113 6.5.3). */
+  private endIfUnacknowledged(nowMs: number): boolean {
+    const { headerTimeoutMs } = this.context.limits;
+    if (this.settingsSinceMs === 0 || headerTimeoutMs === 0 || !this.hasSettings) return false;
+    if (nowMs - this.settingsSinceMs < headerTimeoutMs) return false;
+    this.report("settings-timeout");
+    this.end(errorCode.settingsTimeout);
+    return true;
   }
 
   /** Ends a connection without streams: after the header timeout before the first request, after the idle timeout later. */

@@ -10,6 +10,8 @@ export type Http2FrontEventReason =
   | "header-too-large"
   | "too-many-headers"
   | "header-timeout"
+  /** The SETTINGS of the proxy were not acknowledged in time. */
+  | "settings-timeout"
   | "body-timeout"
   | "idle-timeout"
   | "write-timeout"

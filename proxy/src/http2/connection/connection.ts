@@ -29,7 +29,8 @@ export abstract class Http2Connection<Stream extends Http2Stream>
   protected readonly block = new HeaderBlock();
   /** SETTINGS that the peer has not acknowledged: since when, in milliseconds of the awake clock; 0: none. */
   protected settingsSinceMs = 0;
-  private hasSettings = false;
+  /** The SETTINGS of the peer have come. */
+  protected hasSettings = false;
   /** Of the DATA frame that is being read. */
   private receiving: Stream | undefined = undefined;
   private hasContent = false;

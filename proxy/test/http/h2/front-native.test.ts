@@ -16,6 +16,7 @@ import { type FrontServer, readBody, reply, startFront, streamingHead, until } f
 
 const protocolError = 1;
 const flowControlError = 3;
+const settingsTimeout = 4;
 const enhanceYourCalm = 11;
 
 const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
@@ -36,6 +37,39 @@ describe("the native codec of HTTP/2", () => {
   afterEach(async () => {
     peer.close();
     await server.close();
+  });
+
+  it("a client that does not acknowledge SETTINGS within the header timeout gets SETTINGS_TIMEOUT, with or without requests", async () => {
+    await start(undefined, { headerTimeoutMs: 40, idleTimeoutMs: 60_000 });
+    const obedient = rawClient(server.port);
+    await obedient.ofType(frameTypes.settings);
+    obedient.send(frame(frameTypes.settings, flags.ack, 0), requestFrame(1, { end: true }));
+    await server.next();
+    const busy = rawClient(server.port);
+    busy.send(requestFrame(1, { end: true }));
+    const { client } = await server.next();
+    const closed = new Promise<string>((resolve) => (client.onClose = resolve));
+    expect(await clock.passing(peer.goawayCode())).to.equal(settingsTimeout);
+    expect(await clock.passing(busy.goawayCode())).to.equal(settingsTimeout);
+    await closed;
+    expect(server.events.map(({ reason }) => reason)).to.deep.equal(["settings-timeout", "settings-timeout"]);
+    const question = Buffer.from("obedient");
+    obedient.send(frame(frameTypes.ping, 0, 0, question));
+    await obedient.frame((f) => f.type === frameTypes.ping && f.payload.equals(question));
+    busy.close();
+    obedient.close();
+  });
+
+  it("a client that does not acknowledge SETTINGS is served where there is no header timeout", async () => {
+    await start(undefined, { headerTimeoutMs: 0, idleTimeoutMs: 1000 });
+    peer.send(requestFrame(1, { end: true }));
+    const { client } = await server.next();
+    const before = clock.looks();
+    clock.advance(600_000);
+    await until(() => clock.looks() > before + 1);
+    reply(client, "late");
+    await ended(1);
+    expect(contentOf(1)).to.equal("late");
   });
 
   let questions = 0;
@@ -263,6 +297,7 @@ describe("the native codec of HTTP/2", () => {
   ] as const) {
     it(`an incomplete ${what} closes the connection when the time for a head is over, other streams or not`, async () => {
       await start(undefined, { headerTimeoutMs: 5000, idleTimeoutMs: 200 });
+      peer.send(frame(frameTypes.settings, flags.ack, 0));
       peer.send(requestFrame(1, { end: true }));
       await server.next();
       peer.send(bytes);

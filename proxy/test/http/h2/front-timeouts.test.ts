@@ -3,7 +3,7 @@ import { connect as connectTcp } from "node:net";
 import { expect } from "chai";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
-import { frame, frameTypes, preface, rawClient, RawPeer, requestFrame, uint32 } from "./frames.ts";
+import { flags, frame, frameTypes, preface, rawClient, RawPeer, requestFrame, uint32 } from "./frames.ts";
 import {
   codecs,
   answerOf,
@@ -39,6 +39,10 @@ for (const codec of codecs) {
       partial.send(preface.subarray(0, 10));
       const idle = rawClient(server.port);
       const slow = rawClient(server.port);
+      for (const peer of [idle, slow]) {
+        await peer.ofType(frameTypes.settings);
+        peer.send(frame(frameTypes.settings, flags.ack, 0));
+      }
       slow.send(requestFrame(1, { end: true }).subarray(0, 20));
       for (const peer of [silent, partial, idle, slow]) {
         const code = await clock.passing(peer.goawayCode());
