@@ -26,8 +26,17 @@ const io: Io = {
   },
 };
 
+/** How long a reader may take to read the last output, in milliseconds; one that reads nothing must not keep the process. */
+const maxWriteMs = 5000;
+
 const written = (stream: NodeJS.WriteStream): Promise<void> =>
-  new Promise((resolve) => stream.write("", () => resolve()));
+  new Promise((resolve) => {
+    const limit = setTimeout(resolve, maxWriteMs);
+    stream.write("", () => {
+      clearTimeout(limit);
+      resolve();
+    });
+  });
 
 const exitCode = await runCommandLine(process.argv.slice(2), io);
 await Promise.all([written(process.stdout), written(process.stderr)]);

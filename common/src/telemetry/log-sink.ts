@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
 
 /** One or more whole lines, as text or as UTF-8. */
@@ -13,10 +14,14 @@ export type LogSink = {
   isCongested(): boolean;
   /**
    * Writes what is waiting, blocking: for the last moment of a process, which calls it by itself. Lines that are being
-   * written at that moment may come after later ones; a process that ends in order awaits `close` instead.
+   * written at that moment may come after later ones; a process that ends in order awaits `close` instead. Lines that a
+   * reader does not take in time are dropped and counted.
    */
   flushSync(): void;
-  /** Resolves when everything taken so far is written, or when the output is broken. */
+  /**
+   * Resolves when everything taken so far is written, when the output is broken, or when its reader takes nothing for a
+   * while: what it has not taken then is dropped and counted.
+   */
   close(): Promise<void>;
 };
 
@@ -29,6 +34,11 @@ export type LogOutput = Omit<LogSink, "write"> & {
 /** How much may wait for a slow reader of the log. */
 export const defaultMaxBufferedBytes = 8 * 1024 * 1024;
 
+/** How long an ending process waits for a reader that takes nothing, and at most for a slow one, in milliseconds. */
+export type EndLimits = { readonly stallMs: number; readonly totalMs: number };
+
+const defaultEndLimits: EndLimits = { stallMs: 2000, totalMs: 5000 };
+
 /**
  * A sink on a file descriptor (1 is standard output). Lines wait in memory while the descriptor is busy, up to
  * `maxBufferedBytes`; beyond that they are dropped and counted, so that a blocked reader costs log lines, never memory
@@ -37,32 +47,52 @@ export const defaultMaxBufferedBytes = 8 * 1024 * 1024;
 export function createLogSink({
   fd,
   maxBufferedBytes = defaultMaxBufferedBytes,
+  endLimits = defaultEndLimits,
 }: {
   readonly fd: number;
   readonly maxBufferedBytes?: number;
+  readonly endLimits?: EndLimits;
 }): LogOutput {
-  const stream = new sonicBoom.SonicBoom({ fd, sync: false, contentMode: "buffer" });
+  // Node makes a pipe non-blocking when it makes the stream: a write that blocks would keep the process from its end.
+  if (fd === 1) void process.stdout;
+  const patience = new Patience(endLimits);
+  const stream = new sonicBoom.SonicBoom({
+    fd,
+    sync: false,
+    contentMode: "buffer",
+    retryEAGAIN: (_error, writing, waiting) => patience.lasts(writing + waiting),
+  });
   let waitingBytes = 0;
   let dropped = 0;
   let failed = false;
-  /** Who waits for lines to be written, with the number of bytes that were waiting or written before their end. */
-  const users: { readonly end: number; readonly onWritten: () => void }[] = [];
+  /** Lines that are not written, with the number of bytes that have been taken up to their end. */
+  const waiting: { readonly end: number; readonly lines: Uint8Array; readonly onWritten?: () => void }[] = [];
   let writtenBytes = 0;
-  stream.on("write", (bytes) => {
-    failed = false;
+  const onWrite = (bytes: number): void => {
     waitingBytes -= bytes;
     writtenBytes += bytes;
-    while (users[0] !== undefined && users[0].end <= writtenBytes) users.shift()?.onWritten();
+    while (waiting[0] !== undefined && waiting[0].end <= writtenBytes) waiting.shift()?.onWritten?.();
+  };
+  stream.on("write", (bytes) => {
+    failed = false;
+    onWrite(bytes);
   });
   stream.on("error", () => {
     failed = true;
   });
+  const dropWaiting = (): void => {
+    for (const { lines } of waiting.splice(0)) dropped += countLines(lines);
+  };
   const flushSync = (): void => {
+    patience.begin();
     try {
       stream.flushSync();
       waitingBytes = 0;
+      waiting.length = 0;
     } catch {
-      // The process ends and its output is closed: the error cannot be reported.
+      // The process ends, and its output is closed or not read: the error cannot be reported.
+      if (patience.waitingBytes !== undefined) onWrite(waitingBytes - patience.waitingBytes);
+      dropWaiting();
     }
   };
   process.on("exit", flushSync);
@@ -74,7 +104,7 @@ export function createLogSink({
         return false;
       }
       waitingBytes += bytes.length;
-      if (onWritten !== undefined) users.push({ end: writtenBytes + waitingBytes, onWritten });
+      waiting.push({ end: writtenBytes + waitingBytes, lines: bytes, ...(onWritten && { onWritten }) });
       // Its types know only text.
       stream.write(bytes as unknown as string);
       return true;
@@ -84,9 +114,59 @@ export function createLogSink({
     flushSync,
     async close() {
       process.removeListener("exit", flushSync);
-      if (!failed) await new Promise<void>((resolve) => stream.flush(() => resolve()));
+      if (failed) return;
+      let isWritten = false;
+      const written = new Promise<void>((resolve) => stream.flush(() => resolve())).then(
+        () => (isWritten = true),
+      );
+      const limit = new AbortController();
+      patience.begin();
+      while (!isWritten && patience.lasts(waitingBytes)) {
+        await Promise.race([
+          written,
+          delay(lookMs, undefined, { signal: limit.signal }).catch(() => undefined),
+        ]);
+      }
+      limit.abort();
+      if (isWritten) patience.end();
+      else dropWaiting();
     },
   };
+}
+
+/** How often an ending process looks at what its reader takes, in milliseconds. */
+const lookMs = 50;
+
+/** Without end until it begins to be measured, when the process ends. */
+class Patience {
+  private readonly limits: EndLimits;
+  private beginMs: number | undefined = undefined;
+  private progressMs = 0;
+  /** What the output had not taken when that was last looked at, if it was. */
+  waitingBytes: number | undefined = undefined;
+
+  constructor(limits: EndLimits) {
+    this.limits = limits;
+  }
+
+  /** Harmless when it has begun: what was given up is not waited for again. */
+  begin(): void {
+    if (this.beginMs !== undefined) return;
+    this.beginMs = performance.now();
+    this.progressMs = this.beginMs;
+  }
+
+  end(): void {
+    this.beginMs = undefined;
+  }
+
+  lasts(waitingBytes: number): boolean {
+    if (this.beginMs === undefined) return true;
+    const nowMs = performance.now();
+    if (waitingBytes !== this.waitingBytes) this.progressMs = nowMs;
+    this.waitingBytes = waitingBytes;
+    return nowMs - this.progressMs < this.limits.stallMs && nowMs - this.beginMs < this.limits.totalMs;
+  }
 }
 
 export function countLines(lines: LogLines): number {

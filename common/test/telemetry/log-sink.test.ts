@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,14 +11,12 @@ import { until } from "../until.ts";
 const modulePath = fileURLToPath(new URL("../../src/telemetry/log-sink.ts", import.meta.url));
 
 /** Runs a program that writes through a sink on standard output; what it prints on standard error is its report. */
-const run = (program: string) =>
+const run = (program: string, output: "pipe" | number = "pipe"): ChildProcessWithoutNullStreams =>
   spawn(
     process.execPath,
     ["--input-type=module", "-e", `import { createLogSink } from ${JSON.stringify(modulePath)};\n${program}`],
-    {
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+    { stdio: ["ignore", output, "pipe"] },
+  ) as ChildProcessWithoutNullStreams;
 
 const textOf = async (stream: NodeJS.ReadableStream): Promise<string> => {
   let text = "";
@@ -85,6 +83,47 @@ describe("log sink", () => {
     expect(output.endsWith("\nend\n")).to.equal(true);
     expect(JSON.parse(reports.split("\n")[1] ?? "")).to.deep.equal({ congested: false, accepts: true });
   });
+
+  /** A pipe whose reader takes nothing. */
+  const unreadPipe = (): number => {
+    const path = join(folder, "pipe");
+    execFileSync("sh", ["-c", 'mkfifo "$0"', path]);
+    return openSync(path, "r+");
+  };
+
+  for (const [how, ends] of [
+    ["in order", "await sink.close();"],
+    ["at once", ""],
+  ] as const) {
+    it(`a process that ends ${how} does so while its output is not read, and counts each line as taken or dropped`, async () => {
+      const pipe = unreadPipe();
+      const child = run(
+        `
+        const sink = createLogSink({ fd: 1, maxBufferedBytes: 512 * 1024, endLimits: { stallMs: 20, totalMs: 60_000 } });
+        const line = "x".repeat(1023) + "\\n";
+        for (let i = 0; i < 1000; i += 1) sink.write(line);
+        const full = sink.droppedLines();
+        process.on("exit", () => process.stderr.write(JSON.stringify({ full, dropped: sink.droppedLines() })));
+        ${ends}
+        process.exit(0);`,
+        pipe,
+      );
+      const [report, [code]] = await Promise.all([
+        textOf(child.stderr),
+        once(child, "exit") as Promise<[number]>,
+      ]);
+      expect(code).to.equal(0);
+      const { full, dropped } = JSON.parse(report) as { full: number; dropped: number };
+      const held = Buffer.alloc(1024 * 1024);
+      const bytes = readSync(pipe, held);
+      closeSync(pipe);
+      expect(full).to.equal(1000 - 512);
+      expect(bytes).to.be.greaterThan(0);
+      // A line of which a part is in the pipe counts as dropped, and so may the one that is being written at the end.
+      const written = Math.floor(bytes / 1024);
+      expect(1000 - dropped).to.be.within(written - 1, written);
+    });
+  }
 
   it("the process survives a reader that closes the pipe", async () => {
     const child = run(`
