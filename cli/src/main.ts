@@ -1,6 +1,7 @@
 /** The program `svc-gateway`. */
 import { runCommandLine } from "./command-line.ts";
 import type { Io, Output } from "./command.ts";
+import { lastOutput } from "./last-output.ts";
 
 const stopSignals = ["SIGTERM", "SIGINT"] as const;
 
@@ -13,12 +14,16 @@ const outputTo = (stream: NodeJS.WriteStream): Output => {
   };
 };
 
+/** Only commands that serve wait for a signal to stop. */
+let isServing = false;
+
 const io: Io = {
   env: process.env,
   out: outputTo(process.stdout),
   err: outputTo(process.stderr),
   input: () => process.stdin,
   onStopSignal: (handler) => {
+    isServing = true;
     for (const signal of stopSignals) process.on(signal, handler);
     return () => {
       for (const signal of stopSignals) process.off(signal, handler);
@@ -26,20 +31,12 @@ const io: Io = {
   },
 };
 
-/** How long a reader may take to read the last output, in milliseconds; one that reads nothing must not keep the process. */
+/** How long the readers of a process that serves may take to read its last output, in milliseconds. */
 const maxWriteMs = 5000;
 
-const written = (stream: NodeJS.WriteStream): Promise<void> =>
-  new Promise((resolve) => {
-    const limit = setTimeout(resolve, maxWriteMs);
-    stream.write("", () => {
-      clearTimeout(limit);
-      resolve();
-    });
-  });
-
 const exitCode = await runCommandLine(process.argv.slice(2), io);
-await Promise.all([written(process.stdout), written(process.stderr)]);
+const limitMs = isServing ? maxWriteMs : undefined;
+await Promise.all([process.stdout, process.stderr].map((stream) => lastOutput(stream, limitMs)));
 // The process exits explicitly, since Node.js waits for open handles: gRPC cannot abandon a connection attempt to an
 // address that drops packets, and a proxy would stay until its pod is killed.
 process.exit(exitCode);
