@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { RE2JS } from "re2js";
 import { annotations } from "../../src/features/registry.ts";
-import { annotationCases, type Verdict } from "./annotation-cases.ts";
+import { annotationCases } from "./annotation-cases.ts";
+import type { Verdict } from "./annotation-values.ts";
 
 const refusals: ReadonlySet<Verdict> = new Set(["malformed", "senseless"]);
 

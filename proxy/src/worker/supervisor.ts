@@ -35,7 +35,8 @@ import {
 import type { WorkerSettings } from "./messages.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { packUpdate, type PackedMessages } from "./packed-update.ts";
-import { startThread, type ThreadEnd, workerProgram, type WorkerThread } from "./worker-thread.ts";
+import { createSlot, portsOfAll, type Slot } from "./slot.ts";
+import { handOver, startThread, type ThreadEnd, workerProgram, type WorkerThread } from "./worker-thread.ts";
 
 export type SupervisorOptions = {
   readonly settings: WorkerSettings;
@@ -70,23 +71,6 @@ export type Supervisor = {
   localPort(port: number): number | undefined;
   /** Lets requests finish (docs/operations.md, "Shutdown"); cuts the remaining ones when the signal aborts. */
   shutdown(hurry: AbortSignal, how?: ShutdownMode): Promise<void>;
-};
-
-/** A place for a thread, which outlives the threads in it. */
-type Slot = {
-  readonly worker: number;
-  thread: WorkerThread | undefined;
-  /** It serves the snapshot that all workers serve. */
-  serving: boolean;
-  ports: readonly number[];
-  /** The local ports of the UDP listeners among them. */
-  udp: readonly PortMapping[];
-  startedMs: number;
-  /** Consecutive threads that ended soon after their start. */
-  failures: number;
-  /** It was ended because it hung: while it served, or in its start or a snapshot. */
-  hung: "serving" | "busy" | undefined;
-  timer: NodeJS.Timeout | undefined;
 };
 
 /**
@@ -131,17 +115,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const hangs = new HangWatch(memory.heartbeats, hangLimits, awake);
   const held = new HeldSnapshot();
   const localPorts = new Map<number, number>();
-  const slots = Array.from({ length: workers }, (_, worker): Slot => ({
-    worker,
-    thread: undefined,
-    serving: false,
-    ports: [],
-    udp: [],
-    startedMs: 0,
-    failures: 0,
-    hung: undefined,
-    timer: undefined,
-  }));
+  const slots = Array.from({ length: workers }, (_, worker) => createSlot(worker));
   let stopping = false;
   let reportedPorts = "";
   /** Serialises changes to the snapshots of the workers. */
@@ -157,8 +131,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const serving = (): readonly Slot[] => slots.filter((slot) => slot.serving);
 
   const reportPorts = (): void => {
-    const [first, ...rest] = serving();
-    const ports = (first?.ports ?? []).filter((port) => rest.every((slot) => slot.ports.includes(port)));
+    const ports = portsOfAll(serving());
     if (ports.join() === reportedPorts) return;
     reportedPorts = ports.join();
     onBoundPorts(ports);
@@ -246,7 +219,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return inTurn(async () => {
       const update = held.asUpdate();
       if (update !== undefined) {
-        const staged = await handOver(thread, packUpdate(update));
+        const staged = await handOver(thread, packUpdate(update), callTimeoutMs);
         if (staged?.ok !== true || (await commit(slot)) === undefined) {
           terminate(slot);
           return false;
@@ -276,7 +249,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   /** `hung`: the worker hung before the update and is being replaced; its successor gets the update. */
   const stage = async (slot: Slot, update: PackedMessages): Promise<Result<unknown> | "hung"> => {
     const { thread } = slot;
-    const staged = thread && (await handOver(thread, update));
+    const staged = thread && (await handOver(thread, update, callTimeoutMs));
     if (staged !== undefined) return staged;
     if (slot.hung === "serving") return "hung";
     terminate(slot);
@@ -387,17 +360,3 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
 
 const portMappings = (ports: ReadonlyMap<number, number>): readonly PortMapping[] =>
   Array.from(ports, ([listenerPort, localPort]) => ({ listenerPort, localPort }));
-
-/**
- * Sends one message after the other, so that the worker has read one before it gets the next. Undefined: it does not
- * answer.
- */
-async function handOver(
-  thread: WorkerThread,
-  { parts, end }: PackedMessages,
-): Promise<Result<unknown> | undefined> {
-  for (const part of parts) {
-    if ((await thread.call("read", part, callTimeoutMs)) === undefined) return undefined;
-  }
-  return thread.call("stage", end, callTimeoutMs);
-}

@@ -2,9 +2,11 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { LogWake } from "./log-ring.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
+import type { PackedMessages } from "./packed-update.ts";
 
 /** Why a thread has ended: after its shutdown, by an error, by exceeding its heap, or terminated from outside. */
 export type ThreadEnd = {
@@ -109,4 +111,19 @@ export function startThread(
       return worker.terminate();
     },
   };
+}
+
+/**
+ * Sends one message after the other, so that the worker has read one before it gets the next. Undefined: it
+ * does not answer within the limit of a message.
+ */
+export async function handOver(
+  thread: WorkerThread,
+  { parts, end }: PackedMessages,
+  timeoutMs: number,
+): Promise<Result<unknown> | undefined> {
+  for (const part of parts) {
+    if ((await thread.call("read", part, timeoutMs)) === undefined) return undefined;
+  }
+  return thread.call("stage", end, timeoutMs);
 }

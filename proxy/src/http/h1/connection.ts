@@ -3,12 +3,12 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { ClientCloseReason, HeaderList } from "../../message/message.ts";
-import { takenBytes } from "../taken-bytes.ts";
 import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
 import { readFraming } from "./framing.ts";
 import { HalfCloseProbe } from "./half-close-probe.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
+import { PipelinedRequests } from "./pipelined-requests.ts";
 import {
   isParseError,
   type ParseError,
@@ -18,7 +18,7 @@ import {
   refusalStatus,
 } from "./refusal.ts";
 import { Http1Stream } from "./stream.ts";
-import { ResponseWrites, type WrittenBytes } from "./response-writes.ts";
+import { ResponseWrites, writtenTo } from "./response-writes.ts";
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;
@@ -50,8 +50,7 @@ export class Http1Connection {
   private readonly client: ClientConnection;
   private phase: Phase = "idle";
   private current: Http1Stream | null = null;
-  /** Pipelined requests, answered in order (RFC 9112 9.3.2). */
-  private readonly waiting: Http1Stream[] = [];
+  private readonly waiting: PipelinedRequests;
   /** The last response while Node still writes it. */
   private unflushed: ServerResponse | null = null;
   /** Why the bytes after the waiting requests did not parse. */
@@ -72,6 +71,7 @@ export class Http1Connection {
     this.socket = socket;
     this.client = client;
     this.context = context;
+    this.waiting = new PipelinedRequests(context);
     const { responseMemory, limits } = context;
     this.deadlineMs = context.clock.deadline(limits.headerTimeoutMs);
     this.writes = new ResponseWrites(writtenTo(socket), responseMemory, limits.writeTimeoutMs, (reason) =>
@@ -109,7 +109,7 @@ export class Http1Connection {
     if (this.phase === "closing") return;
     if (!isParseError(error)) return void this.socket.destroy();
     const ended = error.code === "HPE_INVALID_EOF_STATE";
-    const pipelined = this.waiting.at(-1);
+    const pipelined = this.waiting.last;
     if (pipelined?.requestReceived === false) return this.failedWaiting(pipelined, ended);
     if (this.current?.requestReceived === false) {
       if (ended) return this.leave("client-closed");
@@ -240,23 +240,19 @@ export class Http1Connection {
   }
 
   private enqueue(stream: Http1Stream): void {
-    if (!this.context.reserveWaiting(stream.waitingBytes)) {
+    const { length } = this.waiting;
+    if (!this.waiting.add(stream)) {
       this.report({ reason: "pipelining", status: 0 });
       return this.leave("client-closed");
     }
-    const { length } = this.waiting;
-    this.waiting.push(stream);
     if (length === 0 && this.phase !== "busy") this.afterFlush(() => this.next());
   }
 
   /** Goes on with what the client has already sent. */
   private next(): void {
     if (this.phase !== "idle" && this.phase !== "discarding") return;
-    const stream = this.waiting.shift();
-    if (stream !== undefined) {
-      this.context.releaseWaiting(stream.waitingBytes);
-      return this.dispatch(stream);
-    }
+    const stream = this.waiting.takeFirst();
+    if (stream !== undefined) return this.dispatch(stream);
     if (this.refusal !== undefined) return this.refuse(this.refusal);
     this.becomeIdle();
   }
@@ -286,8 +282,7 @@ export class Http1Connection {
       stream.refusal ??= "malformed";
       return;
     }
-    this.waiting.pop();
-    this.context.releaseWaiting(stream.waitingBytes);
+    this.waiting.forgetLast();
   }
 
   /** Answers bytes that are no request. */
@@ -302,24 +297,19 @@ export class Http1Connection {
     const arriving = !stream.requestReceived;
     if (arriving) stream.body?.discard();
     this.phase = "closing";
-    this.forgetWaiting();
+    this.waiting.forgetAll();
     this.afterFlush(() => this.close(arriving ? lingerArrivingMs : lingerMs));
   }
 
   /** Ends our side; what still arrives is ignored until the client has ended too, for at most `lingerForMs`. */
   private close(lingerForMs: number): void {
     this.phase = "closing";
-    this.forgetWaiting();
+    this.waiting.forgetAll();
     this.lingerForMs = lingerForMs;
     this.writes.watch();
     this.socket.end();
     // Without Node's parser nothing else reads.
     if (this.socket.readableFlowing === null) this.socket.resume();
-  }
-
-  private forgetWaiting(): void {
-    for (const stream of this.waiting) this.context.releaseWaiting(stream.waitingBytes);
-    this.waiting.length = 0;
   }
 
   /** The client sends nothing more; it may still read. */
@@ -348,7 +338,7 @@ export class Http1Connection {
     const { current } = this;
     this.phase = "closing";
     this.current = null;
-    this.forgetWaiting();
+    this.waiting.forgetAll();
     this.socket.destroy();
     this.writes.forget();
     current?.gone(reason);
@@ -394,12 +384,3 @@ export class Http1Connection {
     }
   }
 }
-
-const writtenTo = (socket: Socket): WrittenBytes => ({
-  get waitingBytes() {
-    return socket.writableLength;
-  },
-  get takenBytes() {
-    return takenBytes(socket);
-  },
-});

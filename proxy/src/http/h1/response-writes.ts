@@ -1,7 +1,9 @@
+import type { Socket } from "node:net";
 import type { ClientCloseReason } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type WaitingClient, WaitingResponse, type ResponseMemory } from "../response-memory.ts";
 import { ClientSpeed } from "../response-room.ts";
+import { takenBytes } from "../taken-bytes.ts";
 
 /** What has been written to a client. */
 export type WrittenBytes = {
@@ -10,6 +12,16 @@ export type WrittenBytes = {
   /** Bytes that the system has taken since the client was connected, encrypted ones with TLS. */
   readonly takenBytes: number;
 };
+
+/** What has been written to a socket. */
+export const writtenTo = (socket: Socket): WrittenBytes => ({
+  get waitingBytes() {
+    return socket.writableLength;
+  },
+  get takenBytes() {
+    return takenBytes(socket);
+  },
+});
 
 /** Less than this is counted by the next sweep: it has mostly left before, since TLS and small texts are written later. */
 const minCountedBytes = 16_384;

@@ -12,9 +12,11 @@ import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
 import { Draining, noticePing } from "./draining.ts";
+import { PartlyTaken } from "./partly-taken.ts";
 import { type ReceivedRequest, RequestFields } from "./request-fields.ts";
 import { maxStreams, serverSettings } from "./settings.ts";
-import { NativeClientStream, type StreamHost } from "./stream.ts";
+import type { StreamHost } from "./stream-host.ts";
+import { NativeClientStream } from "./stream.ts";
 import { addWebSocketKey } from "./web-socket-key.ts";
 
 /** How long a client may take to read the last bytes and close its end after the connection has ended. */
@@ -52,10 +54,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
   private clientLeaves = false;
   private readonly pace = new ReadingPace();
   private waiting: WaitingResponse | undefined = undefined;
-  /** What the system had taken when that was last shared among the streams. */
-  private creditedBytes = 0;
-  /** Content in frames of streams that have closed since. */
-  private closedBytes = 0;
+  private readonly partlyTaken = new PartlyTaken();
 
   constructor(socket: Duplex, connection: ClientConnection, context: FrontContext<Http2ServerConnection>) {
     super(socket, {
@@ -246,7 +245,7 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
   }
 
   protected onStreamClosed(stream: NativeClientStream): void {
-    this.closedBytes += stream.newlyFramedBytes();
+    this.partlyTaken.onClosed(stream);
     if (this.streams.size > 0) return;
     this.idleSinceMs = awake.nowMs;
     // Callbacks for the end of the stream run first.
@@ -383,24 +382,8 @@ export class Http2ServerConnection extends Http2Connection<NativeClientStream> i
     this.report("malformed", { error: new Error(reason) });
   }
 
-  /**
-   * Content waits in frames of up to 16 KiB, which is long for a slow client with many streams. What the system has taken
-   * while no frame was put together is shared among the streams that wait.
-   */
   creditPartlyTaken(): void {
-    const taken = takenBytes(this.socket);
-    const content = taken - this.creditedBytes;
-    let framed = this.closedBytes;
-    let waiting = 0;
-    for (const stream of this.streams.values()) {
-      framed += stream.newlyFramedBytes();
-      if (stream.heldBytes > 0) waiting++;
-    }
-    this.creditedBytes = taken;
-    this.closedBytes = 0;
-    if (framed > 0 || content <= 0 || this.sender.waitingBytes === 0) return;
-    for (const stream of this.streams.values())
-      if (stream.heldBytes > 0) stream.countPartly(content / waiting);
+    this.partlyTaken.credit(this.streams, takenBytes(this.socket), this.sender.waitingBytes > 0);
   }
 
   private report(reason: Http2FrontEventReason, details?: EventDetails): void {

@@ -1,6 +1,5 @@
 import { errorCode } from "../../http2/frames/frame-types.ts";
 import { HeldContent } from "../../http2/connection/held-content.ts";
-import type { Sender } from "../../http2/connection/sender.ts";
 import { Http2Stream, type ResetCause } from "../../http2/connection/stream.ts";
 import { dropFields } from "../../message/fields.ts";
 import type {
@@ -11,9 +10,10 @@ import type {
   ResponseHead,
 } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
-import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
+import { type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
 import { NativeRequestBody } from "./request-body.ts";
+import type { RequestFacts, StreamHost } from "./stream-host.ts";
 import { StreamSocket } from "./stream-socket.ts";
 import { takeWebSocketProof } from "./web-socket-key.ts";
 import { maxFieldsBytes, putFields } from "../../http2/hpack/field-block.ts";
@@ -28,33 +28,6 @@ const maxHeldBytes = 65_536;
 const resetContent = 205;
 const noBytes: Buffer = Buffer.alloc(0);
 const contentLength: ReadonlySet<string> = new Set(["content-length"]);
-
-/** What the front knows of a request besides its head. */
-type RequestFacts = {
-  /** Undefined: none was declared. */
-  readonly length: number | undefined;
-  /** It came with END_STREAM: there is no body. */
-  readonly hasEnded: boolean;
-  /** Of extended CONNECT for a WebSocket, whose content is that of the tunnel: what a backend must prove to have read. */
-  readonly webSocketKey: string | undefined;
-  readonly isHead: boolean;
-  readonly grpc: boolean;
-};
-
-/** What a stream needs from its connection. */
-export type StreamHost = {
-  readonly sender: Sender;
-  readonly memory: ResponseMemory;
-  /** Content is on its way to the client. */
-  countSent(bytes: number): void;
-  /** `bytes` of the request have been taken. */
-  take(stream: NativeClientStream, bytes: number): void;
-  reset(stream: NativeClientStream, code: number): void;
-  /** The response is complete. */
-  onResponseEnd(stream: NativeClientStream): void;
-  /** Shares among its streams what the socket has taken since this was called last. */
-  creditPartlyTaken(): void;
-};
 
 /**
  * One request of a client and its response. What the response brings within a turn leaves together at its end: a message at

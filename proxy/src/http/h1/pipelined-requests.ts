@@ -1,0 +1,46 @@
+import type { FrontContext } from "./context.ts";
+import type { Http1Stream } from "./stream.ts";
+
+/** Requests that a client sent before the response to an earlier one had ended, answered in order (RFC 9112 9.3.2). */
+export class PipelinedRequests {
+  private readonly streams: Http1Stream[] = [];
+  private readonly context: FrontContext;
+
+  /** The memory of waiting requests is that of `context`. */
+  constructor(context: FrontContext) {
+    this.context = context;
+  }
+
+  get length(): number {
+    return this.streams.length;
+  }
+
+  get last(): Http1Stream | undefined {
+    return this.streams.at(-1);
+  }
+
+  /** False: the memory of waiting requests is full. */
+  add(stream: Http1Stream): boolean {
+    if (!this.context.reserveWaiting(stream.waitingBytes)) return false;
+    this.streams.push(stream);
+    return true;
+  }
+
+  takeFirst(): Http1Stream | undefined {
+    return this.release(this.streams.shift());
+  }
+
+  forgetLast(): void {
+    this.release(this.streams.pop());
+  }
+
+  forgetAll(): void {
+    for (const stream of this.streams) this.release(stream);
+    this.streams.length = 0;
+  }
+
+  private release(stream: Http1Stream | undefined): Http1Stream | undefined {
+    if (stream !== undefined) this.context.releaseWaiting(stream.waitingBytes);
+    return stream;
+  }
+}

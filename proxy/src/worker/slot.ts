@@ -1,0 +1,37 @@
+import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
+import type { WorkerThread } from "./worker-thread.ts";
+
+/** A place for a thread, which outlives the threads in it. */
+export type Slot = {
+  readonly worker: number;
+  thread: WorkerThread | undefined;
+  /** It serves the snapshot that all workers serve. */
+  serving: boolean;
+  ports: readonly number[];
+  /** The local ports of the UDP listeners among them. */
+  udp: readonly PortMapping[];
+  startedMs: number;
+  /** Consecutive threads that ended soon after their start. */
+  failures: number;
+  /** It was ended because it hung: while it served, or in its start or a snapshot. */
+  hung: "serving" | "busy" | undefined;
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** The place of a worker, without a thread. */
+export const createSlot = (worker: number): Slot => ({
+  worker,
+  thread: undefined,
+  serving: false,
+  ports: [],
+  udp: [],
+  startedMs: 0,
+  failures: 0,
+  hung: undefined,
+  timer: undefined,
+});
+
+/** The ports that are bound in all of these workers. */
+export function portsOfAll([first, ...rest]: readonly Slot[]): readonly number[] {
+  return (first?.ports ?? []).filter((port) => rest.every((slot) => slot.ports.includes(port)));
+}
