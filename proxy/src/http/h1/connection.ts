@@ -50,7 +50,7 @@ export class Http1Connection {
   private readonly client: ClientConnection;
   private phase: Phase = "idle";
   private current: Http1Stream | null = null;
-  private readonly waiting: PipelinedRequests;
+  private readonly waiting: PipelinedRequests<Http1Stream>;
   /** The last response while Node still writes it. */
   private unflushed: ServerResponse | null = null;
   /** Why the bytes after the waiting requests did not parse. */

@@ -1,9 +1,11 @@
 import type { FrontContext } from "./context.ts";
-import type { Http1Stream } from "./stream.ts";
+
+/** A request of which `waitingBytes` count as memory until its turn. */
+type WaitingRequest = { readonly waitingBytes: number };
 
 /** Requests that a client sent before the response to an earlier one had ended, answered in order (RFC 9112 9.3.2). */
-export class PipelinedRequests {
-  private readonly streams: Http1Stream[] = [];
+export class PipelinedRequests<Stream extends WaitingRequest> {
+  private readonly streams: Stream[] = [];
   private readonly context: FrontContext;
 
   /** The memory of waiting requests is that of `context`. */
@@ -15,18 +17,18 @@ export class PipelinedRequests {
     return this.streams.length;
   }
 
-  get last(): Http1Stream | undefined {
+  get last(): Stream | undefined {
     return this.streams.at(-1);
   }
 
   /** False: the memory of waiting requests is full. */
-  add(stream: Http1Stream): boolean {
+  add(stream: Stream): boolean {
     if (!this.context.reserveWaiting(stream.waitingBytes)) return false;
     this.streams.push(stream);
     return true;
   }
 
-  takeFirst(): Http1Stream | undefined {
+  takeFirst(): Stream | undefined {
     return this.release(this.streams.shift());
   }
 
@@ -39,7 +41,7 @@ export class PipelinedRequests {
     this.streams.length = 0;
   }
 
-  private release(stream: Http1Stream | undefined): Http1Stream | undefined {
+  private release(stream: Stream | undefined): Stream | undefined {
     if (stream !== undefined) this.context.releaseWaiting(stream.waitingBytes);
     return stream;
   }

@@ -111,9 +111,9 @@ export class ResponseWrites implements WaitingClient {
   }
 
   look(): void {
-    const { waitingBytes, takenBytes } = this.written;
+    const { waitingBytes, takenBytes: taken } = this.written;
     if (waitingBytes > 0) this.waiting ??= new WaitingResponse(this.memory, this);
-    this.waiting?.hold(waitingBytes, takenBytes);
+    this.waiting?.hold(waitingBytes, taken);
   }
 
   cut(): void {

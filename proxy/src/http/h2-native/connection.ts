@@ -33,7 +33,10 @@ const lastStream = 0x7fff_ffff;
 const requestFields = new RequestFields();
 
 /** One client connection that speaks HTTP/2: takes requests, counts abuse, watches time limits, and drains. */
-export class Http2ServerConnection extends Http2Connection<NativeClientStream> implements StreamHost {
+export class Http2ServerConnection
+  extends Http2Connection<NativeClientStream>
+  implements StreamHost<NativeClientStream>
+{
   private readonly connection: ClientConnection;
   private readonly context: FrontContext<Http2ServerConnection>;
   private readonly draining = new Draining();

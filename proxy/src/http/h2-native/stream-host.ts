@@ -1,6 +1,5 @@
 import type { Sender } from "../../http2/connection/sender.ts";
 import type { ResponseMemory } from "../response-memory.ts";
-import type { NativeClientStream } from "./stream.ts";
 
 /** What the front knows of a request besides its head. */
 export type RequestFacts = {
@@ -15,16 +14,16 @@ export type RequestFacts = {
 };
 
 /** What a stream needs from its connection. */
-export type StreamHost = {
+export type StreamHost<Stream> = {
   readonly sender: Sender;
   readonly memory: ResponseMemory;
   /** Content is on its way to the client. */
   countSent(bytes: number): void;
   /** `bytes` of the request have been taken. */
-  take(stream: NativeClientStream, bytes: number): void;
-  reset(stream: NativeClientStream, code: number): void;
+  take(stream: Stream, bytes: number): void;
+  reset(stream: Stream, code: number): void;
   /** The response is complete. */
-  onResponseEnd(stream: NativeClientStream): void;
+  onResponseEnd(stream: Stream): void;
   /** Shares among its streams what the socket has taken since this was called last. */
   creditPartlyTaken(): void;
 };

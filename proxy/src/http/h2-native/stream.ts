@@ -42,7 +42,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   onDrain: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
   readonly grpc: boolean;
-  private readonly connection: StreamHost;
+  private readonly connection: StreamHost<NativeClientStream>;
   private readonly isHead: boolean;
   private readonly webSocketKey: string | undefined;
   /** Once the stream is a tunnel. */
@@ -69,7 +69,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
 
   constructor(
     id: number,
-    connection: StreamHost,
+    connection: StreamHost<NativeClientStream>,
     windows: { readonly send: number; readonly receive: number },
     request: RequestFacts,
   ) {
