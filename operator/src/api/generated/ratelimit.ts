@@ -2,20 +2,50 @@
 
 import type { NamespacedMeta } from "../object.ts";
 
-/** RateLimit limits the request rate of each client. */
+/** RateLimit limits the requests of each client and the bandwidth of its responses. */
 export type RateLimit = {
   readonly apiVersion: "gateway.svc-labs.dev/v1alpha1";
   readonly kind: "RateLimit";
   readonly metadata: NamespacedMeta;
-  /** The limit, counted with GCRA for each client key and route over the whole proxy pod. */
+  /** The limits, counted with GCRA for each client key and route over the whole proxy pod. */
   readonly spec: RateLimitSpec;
 };
 
 export type RateLimitSpec = {
   /** Sustained requests per second and client key. */
-  readonly requestsPerSecond: number;
+  readonly requestsPerSecond?: number;
   /** Requests above the sustained rate that a client may send in a burst; the capacity is requestsPerSecond + burst. */
   readonly burst?: number;
   /** Name of the request header whose value is the client key. */
   readonly byHeader?: string;
+  /** Rates in place of or beside requestsPerSecond. */
+  readonly rates?: readonly RateLimitRate[];
+  /** Requests of a client that may be in progress at a time, over all its connections. */
+  readonly maxConcurrent?: number;
+  /** Clients whose requests are not limited, IPv4 and IPv6 ranges. */
+  readonly exempt?: readonly string[];
+  /** What is counted together. */
+  readonly scope?: "Route" | "Namespace";
+  /** Status of a rejection by a rate, without Retry-After. */
+  readonly status?: number;
+  /** Status of a rejection by maxConcurrent. */
+  readonly concurrentStatus?: number;
+  /** How fast the body of each response is sent, whether or not the client is exempt. */
+  readonly bandwidth?: RateLimitBandwidth;
+};
+
+export type RateLimitRate = {
+  /** Requests of a client in each period, in the long run. */
+  readonly requests: number;
+  /** The period, a Go duration such as 1s or 1m, more than 0 and at most 24h. */
+  readonly period: string;
+  /** Requests that an idle client may send at once. */
+  readonly capacity?: number;
+};
+
+export type RateLimitBandwidth = {
+  /** Bytes per second. */
+  readonly bytesPerSecond: number;
+  /** Bytes at the beginning of the body that are sent without this limit. */
+  readonly afterBytes?: number;
 };
