@@ -32,8 +32,8 @@ const plainVariables = [
   "proxy_add_x_forwarded_for",
 ] as const;
 
-/** Variables whose `name` says which value of the request is meant: a field, cookie, parameter or group. */
-const namedVariables = ["http", "cookie", "arg", "group"] as const;
+/** Variables whose `name` says which value of the request is meant: a field, cookie or parameter. */
+const namedVariables = ["http", "cookie", "arg"] as const;
 
 const partSchema = z.union([
   z.string(),
@@ -46,7 +46,7 @@ const maxParts = 32;
 
 /**
  * A parsed text: literals (one character per octet) and variables. Names of fields are in lower case with `-`, names of
- * cookies and parameters in lower case with `_`, a group is a digit from 1 to 9.
+ * cookies and parameters in lower case with `_`.
  */
 export const requestTemplateSchema = z.array(partSchema).max(maxParts).readonly();
 
@@ -60,8 +60,6 @@ type StaticName = "namespace" | "ingress_name" | "service_name" | "service_port"
 export type TemplateOptions = {
   /** The values of `$namespace` and the like; a name that is not given here is unknown. */
   readonly statics?: { readonly [Name in StaticName]?: string };
-  /** Whether `$1` to `$9` are known: where the path of the route is a regular expression. */
-  readonly groups?: boolean;
 };
 
 const maxLength = 4_096;
@@ -104,12 +102,11 @@ function appendLiteral(parts: TemplatePart[], text: string): void {
   else parts.push(literal);
 }
 
-function partOf(name: string, { statics, groups = false }: TemplateOptions): TemplatePart | undefined {
+function partOf(name: string, { statics }: TemplateOptions): TemplatePart | undefined {
   const known = statics?.[name as StaticName];
   if (known !== undefined && Object.hasOwn(statics ?? {}, name)) return known;
   const variable = plainVariables.find((one) => one === name);
   if (variable !== undefined) return { variable };
-  if (/^[1-9]$/.test(name)) return groups ? { variable: "group", name } : undefined;
   const [, kind, rest = ""] = /^(http|cookie|arg)_(.+)$/.exec(name) ?? [];
   switch (kind) {
     case "http":
@@ -155,7 +152,7 @@ export const literalOf = (template: RequestTemplate): string | undefined =>
 /** The name of a variable as it is written, with its `$`. */
 export const variableText = (part: TemplateVariable): string => {
   if (!("name" in part)) return `$${part.variable}`;
-  return part.variable === "group" ? `$${part.name}` : `$${part.variable}_${part.name.replaceAll("-", "_")}`;
+  return `$${part.variable}_${part.name.replaceAll("-", "_")}`;
 };
 
 /** The template as a text, for messages; what the controller knew is filled in. */

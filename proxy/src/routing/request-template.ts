@@ -22,8 +22,6 @@ export type TemplateRequest = {
   readonly received: ReadonlyHeaderList;
   /** The id that the proxy gave the request. */
   readonly requestId: string;
-  /** The groups of the regular expression that matched the path, from `$1` on; absent: none did. */
-  readonly pathGroups?: readonly (string | undefined)[] | undefined;
 };
 
 type Evaluate = (request: TemplateRequest) => string;
@@ -63,10 +61,6 @@ function evaluatorOf(part: TemplateVariable): Evaluate {
     case "arg": {
       const find = compileFinder(part.name, "&");
       return ({ query }) => find(query.slice(1));
-    }
-    case "group": {
-      const index = Number(part.name) - 1;
-      return ({ pathGroups }) => pathGroups?.[index] ?? "";
     }
     default:
       return evaluators[part.variable];

@@ -22,11 +22,10 @@ const request: TemplateRequest = {
     ...["Authorization", `Basic ${Buffer.from("ann\n:pw").toString("base64")}`],
   ],
   requestId: "0123456789abcdef0123456789abcdef",
-  pathGroups: ["first", undefined],
 };
 
 const evaluate = (text: string, changes: Partial<TemplateRequest> = {}): string => {
-  const template = parseRequestTemplate(text, { groups: true });
+  const template = parseRequestTemplate(text);
   assert.ok(template.ok);
   return compileRequestTemplate(template.value)({ ...request, ...changes });
 };
@@ -60,7 +59,6 @@ describe("a request template", () => {
     ["$pass_access_scheme", "https"],
     ["$best_http_host", "outer.example.com"],
     ["$proxy_add_x_forwarded_for", "203.0.113.9, 192.0.2.7"],
-    ["[$1|$2|$3]", "[first||]"],
   ] as const) {
     it(`a template ${text} comes to ${JSON.stringify(value)}`, () => assert.equal(evaluate(text), value));
   }
@@ -72,12 +70,11 @@ describe("a request template", () => {
   it("control characters come out percent-encoded, so that no value can split a header", () => {
     assert.equal(evaluate("$remote_user"), "ann%0A");
     assert.equal(evaluate("$uri", { matchedPath: "/a%0d%0aX:%20y%00" }), "/a%0D%0AX: y%00");
-    assert.equal(evaluate("$1", { pathGroups: ["a\r\nb"] }), "a%0D%0Ab");
   });
 
-  it("a request without query, groups, cookies and forwarding fields gives empty texts", () => {
-    const bare = { query: "", pathGroups: undefined, headers: [], received: [], secure: false };
-    assert.equal(evaluate("$args$is_args$1$cookie_a$remote_user$http_x$arg_a", bare), "");
+  it("a request without query, cookies and forwarding fields gives empty texts", () => {
+    const bare = { query: "", headers: [], received: [], secure: false };
+    assert.equal(evaluate("$args$is_args$cookie_a$remote_user$http_x$arg_a", bare), "");
     assert.equal(evaluate("$best_http_host", bare), "App.example.com:8443");
     assert.equal(evaluate("$pass_access_scheme", bare), "http");
     assert.equal(evaluate("$proxy_add_x_forwarded_for", bare), "192.0.2.7");
