@@ -44,7 +44,7 @@ const cases: { readonly [kind: string]: Cases } = {
     full: { requestsPerSecond: 2.5, burst: 10, byHeader: "X-Api-Key" },
     accepts: { "a rate of 0, as it must fail open": { requestsPerSecond: 0 } },
     refuses: {
-      "spec.requestsPerSecond: is required": {},
+      "spec.rates[0].period: is required": { rates: [{ requests: 1 }] },
       'spec.requestsPerSecond: must be a number, found "5"': { requestsPerSecond: "5" },
       "spec.burst: must be an integer, found 0.5": { requestsPerSecond: 1, burst: 0.5 },
       'spec.byHeader: must not be empty, found ""': { requestsPerSecond: 1, byHeader: "" },
@@ -316,7 +316,11 @@ describe("the gateway's own kinds", () => {
     const specOf = (kind: string, spec: object): unknown =>
       (accepted(ours(kind, spec)) as { spec?: unknown }).spec;
     expect(specOf("RetryPolicy", {})).to.deep.equal({ codes: [502, 503, 504] });
-    expect(specOf("RateLimit", { requestsPerSecond: 1 })).to.deep.equal({ requestsPerSecond: 1, burst: 0 });
+    expect(specOf("RateLimit", { requestsPerSecond: 1 })).to.deep.equal({
+      requestsPerSecond: 1,
+      burst: 0,
+      scope: "Route",
+    });
     expect(
       specOf("SvcExternalAuth", { protocol: "HTTP", backendRef: service, forwardBody: {} }),
     ).to.deep.equal({

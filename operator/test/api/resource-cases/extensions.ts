@@ -71,9 +71,8 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
     fields: {
       requestsPerSecond: [
         ...taken(1, 0.001, 1e-300, 1e15),
-        ...off(0, -1, -0.5),
+        ...off(0, -1, -0.5, null, undefined),
         ...refused("5", true, [], {}),
-        ...required,
       ],
       burst: [
         ...taken(0, 1, 2_147_483_647),
@@ -86,6 +85,29 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...equalTo("x-key", " X-Key "),
         ...off(" ", "X Key", "X-Ä", "X\r\nY", "\u0000"),
         ...refused("", 1, [], "x".repeat(257)),
+        ...optional,
+      ],
+      rates: [
+        ...taken([{ requests: 1, period: "1s" }], [{ requests: 300, period: "1m", capacity: 1 }]),
+        ...equalTo([], undefined, null),
+        ...equalTo([{ requests: 9, period: "60s" }], [{ requests: 9, period: "1m", capacity: 9 }]),
+        ...ignoredFor([], ...["0s", "25h", "-1s", "soon", "1"].map((period) => [{ requests: 1, period }])),
+        ...refused({}, [1], [{ requests: 0, period: "1s" }], [{ requests: 1 }], [{ period: "1s" }]),
+        ...refused(tooMany(9, { requests: 1, period: "1s" }), [{ requests: 1, period: "1s", capacity: 0 }]),
+      ],
+      maxConcurrent: [...taken(1, 1_000_000), ...refused(0, -1, 1.5, "1", 1_000_001), ...optional],
+      exempt: [
+        ...taken([range], ["10.0.0.1", "::/0"]),
+        ...equalTo(undefined, [], null),
+        ...ignoredFor([range], ...badRanges.map((bad) => [range, bad])),
+        ...refused(range, {}, [true], tooMany(4097, range)),
+      ],
+      scope: [...taken("Namespace"), ...equalTo("Route", undefined, null), ...refused("route", "", 1)],
+      status: [...taken(400, 503, 599), ...refused(399, 600, "503", 503.5), ...optional],
+      concurrentStatus: [...taken(400, 503, 599), ...refused(200, 600, "503"), ...optional],
+      bandwidth: [
+        ...taken({ bytesPerSecond: 1 }, { bytesPerSecond: 1000, afterBytes: 5 }),
+        ...refused({}, { bytesPerSecond: 0 }, { bytesPerSecond: 1, afterBytes: -1 }, 1, []),
         ...optional,
       ],
     },
