@@ -53,6 +53,7 @@ const ownKinds = [
   "ratelimits",
   "requestsizelimits",
   "retrypolicies",
+  "routeoptions",
   "svcbackendpolicies",
   "svcexternalauths",
   "svcgatewayparameters",

@@ -18,6 +18,10 @@ const extensions: readonly { readonly kind: string; readonly spec: object }[] = 
   { kind: "PathRewriteRegex", spec: { pattern: "^/PathRewriteRegex/(.*)$", replacement: "/new/$1" } },
   { kind: "RetryPolicy", spec: { attempts: 1, codes: [503] } },
   {
+    kind: "RouteOptions",
+    spec: { annotations: { "ingress.svc-labs.dev/closed-paths": "/RouteOptions/closed" } },
+  },
+  {
     kind: "SvcExternalAuth",
     spec: {
       protocol: "HTTP",
@@ -41,6 +45,7 @@ describe("ExtensionRefs of an HTTPRoute", () => {
     "ExtensionRef to RateLimit",
     "ExtensionRef to RequestSizeLimit",
     "ExtensionRef to RetryPolicy",
+    "ExtensionRef to RouteOptions",
     "ExtensionRef to SvcExternalAuth",
   );
   const host = "extension-refs.e2e.example";
@@ -101,6 +106,8 @@ describe("ExtensionRefs of an HTTPRoute", () => {
     expect(compressed.headers["content-encoding"]).to.equal("gzip");
     expect(echoed(await get("/PathRewriteRegex/a?b=c"))?.path).to.equal("/new/a?b=c");
     expect(echoed(await get("/RetryPolicy"))?.path).to.equal("/RetryPolicy");
+    expect(await statusOf("/RouteOptions")).to.equal(200);
+    expect(await statusOf("/RouteOptions/closed/a")).to.equal(403);
     // The echo backend is the service: it answers with the status in the query.
     for (const path of ["/SvcExternalAuth", "/ExternalAuth"]) {
       expect(await statusOf(path)).to.equal(200);

@@ -13,6 +13,7 @@ export const attachingKinds = [
   "JwtAuth",
   "BasicAuth",
   "IpAccessControl",
+  "RouteOptions",
 ] as const;
 
 export type AttachingKind = (typeof attachingKinds)[number];

@@ -55,6 +55,7 @@ const expectedKinds = [
   "RateLimit",
   "RequestSizeLimit",
   "RetryPolicy",
+  "RouteOptions",
   "SvcBackendPolicy",
   "SvcExternalAuth",
   "SvcGatewayParameters",

@@ -252,6 +252,11 @@ const cases: { readonly [kind: string]: Cases } = {
       "spec.pattern: is required": { replacement: "" },
     },
   },
+  RouteOptions: {
+    full: { annotations: { a: "b" } },
+    accepts: {},
+    refuses: { "spec.annotations: is required": {} },
+  },
   ClientTrafficPolicy: {
     full: {
       targetRefs: [{ ...targetGateway, sectionName: "https" }, targetGateway],

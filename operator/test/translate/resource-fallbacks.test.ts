@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import type { KindName } from "../../src/api/kinds.ts";
 import { validateObject } from "../../src/api/validate.ts";
@@ -13,6 +14,8 @@ const featuresOf = ({ routing }: Translation): readonly object[] =>
     .filter(({ host }) => host.host.startsWith("user."))
     .flatMap(({ value }) => value.routes.map(({ features = {} }) => features));
 
+const everything = { paths: [{ type: "beginning", value: "/" }], statusCode: 403 };
+
 /** What it is to be turned away. */
 const closedAs: { readonly [kind in KindName]?: (translation: Translation) => void } = {
   JwtAuth: (translation) => {
@@ -25,6 +28,14 @@ const closedAs: { readonly [kind in KindName]?: (translation: Translation) => vo
     const routes = routing.hosts.flatMap(({ value }) => value.routes);
     const [user] = routes.filter(({ id }) => id === "httproute/shop/user:0");
     expect(user?.features).to.deep.equal({ "auth-basic-secret": [{}] });
+  },
+  RouteOptions: (translation) => {
+    const closing = [{ "auth-jwt": [{}] }, { "ext-auth": [{}] }, { "closed-paths": everything }];
+    const routes = translation.routing.hosts.flatMap(({ value }) => value.routes);
+    const [user] = routes.filter(({ id }) => id === "httproute/shop/user:0");
+    expect(closing.some((one) => isDeepStrictEqual({ ...user?.features, ...one }, user?.features))).to.equal(
+      true,
+    );
   },
   ClientTrafficPolicy: ({ gatewayPolicies, scopes }) => {
     expect(gatewayPolicies[0]?.ancestors[0]).to.include({ reason: "Invalid" });

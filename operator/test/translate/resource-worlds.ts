@@ -21,6 +21,7 @@ const extensions: ReadonlySet<KindName> = new Set<KindName>([
   "Compression",
   "RequestSizeLimit",
   "PathRewriteRegex",
+  "RouteOptions",
 ]);
 
 /** The annotation that names resources of a kind, if there is one. */

@@ -24,6 +24,7 @@ import type { RateLimit } from "./ratelimit.ts";
 import type { ReferenceGrant } from "./referencegrant.ts";
 import type { RequestSizeLimit } from "./requestsizelimit.ts";
 import type { RetryPolicy } from "./retrypolicy.ts";
+import type { RouteOptions } from "./routeoptions.ts";
 import type { Secret } from "./secret.ts";
 import type { Service } from "./service.ts";
 import type { SvcBackendPolicy } from "./svcbackendpolicy.ts";
@@ -55,6 +56,7 @@ import rateLimitDefinition from "../schemas/ratelimit.json" with { type: "json" 
 import referenceGrantDefinition from "../schemas/referencegrant.json" with { type: "json" };
 import requestSizeLimitDefinition from "../schemas/requestsizelimit.json" with { type: "json" };
 import retryPolicyDefinition from "../schemas/retrypolicy.json" with { type: "json" };
+import routeOptionsDefinition from "../schemas/routeoptions.json" with { type: "json" };
 import secretDefinition from "../schemas/secret.json" with { type: "json" };
 import serviceDefinition from "../schemas/service.json" with { type: "json" };
 import svcBackendPolicyDefinition from "../schemas/svcbackendpolicy.json" with { type: "json" };
@@ -89,6 +91,7 @@ export type KubeObjects = {
   readonly ReferenceGrant: ReferenceGrant;
   readonly RequestSizeLimit: RequestSizeLimit;
   readonly RetryPolicy: RetryPolicy;
+  readonly RouteOptions: RouteOptions;
   readonly Secret: Secret;
   readonly Service: Service;
   readonly SvcBackendPolicy: SvcBackendPolicy;
@@ -124,6 +127,7 @@ export const kindDefinitions: { readonly [K in keyof KubeObjects]: KindDefinitio
   ReferenceGrant: referenceGrantDefinition as unknown as KindDefinition,
   RequestSizeLimit: requestSizeLimitDefinition as unknown as KindDefinition,
   RetryPolicy: retryPolicyDefinition as unknown as KindDefinition,
+  RouteOptions: routeOptionsDefinition as unknown as KindDefinition,
   Secret: secretDefinition as unknown as KindDefinition,
   Service: serviceDefinition as unknown as KindDefinition,
   SvcBackendPolicy: svcBackendPolicyDefinition as unknown as KindDefinition,

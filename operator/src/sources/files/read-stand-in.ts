@@ -30,6 +30,7 @@ const defaultTargets: { readonly [K in AttachingKind]: ClosableKind } = {
   JwtAuth: "Gateway",
   BasicAuth: "Gateway",
   IpAccessControl: "Gateway",
+  RouteOptions: "Gateway",
 };
 
 /** What an invalid manifest was meant to protect; undefined for a manifest of another kind. */

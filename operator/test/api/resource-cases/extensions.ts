@@ -1,3 +1,4 @@
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { KindName } from "../../../src/api/kinds.ts";
 import {
   badDurations,
@@ -19,6 +20,8 @@ import {
   wrongNames,
   type ResourceCases,
 } from "./case.ts";
+
+const option = (name: string): string => annotationKey({ name });
 
 /** Those that filters and annotations name. */
 export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
@@ -163,6 +166,38 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...taken("", "/", "/$1/$2", "/%20", "$"),
         ...off("/a b", "/a?b", "/a#b", "/a\r\nX: y", "/\u0000", "/ä", "/%zz"),
         ...refused(1, {}, "x".repeat(4097)),
+        ...required,
+      ],
+    },
+  },
+  RouteOptions: {
+    full: { annotations: { [option("max-body-size")]: "1k", [option("closed-paths")]: "/admin" } },
+    fields: {
+      annotations: [
+        ...taken({ [option("max-body-size")]: "2k" }),
+        ...equalTo({}, { [option("forwarded-for-header")]: "" }),
+        ...ignoredFor(
+          {},
+          { [option("max-body-size")]: "10 apples" },
+          { [option("max-body-size")]: "" },
+          { [option("max-body-size")]: "9".repeat(65_536) },
+          { [option("no-such")]: "x" },
+          { "example.com/other": "x" },
+          { [option("ssl-redirect")]: "true" },
+          { [option("use-regex")]: "true" },
+        ),
+        ...closed(
+          { [option("closed-paths")]: "admin" },
+          { [option("auth-jwt")]: "?" },
+          { [option("auth-jwt")]: "shop/none" },
+          { [option("auth-tls-secret")]: "shop/users" },
+        ),
+        ...refused(
+          "1k",
+          [],
+          { [option("max-body-size")]: 1 },
+          { [option("max-body-size")]: "9".repeat(65_537) },
+        ),
         ...required,
       ],
     },

@@ -32,17 +32,17 @@ import { translateRateLimit } from "../../features/rate-limit.ts";
 import { readRetryPolicy } from "../../features/retry.ts";
 import { quote, quoteKind, withArticle } from "../../text.ts";
 import { featureContext, type FilterContext } from "./filter-context.ts";
+import { readRouteOptions, type ReadOptions } from "./route-options.ts";
 
 const extensionGroup = "gateway.svc-labs.dev";
 
 /** `missing` is reported in ResolvedRefs, `unsupported` in Accepted or PartiallyInvalid. */
 export type ExtensionResult =
-  | { readonly features: RouteFeatures }
-  | { readonly missing: ConditionReason }
-  | { readonly unsupported: ConditionReason };
+  ReadOptions | { readonly missing: ConditionReason } | { readonly unsupported: ConditionReason };
 
 type Name = { readonly namespace: string; readonly name: string };
 type ReadExtension = (name: Name, context: FilterContext) => RouteFeatures;
+type ReadWithPaths = (name: Name, context: FilterContext) => ReadOptions;
 
 /** Works a feature out as if an annotation named the resource: one feature, one place. */
 const asIfAnnotated =
@@ -71,8 +71,11 @@ type Extension = {
   readonly afterRouting?: true;
   /** Of several, each counts: who must let a request in is not one of them only. */
   readonly additive?: true;
-  readonly read: ReadExtension;
-};
+  /** It makes clients prove who they are, whatever it says. */
+  readonly authenticates?: true;
+} & ({ readonly read: ReadExtension } | { readonly readWithPaths: ReadWithPaths });
+
+const authentication = { additive: true, authenticates: true } as const;
 
 /** By the kind that a filter names. */
 const extensions: { readonly [kind: string]: Extension } = {
@@ -89,16 +92,16 @@ const extensions: { readonly [kind: string]: Extension } = {
       "rate-limit": translateRateLimit(read, context),
     })),
   },
-  SvcExternalAuth: { resource: "SvcExternalAuth", additive: true, read: externalAuth },
-  ExternalAuth: { resource: "SvcExternalAuth", additive: true, read: externalAuth },
+  SvcExternalAuth: { resource: "SvcExternalAuth", ...authentication, read: externalAuth },
+  ExternalAuth: { resource: "SvcExternalAuth", ...authentication, read: externalAuth },
   JwtAuth: {
     resource: "JwtAuth",
-    additive: true,
+    ...authentication,
     read: asIfAnnotated(authJwt.annotations.authJwt, (read, context) => ({
       "auth-jwt": translateAuthJwt(read, context),
     })),
   },
-  BasicAuth: { resource: "BasicAuth", additive: true, read: readBasicAuth },
+  BasicAuth: { resource: "BasicAuth", ...authentication, read: readBasicAuth },
   Compression: {
     resource: "Compression",
     afterRouting: true,
@@ -108,6 +111,15 @@ const extensions: { readonly [kind: string]: Extension } = {
   },
   PathRewriteRegex: { resource: "PathRewriteRegex", httpOnly: true, read: readPathRewrite },
   RequestSizeLimit: { resource: "RequestSizeLimit", read: readSizeLimit },
+  RouteOptions: {
+    resource: "RouteOptions",
+    afterRouting: true,
+    additive: true,
+    readWithPaths: ({ namespace, name }, context) => {
+      const options = context.view.lookup("RouteOptions", namespace, name);
+      return options === undefined ? { features: {} } : readRouteOptions(options, context);
+    },
+  },
 };
 
 /** The kinds that a filter of type ExtensionRef may name. */
@@ -116,6 +128,10 @@ export const extensionKinds: readonly string[] = Object.keys(extensions);
 /** Whether several extensions of this kind all count. */
 export const isAdditiveExtension = (kind: string | undefined): boolean =>
   kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.additive === true;
+
+/** Whether an extension of this kind makes clients prove who they are. */
+export const isAuthentication = (kind: string | undefined): boolean =>
+  kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.authenticates === true;
 
 /** The feature that an ExtensionRef asks for; the resource is in the namespace of what carries the filter. */
 export function readExtension(ref: ExtensionRef | undefined, context: FilterContext): ExtensionResult {
@@ -133,7 +149,9 @@ export function readExtension(ref: ExtensionRef | undefined, context: FilterCont
     const message = `${kind} ${namespace}/${name} does not exist`;
     return { missing: { reason: "InvalidKind", message } };
   }
-  return { features: extension.read({ namespace, name }, context) };
+  return "read" in extension
+    ? { features: extension.read({ namespace, name }, context) }
+    : extension.readWithPaths({ namespace, name }, context);
 }
 
 function isSupported({ httpOnly, afterRouting }: Extension, { level, kind }: FilterContext): boolean {

@@ -8,7 +8,7 @@ import { quote, quoteKind } from "../../text.ts";
 import { invalidAnswer } from "../routes/backend-ref.ts";
 import { readCors } from "./cors.ts";
 import { readExternalAuthFilter } from "./ext-auth.ts";
-import { isAdditiveExtension, readExtension } from "./extension-refs.ts";
+import { isAdditiveExtension, isAuthentication, readExtension } from "./extension-refs.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readHeaderModifier } from "./header-modifier.ts";
 import { readMirror } from "./mirror-target.ts";
@@ -85,8 +85,10 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
       }
       case "ExtensionRef": {
         const read = readExtension(filter.extensionRef, context);
-        if ("features" in read) fixed.push(read.features);
-        else {
+        if ("features" in read) {
+          fixed.push(read.features);
+          if (read.ofPath !== undefined) ofPath.push(read.ofPath);
+        } else {
           isBroken = true;
           if ("missing" in read) unresolved.push(at(read.missing));
           else unsupported.push(at(read.unsupported));
@@ -112,11 +114,12 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
   }
   const common = join(fixed);
   const of = (path: PathMatch): RouteFeatures | undefined => {
-    const features = Object.assign({}, common, ...ofPath.map((read) => read(path))) as {
+    const parts = ofPath.map((read) => read(path));
+    const features = Object.assign({}, common, ...parts) as {
       -readonly [S in keyof RouteFeatures]: RouteFeatures[S];
     };
     // Host and path of a URLRewrite are set beside what an extension does to the path.
-    const rewrite = { ...common["rewrite-target"], ...features["rewrite-target"] };
+    const rewrite = Object.assign({}, ...[common, ...parts].map((part) => part["rewrite-target"]));
     if (Object.keys(rewrite).length > 0) features["rewrite-target"] = rewrite;
     return Object.values(features).every((value) => value === undefined) ? undefined : features;
   };
@@ -140,7 +143,8 @@ const isAdditive = ({ type, extensionRef }: Filter): boolean =>
   (type === "ExtensionRef" && isAdditiveExtension(extensionRef?.kind));
 
 /** Filters that make clients prove who they are. */
-export const asksClients = (filter: Filter): boolean => filter.type !== "RequestMirror" && isAdditive(filter);
+export const asksClients = ({ type, extensionRef }: Filter): boolean =>
+  type === "ExternalAuth" || (type === "ExtensionRef" && isAuthentication(extensionRef?.kind));
 
 /** The features of filters that are additive: lists, each of whose entries counts. */
 const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;
