@@ -85,7 +85,7 @@ e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves it up, FRESH=1 
 e2e-cert-manager: build ## Issue a certificate on such a cluster with the real cert-manager and an ACME server
 	@TESTS='e2e/cert-manager/*.test.ts' $(NODE) e2e/run.ts
 
-conformance: build ## Run the Gateway API conformance suite: MODE=shared or dedicated, TESTS=names, SELECTION=steady
+conformance: build ## Run the Gateway API conformance suite: MODE, TESTS, SELECTION=steady, REPORT=1
 	@$(NODE) e2e/conformance/main.ts
 
 clean: ## Remove everything that the other targets made, dependencies included

@@ -1,7 +1,7 @@
 /**
  * `make conformance`: the conformance suite of the Gateway API against a cluster (support/campaign.ts), in all profiles of
  * gateways. MODE is `shared` or `dedicated` proxies. TESTS names tests, SELECTION=steady takes those that .ci/run runs;
- * without either the whole suite runs, and its report goes to docs/conformance.
+ * without either the whole suite runs. REPORT=1 writes the report of the whole suite to docs/conformance instead of .cache.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -28,12 +28,13 @@ const printLine = (line: string): void => void process.stdout.write(`${line}\n`)
 async function runSuite(): Promise<Results> {
   const mode = modeOf(process.env["MODE"] ?? "shared");
   const selection = selectionOf(process.env["TESTS"] ?? "", process.env["SELECTION"] ?? "");
+  const isPublished = isReportWanted(process.env["REPORT"] ?? "", selection);
   await showProvider("conformance");
   await deployRelease();
   const gatewayClass = await prepareMode(mode);
   await deleteLeftovers();
 
-  const report = selection.length > 0 ? join(work, `${mode}-report.yaml`) : reportFile(mode);
+  const report = isPublished ? reportFile(mode) : join(work, `${mode}-report.yaml`);
   for (const folder of [work, dirname(report)]) mkdirSync(folder, { recursive: true });
   const outcomes: Outcome[] = [];
   const begunAt = Date.now();
@@ -75,6 +76,15 @@ function selectionOf(tests: string, selection: string): readonly string[] {
   const names = tests.split(/[\s,]+/).filter((name) => name !== "");
   if (names.length > 0) return [`-only-tests=${names.join()}`];
   return selection === "" ? [] : [`-skip-tests=${unsteadyTests.join()}`];
+}
+
+/** Whether the report replaces the one in docs/conformance, which a part of the suite cannot. */
+function isReportWanted(wanted: string, selection: readonly string[]): boolean {
+  if (wanted === "") return false;
+  if (wanted !== "1") throw new Error(`REPORT is "${wanted}", expected 1`);
+  if (selection.length > 0)
+    throw new Error("REPORT=1 needs the whole suite, expected neither TESTS nor SELECTION");
+  return true;
 }
 
 const lineOf = ({ test, result, seconds, missing = [] }: Outcome): string =>
