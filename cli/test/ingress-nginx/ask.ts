@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { WebSocket } from "ws";
 import { callEcho } from "../../../scripts/echo/grpc-client.ts";
 import type { CorpusRequest, ExpectedFields } from "./cases.ts";
+import { identityOf } from "./client-identities.ts";
 
 export type Ports = { readonly httpPort: number; readonly httpsPort: number };
 
@@ -64,7 +65,7 @@ async function sendHttp(
   { httpPort, httpsPort }: Ports,
   method: string,
   target: string,
-  { headers, user, bytes }: CorpusRequest,
+  { headers, user, bytes, certificate }: CorpusRequest,
 ): Promise<Answer> {
   const [, scheme, host = "", path = "/"] = /^(https?):\/\/([^/]+)(.*)$/s.exec(target) ?? [];
   const isTls = scheme === "https";
@@ -74,6 +75,7 @@ async function sendHttp(
     servername: host,
     rejectUnauthorized: false,
     agent: false,
+    ...(certificate !== undefined && identityOf(certificate)),
     method,
     path: path || "/",
     headers: {

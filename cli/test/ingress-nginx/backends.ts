@@ -100,7 +100,7 @@ function issueSecrets({ objects }: CorpusCase): CaseBackends["secrets"] {
 }
 
 /** Ends TLS in front of a port, for HTTP/1.1 and HTTP/2. */
-async function startTls(target: number): Promise<Listening> {
+export async function startTls(target: number): Promise<Listening> {
   const { chainPem, keyPem } = issueCertificate(["backend.invalid"]);
   const server = createTlsServer(
     { cert: chainPem, key: keyPem, ALPNProtocols: ["h2", "http/1.1"] },
@@ -115,7 +115,7 @@ async function startTls(target: number): Promise<Listening> {
 }
 
 /** A backend with fixed responses, whose bodies describe the request. */
-function startReplying(name: string, replies: readonly Reply[]): Promise<Listening> {
+export function startReplying(name: string, replies: readonly Reply[]): Promise<Listening> {
   return listen(
     createServer((request: IncomingMessage, response: ServerResponse) => {
       const { status, headers = {} } = replies.find((one) => isFor(one, request)) ?? { status: 500 };

@@ -19,6 +19,8 @@ export type CorpusRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   /** `name:password` of Basic authentication. */
   readonly user?: string;
+  /** Who shows a certificate over TLS, see client-identities.ts. */
+  readonly certificate?: string;
   /** The length of its body. */
   readonly bytes?: number;
   /** How often it is sent; each answer must be as expected. */
@@ -98,6 +100,7 @@ const known = new Set<string>([
   "request",
   "headers",
   "user",
+  "certificate",
   "bytes",
   "times",
   "status",
