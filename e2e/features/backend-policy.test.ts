@@ -67,6 +67,20 @@ describe("SvcBackendPolicy", () => {
     expect([...backends]).to.deep.equal([echoed(reply)?.backend]);
   });
 
+  it("SvcBackendPolicy: a session cookie has the attributes of the policy", async () => {
+    const cookie = { path: "/", domain: host, maxAgeSeconds: 172_800, sameSite: "Lax", alwaysSecure: true };
+    await sandbox.apply(
+      policy("first", { sessionPersistence: { type: "Cookie", sessionName: "sid", cookie } }),
+    );
+    const { value: text } = await until("the cookie", async () => {
+      const [found = ""] = (await fetch()).headers["set-cookie"] ?? [];
+      return found.startsWith("sid=") && found;
+    });
+    expect(text.slice(text.indexOf(";"))).to.equal(
+      `; Max-Age=172800; Domain=${host}; Path=/; Secure; HttpOnly; SameSite=Lax`,
+    );
+  });
+
   it("SvcBackendPolicy: a later policy is Conflicted, and one for a missing Service TargetNotFound", async () => {
     await sandbox.apply(
       policy("second", { timeouts: { connect: "1s" } }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isToken, parseHeaderName } from "../values/header-name.ts";
 import { ok, problem, type Result } from "../values/result.ts";
+import { sessionCookieSchema } from "./session-cookie.ts";
 
 /** What is hashed: the client's address, the path with its query, or the value of a header (lower case) or cookie. */
 const hashKeySchema = z.discriminatedUnion("from", [
@@ -26,7 +27,12 @@ const circuitBreakerSchema = z.object({
 });
 
 /** Keeps a client on an endpoint by a cookie of the proxy, or by the value of a header (lower case). */
-const sessionPersistenceSchema = z.object({ type: z.enum(["cookie", "header"]), name: z.string() });
+const sessionPersistenceSchema = z.object({
+  type: z.enum(["cookie", "header"]),
+  name: z.string(),
+  /** How the cookie is set; absent: with `Path=/`, for the session of the browser. */
+  cookie: sessionCookieSchema.optional(),
+});
 
 /**
  * How the endpoints of a Service are selected and connected to; absent fields have their defaults. It is part of the

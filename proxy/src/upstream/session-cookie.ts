@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { SessionCookie } from "@svc-gateway/common/features/session-cookie.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import { cookieValue } from "../message/cookies.ts";
 import { joinedField } from "../message/fields.ts";
@@ -58,7 +59,11 @@ export class SessionCookies {
 /** The cookie of a route, or of the policy of a Service, whose sessions move when their endpoint fails. */
 export type CookieRules = SessionAffinity & { readonly isOfPolicy?: true };
 
-export const policyCookie = (cookie: string): CookieRules => ({ cookie, path: "/", isOfPolicy: true });
+export const policyCookie = (cookie: string, rules: SessionCookie = { path: "/" }): CookieRules => ({
+  ...rules,
+  cookie,
+  isOfPolicy: true,
+});
 
 /** Renders the field as RFC 6265 4.1 does, its attributes in the order that nginx gives them. */
 function renderCookie(rules: CookieRules, value: string, { secure, received }: PickRequest): string {
@@ -68,7 +73,6 @@ function renderCookie(rules: CookieRules, value: string, { secure, received }: P
   if (maxAgeSeconds !== undefined) text += `; Max-Age=${maxAgeSeconds}`;
   if (domain !== undefined) text += `; Domain=${domain}`;
   text += `; Path=${path}`;
-  if (rules.isOfPolicy === true) return `${text}; HttpOnly${secure ? "; Secure" : ""}`;
   if (secure || rules.alwaysSecure === true) text += "; Secure";
   text += "; HttpOnly";
   const isOmitted =

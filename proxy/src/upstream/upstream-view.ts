@@ -67,7 +67,7 @@ export class UpstreamView {
           ? createRendezvousPicker(({ received }) => joinedField(received, session.name), endpoints, picker)
           : picker,
       sessions: new SessionCookies(this.identity.service, environment.sessionKey, endpoints),
-      cookie: session?.type === "cookie" ? policyCookie(session.name) : undefined,
+      cookie: session?.type === "cookie" ? policyCookie(session.name, session.cookie) : undefined,
       breakers: this.breakers,
       needsLoad: () => usesLoad || ofRoutes.needsLoad,
     });

@@ -177,8 +177,31 @@ describe("UpstreamView: session persistence by cookie", () => {
 
   it("the session cookie of a client over TLS is Secure", () => {
     expect(pick(harness().update(policy), { secure: true }).setCookie).to.match(
-      /; Path=\/; HttpOnly; Secure$/,
+      /; Path=\/; Secure; HttpOnly$/,
     );
+  });
+
+  it("the session cookie of a policy has the attributes that the policy gives it", () => {
+    const rules = { path: "/shop", domain: "example.com", maxAgeSeconds: 60, sameSite: "None" } as const;
+    const cookie = { ...rules, omitsNoneIfMisread: true, alwaysSecure: true } as const;
+    const upstream = harness().update({ sessionPersistence: { type: "cookie", name: "sid", cookie } });
+    const attributes = "Max-Age=60; Domain=example.com; Path=/shop; Secure; HttpOnly";
+    const textOf = (given: Partial<PickRequest>): string =>
+      pick(upstream, given).setCookie?.replace(/^sid=[0-9a-f]{32}; /, "") ?? "";
+    expect(textOf({})).to.equal(`${attributes}; SameSite=None`);
+    expect(textOf({ headers: ["User-Agent", "Mozilla/5.0 Chrome/60.0"] })).to.equal(attributes);
+  });
+
+  it("a policy can let the endpoint that answers a retry take over the session", () => {
+    const cookie = { path: "/", changesOnFailure: true } as const;
+    const upstream = harness().update({ sessionPersistence: { type: "cookie", name: "sid", cookie } });
+    const first = pick(upstream);
+    const headers = ["Cookie", cookieOf(first)];
+    const retried = pick(upstream, { headers }, [first.endpoint]);
+    expect(retried.endpoint).to.not.equal(first.endpoint);
+    const again = pick(upstream, { headers: ["Cookie", cookieOf(retried)] });
+    expect(again.endpoint).to.equal(retried.endpoint);
+    expect(again.setCookie).to.equal(undefined);
   });
 
   it("a session cookie takes precedence over the algorithm", () => {

@@ -65,6 +65,27 @@ export type SvcBackendPolicySessionPersistence = {
   readonly type: string;
   /** Name of the cookie (an invalid one means the default __svc_session and gives a warning) or of the header (required for type Header; without it persistence is disabled). */
   readonly sessionName?: string;
+  /** How the cookie is set, for type Cookie. */
+  readonly cookie?: SvcBackendPolicySessionPersistenceCookie;
+};
+
+export type SvcBackendPolicySessionPersistenceCookie = {
+  /** Path of the cookie, beginning with "/", of visible ASCII characters except ";". */
+  readonly path?: string;
+  /** Domain of the cookie, a host name: browsers then send it to the hosts below as well. */
+  readonly domain?: string;
+  /** Max-Age of the cookie in seconds. */
+  readonly maxAgeSeconds?: number;
+  /** Seconds from the response to the Expires of the cookie; Max-Age has precedence in browsers. */
+  readonly expiresSeconds?: number;
+  /** SameSite of the cookie. */
+  readonly sameSite?: "Strict" | "Lax" | "None";
+  /** Whether the cookie is Secure for clients without TLS as well, as behind a proxy that terminates it. */
+  readonly alwaysSecure?: boolean;
+  /** Whether SameSite=None is left out for browsers that take it for Strict: Chrome 40 to 69, Safari of iOS 12 and of macOS 10.14. */
+  readonly omitNoneIfMisread?: boolean;
+  /** Whether the endpoint that answers a retry takes over the session. */
+  readonly changeOnFailure?: boolean;
 };
 
 export type SvcBackendPolicyStatus = {

@@ -16,8 +16,9 @@ import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { SvcBackendPolicySpec } from "../../api/generated/svcbackendpolicy.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import { policyValueIgnored } from "../diagnostics/policies.ts";
+import { policyValueIgnored, type IgnoreValue } from "../diagnostics/policies.ts";
 import type { Diagnostic } from "../finding.ts";
+import { readSessionCookie } from "./session-cookie.ts";
 
 type PolicySettings = {
   readonly policy: BackendPolicy;
@@ -26,14 +27,11 @@ type PolicySettings = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Says that a value is ignored, and what happens instead. */
-type Ignore = (field: string, error: Parameters<typeof policyValueIgnored>[1], instead: string) => undefined;
-
 /** A value that cannot be used is ignored with a warning; all others of the policy apply. */
 export function readPolicySettings(object: ObjectOf<"SvcBackendPolicy">): PolicySettings {
   const ignored: string[] = [];
   const diagnostics: Diagnostic[] = [];
-  const ignore: Ignore = (field, error, instead) => {
+  const ignore: IgnoreValue = (field, error, instead) => {
     ignored.push(field);
     diagnostics.push(policyValueIgnored({ object: refOf(object), field }, error, instead));
   };
@@ -57,7 +55,7 @@ export function readPolicySettings(object: ObjectOf<"SvcBackendPolicy">): Policy
 function readDuration(
   field: string,
   text: string | undefined,
-  ignore: Ignore,
+  ignore: IgnoreValue,
   instead: string,
 ): number | undefined {
   if (text === undefined) return undefined;
@@ -66,7 +64,7 @@ function readDuration(
   return duration.value === 0 ? undefined : duration.value;
 }
 
-function readAlgorithm(text: string | undefined, ignore: Ignore): LoadBalancer | undefined {
+function readAlgorithm(text: string | undefined, ignore: IgnoreValue): LoadBalancer | undefined {
   if (text === undefined) return undefined;
   const parsed = parseAlgorithm(text);
   return parsed.ok
@@ -78,7 +76,7 @@ const defaults = { windowMs: 10_000, openMs: 5_000, minRequests: 10 };
 
 function readCircuitBreaker(
   spec: SvcBackendPolicySpec["circuitBreaker"],
-  ignore: Ignore,
+  ignore: IgnoreValue,
 ): CircuitBreaker | undefined {
   if (spec?.threshold === undefined) return undefined;
   const { threshold, minRequests = defaults.minRequests } = spec;
@@ -111,7 +109,7 @@ function readCircuitBreaker(
 
 function readSessionPersistence(
   spec: SvcBackendPolicySpec["sessionPersistence"],
-  ignore: Ignore,
+  ignore: IgnoreValue,
 ): SessionPersistence | undefined {
   if (spec === undefined) return undefined;
   const { type, sessionName = "" } = spec;
@@ -121,7 +119,12 @@ function readSessionPersistence(
     case "Cookie": {
       const name = sessionName === "" ? undefined : parseCookieName(sessionName);
       if (name?.ok === false) ignore(at("sessionName"), name.error, `${defaultSessionCookie} applies`);
-      return { type: "cookie", name: name?.ok === true ? name.value : defaultSessionCookie };
+      const cookie = spec.cookie && readSessionCookie(spec.cookie, at("cookie"), ignore);
+      return {
+        type: "cookie",
+        name: name?.ok === true ? name.value : defaultSessionCookie,
+        ...(cookie && { cookie }),
+      };
     }
     case "Header": {
       const name = headerNameOf(sessionName);

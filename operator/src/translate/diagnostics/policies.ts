@@ -6,6 +6,9 @@ import { failed, finding, type Place } from "./define-finding.ts";
 export const policyValueIgnored = (place: Place, problem: Problem, instead: string): Diagnostic =>
   failed("warning", "PolicyValueIgnored", instead)(place, problem);
 
+/** Reports that the value of a field of a policy is ignored, and what happens instead. */
+export type IgnoreValue = (field: string, error: Problem, instead: string) => undefined;
+
 export const policyConflict = (place: Place, service: string, winner: string): Diagnostic =>
   finding("warning", "PolicyConflict")(
     place,

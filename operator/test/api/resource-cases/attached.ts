@@ -16,6 +16,10 @@ import {
   type ResourceCases,
 } from "./case.ts";
 
+const seconds = [...taken(0, 1, 2_147_483_647), ...refused(-1, 1.5, "1", 2_147_483_648), ...optional];
+/** A switch that is off by default. */
+const switchedOff = [...taken(true), ...equalTo(false, undefined, null), ...refused("true", 1, [])];
+
 const size = "ingress.svc-labs.dev/max-body-size";
 
 /** Those that are attached to a Service, a Gateway or a class. */
@@ -32,7 +36,20 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
         minRequests: 7,
         maxOpenDuration: "1m",
       },
-      sessionPersistence: { type: "Cookie", sessionName: "sid" },
+      sessionPersistence: {
+        type: "Cookie",
+        sessionName: "sid",
+        cookie: {
+          path: "/shop",
+          domain: "example.com",
+          maxAgeSeconds: 3600,
+          expiresSeconds: 3600,
+          sameSite: "None",
+          alwaysSecure: true,
+          omitNoneIfMisread: true,
+          changeOnFailure: true,
+        },
+      },
     },
     fields: {
       targetRefs: [...targets("Service"), ...refused([]), ...required],
@@ -85,6 +102,7 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...ignoredFor(undefined, { type: "IP" }, { type: "cookie" }, { type: "" }, { type: "\u0000" }),
         ...ignoredFor(undefined, { type: "Header" }, { type: "Header", sessionName: "X Y" }),
         ...refused({}, "Cookie", [], { type: 1 }, { sessionName: "sid" }),
+        ...refused({ type: "Header", sessionName: "X-User", cookie: {} }),
         ...optional,
       ],
       "sessionPersistence.sessionName": [
@@ -93,6 +111,30 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...ignoredFor("__svc_session", "a b", "a;b", "a=b", "a\r\nb", "\u0000", "\u00e4"),
         ...refused(1, "x".repeat(257)),
       ],
+      "sessionPersistence.cookie": [...refused([], "x"), ...optional],
+      "sessionPersistence.cookie.path": [
+        ...taken("/a", "/a/b%20c!", `/${"x".repeat(1023)}`),
+        ...equalTo("/", undefined, null),
+        ...ignoredFor("/", "", "a", "/a;b", "/a b", "/a\r\nb", "/\u0000", "/\u00e4"),
+        ...refused(1, `/${"x".repeat(1024)}`),
+      ],
+      "sessionPersistence.cookie.domain": [
+        ...taken("a.example", "shop"),
+        ...equalTo("a.example", ".A.example", "a.example."),
+        ...ignoredFor(undefined, "", ".", "*.a.example", "a;b", "10.0.0.1", "a\r\nb", "\u0000", "..a"),
+        ...refused(1, "x".repeat(255)),
+        ...optional,
+      ],
+      "sessionPersistence.cookie.maxAgeSeconds": seconds,
+      "sessionPersistence.cookie.expiresSeconds": seconds,
+      "sessionPersistence.cookie.sameSite": [
+        ...taken("None", "Lax", "Strict"),
+        ...refused("none", "", 1),
+        ...optional,
+      ],
+      "sessionPersistence.cookie.alwaysSecure": switchedOff,
+      "sessionPersistence.cookie.omitNoneIfMisread": switchedOff,
+      "sessionPersistence.cookie.changeOnFailure": switchedOff,
     },
   },
   ClientTrafficPolicy: {
