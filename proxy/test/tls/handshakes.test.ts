@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { TLSSocket } from "node:tls";
+import type { ConnectionOptions, EphemeralKeyInfo, TLSSocket } from "node:tls";
 import { eventually } from "../http/h1/harness.ts";
 import { issueCertificate } from "./certificates.ts";
 import { failureOf, startTls, stopTls, tlsPort } from "./harness.ts";
@@ -189,6 +189,16 @@ describe("TLS handshakes", () => {
         );
       });
     }
+
+    it("keys are exchanged with ML-KEM where clients support it, and without where they do not", async () => {
+      const { connect } = await startOne();
+      const groupOf = async (options: ConnectionOptions): Promise<unknown> =>
+        ((await connect(options)).getEphemeralKeyInfo() as EphemeralKeyInfo).name;
+      expect(await groupOf({})).to.equal("X25519MLKEM768");
+      expect(await groupOf({ ecdhCurve: "P-256:X25519MLKEM768" })).to.equal("X25519MLKEM768");
+      expect(await groupOf({ ecdhCurve: "X25519" })).to.equal("X25519");
+      expect(await groupOf({ ecdhCurve: "P-256" })).to.equal("prime256v1");
+    });
 
     it("a client that prefers ChaCha20 gets it", async () => {
       const { connect } = await startOne();
