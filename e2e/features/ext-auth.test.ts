@@ -53,6 +53,30 @@ describe("ext-auth", () => {
     expect((await fetch("/?status=403")).status).to.equal(403);
   });
 
+  it("ext-auth: the service is asked at a path of its own, and a 401 redirects to sign in", async () => {
+    await sandbox.apply({
+      apiVersion: "gateway.svc-labs.dev/v1alpha1",
+      kind: "SvcExternalAuth",
+      metadata: { name: "gate" },
+      spec: {
+        protocol: "HTTP",
+        backendRef: { name: "echo", port: 80 },
+        http: {
+          path: "/check?status=$arg_verdict",
+          method: "GET",
+          signIn: { url: "https://sso.e2e.example/start" },
+        },
+      },
+    });
+    await until("the redirect", async () => (await fetch("/a?verdict=401")).status === 302);
+    const { headers } = await fetch("/a?verdict=401");
+    expect(headers["location"]).to.equal(
+      `https://sso.e2e.example/start?rd=http://${host}%2Fa%3Fverdict%3D401`,
+    );
+    expect((await fetch("/a?verdict=200")).status).to.equal(200);
+    expect((await fetch("/a?verdict=403")).status).to.equal(403);
+  });
+
   it("ext-auth: the body is sent to the service, and one above the limit gets 413", async () => {
     await sandbox.apply({
       apiVersion: "gateway.svc-labs.dev/v1alpha1",

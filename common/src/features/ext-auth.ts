@@ -5,6 +5,35 @@ import { requestTemplateSchema } from "./request-template.ts";
 /** The longest body that is sent to such a service, in bytes. */
 export const maxCheckedBodyBytes = 65_535;
 
+/** A field of a check request. One whose value comes out empty is not sent. */
+const checkFieldSchema = z.object({ name: z.string(), value: requestTemplateSchema });
+
+/** Which answers are remembered, and for how long. */
+const answerTimeSchema = z.object({
+  /** Absent: of any status. */
+  statuses: z.array(z.int()).readonly().optional(),
+  /** In milliseconds; 0: they are not. */
+  ms: z.int().min(0),
+});
+
+/** Answers that are remembered by a key. */
+const answerCacheSchema = z.object({
+  key: requestTemplateSchema,
+  times: z.array(answerTimeSchema).readonly(),
+});
+
+/** How an `http` service is asked where that differs from the request. */
+const httpQuestionSchema = z.object({
+  /** Path and query; absent: those of the request. */
+  target: requestTemplateSchema.optional(),
+  /** `host[:port]`; absent: that of the request. */
+  authority: requestTemplateSchema.optional(),
+  /** Absent: that of the request. */
+  method: z.string().optional(),
+  /** Fields in place of those of the client and the proxy. */
+  set: z.array(checkFieldSchema).readonly().optional(),
+});
+
 /** A service that authorizes each request. Header names are in lower case. */
 export const externalCheckSchema = z.object({
   /** The endpoint set of the service (`namespace/service/port`), and how it is spoken to. */
@@ -26,22 +55,19 @@ export const externalCheckSchema = z.object({
   clientResponseHeaders: z.array(z.string()).optional(),
   /** Set in front of the path that an `http` service is asked with. */
   pathPrefix: z.string().optional(),
+  /** Absent: method, path, query and Host are those of the request. */
+  question: httpQuestionSchema.optional(),
+  /** The URL that a client is redirected to in place of a 401. */
+  signIn: requestTemplateSchema.optional(),
+  /** Statuses that deny a request; any other one but 2xx is a failure of the service. Absent: every other one denies. */
+  deniedStatuses: z.array(z.int()).readonly().optional(),
+  /** Absent: no answer is remembered. */
+  cache: answerCacheSchema.optional(),
   /** The service gets the body; a longer one, in bytes, is answered 413. Absent: it does not get the body. */
   maxBodyBytes: z.int().min(1).max(maxCheckedBodyBytes).optional(),
 });
 
 export type ExternalCheck = Readonly<z.infer<typeof externalCheckSchema>>;
-
-/** A field of a check request. One whose value comes out empty is not sent. */
-const checkFieldSchema = z.object({ name: z.string(), value: requestTemplateSchema });
-
-/** Which answers are remembered, and for how long. */
-const answerTimeSchema = z.object({
-  /** Absent: of any status. */
-  statuses: z.array(z.int()).readonly().optional(),
-  /** In milliseconds; 0: they are not. */
-  ms: z.int().min(0),
-});
 
 /**
  * A URL that each request is checked with: 2xx admits it, 401 and 403 refuse it, everything else is 500. Names of headers are
@@ -73,7 +99,7 @@ export const urlCheckSchema = z.object({
   /** Whether the cookie of the service goes to the client with any status; absent: not with most errors. */
   alwaysSetsCookie: z.literal(true).optional(),
   /** Absent: no answer is remembered. */
-  cache: z.object({ key: requestTemplateSchema, times: z.array(answerTimeSchema).readonly() }).optional(),
+  cache: answerCacheSchema.optional(),
 });
 
 export type UrlCheck = Readonly<z.infer<typeof urlCheckSchema>>;

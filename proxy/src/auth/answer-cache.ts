@@ -5,18 +5,35 @@ import type { Exchange } from "../exchange/exchange.ts";
 import { fieldPairs, firstField, joinedField } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
 import { compileTemplateParts } from "../routing/request-template.ts";
-import type { HostAnswer } from "./host-call.ts";
 import type { VerifiedCache } from "./verified-cache.ts";
 
 /** Longer answers are not remembered: 10,000 of them must fit into memory. */
 const maxAnswerLength = 4_096;
 
-/** Answers of one URL that are remembered, and the keys of requests. */
+/** What a service answered; the body where a client may get it. */
+export type KnownAnswer = {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body?: Buffer;
+};
+
+/** What of a check decides about its answers. */
+type CachedCheck = {
+  readonly cache: NonNullable<UrlCheck["cache"]>;
+  /** The whole check: another one has other answers. */
+  readonly identity: string;
+  /** The fields of an answer that are used. */
+  readonly isKept: (lowerName: string) => boolean;
+  /** What the question says of the request beside its fields. */
+  readonly questionOf?: (exchange: Exchange) => string;
+};
+
+/** Answers of one service that are remembered, and the keys of requests. */
 export type AnswerCache = {
   /** Undefined: the answer to this request must not be one of another request. */
   keyOf(exchange: Exchange): string | undefined;
-  get(key: string): HostAnswer | undefined;
-  set(key: string, answer: HostAnswer): void;
+  get(key: string): KnownAnswer | undefined;
+  set(key: string, answer: KnownAnswer): void;
 };
 
 /**
@@ -25,15 +42,13 @@ export type AnswerCache = {
  * and always Authorization: a name in credentials proves nothing without its password.
  */
 export function createAnswerCache(
-  check: UrlCheck & { readonly cache: NonNullable<UrlCheck["cache"]> },
-  answers: VerifiedCache<HostAnswer>,
+  { cache, identity, isKept, questionOf }: CachedCheck,
+  answers: VerifiedCache<KnownAnswer>,
   now: () => number,
 ): AnswerCache {
-  const { key: template, times } = check.cache;
+  const { key: template, times } = cache;
   const parts = compileTemplateParts(template);
   const isOfClient = template.map((part) => typeof part !== "string" && identifiesClient(part));
-  const identity = JSON.stringify(check);
-  const kept = new Set([...check.responseHeaders, "www-authenticate"]);
   return {
     keyOf(exchange) {
       const values = parts.map((part) => part(exchange));
@@ -41,19 +56,24 @@ export function createAnswerCache(
       if (!values.some((value, index) => isOfClient[index] === true && value !== "")) return undefined;
       const authorization = joinedField(exchange.received, "authorization") ?? "";
       return createHash("sha256")
-        .update(JSON.stringify([identity, exchange.host, exchange.routeId, authorization, values]))
+        .update(
+          JSON.stringify([
+            ...[identity, exchange.host, exchange.routeId, authorization, values],
+            questionOf?.(exchange),
+          ]),
+        )
         .digest("base64");
     },
     get: (key) => answers.get(key, now()),
-    set(key, { status, headers }) {
+    set(key, { status, headers, body }) {
       const ms =
         freshFor(headers) ?? times.find(({ statuses }) => statuses?.includes(status) ?? true)?.ms ?? 0;
       if (ms <= 0) return;
       const fields: HeaderList = fieldPairs(headers)
-        .filter(([name]) => kept.has(name.toLowerCase()))
+        .filter(([name]) => isKept(name.toLowerCase()))
         .flat();
-      if (fields.join("").length <= maxAnswerLength)
-        answers.set(key, { status, headers: fields }, now() + ms);
+      if (fields.join("").length + (body?.length ?? 0) > maxAnswerLength) return;
+      answers.set(key, { status, headers: fields, ...(body !== undefined && { body }) }, now() + ms);
     },
   };
 }

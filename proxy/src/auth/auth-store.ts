@@ -3,7 +3,8 @@ import { BodyMemory } from "../http/held-body.ts";
 import type { HeaderList } from "../message/message.ts";
 import { createPasswordChecker } from "./password-checker.ts";
 import type { SendCheck } from "./external-call.ts";
-import type { AskHost, HostAnswer } from "./host-call.ts";
+import type { KnownAnswer } from "./answer-cache.ts";
+import type { AskHost } from "./host-call.ts";
 import { FairPlaces } from "./fair-places.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
@@ -25,7 +26,7 @@ export type AuthStore = {
   /** Asks a host that the gateway serves itself. */
   readonly askHost: AskHost;
   /** Answers of authorization services that are remembered, by a hash of what they are about. */
-  readonly answers: VerifiedCache<HostAnswer>;
+  readonly answers: VerifiedCache<KnownAnswer>;
   /** Monotonic milliseconds, by which everything here expires. */
   readonly now: () => number;
   /** The bound on request bodies that are held for authorization services. */

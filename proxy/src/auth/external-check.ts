@@ -14,11 +14,14 @@ export type ExternalVerdict =
 
 /** A protocol for check requests: HTTP or gRPC. */
 export type ExternalCheckApi = {
-  /** Builds the check request. `body`: the part of the request's body that the service gets; undefined where it gets none. */
-  request(exchange: Exchange, body: Buffer | undefined): UpstreamRequest;
+  /**
+   * Builds the check request; undefined where the request makes none, which counts as a failure of the service. `body`: the
+   * part of the request's body that the service gets; undefined where it gets none.
+   */
+  request(exchange: Exchange, body: Buffer | undefined): UpstreamRequest | undefined;
   readonly readsBody: ReadsBody;
   /** Reads the response; undefined when it is no valid answer, which counts as a failure of the service. */
-  verdict(answer: ExternalAnswer): ExternalVerdict | undefined;
+  verdict(answer: ExternalAnswer, exchange: Exchange): ExternalVerdict | undefined;
 };
 
 /** The denial of a service, passed to the client as it is apart from its framing. */

@@ -1,10 +1,12 @@
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { keptFields } from "../message/fields.ts";
+import { hostOf } from "../message/authority.ts";
+import { keptFields, plainName } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
+import { compileRequestTemplate, escapeUrl, originForm } from "../routing/request-template.ts";
 import { BufferBody } from "./external-call.ts";
-import { refusal, type ExternalCheckApi } from "./external-check.ts";
+import { refusal, type ExternalCheckApi, type ExternalVerdict } from "./external-check.ts";
 
 /** Fields that frame the service's response, not the proxy's. */
 const framing = new Set(["content-length", "transfer-encoding", "trailer"]);
@@ -18,33 +20,58 @@ const ownFields: readonly string[] = [
   "x-forwarded-for",
 ];
 
+type HttpCheck = Pick<
+  ExternalCheck,
+  "allowedHeaders" | "pathPrefix" | "protocol" | "question" | "signIn" | "deniedStatuses"
+>;
+
 /** Check requests with the head of the client's request; 2xx allows it. See docs/features/ext-auth.md, "Over HTTP". */
-export function createHttpCheck({
-  allowedHeaders,
-  pathPrefix = "",
-  protocol,
-}: Pick<ExternalCheck, "allowedHeaders" | "pathPrefix" | "protocol">): ExternalCheckApi {
+export function createHttpCheck(check: HttpCheck): ExternalCheckApi {
+  const { allowedHeaders, protocol, question, deniedStatuses } = check;
   const allowed = allowedHeaders === undefined ? undefined : new Set(allowedHeaders);
+  const set = (question?.set ?? []).map(({ name, value }) => ({
+    name,
+    valueOf: compileRequestTemplate(value),
+  }));
+  const replaced = new Set(set.map(({ name }) => plainName(name)));
   const isSent = (name: string): boolean =>
-    (allowed === undefined || allowed.has(name)) && !ownFields.includes(name);
+    (allowed === undefined || allowed.has(name)) &&
+    !ownFields.includes(name) &&
+    (replaced.size === 0 || !replaced.has(plainName(name)));
+  const targetOf = compileTarget(check);
+  const authorityOf = question?.authority && compileRequestTemplate(question.authority);
+  const location = check.signIn && compileRequestTemplate(check.signIn);
+  const fieldsOf = (exchange: Exchange): HeaderList => {
+    const fields = checkRequestFields(exchange, isSent);
+    if (set.length === 0) return fields;
+    const all = keptFields(fields, (name) => !replaced.has(plainName(name)));
+    for (const { name, valueOf } of set) {
+      const value = valueOf(exchange).trim();
+      if (value !== "") all.push(name, value);
+    }
+    return all;
+  };
   return {
     request(exchange, body) {
-      const { path, query } = exchange;
+      const authority = authorityOf === undefined ? exchange.authority : authorityOf(exchange);
+      if (authorityOf !== undefined && hostOf(authority) === undefined) return undefined;
       return {
         protocol,
-        method: exchange.method,
-        target: pathPrefix + path + query,
-        authority: exchange.authority,
+        method: question?.method ?? exchange.method,
+        target: targetOf(exchange),
+        authority,
         scheme: schemeOf(exchange),
-        headers: checkRequestFields(exchange, isSent),
+        headers: fieldsOf(exchange),
         body: body === undefined ? null : new BufferBody(body),
         upgrade: undefined,
         expectContinue: false,
       };
     },
     readsBody: (status) => !isAllowing(status),
-    verdict({ status, headers, body }) {
+    verdict({ status, headers, body }, exchange) {
       if (isAllowing(status)) return { allowed: true, headers, forClient: headers };
+      if (status === 401 && location !== undefined) return signInAt(location(exchange), headers);
+      if (deniedStatuses?.includes(status) === false) return undefined;
       return refusal(
         status,
         pickFields(headers, (name) => !framing.has(name)),
@@ -53,6 +80,27 @@ export function createHttpCheck({
     },
   };
 }
+
+/** The target of the check request. */
+export function compileTarget({
+  question,
+  pathPrefix = "",
+}: Pick<HttpCheck, "question" | "pathPrefix">): (exchange: Exchange) => string {
+  if (question?.target === undefined) return ({ path, query }) => pathPrefix + path + query;
+  const target = compileRequestTemplate(question.target);
+  return (exchange) => originForm(target(exchange));
+}
+
+/** A redirect to sign in, with the cookies of the answer: a service may need them when the client comes back. */
+const signInAt = (location: string, headers: HeaderList): ExternalVerdict => ({
+  allowed: false,
+  reply: {
+    status: 302,
+    headers: ["Location", escapeUrl(location), ...pickFields(headers, (name) => name === "set-cookie")],
+    body: "",
+    error: "not signed in",
+  },
+});
 
 const isAllowing = (status: number): boolean => status >= 200 && status <= 299;
 

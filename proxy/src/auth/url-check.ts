@@ -37,7 +37,13 @@ export type CompiledUrlCheck = {
 export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironment): CompiledUrlCheck {
   const { auth } = environment;
   const ask = compileAsk(config, environment);
-  const cache = config.cache && createAnswerCache({ ...config, cache: config.cache }, auth.answers, auth.now);
+  const kept = new Set([...config.responseHeaders, "www-authenticate"]);
+  const cached = config.cache && {
+    cache: config.cache,
+    identity: JSON.stringify(config),
+    isKept: (name: string) => kept.has(name),
+  };
+  const cache = cached && createAnswerCache(cached, auth.answers, auth.now);
   const decide = compileDecision(config);
   /** The cookie that the service set in its answer about a request. */
   const cookies = new WeakMap<Exchange, string>();

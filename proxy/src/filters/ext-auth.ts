@@ -1,9 +1,10 @@
 import type { ExtAuth, ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { mayBeClientHeader, mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
-import { ExternalCall } from "../auth/external-call.ts";
+import { createAnswerCache, type KnownAnswer } from "../auth/answer-cache.ts";
+import { ExternalCall, type ExternalAnswer } from "../auth/external-call.ts";
 import type { ExternalCheckApi, ExternalVerdict } from "../auth/external-check.ts";
 import { createGrpcCheck } from "../auth/grpc-check.ts";
-import { createHttpCheck, pickFields } from "../auth/http-check.ts";
+import { compileTarget, createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import { compileUrlCheck } from "../auth/url-check.ts";
 import type { Exchange } from "../exchange/exchange.ts";
@@ -64,13 +65,11 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
 }
 
 function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironment): Check {
-  const { endpoints, protocol, timeoutMs, failClosed, maxBodyBytes } = check;
+  const { endpoints, protocol, timeoutMs, maxBodyBytes } = check;
   const upstream = upstreamOf(endpoints, protocol);
   const api: ExternalCheckApi = check.api === "grpc" ? createGrpcCheck(check) : createHttpCheck(check);
-  const isPassedOn = compileNames(check.allowedResponseHeaders);
-  const clientNames = new Set(check.clientResponseHeaders?.filter(mayBeClientHeader));
-  const isForClient = (name: string): boolean => clientNames.has(name) && !isHopByHop(name);
-  const onFailure = failClosed ? failed : undefined;
+  const cache = compileCache(check, auth);
+  const obey = compileVerdict(check);
   // Check requests to the services of one namespace make room for those of others.
   const [owner = ""] = endpoints.split("/", 1);
 
@@ -79,8 +78,9 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     exchange: Exchange,
     pick: Upstream["pick"],
     onCall: (call: ExternalCall) => void,
-  ): Promise<ExternalVerdict | undefined> => {
+  ): Promise<ExternalAnswer | undefined> => {
     const request = api.request(exchange, maxBodyBytes === undefined ? undefined : exchange.held?.bytes);
+    if (request === undefined) return undefined;
     const selection = pick(exchange);
     if (selection === undefined) return undefined;
     const call = new ExternalCall(auth.sendCheck, selection, request, {
@@ -91,7 +91,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     onCall(call);
     const answer = await call.answer;
     if (exchange.work === call) exchange.work = undefined;
-    return answer && api.verdict(answer);
+    return answer;
   };
 
   return async (exchange) => {
@@ -99,6 +99,9 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     if (refused !== undefined || exchange.finished) return refused;
     const { pick, endpoints: known } = upstream();
     if (known.length === 0) return unavailable;
+    const key = cache?.keyOf(exchange);
+    const remembered = key === undefined ? undefined : cache?.get(key);
+    if (remembered !== undefined) return obey(exchange, api.verdict(answerOf(remembered), exchange));
     let call: ExternalCall | undefined;
     let isDisplaced = false;
     const release = auth.enterCall(owner, () => {
@@ -106,8 +109,21 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
       call?.cancel();
     });
     if (release === undefined) return tooMany;
-    const verdict = await sendCheck(exchange, pick, (started) => (call = started)).finally(release);
+    const answer = await sendCheck(exchange, pick, (started) => (call = started)).finally(release);
     if (isDisplaced) return tooMany;
+    const verdict = answer && api.verdict(answer, exchange);
+    if (key !== undefined && answer !== undefined && verdict !== undefined) cache?.set(key, answer);
+    return obey(exchange, verdict);
+  };
+}
+
+/** What a verdict does to the request; undefined: the service failed. */
+function compileVerdict({ failClosed, allowedResponseHeaders, clientResponseHeaders }: ExternalCheck) {
+  const isPassedOn = compileNames(allowedResponseHeaders);
+  const clientNames = new Set(clientResponseHeaders?.filter(mayBeClientHeader));
+  const isForClient = (name: string): boolean => clientNames.has(name) && !isHopByHop(name);
+  const onFailure = failClosed ? failed : undefined;
+  return (exchange: Exchange, verdict: ExternalVerdict | undefined): LocalReply | undefined => {
     if (verdict === undefined) return onFailure;
     if (!verdict.allowed) return verdict.reply;
     setUpstreamFields(exchange.headers, pickFields(verdict.headers, isPassedOn));
@@ -115,6 +131,25 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     return undefined;
   };
 }
+
+/** The answers that are remembered; undefined: none are. */
+function compileCache(check: ExternalCheck, { answers, now }: FilterEnvironment["auth"]) {
+  const { cache } = check;
+  if (cache === undefined) return undefined;
+  const targetOf = compileTarget(check);
+  const questionOf = (exchange: Exchange): string =>
+    `${check.question?.method ?? exchange.method} ${targetOf(exchange)}`;
+  const identity = JSON.stringify(check);
+  return createAnswerCache({ cache, identity, isKept: () => true, questionOf }, answers, now);
+}
+
+const noBody = Buffer.alloc(0);
+const answerOf = ({ status, headers, body = noBody }: KnownAnswer): ExternalAnswer => ({
+  status,
+  headers,
+  body,
+  trailers: undefined,
+});
 
 /** Fields that describe the service's response itself; never copied unless they are named. */
 const describing = new Set([

@@ -30,6 +30,8 @@ export type SvcExternalAuthSpec = {
   readonly clientResponseHeaders?: readonly string[];
   /** Whether and how much of the request body is sent to the service. */
   readonly forwardBody?: SvcExternalAuthForwardBody;
+  /** How the service is asked where that differs from the request, and what its answers mean. */
+  readonly http?: SvcExternalAuthHttp;
   /** Gateways of the same namespace whose HTTPRoutes and GRPCRoutes are all checked, before and besides the filters of the routes. */
   readonly targetRefs?: readonly SvcExternalAuthTargetRef[];
 };
@@ -46,6 +48,51 @@ export type SvcExternalAuthBackendRef = {
 export type SvcExternalAuthForwardBody = {
   /** Maximum size of the body in bytes. */
   readonly maxSize?: number;
+};
+
+export type SvcExternalAuthHttp = {
+  /** Path and query of the question, with variables, such as /oauth2/auth. */
+  readonly path?: string;
+  /** Host of the question, host[:port] with variables. */
+  readonly host?: string;
+  /** Method of the question. */
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+  /** Header fields of the question in place of those of the client and of the X-Forwarded fields of the proxy. */
+  readonly headers?: readonly SvcExternalAuthHttpHeader[];
+  /** A redirect of clients that the service answers 401. */
+  readonly signIn?: SvcExternalAuthHttpSignIn;
+  /** Statuses of the service that deny a request, from 300 to 599. */
+  readonly deniedStatuses?: readonly number[];
+  /** Answers that are remembered. */
+  readonly cache?: SvcExternalAuthHttpCache;
+};
+
+export type SvcExternalAuthHttpHeader = {
+  /** A header name. */
+  readonly name: string;
+  /** The value, with variables. */
+  readonly value: string;
+};
+
+export type SvcExternalAuthHttpSignIn = {
+  /** The URL to sign in at, with variables, such as https://$host/oauth2/start. */
+  readonly url: string;
+  /** Query parameter with the URL of the request, percent-encoded. */
+  readonly redirectParam?: string;
+};
+
+export type SvcExternalAuthHttpCache = {
+  /** What the answer depends on beside the question's method, path, host and Authorization, with variables. */
+  readonly key: string;
+  /** How long answers are remembered. */
+  readonly times: readonly SvcExternalAuthHttpCacheTime[];
+};
+
+export type SvcExternalAuthHttpCacheTime = {
+  /** The statuses. */
+  readonly statuses?: readonly number[];
+  /** A Go duration such as 5m, more than 0 and at most 24h. */
+  readonly duration: string;
 };
 
 export type SvcExternalAuthTargetRef = {

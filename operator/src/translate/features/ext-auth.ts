@@ -11,6 +11,7 @@ import type { View } from "../incremental/view.ts";
 import { quote } from "../text.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
+import { readHttpSettings } from "./ext-auth-http.ts";
 import { resolveProtection } from "./reference.ts";
 
 /** How long a service may take, unless its resource says otherwise. */
@@ -58,6 +59,8 @@ export function readExternalAuth(
   const ignored: string[] = [];
   const target = findService(resource, view);
   if (!target.ok) return { check: target, ignored };
+  const http = readHttpSettings(spec, resource, ignored);
+  if (!http.ok) return { check: http, ignored };
   const isGrpc = spec.protocol === "GRPC";
   const allowedHeaders = spec.allowedHeaders ?? (isGrpc ? undefined : ["Authorization"]);
   const maxBodyBytes = spec.forwardBody?.maxSize ?? 0;
@@ -82,6 +85,7 @@ export function readExternalAuth(
       mayBeClientHeader,
     ),
     ...(maxBodyBytes > 0 && { maxBodyBytes }),
+    ...http.value,
   };
   return { check: ok(check), endpointRef: target.value, ignored };
 }

@@ -15,14 +15,13 @@ import {
   reservedHeaders,
   switchable,
   taken,
-  targets,
   tooMany,
   wrongNames,
   type ResourceCases,
 } from "./case.ts";
+import { externalAuthCases } from "./external-auth.ts";
 
 const option = (name: string): string => annotationKey({ name });
-
 /** Those that filters and annotations name. */
 export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
   RetryPolicy: {
@@ -290,66 +289,5 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
       ],
     },
   },
-  SvcExternalAuth: {
-    full: {
-      protocol: "HTTP",
-      backendRef: { name: "auth", port: 9000 },
-      timeout: "500ms",
-      failClosed: false,
-      allowedHeaders: ["Cookie"],
-      allowedResponseHeaders: ["X-User"],
-      clientResponseHeaders: ["X-Session"],
-      forwardBody: { maxSize: 100 },
-    },
-    fields: {
-      protocol: [...taken("GRPC"), ...refused("http", "", "TCP", 1), ...required],
-      backendRef: [...refused("auth", [], { name: "auth" }, { port: 9000 }), ...required],
-      "backendRef.name": [
-        ...closed("none", "Not A Name", "a\u0000"),
-        ...refused("", 1, "n".repeat(254)),
-        ...required,
-      ],
-      "backendRef.namespace": [
-        ...equalTo(undefined, "shop", null),
-        ...closed("elsewhere"),
-        ...refused("", "n".repeat(64)),
-      ],
-      "backendRef.port": [...closed(1, 9001, 65_535), ...refused(0, 65_536, -1, "9000", 1.5), ...required],
-      timeout: [
-        ...taken("1ms", "24h"),
-        ...equalTo("2s", "0", undefined, null),
-        ...ignoredFor("2s", ...badDurations),
-        ...refused(2, "1".repeat(257)),
-      ],
-      failClosed: [...taken(false), ...equalTo(true, undefined, null), ...refused("no", 0)],
-      allowedHeaders: [
-        ...taken([], ["X-A"]),
-        ...equalTo(["cookie"], ["COOKIE"]),
-        ...ignoredFor(["X-A"], ...reservedHeaders.map((name) => ["X-A", name])),
-        ...refused(...wrongNames.map((name) => [name]), "X-A", tooMany(33, "X-A")),
-        ...equalTo(["Authorization"], undefined, null),
-      ],
-      allowedResponseHeaders: [
-        ...taken(["X-A"]),
-        ...equalTo([], undefined, null),
-        ...ignoredFor(["X-A"], ...reservedHeaders.map((name) => [name, "X-A"])),
-        ...refused(...wrongNames.map((name) => [name]), "X-A", tooMany(65, "X-A")),
-      ],
-      clientResponseHeaders: [
-        ...taken(["X-A"], []),
-        ...equalTo(["Set-Cookie"], undefined, null, ["SET-COOKIE"]),
-        ...ignoredFor(
-          ["X-A"],
-          ...[...reservedHeaders, "Content-Type", "content-encoding"].map((name) => [name, "X-A"]),
-        ),
-        ...refused(...wrongNames.map((name) => [name]), "X-A", tooMany(65, "X-A")),
-      ],
-      "forwardBody.maxSize": [
-        ...taken(1, 65_535),
-        ...equalTo(0, undefined, null),
-        ...refused(-1, 65_536, "1k", 0.5),
-      ],
-      targetRefs: [...equalTo(undefined, [], null), ...targets("Gateway")],
-    },
-  },
+  SvcExternalAuth: externalAuthCases,
 };

@@ -26,6 +26,7 @@ import {
   authUrl,
   enableGlobalAuth,
 } from "../annotations/ext-auth.ts";
+import { withReturnUrl } from "../../features/sign-in.ts";
 import { findAuthService, splitUrl } from "../auth-target.ts";
 import { backendsOf, backendOfPath, type PathBackend } from "../path-backends.ts";
 import { readCacheTimes } from "../cache-times.ts";
@@ -218,13 +219,7 @@ function readResponseHeaders(setting: Setting, { differs }: GroupContext): reado
 function readSignIn(setting: Setting, context: GroupContext): RequestTemplate | undefined {
   const url = setting(authSignin);
   if (url === undefined) return undefined;
-  const param = setting(authSigninRedirectParam) ?? "rd";
-  const query = url.includes("?") ? url.slice(url.indexOf("?") + 1) : "";
-  const isThere = query
-    .split("&")
-    .some((pair) => pair.startsWith(`${param}=`) && pair.length > param.length + 1);
-  const returnTo = `${param}=$pass_access_scheme://$http_host$escaped_request_uri`;
-  const text = isThere ? url : `${url}${query === "" ? (url.includes("?") ? "" : "?") : "&"}${returnTo}`;
+  const text = withReturnUrl(url, setting(authSigninRedirectParam) ?? "rd");
   const { namespace, ingress } = context;
   const template = parseRequestTemplate(text, {
     statics: { namespace, ingress_name: ingress.metadata.name },

@@ -1,0 +1,134 @@
+/** How a SvcExternalAuth asks over HTTP: `spec.http`. See docs/features/ext-auth.md, "Over HTTP". */
+import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import {
+  identifiesClient,
+  literalOf,
+  parseRequestTemplate,
+  templateVariables,
+  type RequestTemplate,
+} from "@svc-gateway/common/features/request-template.ts";
+import { parseDuration } from "@svc-gateway/common/values/duration.ts";
+import { parseEndpoint } from "@svc-gateway/common/values/endpoint.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
+import { quote } from "../text.ts";
+import { withReturnUrl } from "./sign-in.ts";
+
+type Http = NonNullable<ObjectOf<"SvcExternalAuth">["spec"]["http"]>;
+type HttpSettings = Pick<ExternalCheck, "question" | "signIn" | "deniedStatuses" | "cache">;
+
+/**
+ * Reads the settings, or says why the service cannot be asked. What only spares the service or the client something, the
+ * cache and the redirect, is left out instead, with a sentence in `ignored`.
+ */
+export function readHttpSettings(
+  { http, protocol, forwardBody }: ObjectOf<"SvcExternalAuth">["spec"],
+  { metadata }: Pick<ObjectOf<"SvcExternalAuth">, "metadata">,
+  ignored: string[],
+): Result<HttpSettings> {
+  if (http === undefined) return ok({});
+  if (protocol !== "HTTP") return problem(`spec.http is for protocol HTTP only, found ${protocol}`);
+  const statics = { namespace: metadata.namespace };
+  const parse: Parse = (text) => parseRequestTemplate(text, { statics });
+  const question = readQuestion(http, parse);
+  if (!question.ok) return question;
+  const cache = readCache(http, (forwardBody?.maxSize ?? 0) > 0, parse);
+  if (!cache.ok) ignored.push(`spec.http.cache${describeProblem(cache.error)}; no answer is remembered`);
+  const signIn = readSignIn(http, parse);
+  if (!signIn.ok)
+    ignored.push(`spec.http.signIn.url: ${describeProblem(signIn.error)}; clients get 401 instead`);
+  const { deniedStatuses } = http;
+  return ok({
+    ...(Object.keys(question.value).length > 0 && { question: question.value }),
+    ...(signIn.ok && signIn.value !== undefined && { signIn: signIn.value }),
+    ...(deniedStatuses !== undefined && { deniedStatuses }),
+    ...(cache.ok && cache.value !== undefined && { cache: cache.value }),
+  });
+}
+
+type Parse = (text: string) => Result<RequestTemplate>;
+type Question = NonNullable<ExternalCheck["question"]>;
+
+function readQuestion({ path, host, method, headers = [] }: Http, parse: Parse): Result<Question> {
+  const named = (field: string, result: Result<RequestTemplate>): Result<RequestTemplate> =>
+    result.ok ? result : problem(`spec.http.${field}: ${describeProblem(result.error)}`);
+  const target = path === undefined ? undefined : named("path", readPath(path, parse));
+  if (target?.ok === false) return target;
+  const authority = host === undefined ? undefined : named("host", readHost(host, parse));
+  if (authority?.ok === false) return authority;
+  const set: { readonly name: string; readonly value: RequestTemplate }[] = [];
+  for (const [index, { name, value }] of headers.entries()) {
+    const at = `headers[${index}]`;
+    if (!mayBeIdentityHeader(name)) {
+      return problem(
+        `spec.http.${at}.name: ${quote(name)} frames or routes a message, expected another header`,
+      );
+    }
+    const template = named(`${at}.value`, parse(value));
+    if (!template.ok) return template;
+    set.push({ name, value: template.value });
+  }
+  return ok({
+    ...(target !== undefined && { target: target.value }),
+    ...(authority !== undefined && { authority: authority.value }),
+    ...(method !== undefined && { method }),
+    ...(set.length > 0 && { set }),
+  });
+}
+
+function readPath(path: string, parse: Parse): Result<RequestTemplate> {
+  if (!path.startsWith("/")) return problem(`${quote(path)} does not begin with "/"`);
+  if (path.includes("#")) return problem(`${quote(path)} has a fragment`, "path and query");
+  return parse(path);
+}
+
+/** A host without variables is checked here, one with variables for each request. */
+function readHost(host: string, parse: Parse): Result<RequestTemplate> {
+  const template = parse(host);
+  const literal = template.ok ? literalOf(template.value) : undefined;
+  if (literal === undefined || parseEndpoint(literal, 80).ok) return template;
+  return problem(`${quote(host)} is no host`, "host[:port]");
+}
+
+function readSignIn({ signIn }: Http, parse: Parse): Result<RequestTemplate | undefined> {
+  if (signIn === undefined) return ok(undefined);
+  const { url, redirectParam = "rd" } = signIn;
+  if (!/^(?:https?:\/\/[^/?#]|\/(?!\/))/.test(url)) {
+    return problem(
+      `${quote(url)} is no URL`,
+      'a URL of http or https, or a path, such as "https://$host/oauth2/start"',
+    );
+  }
+  return parse(withReturnUrl(url, redirectParam));
+}
+
+const maxTimeMs = 86_400_000;
+
+/** The error begins with the field below `spec.http.cache`. */
+function readCache(
+  { cache }: Http,
+  sendsBody: boolean,
+  parse: Parse,
+): Result<ExternalCheck["cache"] | undefined> {
+  if (cache === undefined) return ok(undefined);
+  if (sendsBody) return problem(": it cannot be used with spec.forwardBody, as no key holds the body");
+  const key = parse(cache.key);
+  if (!key.ok) return problem(`.key: ${describeProblem(key.error)}`);
+  if (!templateVariables(key.value).some(identifiesClient)) {
+    return problem(
+      `.key: ${quote(cache.key)} has no part that differs between clients, expected one such as $http_authorization or $cookie_<name>`,
+    );
+  }
+  const times: NonNullable<ExternalCheck["cache"]>["times"][number][] = [];
+  for (const [index, { statuses, duration }] of cache.times.entries()) {
+    const ms = parseDuration(duration);
+    if (!ms.ok) return problem(`.times[${index}].duration: ${describeProblem(ms.error)}`);
+    if (ms.value <= 0 || ms.value > maxTimeMs) {
+      return problem(`.times[${index}].duration: ${duration} is not more than 0 and at most 24h`);
+    }
+    times.push({ ms: ms.value, ...(statuses !== undefined && { statuses }) });
+  }
+  return ok({ key: key.value, times });
+}
