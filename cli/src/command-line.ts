@@ -2,6 +2,7 @@ import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import type { Command, ExitCode, Io } from "./command.ts";
 import { check } from "./commands/check.ts";
 import { explain } from "./commands/explain.ts";
+import { migrate } from "./commands/migrate.ts";
 import { report } from "./commands/report.ts";
 import { serveController, serveProxy, serveStandalone } from "./commands/serve.ts";
 import { versionCommand } from "./commands/version.ts";
@@ -15,6 +16,7 @@ export const commands: readonly Command[] = [
   check,
   explain,
   report,
+  migrate,
   versionCommand,
 ];
 

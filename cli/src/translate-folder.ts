@@ -6,6 +6,7 @@ import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operat
 import { createFallbackSecret } from "@svc-gateway/operator/keys/fallback-certificate.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import type { World } from "@svc-gateway/operator/world.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { findUnservedAuth } from "./check/unserved-auth.ts";
 import { findUnserved } from "./check/unserved.ts";
@@ -24,16 +25,38 @@ export type TranslatedFolder = {
 /** The argument for standard input, and its name in findings. */
 const standardInput = { argument: "-", name: "<stdin>" };
 
+/** Manifests before they are translated. */
+export type ReadFolder = Pick<TranslatedFolder, "state"> & Required<Pick<TranslatedFolder, "read">>;
+
+type TranslationSettings = Omit<FolderSettings, "output" | "failOn">;
+
 /**
  * Reads and translates manifests: folders, files, and `-` for standard input, all together. Fails with one line for each file
  * that cannot be read or is not YAML.
  */
 export async function translateFolder(
   paths: readonly string[],
-  settings: Omit<FolderSettings, "output" | "failOn">,
+  settings: TranslationSettings,
   io: Pick<Io, "input">,
   nowMs: number,
 ): Promise<Result<TranslatedFolder, readonly string[]>> {
+  const folder = await readFolder(paths, io);
+  if (!folder.ok) return folder;
+  const { state, read } = folder.value;
+  const translation = await translateWorld(state.world, settings, nowMs);
+  const diagnostics = [
+    ...translation.diagnostics,
+    ...findUnserved(state.world, translation, settings),
+    ...findUnservedAuth(translation, settings),
+  ];
+  return ok({ state, read, translation: { ...translation, diagnostics } });
+}
+
+/** Reads manifests as `translateFolder` does. */
+export async function readFolder(
+  paths: readonly string[],
+  io: Pick<Io, "input">,
+): Promise<Result<ReadFolder, readonly string[]>> {
   const states: FolderState[] = [];
   const texts = new Map<string, string>();
   const problems: ManifestProblem[] = [];
@@ -49,19 +72,22 @@ export async function translateFolder(
   const state = joinFolders(states);
   const unreadable = [...problems, ...state.problems.filter(isUnreadable)];
   if (unreadable.length > 0) return fail(unreadable.map(formatManifestProblem));
-  const translateSettings = standaloneTranslateSettings(settings);
-  const fallbackCertificate = await createFallbackSecret(translateSettings.installNamespace, nowMs);
-  const translation = translate(state.world, translateSettings, { nowMs, fallbackCertificate });
-  const diagnostics = [
-    ...translation.diagnostics,
-    ...findUnserved(state.world, translation, settings),
-    ...findUnservedAuth(translation, settings),
-  ];
   const read: ReadManifest = (file) => {
     const text = texts.get(file);
     return text === undefined ? readManifest(file) : Promise.resolve(text);
   };
-  return ok({ state, read, translation: { ...translation, diagnostics } });
+  return ok({ state, read });
+}
+
+/** Translates a world with the settings of a folder. */
+export async function translateWorld(
+  world: World,
+  settings: TranslationSettings,
+  nowMs: number,
+): Promise<Translation> {
+  const translateSettings = standaloneTranslateSettings(settings);
+  const fallbackCertificate = await createFallbackSecret(translateSettings.installNamespace, nowMs);
+  return translate(world, translateSettings, { nowMs, fallbackCertificate });
 }
 
 /** What is at one path; `text` unless it is a folder, whose files can be read again. */

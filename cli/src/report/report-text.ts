@@ -49,8 +49,8 @@ export function formatMarkdown(report: AnnotationReport): string {
     row.ingress,
     `\`${row.annotation}\``,
     wordOf(row),
-    cell(row.text),
-    row.file === undefined ? "" : `${cell(row.file)}:${row.line}`,
+    markdownCell(row.text),
+    row.file === undefined ? "" : `${markdownCell(row.file)}:${row.line}`,
   ]);
   const table = [["Ingress", "Annotation", "Outcome", "What is different", "Line"], rule, ...rows];
   return `${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n\n${summaryOf(report)}\n`;
@@ -59,5 +59,5 @@ export function formatMarkdown(report: AnnotationReport): string {
 const rule = ["---", "---", "---", "---", "---"];
 
 /** Text that is one cell of a table and no markup. */
-const cell = (text: string): string =>
+export const markdownCell = (text: string): string =>
   text.replaceAll(/[\\|<>*_`]/g, String.raw`\$&`).replaceAll(/\s+/g, " ");

@@ -1,0 +1,137 @@
+import { choiceType, namesType, objectNameType, pathType } from "@svc-gateway/common/settings/flag-types.ts";
+import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
+import { flagRows, problemOfPaths, readFolderFlags, translationFlags } from "../command-flags.ts";
+import { done, misused, refused, type Command } from "../command.ts";
+import { joinDocuments } from "../migrate/manifest-texts.ts";
+import { migrateToAnnotations } from "../migrate/migrate.ts";
+import { createMigrationReport, isAcceptable, type MigrationReport } from "../migrate/migration-report.ts";
+import { formatMigration, formatMigrationMarkdown } from "../migrate/report-text.ts";
+import { writeReport, writeToFolder } from "../migrate/write-files.ts";
+import { formatData } from "../text/data.ts";
+import { paintFor, type Paint } from "../text/paint.ts";
+import { readFolder } from "../translate-folder.ts";
+
+const flags = [
+  flag({
+    name: "to",
+    type: choiceType(["annotations"]),
+    roles: ["standalone"],
+    defaultValue: "annotations",
+    meaning: "What is written: Ingresses with annotations and policies of this gateway.",
+  }),
+  optionalFlag({
+    name: "class",
+    type: objectNameType,
+    roles: ["standalone"],
+    shownDefault: "the first class of this gateway in the manifests, else svc",
+    meaning: "Class of the Ingresses that are written.",
+  }),
+  optionalFlag({
+    name: "output",
+    type: pathType,
+    roles: ["standalone"],
+    shownDefault: "standard output",
+    meaning: "Folder that the manifests are written to, under their names; short form: -o.",
+  }),
+  optionalFlag({
+    name: "report",
+    type: pathType,
+    roles: ["standalone"],
+    shownDefault: "standard error",
+    meaning: "File that the report is written to.",
+  }),
+  flag({
+    name: "format",
+    type: choiceType(["text", "markdown", "json"]),
+    roles: ["standalone"],
+    defaultValue: "text",
+    meaning: "Format of the report.",
+  }),
+  flag({
+    name: "accept",
+    type: namesType,
+    roles: ["standalone"],
+    defaultValue: [],
+    shownDefault: "none",
+    meaning: "Settings, by their names without prefix, that may be lost without exit code 1.",
+  }),
+  ...translationFlags,
+];
+
+/** `migrate PATH...`: writes Ingresses of ingress-nginx in this project's own terms. See docs/cli.md. */
+export const migrate: Command = {
+  name: "migrate",
+  summary: "Write Ingresses of ingress-nginx in this gateway's own terms.",
+  help: () =>
+    [
+      "Usage: svc-gateway migrate PATH... [--output DIR] [flags]",
+      "",
+      "Writes manifests in which Ingresses of ingress-nginx have annotations and policies of this gateway instead of those of",
+      "ingress-nginx, and reports what is the same, changed or lost. Everything else in the manifests stays as it is written.",
+      "Reads folders of manifests, files, or standard input (-). Without --ingress-nginx-classes the class is nginx.",
+      "",
+      "Flags:",
+      ...flagRows(flags),
+      "",
+      "Exit code: 0 when nothing is lost that is not accepted, 1 when something is, 2 when a folder or file cannot be read",
+      "or written.",
+      "",
+    ].join("\n"),
+  async run(argv, io) {
+    const read = readFolderFlags(flags, { argv, env: io.env });
+    if (!read.ok) return misused(read.error.message);
+    const { positionals } = read.value;
+    const problem = problemOfPaths("migrate", positionals);
+    if (problem !== undefined) return misused(problem);
+    const {
+      accept,
+      format,
+      output,
+      report: reportFile,
+      class: asked,
+      ...given
+    } = read.value.settings as unknown as MigrateSettings;
+    const namesNone = given.ingressNginxClasses.length === 0 && !given.ingressNginxWatchWithoutClass;
+    const settings = namesNone ? { ...given, ingressNginxClasses: ["nginx"] } : given;
+    const folder = await readFolder(positionals, io);
+    if (!folder.ok) return refused(...folder.error);
+    const { IngressClass: classes } = folder.value.state.world;
+    const isOwn = (name: string): boolean => !settings.ingressNginxClasses.includes(name);
+    const ofGateway = classes.filter(({ spec }) => spec?.controller === settings.controllerName);
+    const className = asked ?? ofGateway.map(({ metadata }) => metadata.name).find(isOwn) ?? "svc";
+    if (!isOwn(className)) {
+      return misused(
+        `--class: "${className}" is read as ingress-nginx reads it, expected a class of this gateway's own`,
+      );
+    }
+    const migration = await migrateToAnnotations(folder.value, { settings, className, nowMs: Date.now() });
+    const report = await createMigrationReport(folder.value, migration, accept);
+    if (output === undefined) io.out.write(joinDocuments([...migration.files.values()]));
+    else {
+      const written = await writeToFolder(output, positionals, migration.files);
+      if (!written.ok) return refused(written.error.message);
+    }
+    const plain = reportFile !== undefined;
+    const text = formatReport(report, format, plain ? paintFor({ hasColours: false }) : paintFor(io.err));
+    if (reportFile === undefined) io.err.write(text);
+    else {
+      const written = await writeReport(reportFile, text);
+      if (!written.ok) return refused(written.error.message);
+    }
+    return done(isAcceptable(report) ? 0 : 1);
+  },
+};
+
+type FolderSettings = Parameters<typeof migrateToAnnotations>[1]["settings"];
+type MigrateSettings = FolderSettings & {
+  readonly class: string | undefined;
+  readonly output: string | undefined;
+  readonly report: string | undefined;
+  readonly format: "text" | "markdown" | "json";
+  readonly accept: readonly string[];
+};
+
+const formatReport = (report: MigrationReport, format: MigrateSettings["format"], paint: Paint): string =>
+  format === "markdown"
+    ? formatMigrationMarkdown(report)
+    : formatData(report, format, () => formatMigration(report, paint));

@@ -1,0 +1,99 @@
+/** Who may send requests: address rules, passwords, and pages of other origins. */
+import { apiVersionOf } from "@svc-gateway/operator/api/kinds.ts";
+import { maxDurationMs } from "@svc-gateway/common/values/duration.ts";
+import { noteIf, unsayable, type FeatureWriter } from "../written.ts";
+import { durationText } from "./limits.ts";
+
+export const writeIpAccessControl: FeatureWriter<"ip-access-control"> = (
+  { allow, deny, unavailable },
+  { define, namespace },
+) => {
+  // An empty list of an IpAccessControl lets every client in.
+  if (unavailable === true || allow?.length === 0) {
+    return unsayable("ip-access-control", "No client is let in, which address rules cannot say", "closes");
+  }
+  const spec = { ...(deny.length > 0 && { deny }), ...(allow !== undefined && { allow }) };
+  const kind = "IpAccessControl";
+  const name = define({ apiVersion: apiVersionOf(kind), kind, spec });
+  return { annotations: { "ip-access-control": `${namespace}/${name}` } };
+};
+
+export const writeAuthBasicSecret: FeatureWriter<"auth-basic-secret"> = (lists) => {
+  const [first, ...others] = lists;
+  const [, namespace, name, form] = /^([^/]+)\/([^/]+)(?:\/(.+))?$/.exec(first?.htpasswd ?? "") ?? [];
+  if (namespace === undefined || name === undefined || others.length > 0) {
+    return unsayable("auth-basic-secret", "The users cannot be read", "closes");
+  }
+  if (form === "auth-map") {
+    const text = `Secret ${namespace}/${name} has a key for each user, expected one key auth with lines of htpasswd`;
+    return unsayable("auth-basic-secret", text, "closes");
+  }
+  const label = `the label ingress.svc-labs.dev/auth-basic: "true"`;
+  return {
+    annotations: { "auth-basic-secret": `${namespace}/${name}` },
+    notes: [
+      ...noteIf(
+        true,
+        "auth-basic-secret[0].htpasswd",
+        "changed",
+        `Secret ${namespace}/${name} must have ${label}; hashes other than bcrypt and SHA-1 let no user in`,
+      ),
+      ...noteIf(
+        true,
+        "auth-basic-secret[0].realm",
+        "changed",
+        'The realm that browsers show is "Authentication required"',
+      ),
+      ...noteIf(
+        true,
+        "auth-basic-secret[0].hidesCredentials",
+        "changed",
+        "The backend gets the Authorization field of the client",
+      ),
+    ],
+  };
+};
+
+export const writeCors: FeatureWriter<"cors"> = (value) => {
+  const { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials, maxAgeSeconds } = value;
+  const list = (name: string, items: readonly string[]): Record<string, string> =>
+    items.length === 0 ? {} : { [name]: items.join(", ") };
+  return {
+    annotations: {
+      ...list("cors-allow-origins", allowOrigins),
+      ...list("cors-allow-methods", allowMethods),
+      ...list("cors-allow-headers", allowHeaders),
+      ...list("cors-expose-headers", exposeHeaders),
+      ...(allowCredentials && { "cors-allow-credentials": "true" }),
+      "cors-max-age": durationText(Math.min(maxAgeSeconds * 1000, maxDurationMs)),
+    },
+    notes: [
+      ...["allowMethods", "allowHeaders", "exposeHeaders"].flatMap((name) =>
+        noteIf(
+          true,
+          `cors.${name}`,
+          "changed",
+          "Lists are sent without duplicates and with a blank after each comma",
+        ),
+      ),
+      ...noteIf(
+        maxAgeSeconds * 1000 > maxDurationMs,
+        "cors.maxAgeSeconds",
+        "changed",
+        "Browsers remember preflights for 24 hours, the longest time that can be written",
+      ),
+      ...noteIf(
+        value.onEveryResponse === true,
+        "cors.onEveryResponse",
+        "changed",
+        "Only requests of pages of an allowed origin get CORS fields, as the Fetch standard has it",
+      ),
+      ...noteIf(
+        value.early === true,
+        "cors.early",
+        "changed",
+        "Preflights are answered after address rules and rate limits instead of before them",
+      ),
+    ],
+  };
+};

@@ -1,0 +1,46 @@
+/** Sizes and times of requests. */
+import { noteIf, type FeatureWriter } from "../written.ts";
+
+/** Sizes that are whole mebi- or kibibytes are written so. */
+function sizeText(bytes: number): string {
+  const units: readonly (readonly [number, string])[] = [
+    [1024 ** 3, "g"],
+    [1024 ** 2, "m"],
+    [1024, "k"],
+  ];
+  const unit = units.find(([size]) => bytes > 0 && bytes % size === 0);
+  return unit === undefined ? String(bytes) : `${bytes / unit[0]}${unit[1]}`;
+}
+
+/** Milliseconds as whole seconds where they are. */
+export const durationText = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
+
+export const writeMaxBodySize: FeatureWriter<"max-body-size"> = ({ maxBytes, early }) => ({
+  annotations: { "max-body-size": sizeText(maxBytes) },
+  notes: noteIf(
+    early === true,
+    "max-body-size.early",
+    "changed",
+    "Bodies are measured after redirects and address rules instead of before them",
+  ),
+});
+
+export const writeTimeouts: FeatureWriter<"timeouts"> = (value) => {
+  const texts: readonly (readonly [string, number | undefined])[] = [
+    ["read-timeout", value.readTimeoutMs],
+    ["send-timeout", value.sendTimeoutMs],
+    ["connect-timeout", value.connectTimeoutMs],
+    ["read-gap-timeout", value.readGapMs],
+    ["send-gap-timeout", value.sendGapMs],
+  ];
+  const annotations = Object.fromEntries(
+    texts.flatMap(([name, ms]) => (ms === undefined ? [] : [[name, durationText(ms)] as const])),
+  );
+  const status = value.connectTimeoutStatus;
+  return {
+    annotations: {
+      ...annotations,
+      ...(status !== undefined && { "connect-timeout-status": String(status) }),
+    },
+  };
+};

@@ -1,0 +1,178 @@
+/** An Ingress of ingress-nginx as Ingresses of this gateway: one for the paths that are served alike. */
+import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
+import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
+import { collectObjects, boundedName } from "./own-objects.ts";
+import type { ServedUnit } from "./served-units.ts";
+import { writeUnit } from "./write-unit.ts";
+import type { Note } from "./written.ts";
+
+type Rules = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["rules"]>;
+type IngressPath = NonNullable<Rules[number]["http"]>["paths"][number];
+type IngressBackend = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["defaultBackend"]>;
+
+/** One Ingress that is written. */
+export type IngressPart = {
+  readonly name: string;
+  /** Own annotations, by names without prefix. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly rules: Rules;
+  readonly defaultBackend: IngressBackend | undefined;
+};
+
+/** Where a unit has gone. */
+export type MovedUnit = {
+  readonly before: ServedUnit;
+  readonly notes: readonly Note[];
+  readonly after: string;
+};
+
+export type WrittenIngress = {
+  /** The first one has the name of the Ingress. */
+  readonly parts: readonly IngressPart[];
+  readonly objects: readonly KubeObject[];
+  readonly moved: readonly MovedUnit[];
+};
+
+export type PartsContext = {
+  /** What is known of the Ingress, in the order of its hosts. */
+  readonly units: readonly ServedUnit[];
+  /** Whether the namespace has an object of a kind and name. */
+  readonly isTaken: (kind: string, name: string) => boolean;
+};
+
+type Entry = {
+  readonly unit: ServedUnit | undefined;
+  readonly host: string | undefined;
+  /** Undefined: the default backend. */
+  readonly path: IngressPath | undefined;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly notes: readonly Note[];
+};
+
+/** Writes an Ingress. */
+export function writeIngress(ingress: ObjectOf<"Ingress">, context: PartsContext): WrittenIngress {
+  const { namespace, name } = ingress.metadata;
+  const collected = collectObjects({ namespace, name }, context.isTaken);
+  const entries = entriesOf(ingress, context.units, collected.define);
+  const groups = [...Map.groupBy(entries, ({ annotations }) => canonicalJson(annotations)).values()];
+  // The part with most paths keeps the name.
+  groups.sort((a, b) => b.length - a.length);
+  if (groups.length === 0) groups.push([]);
+  const names = partNames(name, groups.length, (other) => context.isTaken("Ingress", other));
+  const parts: IngressPart[] = [];
+  const moved: MovedUnit[] = [];
+  for (const [at, group] of groups.entries()) {
+    const part = buildPart(names[at] ?? name, ingress, group, at === 0);
+    parts.push(part.ingress);
+    for (const { entry, part: id } of part.places) {
+      if (entry.unit === undefined) continue;
+      const after = `${namespace}/${part.ingress.name} ${entry.unit.host} ${id}`;
+      moved.push({ before: entry.unit, notes: entry.notes, after });
+    }
+  }
+  return { parts, objects: collected.objects(), moved };
+}
+
+function entriesOf(
+  ingress: ObjectOf<"Ingress">,
+  units: readonly ServedUnit[],
+  define: Parameters<typeof writeUnit>[1],
+): readonly Entry[] {
+  const { rules = [], defaultBackend } = ingress.spec ?? {};
+  const entries: (Entry & { readonly order: number })[] = [];
+  const add = (unit: ServedUnit, host: string | undefined, path: IngressPath | undefined): void => {
+    entries.push({ unit, host, path, ...writeUnit(unit, define), order: unit.places[0] ?? 0 });
+  };
+  const written = new Set<ServedUnit>();
+  for (const [at, { host, http }] of rules.entries()) {
+    for (const [index, path] of (http?.paths ?? []).entries()) {
+      for (const unit of units.filter(({ part }) => part === `${at}.${index}`)) {
+        written.add(unit);
+        // A further name of the host has a rule of its own.
+        const isOwn = unit.host === (host ?? "*").toLowerCase();
+        add(unit, isOwn ? host : unit.host, pathOf(unit, path));
+      }
+    }
+  }
+  for (const unit of units) {
+    if (written.has(unit)) continue;
+    const host = unit.host === "*" ? undefined : unit.host;
+    if (unit.part === "default") add(unit, host, undefined);
+    else {
+      const backend = backendOf(rules) ?? defaultBackend;
+      if (backend !== undefined) add(unit, host, pathOf(unit, { path: "/", pathType: "Prefix", backend }));
+    }
+  }
+  return entries.sort((a, b) => (a.host ?? "").localeCompare(b.host ?? "") || a.order - b.order);
+}
+
+const backendOf = (rules: Rules): IngressBackend | undefined =>
+  rules.flatMap(({ http }) => http?.paths ?? []).find(({ backend }) => backend.service !== undefined)
+    ?.backend;
+
+/** The path as the route is matched. */
+function pathOf({ route, part }: ServedUnit, { path, backend }: IngressPath): IngressPath {
+  const { type, value } = route.match.path;
+  const isSpecial = part === "app-root" || part === "www";
+  if (type === "regex") return { path: path ?? "/", pathType: "ImplementationSpecific", backend };
+  return {
+    path: isSpecial ? value : (path ?? "/"),
+    pathType: type === "exact" ? "Exact" : "Prefix",
+    backend,
+  };
+}
+
+type BuiltPart = {
+  readonly ingress: IngressPart;
+  /** The position of each entry, as in the ids of routes. */
+  readonly places: readonly { readonly entry: Entry; readonly part: string }[];
+};
+
+function buildPart(
+  name: string,
+  { spec: { rules: before = [], defaultBackend } = {} }: ObjectOf<"Ingress">,
+  group: readonly Entry[],
+  isFirst: boolean,
+): BuiltPart {
+  // Hosts in the order of the Ingress, then further names.
+  const hosts = new Map<string | undefined, Entry[]>(before.map(({ host }) => [host, []]));
+  for (const entry of group) {
+    const ofHost = hosts.get(entry.host);
+    if (ofHost === undefined) hosts.set(entry.host, [entry]);
+    else ofHost.push(entry);
+  }
+  const isDefault = group.some(({ path }) => path === undefined);
+  const kept = [...hosts].filter(
+    ([host, entries]) => entries.some(({ path }) => path !== undefined) || (isDefault && host !== undefined),
+  );
+  const places: { entry: Entry; part: string }[] = [];
+  const rules = kept.map(([host, entries], rule) => {
+    const paths: IngressPath[] = [];
+    for (const entry of entries) {
+      if (entry.path === undefined) continue;
+      places.push({ entry, part: `${rule}.${paths.length}` });
+      paths.push(entry.path);
+    }
+    return { ...(host !== undefined && { host }), ...(paths.length > 0 && { http: { paths } }) };
+  });
+  for (const entry of group) if (entry.path === undefined) places.push({ entry, part: "default" });
+  return {
+    ingress: {
+      name,
+      annotations: group[0]?.annotations ?? {},
+      rules: isFirst && group.length === 0 ? before : rules,
+      defaultBackend: isDefault ? defaultBackend : undefined,
+    },
+    places,
+  };
+}
+
+function partNames(name: string, count: number, isTaken: (name: string) => boolean): readonly string[] {
+  const names = [name];
+  for (let number = 2; names.length < count; number++) {
+    const tried = boundedName(name, `-${number}`);
+    if (!isTaken(tried)) names.push(tried);
+  }
+  return names;
+}

@@ -1,0 +1,67 @@
+/** Differences that no writer knows of, because they are not of a feature. */
+import { isWithin } from "./difference.ts";
+import type { ServedUnit } from "./served-units.ts";
+import type { Loss } from "./written.ts";
+
+/** One difference of an Ingress, on one path or several. */
+export type UnitDifference = {
+  readonly property: string;
+  readonly loss: Loss;
+  readonly text: string;
+};
+
+type Known = { readonly property: string; readonly loss: Loss; readonly text: string };
+
+/** By property; the first that the difference is within. */
+const known: readonly Known[] = [
+  {
+    property: "host.matchPaths",
+    loss: "changed",
+    text: "Paths are compared as clients write them: escapes are not decoded and slashes not merged before",
+  },
+  {
+    property: "match.path",
+    loss: "changed",
+    text: "The regular expression of the path is found anywhere in the path and compared with case",
+  },
+  { property: "host.pathLevel", loss: "changed", text: "Paths are normalised at another level" },
+  { property: "host.clients", loss: "lost", text: "Client certificates are not asked for as before" },
+  { property: "clients", loss: "lost", text: "Client certificates are not asked for as before" },
+  { property: "choices", loss: "lost", text: "Requests are not sent to the canary" },
+  { property: "affinity", loss: "lost", text: "Clients are not kept on one endpoint by a cookie" },
+  { property: "accessLog", loss: "lost", text: "Requests are written to the access log" },
+  { property: "fallback", loss: "changed", text: "The default backend is a path like others" },
+];
+
+const ofBackend: readonly Known[] = [
+  { property: "protocol", loss: "lost", text: "The backend is sent another version of HTTP" },
+  { property: "endpoints", loss: "lost", text: "The backend is reached in another way, with or without TLS" },
+  { property: "secureEndpoints", loss: "lost", text: "Requests over TLS go to the same endpoints as others" },
+  { property: "closes", loss: "changed", text: "Connections to the backend are used again" },
+  {
+    property: "balancing",
+    loss: "lost",
+    text: "Requests are distributed among endpoints by the Service's policy",
+  },
+  { property: "unbound", loss: "changed", text: "Session affinity applies to all backends" },
+];
+
+/** What a difference means; what is not known counts as lost. */
+export function knownDifference(property: string, before: ServedUnit, after: ServedUnit): UnitDifference {
+  const found =
+    known.find((one) => isWithin(property, one.property)) ??
+    ofBackend.find((one) => new RegExp(`^backends\\[\\d+\\]\\.${one.property}\\b`).test(property));
+  if (found !== undefined) return { ...found, property };
+  const path = `path ${before.route.match.path.value} of host ${before.host}`;
+  if (property === "backends") {
+    const [was, is] = [before, after].map(({ route }) =>
+      route.backends.map(({ service }) => service).join(", "),
+    );
+    return {
+      property,
+      loss: "lost",
+      text: `The backends of ${path} are ${is || "none"} instead of ${was || "none"}`,
+    };
+  }
+  return { property, loss: "lost", text: `The ${path} differs in ${property}` };
+}

@@ -1,0 +1,75 @@
+/** The texts of manifests, with some of their objects replaced. Documents without such an object stay as they are written. */
+import { Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from "yaml";
+import { splitDocuments } from "@svc-gateway/operator/sources/files/split.ts";
+
+/** What takes the place of an object: itself after an edit, and further ones; undefined: it stays. */
+export type Replace = (object: ManifestNode) => readonly ManifestNode[] | undefined;
+
+/** An object as it is written, with comments. */
+export type ManifestNode = YAMLMap;
+
+/** YAML 1.1, as kubectl reads it. */
+const parseOptions = { version: "1.1", keepSourceTokens: false, uniqueKeys: false } as const;
+
+/** The text of one file after the replacements. JSON stays JSON. */
+export function rewriteText(text: string, isJson: boolean, replace: Replace): string {
+  const documents = splitDocuments(text.replace(/^\uFEFF/, "")).map((one) =>
+    rewriteDocument(one.text, replace),
+  );
+  if (!isJson) return joinDocuments(documents.flat());
+  const values = documents.flat().map((one) => parseDocument(one, parseOptions).toJS() as unknown);
+  const [first] = values;
+  const whole = values.length === 1 ? first : { apiVersion: "v1", kind: "List", items: values };
+  return `${JSON.stringify(whole, undefined, 2)}\n`;
+}
+
+/** The documents that one becomes. */
+function rewriteDocument(text: string, replace: Replace): readonly string[] {
+  const document = parseDocument(text, parseOptions);
+  const { contents } = document;
+  if (document.errors.length > 0 || !isMap(contents)) return [text];
+  const write = (node: YAMLMap, isFirst: boolean): string => {
+    const one = new Document(node, { version: "1.1" });
+    if (isFirst) {
+      one.commentBefore = document.commentBefore;
+      one.comment = document.comment;
+    }
+    return one.toString(styleOf(text));
+  };
+  const items = contents.get("items", true);
+  if (isSeq(items) && String(contents.get("kind")).endsWith("List")) {
+    const replaced = items.items.map((item) => (isMap(item) ? replace(item) : undefined));
+    if (replaced.every((one) => one === undefined)) return [text];
+    items.items = items.items.flatMap((item, at): readonly unknown[] => replaced[at] ?? [item]);
+    return [document.toString(styleOf(text))];
+  }
+  const nodes = replace(contents);
+  return nodes === undefined ? [text] : nodes.map((node, at) => write(node, at === 0));
+}
+
+/** The style of the text around: lists indented or not, lines as long as they are. */
+const styleOf = (text: string): { readonly [name: string]: number | boolean } => ({
+  lineWidth: 0,
+  flowCollectionPadding: /[[{] /.test(text),
+  indentSeq: !/^( *)[^\s#-][^\n]*:[ \t]*\n\1- /m.test(text),
+});
+
+/** Puts documents one after the other, with a marker between them. */
+export function joinDocuments(documents: readonly string[]): string {
+  return documents
+    .map((one, at) => {
+      const text = one.endsWith("\n") || one === "" ? one : `${one}\n`;
+      return at === 0 || /^---(?:\s|$)/.test(text) ? text : `---\n${text}`;
+    })
+    .join("");
+}
+
+/** A new object, as a node. */
+export const createNode = (object: object): ManifestNode =>
+  new Document(object).contents as unknown as YAMLMap;
+
+/** A field of an object by its path; undefined where it is no text. */
+export function textAt(node: ManifestNode, path: readonly string[]): string | undefined {
+  const found = node.getIn(path, true);
+  return isScalar(found) && typeof found.value === "string" ? found.value : undefined;
+}

@@ -1,0 +1,129 @@
+/** What became of each setting, as data: the JSON form is this value. See docs/cli.md, "migrate". */
+import { formatRef, nameOf } from "@svc-gateway/operator/api/object.ts";
+import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
+import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
+import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
+import type { Verdict } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
+import type { ReadFolder } from "../translate-folder.ts";
+import type { MigratedIngress, Migration } from "./migrate.ts";
+import { originsOf } from "./origins.ts";
+
+export type MigrationOutcome = "same" | "changed" | "lost";
+
+/** One annotation of one Ingress, or a default that applied to it. */
+export type MigrationRow = Partial<Place> & {
+  /** `namespace/name` of the Ingress. */
+  readonly ingress: string;
+  /** The annotation, or the setting without a prefix where a default is meant. */
+  readonly setting: string;
+  readonly isDefault?: true;
+  readonly outcome: MigrationOutcome;
+  /** How it is afterwards, or why it is lost; empty for `same`. */
+  readonly texts: readonly string[];
+  /** It is lost, and `--accept` names it. */
+  readonly accepted?: true;
+};
+
+export type MigrationReport = {
+  /** In the order of files and of the text; defaults of an Ingress come after its annotations. */
+  readonly rows: readonly MigrationRow[];
+  /** Commands to be run before the manifests are applied. */
+  readonly todo: readonly string[];
+  readonly summary: Readonly<Record<MigrationOutcome | "ingresses" | "accepted", number>>;
+};
+
+/** The name without prefix, which `--accept` takes. */
+const shortName = (key: string): string => key.slice(key.indexOf("/") + 1);
+
+export async function createMigrationReport(
+  { state, read }: ReadFolder,
+  { ingresses, todo }: Migration,
+  accepted: readonly string[],
+): Promise<MigrationReport> {
+  const places = new Map([...state.objects.values()].map(({ ref, place }) => [formatRef(ref), place]));
+  const rows: MigrationRow[] = [];
+  for (const one of ingresses) {
+    const place = places.get(formatRef(one.report.object));
+    const found = rowsOf(one);
+    const fields = found.map(({ setting }) => keyField("metadata.annotations", setting));
+    const located = place && (await locateInFile(place, fields, read));
+    for (const [at, row] of found.entries()) {
+      const where = row.isDefault === true ? place : located?.get(fields[at] ?? "");
+      const isAccepted = row.outcome === "lost" && accepted.includes(shortName(row.setting));
+      rows.push({ ...where, ...row, ...(isAccepted && { accepted: true as const }) });
+    }
+  }
+  const count = (outcome: MigrationOutcome): number => rows.filter((row) => row.outcome === outcome).length;
+  return {
+    rows,
+    todo,
+    summary: {
+      ingresses: ingresses.length,
+      same: count("same"),
+      changed: count("changed"),
+      lost: count("lost"),
+      accepted: rows.filter((row) => row.accepted === true).length,
+    },
+  };
+}
+
+/** Whether nothing is lost that is not accepted. */
+export const isAcceptable = ({ summary }: MigrationReport): boolean => summary.lost === summary.accepted;
+
+/** The annotations in their order, then the defaults that differ. */
+function rowsOf({ report, differences, isCanary }: MigratedIngress): readonly MigrationRow[] {
+  const ingress = nameOf(report.object);
+  const names = new Set(report.verdicts.map(({ key }) => shortName(key)));
+  const ofSetting = new Map<string, (typeof differences)[number][]>();
+  for (const difference of differences) {
+    const origins = originsOf(difference.property);
+    const set = origins.filter((name) => names.has(name));
+    // All that a feature needs is lost with it; a part of it is of the first setting that can be meant.
+    const isWhole = /^(?:features\.)?[^.]+$/.test(difference.property);
+    for (const name of set.length === 0 ? origins.slice(0, 1) : isWhole ? set : set.slice(0, 1)) {
+      ofSetting.set(name, [...(ofSetting.get(name) ?? []), difference]);
+    }
+  }
+  const outcomeOf = (found: typeof differences): MigrationOutcome => {
+    if (found.length === 0) return "same";
+    return found.some(({ loss }) => loss === "lost") ? "lost" : "changed";
+  };
+  const worse = (a: MigrationOutcome, b: MigrationOutcome): MigrationOutcome =>
+    order.indexOf(a) > order.indexOf(b) ? a : b;
+  const textsOf = (found: typeof differences): readonly string[] => [
+    ...new Set(
+      found.toSorted((a, b) => order.indexOf(b.loss) - order.indexOf(a.loss)).map(({ text }) => text),
+    ),
+  ];
+  const ofAnnotations = report.verdicts.map((verdict): MigrationRow => {
+    const name = shortName(verdict.key);
+    const found = ofSetting.get(name) ?? [];
+    const before = outcomeBefore(verdict, isCanary);
+    return {
+      ingress,
+      setting: verdict.key,
+      outcome: worse(before.outcome, outcomeOf(found)),
+      texts: [...before.texts, ...textsOf(found)],
+    };
+  });
+  const ofDefaults = [...ofSetting].flatMap(([name, found]): MigrationRow[] =>
+    names.has(name)
+      ? []
+      : [{ ingress, setting: name, isDefault: true, outcome: outcomeOf(found), texts: textsOf(found) }],
+  );
+  return [...ofAnnotations, ...ofDefaults];
+}
+
+const order: readonly MigrationOutcome[] = ["same", "changed", "lost"];
+
+/** What was not served before is not in what is written either. */
+function outcomeBefore(
+  { outcome, text }: Verdict,
+  isCanary: boolean,
+): { readonly outcome: MigrationOutcome; readonly texts: readonly string[] } {
+  if (isCanary)
+    return { outcome: "lost", texts: ["The canary is not written: Ingresses cannot share a path"] };
+  if (outcome === "refused") return { outcome: "lost", texts: [text] };
+  if (outcome === "differently") return { outcome: "changed", texts: [text] };
+  return { outcome: "same", texts: text === "" ? [] : [text] };
+}

@@ -1,0 +1,45 @@
+/** The policies that are written beside an Ingress, and their names. */
+import { hash } from "node:crypto";
+import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
+import type { OwnObject } from "./written.ts";
+
+/** The longest name of an object (RFC 1123 subdomain). */
+const maxName = 253;
+
+/** A name that is short enough, and another one for another text. */
+export function boundedName(base: string, suffix: string): string {
+  const whole = `${base}${suffix}`;
+  if (whole.length <= maxName) return whole;
+  const digest = hash("sha256", whole, "hex").slice(0, 8);
+  return `${base.slice(0, maxName - suffix.length - digest.length - 1).replace(/[-.]+$/, "")}-${digest}${suffix}`;
+}
+
+/** Collects the objects of one Ingress. `isTaken`: whether another object of the kind has a name. */
+export function collectObjects(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  isTaken: (kind: string, name: string) => boolean,
+): { readonly define: (object: OwnObject) => string; readonly objects: () => readonly KubeObject[] } {
+  const known = new Map<string, KubeObject>();
+  const names = new Set<string>();
+  const freeName = (kind: string): string => {
+    for (let count = 1; ; count++) {
+      const tried = boundedName(name, count === 1 ? "" : `-${count}`);
+      if (names.has(`${kind} ${tried}`) || isTaken(kind, tried)) continue;
+      names.add(`${kind} ${tried}`);
+      return tried;
+    }
+  };
+  return {
+    define(object) {
+      const { apiVersion, kind, spec } = object;
+      const key = canonicalJson(object);
+      const before = known.get(key);
+      if (before !== undefined) return before.metadata.name;
+      const chosen = freeName(kind);
+      known.set(key, { apiVersion, kind, metadata: { namespace, name: chosen }, spec } as KubeObject);
+      return chosen;
+    },
+    objects: () => [...known.values()],
+  };
+}

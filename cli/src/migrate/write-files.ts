@@ -1,0 +1,53 @@
+/** Puts what was written into files. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+
+/**
+ * Writes each file below a folder, where it was below the path that it was read from. Fails when two have one name there, when
+ * a file of the input would be overwritten, or when a file cannot be written.
+ */
+export async function writeToFolder(
+  folder: string,
+  inputs: readonly string[],
+  files: ReadonlyMap<string, string>,
+): Promise<Result<undefined, Problem>> {
+  const targets = new Map<string, string>();
+  for (const file of files.keys()) {
+    const target = join(folder, nameBelow(file, inputs));
+    const other = targets.get(target);
+    if (other !== undefined) return problem(`${other} and ${file} would both be written to ${target}`);
+    targets.set(target, file);
+  }
+  const sources = new Set([...files.keys()].map((file) => resolve(file)));
+  const overwritten = [...targets.keys()].find((target) => sources.has(resolve(target)));
+  if (overwritten !== undefined) {
+    return problem(
+      `${overwritten} is a file of the input, which is not overwritten; expected another --output`,
+    );
+  }
+  for (const [target, file] of targets) {
+    const written = await writeReport(target, files.get(file) ?? "");
+    if (!written.ok) return written;
+  }
+  return ok(undefined);
+}
+
+function nameBelow(file: string, inputs: readonly string[]): string {
+  if (file === "<stdin>") return "stdin.yaml";
+  const below = inputs
+    .map((input) => relative(input, file))
+    .filter((name) => name !== "" && !name.startsWith(".."));
+  return below[0] ?? basename(file);
+}
+
+/** Writes a text to a file, whose folder is made where it does not exist. */
+export async function writeReport(path: string, text: string): Promise<Result<undefined, Problem>> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    return ok(undefined);
+  } catch (error) {
+    return problem(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

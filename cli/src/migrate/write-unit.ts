@@ -1,0 +1,47 @@
+/** One path in this project's own annotations. */
+import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { featureWriters } from "./features/index.ts";
+import type { ServedUnit } from "./served-units.ts";
+import type { FeatureWriter, Note, WriterContext, Written } from "./written.ts";
+
+/** Answers 403 to every request for the path. */
+const closed = { "closed-paths": "/" };
+
+/** The annotations of a path, and what they do not say. */
+export function writeUnit(unit: ServedUnit, define: WriterContext["define"]): Required<Written> {
+  const [namespace = ""] = unit.ingress.split("/");
+  const context: WriterContext = { namespace, route: unit.route, define };
+  const parts = Object.entries(unit.route.features ?? {}).flatMap(([slug, value]) =>
+    value === undefined ? [] : [writeFeature(slug as FeatureSlug, value, context)],
+  );
+  const notes = parts.flatMap((part) => part.notes ?? []);
+  const closing = [...notes.filter((note) => note.closes), ...closedNotes(unit)];
+  return {
+    annotations: {
+      ...(unit.route.match.path.type === "regex" && { "use-regex": "true" }),
+      ...Object.assign({}, ...parts.map((part) => part.annotations)),
+      ...(closing.length > 0 && closed),
+    },
+    notes: [...notes, ...closedNotes(unit)],
+  };
+}
+
+/** The entry of a slug writes its values. */
+const writeFeature = <S extends FeatureSlug>(
+  slug: S,
+  value: NonNullable<RouteFeatures[S]>,
+  context: WriterContext,
+): Written => (featureWriters[slug] as FeatureWriter<S>)(value, context);
+
+/** Paths that are closed because what should protect them cannot be had stay closed. */
+const closedNotes = ({ route: { backends } }: ServedUnit): readonly Note[] =>
+  backends.some(({ service, status }) => service === "" && status === 503)
+    ? [
+        {
+          property: "backends",
+          loss: "changed",
+          text: "Every request is answered 403 instead of 503",
+          closes: true,
+        },
+      ]
+    : [];
