@@ -8,6 +8,7 @@ import { filterOrderPage } from "./generate-docs-filters.ts";
 import { nginxAnnotationsPage } from "./generate-docs-ingress-nginx.ts";
 import { flagsPage } from "./generate-docs-flags.ts";
 import { metricsPage } from "./generate-docs-metrics.ts";
+import { refusalsPage } from "./generate-docs-refusals.ts";
 
 const pages: Readonly<Record<string, () => string>> = {
   "docs/filter-order.md": filterOrderPage,
@@ -15,6 +16,7 @@ const pages: Readonly<Record<string, () => string>> = {
   "docs/reference/flags.md": flagsPage,
   "docs/reference/ingress-nginx-annotations.md": nginxAnnotationsPage,
   "docs/reference/metrics.md": metricsPage,
+  "docs/reference/refusals.md": refusalsPage,
 };
 
 const isCheck = process.argv.includes("--check");

@@ -25,6 +25,11 @@ export const proxyMetrics = {
     requestBuckets,
     listenerRoute,
   ),
+  refusals: counter(
+    "svc_proxy_refusals_total",
+    "Requests that failed in the proxy, by the filter or part that decided, and by reason; the values are on docs/reference/refusals.md.",
+    { filter: open, reason: open },
+  ),
   upstreamErrors: counter("svc_proxy_upstream_errors_total", "Upstream attempts that failed, by cause.", {
     ...listenerRoute,
     upstream: open,

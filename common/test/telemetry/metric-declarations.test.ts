@@ -19,6 +19,7 @@ const all: readonly MetricDeclaration[] = [
 const contract = `
 svc_proxy_requests_total counter listener route method status_code
 svc_proxy_request_duration_seconds histogram listener route
+svc_proxy_refusals_total counter filter reason
 svc_proxy_upstream_errors_total counter listener route upstream error_type
 svc_proxy_upstream_retries_total counter listener route upstream condition
 svc_proxy_upstream_connections_total counter state

@@ -20,6 +20,9 @@ export type ExternalAnswer = {
   readonly trailers: HeaderList | undefined;
 };
 
+/** `answer`: there is one that cannot be used. */
+export type CallFailure = "timeout" | "unreachable" | "answer";
+
 /** The largest response body that is read: one that is passed to a client is small, and a larger one counts as a failure. */
 const maxBodyBytes = 65_536;
 
@@ -38,6 +41,8 @@ export class ExternalCall implements UpstreamHandler {
   private readonly body = new ReplayBuffer(maxBodyBytes);
   private head: ResponseHead | undefined = undefined;
   private done = false;
+  /** Why there is no answer; undefined while nothing has failed. */
+  failure: CallFailure | undefined = undefined;
 
   constructor(
     send: SendCheck,
@@ -48,7 +53,7 @@ export class ExternalCall implements UpstreamHandler {
     this.answer = new Promise((resolve) => (this.settle = resolve));
     this.selection = selection;
     this.readsBody = readsBody;
-    this.timer = new AwakeTimer(() => this.fail(), timeoutMs);
+    this.timer = new AwakeTimer(() => this.fail("timeout"), timeoutMs);
     this.stream = send(selection, request, this);
   }
 
@@ -60,8 +65,9 @@ export class ExternalCall implements UpstreamHandler {
   }
 
   /** Ends the call and reports the failure of the endpoint to its health watch. */
-  private fail(): void {
+  private fail(failure: CallFailure): void {
     if (this.done) return;
+    this.failure = failure;
     this.selection.watch?.failed();
     this.cancel();
   }
@@ -78,7 +84,7 @@ export class ExternalCall implements UpstreamHandler {
     if (this.head === undefined || !this.readsBody(this.head.status)) return true;
     this.body.add(chunk);
     if (!this.body.overflowed) return true;
-    this.fail();
+    this.fail("answer");
     return false;
   }
 
@@ -92,7 +98,8 @@ export class ExternalCall implements UpstreamHandler {
     this.end(undefined);
   }
 
-  onError(_error: UpstreamError): void {
+  onError({ kind }: UpstreamError): void {
+    this.failure = kind === "invalid" ? "answer" : kind.endsWith("timeout") ? "timeout" : "unreachable";
     this.end(undefined);
   }
 

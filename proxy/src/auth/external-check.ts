@@ -1,8 +1,9 @@
+import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import type { UpstreamRequest } from "../upstream/upstream.ts";
-import type { ExternalAnswer, ReadsBody } from "./external-call.ts";
+import type { CallFailure, ExternalAnswer, ReadsBody } from "./external-call.ts";
 
 /**
  * The verdict of a service: allowed, with the fields that it has for the upstream and for the client, of which the check
@@ -23,6 +24,10 @@ export type ExternalCheckApi = {
   /** Reads the response; undefined when it is no valid answer, which counts as a failure of the service. */
   verdict(answer: ExternalAnswer, exchange: Exchange): ExternalVerdict | undefined;
 };
+
+/** The reason of a check that failed; `undefined`: nothing is known. */
+export const reasonOfFailure = (failure: CallFailure | undefined): RefusalCode =>
+  failure === undefined || failure === "answer" ? "auth-service-failed" : `auth-service-${failure}`;
 
 /** The denial of a service, passed to the client as it is apart from its framing. */
 export const refusal = (status: number, headers: HeaderList, body: string): ExternalVerdict => ({

@@ -1,4 +1,5 @@
 import type { Exchange } from "../exchange/exchange.ts";
+import type { CallFailure } from "./external-call.ts";
 import type { HeaderList, RequestBody } from "../message/message.ts";
 
 /** A question to a host that the gateway serves itself, on behalf of the client of another request. */
@@ -21,6 +22,8 @@ export type HostAnswer = { readonly status: number; readonly headers: HeaderList
 export type HostCall = {
   /** Undefined: there was no whole answer, or not in time. */
   readonly answer: Promise<HostAnswer | undefined>;
+  /** Why a Service gave none; of hosts it is not known. */
+  readonly failure?: CallFailure | undefined;
   /** The answer is no longer wanted. */
   cancel(): void;
 };

@@ -11,6 +11,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import type { AuthStore } from "./auth-store.ts";
 import { ExternalCall } from "./external-call.ts";
+import { reasonOfFailure } from "./external-check.ts";
 import type { HostAnswer, HostCall } from "./host-call.ts";
 import { pickFields, shownFields } from "./http-check.ts";
 import { compileIdentityStripper } from "./identity-headers.ts";
@@ -130,7 +131,8 @@ function compileAsk(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironment)
     exchange.work = call;
     const answer = await call.answer.finally(release);
     if (exchange.work === call) exchange.work = undefined;
-    return answer === undefined ? { reply: isDisplaced ? tooMany : failed } : { answer };
+    if (answer !== undefined) return { answer };
+    return { reply: isDisplaced ? tooMany : { ...failed, reason: reasonOfFailure(call.failure) } };
   };
 }
 

@@ -4,8 +4,11 @@ import type { BasicCredentials } from "./basic-credentials.ts";
 import type { PasswordChecker, PasswordVerdict } from "./password-checker.ts";
 import type { VerifiedCache } from "./verified-cache.ts";
 
-/** `busy`: the check could not be made. */
-export type UserVerdict = "accepted" | "refused" | "busy";
+/**
+ * `busy`: the check could not be made. Which of the two others a client has met is for log and metrics only: it must not
+ * learn which names exist.
+ */
+export type UserVerdict = "accepted" | "unknown-user" | "wrong-password" | "busy";
 
 /** The users of one htpasswd resource; a changed resource is another list. */
 export type UserList = {
@@ -66,7 +69,8 @@ export function createUserList({ users }: Htpasswd, options: UserListOptions): U
     const index = known ?? substituteFor(given.name);
     const verdict = await compare(given, hashes[index]?.toString("latin1") ?? "", isWanted);
     if (verdict === "busy") return "busy";
-    if (known === undefined || verdict === "mismatch") return "refused";
+    if (known === undefined) return "unknown-user";
+    if (verdict === "mismatch") return "wrong-password";
     verified.set(key, true, now() + verifiedForMs);
     return "accepted";
   };

@@ -1,3 +1,4 @@
+import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { HeldBody } from "../http/held-body.ts";
 import type { UpstreamGaps } from "../http/upstream-gaps.ts";
@@ -36,7 +37,7 @@ export type Cancellable = {
 
 export type ExchangeOwner = {
   /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
-  expire(error: string): void;
+  expire(error: RefusalError): void;
   /** Called once, when `finished` becomes true. */
   onFinish(): void;
 };
@@ -154,6 +155,8 @@ export class Exchange {
   /** How its last attempt came to a connection; undefined when none did. */
   upstreamConnection: "new" | "reused" | undefined = undefined;
   error = "";
+  /** The code of `error`, where its text alone does not say it. */
+  reason: RefusalCode | undefined = undefined;
 
   constructor(connection: ClientConnection, head: RequestHead, client: ClientStream, startedAtMs: number) {
     this.connection = connection;
@@ -256,7 +259,7 @@ const noFilters: readonly Filter[] = [];
 const noNames: readonly string[] = [];
 const noMirrors: readonly MirrorPlan[] = [];
 
-const closeTexts: { readonly [R in ClientCloseReason]: string } = {
+const closeTexts: { readonly [R in ClientCloseReason]: RefusalError } = {
   "client-closed": "client closed",
   timeout: "client write timeout",
   shutdown: "shutdown",

@@ -1,4 +1,5 @@
 import type { AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { AuthStore } from "../auth/auth-store.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import type { UserVerdict } from "../auth/user-list.ts";
@@ -9,10 +10,12 @@ import { inOrder } from "./in-order.ts";
 
 type OnRequest = NonNullable<Filter["onRequest"]>;
 
-const challengeOf = (realm: string): LocalReply => ({
+/** The reason is for log and metrics only: the client gets the same answer for all of them. */
+const challengeOf = (realm: string, reason: RefusalCode): LocalReply => ({
   status: 401,
   headers: ["WWW-Authenticate", `Basic realm="${realm}"`],
   error: "no valid basic credentials",
+  reason,
 });
 const defaultRealm = "Authentication required";
 const unavailable: LocalReply = { status: 503, error: "list of users unavailable" };
@@ -40,14 +43,19 @@ export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthSt
 }
 
 function compileCheck(name: string, realm = defaultRealm, store: Pick<AuthStore, "users">): OnRequest {
-  const challenge = challengeOf(realm);
-  const replyTo = (verdict: UserVerdict): LocalReply | undefined =>
-    verdict === "accepted" ? undefined : verdict === "refused" ? challenge : busy;
+  const missing = challengeOf(realm, "credentials-missing");
+  const replies: { readonly [Verdict in UserVerdict]: LocalReply | undefined } = {
+    accepted: undefined,
+    "unknown-user": challengeOf(realm, "user-unknown"),
+    "wrong-password": challengeOf(realm, "password-wrong"),
+    busy,
+  };
+  const replyTo = (verdict: UserVerdict): LocalReply | undefined => replies[verdict];
   return (exchange) => {
     const users = store.users(name);
     if (users === undefined) return unavailable;
     const given = readBasicCredentials(joinedField(exchange.headers, "authorization"));
-    if (given === undefined) return challenge;
+    if (given === undefined) return missing;
     const verdict = users.check(given, () => !exchange.finished);
     return typeof verdict === "string" ? replyTo(verdict) : verdict.then(replyTo);
   };

@@ -4,7 +4,8 @@ import type { AcceptedToken } from "../auth/auth-store.ts";
 import { claimHeaders } from "../auth/claim-headers.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { VerificationKeys } from "../auth/key-set.ts";
-import { verifyToken, type SignatureTurn } from "../auth/token.ts";
+import { tokenReply } from "../auth/token-reply.ts";
+import { verifyToken, type SignatureTurn, type TokenDefect } from "../auth/token.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { dropFields, joinedField } from "../message/fields.ts";
@@ -12,13 +13,7 @@ import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import type { FilterEnvironment } from "./environment.ts";
 
-const challenge: LocalReply = {
-  status: 401,
-  headers: ["WWW-Authenticate", "Bearer"],
-  error: "no valid token",
-};
-const busy: LocalReply = { status: 503, error: "too many tokens to check" };
-const unavailable: LocalReply = { status: 503, error: "no keys to verify tokens with" };
+const unavailable: LocalReply = tokenReply("token-keys-unavailable");
 
 /** The longest claims that are remembered for a token, in characters: tokens with longer ones are verified each time. */
 const maxRememberedLength = 2_048;
@@ -125,10 +120,10 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     key: string,
     keys: VerificationKeys,
     isWanted: () => boolean,
-  ): Promise<AcceptedToken | "busy" | undefined> => {
+  ): Promise<AcceptedToken | TokenDefect> => {
     const turn: SignatureTurn = (work) => store.signatures.run(owner, isWanted, work);
     const valid = await verifyToken(token, keys, rules, now(), turn);
-    if (valid === undefined || valid === "busy") return valid;
+    if (typeof valid === "string") return valid;
     const headers = claimHeaders(valid, rules);
     const accepted = { keys, headers };
     const length = headers.reduce((sum, text) => sum + text.length, 0);
@@ -159,14 +154,14 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     const keys = store.keys(rules.keySet);
     if (keys === undefined || keys.keys.length === 0) return unavailable;
     const found = readToken(exchange.headers);
-    if (found === undefined) return challenge;
+    if (typeof found === "string") return tokenReply(found);
     const key = createHmac("sha256", cacheKey).update(found.token).digest("base64");
     const known = store.tokens.get(key, now());
     // A token must not outlive the key that it was verified with.
     if (known?.keys === keys) return prove(found.source, known.headers);
     return verifyOnce(found.token, key, keys, () => !exchange.finished).then((accepted) => {
-      if (accepted === "busy") return busy;
-      return accepted === undefined ? challenge : prove(found.source, accepted.headers);
+      if (typeof accepted === "string") return tokenReply(accepted);
+      return prove(found.source, accepted.headers);
     });
   };
 }
@@ -174,13 +169,16 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
 type UnderWay = {
   readonly keys: VerificationKeys;
   readonly wanted: (() => boolean)[];
-  readonly verdict: Promise<AcceptedToken | "busy" | undefined>;
+  readonly verdict: Promise<AcceptedToken | TokenDefect>;
 };
 
 type FoundToken = { readonly token: string; readonly source: string };
 
+/** A single token, as RFC 6750 2.1 has it (`b64token`). */
+const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
+
 /** Reads the token from the first of the headers that the request has; its prefix is compared without case. */
-function compileTokenReader({ fromHeaders }: TokenRules): (headers: HeaderList) => FoundToken | undefined {
+function compileTokenReader({ fromHeaders }: TokenRules): (headers: HeaderList) => FoundToken | TokenDefect {
   const sources = fromHeaders.map(({ name, prefix }) => ({
     source: name.toLowerCase(),
     prefix: prefix.toLowerCase(),
@@ -189,9 +187,10 @@ function compileTokenReader({ fromHeaders }: TokenRules): (headers: HeaderList) 
     for (const { source, prefix } of sources) {
       const value = joinedField(headers, source);
       if (value === undefined) continue;
-      if (value.slice(0, prefix.length).toLowerCase() !== prefix) return undefined;
-      return { token: value.slice(prefix.length).trim(), source };
+      if (value.slice(0, prefix.length).toLowerCase() !== prefix) return "token-missing";
+      const token = value.slice(prefix.length).trim();
+      return tokenForm.test(token) ? { token, source } : "token-syntax";
     }
-    return undefined;
+    return "token-missing";
   };
 }

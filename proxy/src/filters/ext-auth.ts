@@ -1,8 +1,8 @@
 import type { ExtAuth, ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { mayBeClientHeader, mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { createAnswerCache, type KnownAnswer } from "../auth/answer-cache.ts";
-import { ExternalCall, type ExternalAnswer } from "../auth/external-call.ts";
-import type { ExternalCheckApi, ExternalVerdict } from "../auth/external-check.ts";
+import { type CallFailure, ExternalCall, type ExternalAnswer } from "../auth/external-call.ts";
+import { type ExternalCheckApi, type ExternalVerdict, reasonOfFailure } from "../auth/external-check.ts";
 import { createGrpcCheck } from "../auth/grpc-check.ts";
 import { compileTarget, createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
@@ -113,7 +113,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     if (isDisplaced) return tooMany;
     const verdict = answer && api.verdict(answer, exchange);
     if (key !== undefined && answer !== undefined && verdict !== undefined) cache?.set(key, answer);
-    return obey(exchange, verdict);
+    return obey(exchange, verdict, call?.failure);
   };
 }
 
@@ -122,9 +122,13 @@ function compileVerdict({ failClosed, allowedResponseHeaders, clientResponseHead
   const isPassedOn = compileNames(allowedResponseHeaders);
   const clientNames = new Set(clientResponseHeaders?.filter(mayBeClientHeader));
   const isForClient = (name: string): boolean => clientNames.has(name) && !isHopByHop(name);
-  const onFailure = failClosed ? failed : undefined;
-  return (exchange: Exchange, verdict: ExternalVerdict | undefined): LocalReply | undefined => {
-    if (verdict === undefined) return onFailure;
+  return (
+    exchange: Exchange,
+    verdict: ExternalVerdict | undefined,
+    failure?: CallFailure,
+  ): LocalReply | undefined => {
+    if (verdict === undefined)
+      return failClosed ? { ...failed, reason: reasonOfFailure(failure) } : undefined;
     if (!verdict.allowed) return verdict.reply;
     setUpstreamFields(exchange.headers, pickFields(verdict.headers, isPassedOn));
     if (clientNames.size > 0) addClientFields(exchange, pickFields(verdict.forClient, isForClient));

@@ -4,7 +4,9 @@ import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 
 const unavailableReply: LocalReply = { status: 503, error: "list of client addresses unavailable" };
-const refusal: LocalReply = { status: 403, error: "client address not allowed" };
+const error = "client address not allowed";
+const deniedReply: LocalReply = { status: 403, error, reason: "address-denied" };
+const notAllowedReply: LocalReply = { status: 403, error, reason: "address-not-allowed" };
 
 /**
  * Admits requests by the client's address: not from `deny`, and only from `allow` where that is given. An address that
@@ -17,8 +19,8 @@ export function ipAccessControlFilter({ unavailable, deny, allow }: IpAccessCont
   return {
     slug: "ip-access-control",
     onRequest({ clientIp }) {
-      const refused = denied.contains(clientIp) || allowed?.contains(clientIp) === false;
-      return refused ? refusal : undefined;
+      if (denied.contains(clientIp)) return deniedReply;
+      return allowed?.contains(clientIp) === false ? notAllowedReply : undefined;
     },
   };
 }

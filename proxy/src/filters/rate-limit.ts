@@ -1,4 +1,5 @@
 import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
+import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
@@ -78,6 +79,7 @@ function compileRates(
 ): (exchange: Exchange, key: string) => LocalReply | undefined {
   const { status } = feature;
   const all = ratesOf(feature);
+  const reasons = reasonsOf(feature);
   const countersOf = compileCounters(store, feature.zone, all.length);
   return (exchange, key) => {
     if (all.length === 0) return undefined;
@@ -87,10 +89,13 @@ function compileRates(
       const waitMs = counters[index]?.take(key, rate, nowMs) ?? 0;
       if (waitMs === 0) continue;
       for (let taken = 0; taken < index; taken++) counters[taken]?.giveBack(key, all[taken] as Rate, nowMs);
-      const error = "rate limit exceeded";
-      if (status !== undefined) return { status, error };
+      const cause = {
+        error: "rate limit exceeded",
+        reason: reasons[index] ?? "requests-per-period",
+      } as const;
+      if (status !== undefined) return { status, ...cause };
       const seconds = Math.min(Math.max(1, Math.ceil(waitMs / 1000)), maxRetryAfterSeconds);
-      return { status: 429, headers: ["Retry-After", String(seconds)], error };
+      return { status: 429, headers: ["Retry-After", String(seconds)], ...cause };
     }
     return undefined;
   };
@@ -106,6 +111,17 @@ function ratesOf({ requestsPerSecond, burst = 0, rates = [] }: RateLimit): reado
   // With less than one request per second and no burst, the first request must pass all the same.
   return [{ intervalMs, capacityMs: Math.max(1, requestsPerSecond + burst) * intervalMs }, ...others];
 }
+
+/** What log and metrics call each of the rates, in the order of `ratesOf`. */
+function reasonsOf({ requestsPerSecond, rates = [] }: RateLimit): readonly RefusalCode[] {
+  const others = rates.map(({ periodMs }) => reasonsByPeriod.get(periodMs) ?? "requests-per-period");
+  return requestsPerSecond === undefined ? others : ["requests-per-second", ...others];
+}
+
+const reasonsByPeriod: ReadonlyMap<number, RefusalCode> = new Map([
+  [1_000, "requests-per-second"],
+  [60_000, "requests-per-minute"],
+]);
 
 /** One filter serves all routes with equal features; each of them counts on its own, or in the zone that they share. */
 function compileCounters(

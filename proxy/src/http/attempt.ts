@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Cancellable, Exchange } from "../exchange/exchange.ts";
 import type { BodyTransform } from "../exchange/filter.ts";
 import { fitsHeaderBlock } from "../http2/fields.ts";
@@ -8,7 +9,7 @@ import { relayedResponseTrailers } from "../message/trailers.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
-import type { UpstreamError } from "../upstream/upstream-errors.ts";
+import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
 import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
@@ -88,7 +89,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.gaps?.stop();
   }
 
-  private expired(error: string): void {
+  private expired(error: RefusalError): void {
     this.countTimeout();
     if (this.owner.retries?.afterTimeout() === true) this.discard();
     else this.exchange.owner?.expire(error);
@@ -212,7 +213,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
       onEnd: (trailers) => {
         if (!exchange.finished) this.complete(trailers);
       },
-      onAbort: () => this.fail("response transformation failed"),
+      onAbort: () => this.fail("response transformation failed", "transformation-failed"),
     };
   }
 
@@ -227,14 +228,15 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   /** Ends a response that was begun and cannot be completed. */
-  private fail(error: string): void {
+  private fail(error: string, reason: RefusalCode): void {
     const { exchange } = this;
     if (exchange.finished) return;
     exchange.error = error;
+    exchange.reason = reason;
     this.cancel();
     if (!exchange.client.headSent) {
       this.takeBack();
-      return this.owner.reply({ status: 502, error });
+      return this.owner.reply({ status: 502, error, reason });
     }
     exchange.client.abort();
     exchange.finish();
@@ -315,34 +317,35 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     const reply = this.replyTo(error);
-    if (exchange.client.headSent) return this.fail(error.text);
+    if (exchange.client.headSent) return this.fail(error.text, reply.reason ?? "upstream-invalid");
     this.takeBack();
     if (this.owner.retries?.afterError(error) === true) this.discarded = true;
     else this.owner.reply(reply);
   }
 
   private replyTo(error: UpstreamError): LocalReply {
+    const cause = { error: error.text, reason: reasonOfUpstream(error) };
     switch (error.kind) {
       case "request-body":
         return this.bodyReply();
       case "timeout":
         this.countError("timeout");
-        return { status: 504, error: error.text };
+        return { status: 504, ...cause };
       case "connect-timeout":
         this.countError("timeout");
-        return { status: this.exchange.upstreamTimeouts?.connectTimeoutStatus ?? 502, error: error.text };
+        return { status: this.exchange.upstreamTimeouts?.connectTimeoutStatus ?? 502, ...cause };
       case "refused":
       case "connect":
       case "tls":
         this.countError(error.kind);
-        return { status: 502, error: error.text };
+        return { status: 502, ...cause };
       case "own-port":
         this.countError("other");
-        return { status: 503, error: error.text };
+        return { status: 503, ...cause };
       case "reset":
       case "invalid":
         this.countError("other");
-        return { status: 502, error: error.text };
+        return { status: 502, ...cause };
     }
   }
 
@@ -350,11 +353,11 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private bodyReply(): LocalReply {
     switch (this.owner.body?.abortReason) {
       case "timeout":
-        return { status: 408, error: "request body timeout", close: true };
+        return { status: 408, error: "request body timeout", reason: "body-timeout", close: true };
       case "too-large":
-        return { status: 413, error: "request body too large", close: true };
+        return { status: 413, error: "request body too large", reason: "body-too-large", close: true };
       default:
-        return { status: 400, error: "malformed request body", close: true };
+        return { status: 400, error: "malformed request body", reason: "malformed-body", close: true };
     }
   }
 

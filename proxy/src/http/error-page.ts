@@ -60,7 +60,10 @@ export class ErrorPage implements AttemptOwner {
     describeFailure(exchange, error.status, plan.fields);
     dropFields(exchange.headers, conditions);
     exchange.headers.push("X-Original-URI", original, "X-Forwarded-For", exchange.clientIp);
-    if (error.error !== undefined) exchange.error = error.error;
+    if (error.error !== undefined) {
+      exchange.error = error.error;
+      exchange.reason = error.reason;
+    }
     if (error.close === true) exchange.client.closeAfterResponse();
     new Attempt(this).start(upstream, selection);
     return true;

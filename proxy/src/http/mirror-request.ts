@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { MirrorPlan, MirrorUrl } from "../exchange/filter.ts";
@@ -8,7 +9,7 @@ import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/me
 import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
-import type { UpstreamError } from "../upstream/upstream-errors.ts";
+import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import type { Selection, UpstreamHandler, UpstreamStream, UpstreamClient } from "../upstream/upstream.ts";
 import type { BodyMemory } from "./held-body.ts";
@@ -108,7 +109,7 @@ export class MirrorRequest implements UpstreamHandler {
     if (this.status === 0) this.selection?.watch?.failed();
     this.stream?.abort();
     this.status = 504;
-    this.end("mirror timeout");
+    this.end("mirror timeout", "mirror-timeout");
   }
 
   onConnection(): void {}
@@ -124,21 +125,22 @@ export class MirrorRequest implements UpstreamHandler {
   }
 
   onEnd(): void {
-    this.end(this.body?.incomplete === true ? "mirror too slow for the request body" : undefined);
+    if (this.body?.incomplete !== true) this.end();
+    else this.end("mirror too slow for the request body", "mirror-body");
   }
 
   onUpgrade(_headers: HeaderList, socket: Duplex): void {
     socket.destroy();
-    this.end("unexpected upgrade");
+    this.end("unexpected upgrade", "mirror-upgrade");
   }
 
   onError({ kind, text }: UpstreamError): void {
     const abandoned = kind === "request-body";
     if (this.status === 0) this.status = abandoned ? 499 : 502;
-    this.end(text, { blameless: abandoned });
+    this.end(text, reasonOfUpstream({ kind, text }), abandoned);
   }
 
-  private end(error: string | undefined, { blameless = false } = {}): void {
+  private end(error?: string, reason?: RefusalCode, isBlameless = false): void {
     if (this.done) return;
     this.done = true;
     this.timer?.clear();
@@ -146,7 +148,7 @@ export class MirrorRequest implements UpstreamHandler {
     this.body?.release();
     mirrors.ended();
     if (this.body?.incomplete === true) mirrors.countLimit("mirror-body");
-    if (error !== undefined && !blameless) mirrors.warn(exchange, plan.service, error);
+    if (error !== undefined && !isBlameless) mirrors.warn(exchange, plan.service, error);
     const { accessLog } = mirrors.deps;
     const { route } = exchange;
     if (!accessLog.enabled || route?.accessLog === false) return;
@@ -164,7 +166,7 @@ export class MirrorRequest implements UpstreamHandler {
       mirror: true,
       clientIp: exchange.clientIp,
       attempts: 1,
-      ...(error !== undefined && { error }),
+      ...(error !== undefined && reason !== undefined && { error, reason }),
     });
   }
 }

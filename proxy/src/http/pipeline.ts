@@ -1,3 +1,4 @@
+import type { RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { CompiledRoute, CompiledUpstream } from "../exchange/compiled-route.ts";
 import { Exchange, type ExchangeOwner } from "../exchange/exchange.ts";
@@ -105,7 +106,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const page = rules.byRequest?.errorPage;
     if (refusal?.status !== 400 || page === undefined) return refusal;
     if (!page.startsWith("/")) {
-      return { status: 302, headers: ["Location", page], body: "", error: refusal.error ?? "" };
+      return { ...refusal, status: 302, headers: ["Location", page], body: "" };
     }
     const mark = page.indexOf("?");
     const path = mark < 0 ? page : page.slice(0, mark);
@@ -321,7 +322,10 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (exchange.finished) return;
     if (exchange.errorPages !== undefined && this.showErrorPage(exchange.errorPages, reply)) return;
     exchange.status = reply.status;
-    if (reply.error !== undefined) exchange.error = reply.error;
+    if (reply.error !== undefined) {
+      exchange.error = reply.error;
+      exchange.reason = reply.reason;
+    }
     const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
     applyResponseFilters(exchange, rendered.head);
     if (reply.close === true) client.closeAfterResponse();
@@ -357,7 +361,7 @@ class Request implements ExchangeOwner, AttemptOwner {
   }
 
   /** Ends a request whose time is over: with 504, or by cutting a response that has begun. */
-  expire(error: string): void {
+  expire(error: RefusalError): void {
     const { exchange } = this;
     exchange.work?.cancel(!exchange.client.headSent);
     this.giveUp({ status: 504, error });
@@ -371,6 +375,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       return this.reply(reply);
     }
     exchange.error = reply.error ?? "";
+    exchange.reason = reply.reason;
     exchange.client.abort();
     exchange.finish();
   }

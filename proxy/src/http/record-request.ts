@@ -1,5 +1,6 @@
 import type { Exchange } from "../exchange/exchange.ts";
 import type { AccessRecord } from "../telemetry/access-line.ts";
+import { countRefusal } from "../telemetry/refusals.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
 
 /** The one place where a request is counted and logged, at its end. */
@@ -11,6 +12,8 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
   requestMetrics.count(exchange.method, exchange.status);
   requestMetrics.observe(durationMs / 1000);
   if (exchange.upstreamConnection !== undefined) deps.upstreamConnections[exchange.upstreamConnection].inc();
+  const { error } = exchange;
+  const reason = error === "" ? undefined : countRefusal(deps.metrics, error, exchange.reason);
   if (!deps.accessLog.enabled || route?.accessLog === false) return;
   const record: AccessRecord = {
     host: exchange.authority,
@@ -26,5 +29,5 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
     clientIp: exchange.clientIp,
     attempts: exchange.attempts,
   };
-  deps.accessLog.write(exchange.error === "" ? record : { ...record, error: exchange.error });
+  deps.accessLog.write(reason === undefined ? record : { ...record, error, reason });
 }

@@ -1,3 +1,4 @@
+import type { RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { GapSweep, SweptWait } from "./gap-sweep.ts";
 
 /** Limits on gaps in milliseconds; undefined: none. */
@@ -21,15 +22,15 @@ export class UpstreamGaps implements SweptWait {
   /** Its place in the sweep, the sweep's to set. */
   sweepIndex = -1;
   private readonly limits: GapLimits;
-  private readonly onExpire: (error: string) => void;
+  private readonly onExpire: (error: RefusalError) => void;
   private readonly sweep: GapSweep;
   /** When the present wait began, on the clock of the sweep. */
   private waitingSinceMs = never;
   private limitMs = never;
-  private error = "";
+  private error: RefusalError = readError;
   private hasBegun = false;
 
-  constructor(limits: GapLimits, onExpire: (error: string) => void, sweep: GapSweep) {
+  constructor(limits: GapLimits, onExpire: (error: RefusalError) => void, sweep: GapSweep) {
     this.limits = limits;
     this.onExpire = onExpire;
     this.sweep = sweep;
@@ -99,7 +100,7 @@ export class UpstreamGaps implements SweptWait {
     this.wait(this.limits.readGapMs, readError);
   }
 
-  private wait(limitMs: number | undefined, error: string): void {
+  private wait(limitMs: number | undefined, error: RefusalError): void {
     if (limitMs === undefined || this.sweepIndex < 0) return this.rest();
     this.waitingSinceMs = this.sweep.nowMs;
     this.limitMs = limitMs;

@@ -1,3 +1,4 @@
+import type { RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 
 /** Limits of one upstream request in milliseconds; undefined: none. */
@@ -24,12 +25,12 @@ export type UpstreamTimeouts = {
  */
 export class UpstreamTimer {
   private readonly limits: UpstreamTimeouts;
-  private readonly onExpire: (error: string) => void;
+  private readonly onExpire: (error: RefusalError) => void;
   private timer: AwakeTimer | undefined = undefined;
   private readonly whole: AwakeTimer | undefined;
   private hasBegun = false;
 
-  constructor(limits: UpstreamTimeouts, onExpire: (error: string) => void) {
+  constructor(limits: UpstreamTimeouts, onExpire: (error: RefusalError) => void) {
     this.limits = limits;
     this.onExpire = onExpire;
     this.whole =
@@ -61,7 +62,7 @@ export class UpstreamTimer {
     this.whole?.clear();
   }
 
-  private run(limitMs: number | undefined, error: string): void {
+  private run(limitMs: number | undefined, error: RefusalError): void {
     this.timer?.clear();
     if (limitMs === undefined || this.hasBegun) return;
     this.timer = new AwakeTimer(() => this.onExpire(error), limitMs);

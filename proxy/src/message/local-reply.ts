@@ -1,9 +1,12 @@
 import { STATUS_CODES } from "node:http";
+import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import { fieldPairs } from "./fields.ts";
 import type { HeaderList, ResponseHead } from "./message.ts";
 
 /** An answer of the proxy itself. */
-export type LocalReply = {
+export type LocalReply = Reply & Cause;
+
+type Reply = {
   readonly status: number;
   /** Additional fields, such as `Location` or `Retry-After`. */
   readonly headers?: HeaderList;
@@ -11,11 +14,14 @@ export type LocalReply = {
   readonly body?: string;
   /** True for the answer of another service that is passed on: nothing is added but its length. */
   readonly isVerbatim?: boolean;
-  /** Short fixed text for the access log. */
-  readonly error?: string;
   /** True when the connection must not be used again (framing is in doubt). */
   readonly close?: boolean;
 };
+
+/** Why the proxy answers, for log and metrics: a short fixed text, and its code where the text alone does not say it. */
+type Cause =
+  | { readonly error?: RefusalError; readonly reason?: RefusalCode }
+  | { readonly error: string; readonly reason: RefusalCode };
 
 /** Head and body of a local reply, ready for the client's side. */
 export type RenderedReply = { readonly head: ResponseHead; readonly body: string };

@@ -1,3 +1,4 @@
+import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
@@ -41,9 +42,9 @@ function jsonWriter(pathMode: AccessLogPathMode, target: string): (record: Acces
       start = inOnePiece(`{"timestamp":"${timestamp(nowMs)}${target_}`);
     }
     const path = pathMode === "none" ? "" : pathMode === "full" ? text(record.path) : text(record.pattern);
-    const { error } = record;
+    const { error, reason } = record;
     const beforeSent = `${start}${text(record.host)}${method(record.method)}${path},"status":${record.status}${route(record.routeId)}${upstream(record.upstream)}${address(record.upstreamAddr)}${Math.round(record.durationMs)},"bytes_sent":${record.bytesSent}`;
-    const failure = error === undefined ? "" : `,"error":${text(error)}`;
+    const failure = error === undefined ? "" : `,"error":${text(error)}${reasonName(reason)}`;
     const from =
       record.mirror === true
         ? `,"mirror":true,"client_ip":${text(record.clientIp)},"attempts":`
@@ -60,9 +61,13 @@ function consoleWriter(pathMode: AccessLogPathMode, target: string): (record: Ac
     line += ` upstream=${plain(record.upstream)} upstream_addr=${plain(record.upstreamAddr)}`;
     line += ` client_ip=${plain(record.clientIp)} attempts=${record.attempts}`;
     if (record.error !== undefined) line += ` error=${JSON.stringify(plainText(record.error))}`;
+    if (record.reason !== undefined) line += ` reason=${record.reason}`;
     return record.mirror === true ? `${line} mirror=true\n` : `${line}\n`;
   };
 }
+
+const reasonName = (reason: RefusalCode | undefined): string =>
+  reason === undefined ? "" : `,"reason":"${reason}"`;
 
 function text(value: string): string {
   return jsonString(cutToLimit(value));
@@ -105,6 +110,8 @@ export type AccessRecord = {
   readonly bytesSent: number;
   /** A short fixed text; present only on failure. */
   readonly error?: string;
+  /** The code of `error` (docs/reference/refusals.md). */
+  readonly reason?: RefusalCode;
   /** True for a copy sent to a mirror. */
   readonly mirror?: boolean;
   readonly clientIp: string;

@@ -1,3 +1,8 @@
+import {
+  partOf,
+  type RefusalCode,
+  reasonOfError,
+} from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { ClientConnection } from "../exchange/client-connection.ts";
 import { addressAsReceived } from "../message/authority.ts";
 import { renderReply } from "../message/local-reply.ts";
@@ -19,16 +24,17 @@ const unknownAddress = { authority: "", path: "" };
 /** Counts and logs refused requests like all others; fields that are unknown are empty. */
 export function createRefusalRecorder(
   accessLog: AccessLog,
-  metrics: Pick<ProxyMetrics, "requestMetrics">,
+  metrics: Pick<ProxyMetrics, "requestMetrics" | "refusals">,
 ): (refusal: Refusal) => void {
   return ({ connection, reason, status, head }) => {
     const method = head?.method ?? "";
     const requestMetrics = metrics.requestMetrics(connection.listener.portLabel, "");
     requestMetrics.count(method, status);
     requestMetrics.observe(0);
+    const code = countRefusal(metrics, reason, undefined);
     if (!accessLog.enabled) return;
     const { authority, path } = head === undefined ? unknownAddress : addressAsReceived(head);
-    const { body } = renderReply({ status, error: reason }, { head: method === "HEAD", grpc: false });
+    const { body } = renderReply({ status }, { head: method === "HEAD", grpc: false });
     accessLog.write({
       host: authority,
       method,
@@ -43,6 +49,18 @@ export function createRefusalRecorder(
       clientIp: connection.remoteAddress,
       attempts: 0,
       error: reason,
+      reason: code,
     });
   };
+}
+
+/** Counts a request that failed in the proxy, and answers with the code of its reason. */
+export function countRefusal(
+  { refusals }: Pick<ProxyMetrics, "refusals">,
+  error: string,
+  reason: RefusalCode | undefined,
+): RefusalCode {
+  const code = reason ?? reasonOfError(error) ?? "filter-failed";
+  refusals.with({ filter: partOf(code), reason: code }).inc();
+  return code;
 }

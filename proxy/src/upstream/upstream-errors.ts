@@ -1,3 +1,5 @@
+import { type RefusalCode, reasonOfError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
+
 /** A failure of one attempt; `text` is fixed wording for the access log. */
 export const upstreamError = (
   kind: UpstreamErrorKind,
@@ -92,3 +94,19 @@ export type UpstreamError = {
   /** True when the endpoint may have seen part of the request. */
   readonly requestSent: boolean;
 };
+
+const reasons: { readonly [Kind in UpstreamErrorKind]: RefusalCode } = {
+  refused: "upstream-refused",
+  connect: "upstream-unreachable",
+  "connect-timeout": "upstream-connect-timeout",
+  tls: "upstream-tls",
+  "own-port": "upstream-own-port",
+  reset: "upstream-reset",
+  invalid: "upstream-invalid",
+  timeout: "upstream-timeout",
+  "request-body": "malformed-body",
+};
+
+/** The reason of a failure: that of its text, else that of its kind. */
+export const reasonOfUpstream = ({ kind, text }: Pick<UpstreamError, "kind" | "text">): RefusalCode =>
+  reasonOfError(text) ?? reasons[kind];

@@ -21,7 +21,7 @@ describe("a token", () => {
   const keys = keySetOf(ed, rsa, makeKey("EC", "ES256", "ec"));
   const atOnce: SignatureTurn = (check) => check();
   const accepts = async (token: string, set = keys, more = rules): Promise<boolean> =>
-    (await verifyToken(token, set, more, nowMs, atOnce)) !== undefined;
+    typeof (await verifyToken(token, set, more, nowMs, atOnce)) !== "string";
 
   for (const [kty, alg] of [
     ["RSA", "RS256"],
@@ -37,7 +37,7 @@ describe("a token", () => {
       const key = makeKey(kty, alg, "k");
       const token = await signToken(key, { exp: now + 600 });
       const valid = await verifyToken(token, keySetOf(key), rules, nowMs, atOnce);
-      if (valid === undefined || valid === "busy") throw new Error("not accepted");
+      if (typeof valid === "string") throw new Error(valid);
       expect(valid.claims.sub).to.equal("alice");
       expect(valid.untilMs).to.equal((now + 600 + 60) * 1000);
     });
@@ -64,7 +64,7 @@ describe("a token", () => {
         count++;
         return check();
       };
-      return [(await verifyToken(token, keySetOf(...set), rules, nowMs, counted)) !== undefined, count];
+      return [typeof (await verifyToken(token, keySetOf(...set), rules, nowMs, counted)) !== "string", count];
     };
     const withoutName = async (key: TestKey | undefined): Promise<string> =>
       signToken(key ?? unnamed, {}, { kid: undefined as never });
@@ -77,7 +77,29 @@ describe("a token", () => {
 
   it("a token is reported busy, not invalid, when no turn came for its signature", async () => {
     const noTurn: SignatureTurn = () => Promise.resolve("busy");
-    expect(await verifyToken(await signToken(ed), keys, rules, nowMs, noTurn)).to.equal("busy");
+    expect(await verifyToken(await signToken(ed), keys, rules, nowMs, noTurn)).to.equal("token-checks-busy");
+  });
+
+  for (const [defect, token] of [
+    ["token-malformed", () => "a.b.c"],
+    ["token-algorithm", () => `${base64url({ alg: "HS256" })}.${base64url({})}.AA`],
+    ["token-key", () => signToken(ed, {}, { kid: "unknown" })],
+    ["token-signature", async () => (await signToken(ed)).replace(/[^.]+$/, "A".repeat(86))],
+    ["token-expired", () => signToken(ed, { exp: now - 70 })],
+    ["token-not-yet-valid", () => signToken(ed, { nbf: now + 70 })],
+    ["token-issuer", () => signToken(ed, { iss: "https://other.example" })],
+    ["token-audience", () => signToken(ed, { aud: "else" })],
+    ["token-claims", () => signToken(ed, { exp: undefined as never })],
+  ] as const) {
+    it(`a token with the defect ${defect} is refused for that reason`, async () => {
+      expect(await verifyToken(await token(), keys, rules, nowMs, atOnce)).to.equal(defect);
+    });
+  }
+
+  it("a token of a foreign signer is refused for its signature, before its claims are read", async () => {
+    const foreign = { ...makeKey("OKP", "EdDSA", "ed") };
+    const token = await signToken(foreign, { exp: now - 70, iss: "https://other.example", aud: "else" });
+    expect(await verifyToken(token, keys, rules, nowMs, atOnce)).to.equal("token-signature");
   });
 
   it("a token is not checked with a key that costs too much, even when the controller sent it", async () => {

@@ -25,15 +25,22 @@ describe("the auth-basic-secret filter", () => {
   });
 
   it("auth-basic-secret: missing or refused credentials get 401 with a fixed realm", async () => {
-    for (const [headers, verdict] of [
-      [[], "accepted"],
-      [["Authorization", "Bearer x"], "accepted"],
-      [[...alice, ...alice], "accepted"],
-      [alice, "refused"],
-      [alice, Promise.resolve("refused" as const)],
+    for (const [headers, verdict, reason] of [
+      [[], "accepted", "credentials-missing"],
+      [["Authorization", "Bearer x"], "accepted", "credentials-missing"],
+      [[...alice, ...alice], "accepted", "credentials-missing"],
+      [alice, "wrong-password", "password-wrong"],
+      [alice, Promise.resolve("wrong-password" as const), "password-wrong"],
+      [alice, "unknown-user", "user-unknown"],
+      [alice, Promise.resolve("unknown-user" as const), "user-unknown"],
     ] as const) {
       const reply = await answer([...headers], verdict, "ns/users");
-      expect([reply?.status, reply?.headers]).to.deep.equal([401, challenge]);
+      expect(reply).to.deep.equal({
+        status: 401,
+        headers: challenge,
+        error: "no valid basic credentials",
+        reason,
+      });
     }
   });
 

@@ -3,12 +3,21 @@ import { expect } from "chai";
 import { ipAccessControlFilter } from "../../src/filters/ip-access-control.ts";
 import { exchange } from "./support.ts";
 
+/** Whether the filter refuses an address for its deny list alone. */
+const isDenied = ({ deny }: IpAccessControl, clientIp: string): boolean => {
+  const under = exchange();
+  under.clientIp = clientIp;
+  return ipAccessControlFilter({ deny }).onRequest?.(under) !== undefined;
+};
+
 const letsIn = (feature: IpAccessControl, clientIp: string): boolean => {
   const under = exchange();
   under.clientIp = clientIp;
   const reply = ipAccessControlFilter(feature).onRequest?.(under);
   if (reply === undefined) return true;
-  expect(reply).to.deep.equal({ status: 403, error: "client address not allowed" });
+  const reason =
+    feature.deny.length > 0 && isDenied(feature, clientIp) ? "address-denied" : "address-not-allowed";
+  expect(reply).to.deep.equal({ status: 403, error: "client address not allowed", reason });
   return false;
 };
 

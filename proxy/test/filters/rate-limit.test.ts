@@ -193,7 +193,11 @@ describe("the rate-limit filter with several rates", () => {
     );
     const under = exchange();
     expect(filter.onRequest?.(under)).to.equal(undefined);
-    expect(filter.onRequest?.(under)).to.deep.equal({ status: 503, error: "rate limit exceeded" });
+    expect(filter.onRequest?.(under)).to.deep.equal({
+      status: 503,
+      error: "rate limit exceeded",
+      reason: "requests-per-second",
+    });
   });
 
   it("rate-limit: exempt clients are neither limited nor counted", () => {

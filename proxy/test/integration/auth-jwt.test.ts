@@ -90,19 +90,25 @@ describe("auth-jwt, through the whole data plane", () => {
     expect(seen[0]?.trailers).to.deep.equal({ "x-sum": "1" });
   });
 
-  it("auth-jwt: other requests get 401 with a bare challenge, and no upstream is contacted", async () => {
+  it("auth-jwt: other requests get 401 with a challenge that says why, and no upstream is contacted", async () => {
     const token = await signToken(key);
     const other = await signToken(makeKey("EC", "ES256", "one"));
-    for (const headers of [
-      {},
-      bearer(other),
-      bearer(""),
-      { authorization: `Basic ${token}` },
-      { authorization: [`Bearer ${token}`, `Bearer ${token}`] },
-      bearer(await signToken(key, { exp: 1 })),
-    ]) {
+    const invalid = (code: string, description: string): string =>
+      `Bearer error="${code}", error_description="${description}"`;
+    const cases: readonly (readonly [Record<string, string | string[]>, string])[] = [
+      [{}, "Bearer"],
+      [{ authorization: `Basic ${token}` }, "Bearer"],
+      [bearer(other), invalid("invalid_token", "token signature invalid")],
+      [bearer("a.b"), invalid("invalid_token", "token malformed")],
+      [bearer(await signToken(key, { exp: 1 })), invalid("invalid_token", "token expired")],
+      [
+        { authorization: [`Bearer ${token}`, `Bearer ${token}`] },
+        invalid("invalid_request", "token header malformed"),
+      ],
+    ];
+    for (const [headers, challenge] of cases) {
       const message = await send(headers);
-      expect([message.statusCode, message.headers["www-authenticate"]]).to.deep.equal([401, "Bearer"]);
+      expect([message.statusCode, message.headers["www-authenticate"]]).to.deep.equal([401, challenge]);
     }
     expect(seen).to.deep.equal([]);
   });
@@ -299,7 +305,8 @@ describe("auth-jwt, through the whole data plane", () => {
           { ...bearer(token), "x-device-token": await deviceToken({ exp: 1 }) },
         ]) {
           const message = await send(headers);
-          expect([message.statusCode, message.headers["www-authenticate"]]).to.deep.equal([401, "Bearer"]);
+          expect(message.statusCode).to.equal(401);
+          expect(message.headers["www-authenticate"]).to.match(/^Bearer($| error="invalid_token", )/);
         }
       }
       expect(seen).to.deep.equal([]);

@@ -81,7 +81,9 @@ describe("access log", () => {
     const page = readFileSync(new URL("../../../docs/reference/access-log.md", import.meta.url), "utf8");
     const table = page.slice(page.indexOf("## Access log"), page.indexOf("## Route identifiers"));
     const documented = Array.from(table.matchAll(/^\| `(\w+)`/gm), ([, name]) => name);
-    expect(Object.keys(parseOne({ error: "upstream reset" })).slice(4)).to.deep.equal(documented);
+    expect(
+      Object.keys(parseOne({ error: "upstream reset", reason: "upstream-reset" })).slice(4),
+    ).to.deep.equal(documented);
   });
 
   it("an access record has an error only on failure and marks mirror requests", () => {
@@ -157,7 +159,7 @@ describe("access log", () => {
       { method: "POST", upstream: "shop/other", upstreamAddr: "10.0.0.6:8080", clientIp: "192.0.2.8" },
       { mirror: true, clientIp: "192.0.2.8" },
       { routeId: long, upstream: long, upstreamAddr: long, clientIp: long },
-      { attempts: 2, error: "upstream reset", routeId: long },
+      { attempts: 2, error: "upstream reset", reason: "upstream-reset", routeId: long },
       {},
     ];
     for (const change of changes) log.write({ ...record, ...change });
