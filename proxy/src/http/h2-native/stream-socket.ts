@@ -1,4 +1,5 @@
 import { Duplex } from "node:stream";
+import { HeldContent } from "../../http2/connection/held-content.ts";
 
 /** The stream that a tunnel runs on. */
 export type TunnelStream = {
@@ -14,35 +15,47 @@ export type TunnelStream = {
 
 /**
  * The content of a stream both ways, as the socket that a WebSocket upgrade would have had on HTTP/1.1 (RFC 8441 5). Content of
- * the client is taken as fast as it is read, so that its window bounds what waits here.
+ * the client is taken as it is read; what is not read waits in one piece, however small the frames were that brought it, and
+ * its window bounds it.
  */
 export class StreamSocket extends Duplex {
   /** Bytes in frames, besides those that wait. */
   bytesWritten = 0;
   private readonly stream: TunnelStream;
-  private unreadBytes = 0;
+  private readonly held = new HeldContent();
+  /** The reader has asked for more. */
+  private isAsked = false;
+  private hasEnded = false;
 
   constructor(stream: TunnelStream) {
-    super();
+    // What waits to be read waits here.
+    super({ readableHighWaterMark: 1 });
     this.stream = stream;
   }
 
-  /** A piece of content, which is this socket's from now on. */
+  /** A piece of content, good until this returns. */
   receive(bytes: Buffer): void {
-    if (this.destroyed) return this.stream.take(bytes.length);
-    if (this.push(bytes)) this.stream.take(bytes.length);
-    else this.unreadBytes += bytes.length;
+    if (this.destroyed) this.stream.take(bytes.length);
+    else if (this.isAsked) this.pass(Buffer.from(bytes));
+    else this.held.add(bytes);
   }
 
   /** The client has ended its side. */
   endOfContent(): void {
-    this.push(null);
+    this.hasEnded = true;
+    if (this.held.bytes === 0) this.push(null);
   }
 
   override _read(): void {
-    const bytes = this.unreadBytes;
-    this.unreadBytes = 0;
-    if (bytes > 0) this.stream.take(bytes);
+    if (this.held.bytes === 0) this.isAsked = true;
+    else this.pass(this.held.take());
+  }
+
+  private pass(bytes: Buffer): void {
+    this.isAsked = false;
+    this.stream.take(bytes.length);
+    this.push(bytes);
+    if (this.hasEnded && this.held.bytes === 0) this.push(null);
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -56,8 +69,7 @@ export class StreamSocket extends Duplex {
   }
 
   override _destroy(_error: Error | null, done: () => void): void {
-    if (this.unreadBytes > 0) this.stream.take(this.unreadBytes);
-    this.unreadBytes = 0;
+    if (this.held.bytes > 0) this.stream.take(this.held.drop());
     this.stream.release();
     done();
   }

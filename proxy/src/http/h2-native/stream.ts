@@ -342,7 +342,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   onContent(bytes: Buffer, start: number, end: number): boolean {
     if (this.body !== null) return this.body.receive(bytes, start, end);
     const piece = bytes.subarray(start, end);
-    if (this.tunnel !== undefined) this.tunnel.receive(Buffer.from(piece));
+    if (this.tunnel !== undefined) this.tunnel.receive(piece);
     else {
       this.early ??= new HeldContent();
       this.early.add(piece);

@@ -1,5 +1,6 @@
 import type { Chunk, HeaderList } from "../../message/message.ts";
 import { initialFrameBytes } from "../frames/frame-types.ts";
+import { ContentQueue } from "./content-queue.ts";
 
 /** Most content of a frame, even when the peer would take more: streams take turns by frames. */
 export const maxContentBytes = initialFrameBytes;
@@ -34,7 +35,7 @@ export abstract class SendingStream {
   private first: Chunk | undefined = undefined;
   /** How much of `first` has been sent. */
   private offset = 0;
-  private others: Chunk[] | undefined = undefined;
+  private others: ContentQueue | undefined = undefined;
 
   constructor(id: number, sendWindow: number) {
     this.id = id;
@@ -73,8 +74,10 @@ export abstract class SendingStream {
   protected hold(chunk: Chunk): void {
     this.heldBytes += chunk.length;
     if (this.first === undefined) this.first = chunk;
-    else if (this.others === undefined) this.others = [chunk];
-    else this.others.push(chunk);
+    else {
+      this.others ??= new ContentQueue();
+      this.others.add(chunk);
+    }
   }
 
   protected dropContent(): void {
@@ -119,6 +122,6 @@ export abstract class SendingStream {
   private shift(): void {
     this.offset = 0;
     this.first = this.others?.shift();
-    if (this.others?.length === 0) this.others = undefined;
+    if (this.first === undefined) this.others = undefined;
   }
 }
