@@ -56,12 +56,16 @@ function abortEnd({ socket, abort }: TunnelEnd): void {
 
 /** Less than this may wait while more is read: TLS delays writes. */
 const minPauseBytes = 16_384;
+/** So may so many writes: each takes memory of its own, however small it is. */
+const maxWaitingWrites = 64;
 
 /** The destination of the bytes of one direction. */
 class Sink implements TunnelReceiver {
   readonly socket: Duplex;
   private readonly speed = new ClientSpeed();
   private isPaused = false;
+  /** Writes since the socket had taken everything. */
+  private waitingWrites = 0;
 
   constructor(socket: Duplex) {
     this.socket = socket;
@@ -74,7 +78,8 @@ class Sink implements TunnelReceiver {
     // Bytes that the kernel took at once need no wait.
     if (waitingBytes === 0) this.speed.took(chunk.length);
     else this.speed.paused();
-    this.isPaused = waitingBytes >= minPauseBytes;
+    this.waitingWrites = waitingBytes === 0 ? 0 : this.waitingWrites + 1;
+    this.isPaused = waitingBytes >= minPauseBytes || this.waitingWrites >= maxWaitingWrites;
     return !this.isPaused;
   }
 

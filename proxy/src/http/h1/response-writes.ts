@@ -25,6 +25,8 @@ export const writtenTo = (socket: Socket): WrittenBytes => ({
 
 /** Less than this is counted by the next sweep: it has mostly left before, since TLS and small texts are written later. */
 const minCountedBytes = 16_384;
+/** Most writes that wait while more is written: each takes memory of its own, however small it is. */
+const maxWaitingWrites = 64;
 
 /**
  * What waits on a connection for its client: whether the client takes it fast enough, how much it takes of the memory of
@@ -38,6 +40,8 @@ export class ResponseWrites implements WaitingClient {
   private readonly pace = new ReadingPace();
   private waiting: WaitingResponse | undefined = undefined;
   private isWaiting = false;
+  /** Writes since the system had taken everything. */
+  private waitingWrites = 0;
   private readonly speed = new ClientSpeed();
   private resume: (() => void) | undefined = undefined;
 
@@ -61,6 +65,7 @@ export class ResponseWrites implements WaitingClient {
 
   /** The system has taken all that was written. */
   wentAtOnce(bytes: number): void {
+    this.waitingWrites = 0;
     this.speed.took(bytes);
   }
 
@@ -71,7 +76,8 @@ export class ResponseWrites implements WaitingClient {
   mayWait(resume: () => void): boolean {
     this.speed.paused();
     this.isWaiting = true;
-    if (this.written.waitingBytes >= minCountedBytes) {
+    this.waitingWrites++;
+    if (this.written.waitingBytes >= minCountedBytes || this.waitingWrites >= maxWaitingWrites) {
       this.look();
       return false;
     }
@@ -87,6 +93,7 @@ export class ResponseWrites implements WaitingClient {
 
   /** Everything that waited has been taken. */
   drained(resume: () => void): void {
+    this.waitingWrites = 0;
     this.look();
     if (this.mayGoOn(resume)) resume();
   }

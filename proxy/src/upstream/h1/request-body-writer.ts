@@ -11,6 +11,8 @@ export type RequestBodyEvents = {
 
 /** A buffer up to this size is joined with its framing into one write; a larger one is not copied. */
 const joinBytes = 8192;
+/** Most pieces that wait for the socket: each takes memory of its own, however small it is. */
+const maxWaitingPieces = 64;
 
 /**
  * Writes a request that has a body: the head with the first bytes of the body in one write when they are available,
@@ -25,6 +27,8 @@ export class RequestBodyWriter implements BodySink {
   private head: string;
   private sentBytes = 0;
   private blocked = false;
+  /** Pieces since the socket had taken everything. */
+  private waitingPieces = 0;
   private stopped = false;
   private ended = false;
   private continueTimer: NodeJS.Timeout | undefined = undefined;
@@ -73,6 +77,7 @@ export class RequestBodyWriter implements BodySink {
   drained(): void {
     if (!this.blocked) return;
     this.blocked = false;
+    this.waitingPieces = 0;
     if (!this.stopped && !this.ended) this.body.resume();
   }
 
@@ -90,8 +95,17 @@ export class RequestBodyWriter implements BodySink {
       return false;
     }
     // What the kernel took at once needs no wait; the rest is bounded by the socket's own mark.
-    this.blocked = this.socket.writableLength >= this.socket.writableHighWaterMark;
+    const { writableLength, writableHighWaterMark } = this.socket;
+    this.waitingPieces = writableLength === 0 ? 0 : this.waitingPieces + 1;
+    this.blocked = writableLength >= writableHighWaterMark;
+    if (!this.blocked && this.waitingPieces >= maxWaitingPieces) this.waitForSocket();
     return !this.blocked;
+  }
+
+  /** A socket says by itself that it has room only when more waits than it wants to hold. */
+  private waitForSocket(): void {
+    this.blocked = true;
+    this.socket.write("", "latin1", () => this.drained());
   }
 
   onEnd(trailers: HeaderList | undefined): void {

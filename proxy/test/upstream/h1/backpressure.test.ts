@@ -206,4 +206,33 @@ describe("RequestBodyWriter", () => {
       socket.destroy();
     });
   }
+
+  it("RequestBodyWriter holds a few pieces, however small they are, and goes on when the socket has taken them", async () => {
+    const written: string[] = [];
+    let take: () => void = () => undefined;
+    const socket = new Writable({
+      highWaterMark: 65_536,
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        written.push(chunk);
+        take = done;
+      },
+    });
+    const body = new ManualBody(10_000);
+    const writer = new RequestBodyWriter(socket, "HEAD\r\n\r\n", body, {
+      onBodyFailed: (text) => expect.fail(text),
+    });
+    writer.start({ expectContinue: false });
+    let pieces = 1;
+    while (body.push("x")) pieces++;
+    expect(pieces).to.be.within(32, 128);
+    expect(body.resumes).to.equal(0);
+    while (body.resumes === 0) {
+      take();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(written.join("")).to.equal(`HEAD\r\n\r\n${"x".repeat(pieces)}`);
+    expect(body.push("x")).to.equal(true);
+    socket.destroy();
+  });
 });

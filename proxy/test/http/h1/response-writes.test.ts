@@ -1,0 +1,27 @@
+import { expect } from "chai";
+import { ResponseWrites } from "../../../src/http/h1/response-writes.ts";
+import { ResponseMemory } from "../../../src/http/response-memory.ts";
+
+describe("what waits on a connection for its client", () => {
+  it("a client that takes nothing is written a few pieces, however small they are, until it has taken them", () => {
+    const written = { waitingBytes: 0, takenBytes: 0 };
+    const memory = new ResponseMemory();
+    const writes = new ResponseWrites(written, memory, 0, (reason) => expect.fail(reason));
+    let resumed = 0;
+    const write = (): boolean => {
+      written.waitingBytes++;
+      return writes.mayWait(() => resumed++);
+    };
+    const untilPaused = (): number => {
+      let pieces = 1;
+      while (write()) pieces++;
+      return pieces;
+    };
+    const pieces = untilPaused();
+    expect(pieces).to.be.within(32, 128);
+    written.waitingBytes = 0;
+    writes.drained(() => resumed++);
+    expect(resumed).to.equal(1);
+    expect(untilPaused()).to.equal(pieces);
+  });
+});
