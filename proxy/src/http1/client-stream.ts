@@ -106,6 +106,7 @@ export class Http1ClientStream implements ClientStream {
     if (text === undefined) return this.breakOff("an interim response with a malformed field");
     if (status === 100) this.awaitsContinue = false;
     this.connection.transport.writeText(text);
+    this.connection.writes.watch();
   }
 
   sendHead(head: ResponseHead): void {

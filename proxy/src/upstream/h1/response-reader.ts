@@ -32,7 +32,7 @@ export type ExpectedResponse = {
 
 type Phase = "idle" | "head" | "length" | "chunked" | "until-close" | "stopped";
 
-/** Most 1xx heads before the final one. */
+/** Most 1xx heads before the final one, which together have no more bytes than a head may. */
 const maxInformational = 32;
 /** A piece up to this size is handed on as text, which can leave in one write with the head. */
 const maxTextBytes = 16_384;
@@ -53,6 +53,7 @@ export class ResponseReader {
   private phase: Phase = "idle";
   private expected: ExpectedResponse = { toHead: false, upgrade: undefined };
   private informational = 0;
+  private informationalBytes = 0;
   private keepAlive = false;
   /** The last Keep-Alive field of the connection, and what it means. */
   private keepAliveField: string | undefined = undefined;
@@ -101,6 +102,7 @@ export class ResponseReader {
     this.phase = "head";
     this.expected = expected;
     this.informational = 0;
+    this.informationalBytes = 0;
     this.keepAlive = true;
     this.receivedAny = false;
   }
@@ -166,12 +168,17 @@ export class ResponseReader {
     const head = parsed.value;
     if (head.status >= 200) this.takeFinalHead(head, bodyAt === end);
     else if (head.status === 101) this.takeUpgrade(head, Buffer.from(bytes.subarray(bodyAt)));
-    else if (++this.informational > maxInformational) this.invalid("too many informational responses");
-    else {
-      this.keepAlive &&= head.keepAlive;
-      this.events.onInformational(head.status, head.headers);
-    }
+    else this.takeInformational(head);
     return bodyAt;
+  }
+
+  private takeInformational({ status, headers, keepAlive }: ParsedResponseHead): void {
+    this.informationalBytes += this.collector.headLength;
+    if (++this.informational > maxInformational || this.informationalBytes > maxHeadBytes) {
+      return this.invalid("too many informational responses");
+    }
+    this.keepAlive &&= keepAlive;
+    this.events.onInformational(status, headers);
   }
 
   private takeFinalHead(parsed: ParsedResponseHead, nothingFollows: boolean): void {

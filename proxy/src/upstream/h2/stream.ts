@@ -14,9 +14,10 @@ import {
   type UpstreamRequest,
   type UpstreamStream,
 } from "../upstream.ts";
+import { maxHeadBytes } from "./response-rules.ts";
 import type { UpstreamSession, WireEnd, WireEvents, WireStream } from "./session.ts";
 
-/** 1xx heads of one response; more is an attack. */
+/** 1xx heads of one response, which a client may have to be sent all at once; more is an attack. */
 const maxInformational = 16;
 
 /** Takes a request back for another connection. */
@@ -39,6 +40,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
   private replaced = false;
   private responded = false;
   private informational = 0;
+  private informationalBytes = 0;
   private bodyStarted = false;
   private bodyPaused = false;
   private continueTimer: NodeJS.Timeout | undefined = undefined;
@@ -121,7 +123,10 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
 
   onInformational(status: number, headers: HeaderList): void {
     if (this.settled) return;
-    if (++this.informational > maxInformational) return this.onInvalid("too many 1xx responses");
+    for (const text of headers) this.informationalBytes += text.length;
+    if (++this.informational > maxInformational || this.informationalBytes > maxHeadBytes) {
+      return this.onInvalid("too many 1xx responses");
+    }
     if (status === 100) this.startBody();
     this.handler.onInformational(status, headers);
   }

@@ -253,6 +253,14 @@ describe("ResponseReader", () => {
     expect(read([flood(33)]).at(-1)).to.deep.equal(["invalid", "too many informational responses"]);
   });
 
+  it("ResponseReader limits the size of all informational heads together to that of one head", () => {
+    const hint = `HTTP/1.1 103 x\r\nLink: ${"x".repeat(16_384 - 26)}\r\n\r\n`;
+    expect(hint).to.have.length(16_384);
+    const hints = (count: number) => `${hint.repeat(count)}HTTP/1.1 204 x\r\n\r\n`;
+    expect(read([hints(4)]).at(-1)).to.deep.equal(["complete", "", undefined, true]);
+    expect(read([hints(5)]).at(-1)).to.deep.equal(["invalid", "too many informational responses"]);
+  });
+
   it("ResponseReader limits the size of the head, in one piece or many", () => {
     const withValue = (size: number) => `HTTP/1.1 204 x\r\nA: ${"x".repeat(size)}\r\n\r\n`;
     const room = 65_536 - withValue(0).length;

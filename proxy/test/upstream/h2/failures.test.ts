@@ -208,6 +208,14 @@ describeHttp2Codecs("HTTP/2 upstream client: failures", () => {
       head(1, { fields: [[":status", "200"], ...Array.from({ length: 201 }, () => ["a", "b"] as const)] }),
     ],
     "1xx heads without end": Array.from({ length: 30 }, () => head(1, { fields: [[":status", "103"]] })),
+    "1xx heads of more than 64 KiB": Array.from({ length: 5 }, () =>
+      head(1, {
+        fields: [
+          [":status", "103"],
+          ["link", "x".repeat(15_000)],
+        ],
+      }),
+    ),
     "1xx with END_STREAM": [head(1, { fields: [[":status", "103"]], end: true })],
   };
   for (const [name, frames] of Object.entries(invalid)) {
