@@ -64,13 +64,16 @@ export function openNativeSession(): SessionOpener {
 class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements UpstreamSession, WireHost {
   fault: UpstreamError | undefined = undefined;
   private readonly events: SessionEvents;
-  private readonly settingsTimer: AwakeTimer | undefined;
+  private readonly settingsTimeoutMs: number;
+  private settingsTimer: AwakeTimer | undefined = undefined;
   private lingerTimer: AwakeTimer | undefined = undefined;
   private ready = false;
   private usable = true;
   private active = 0;
   private served = 0;
   private nextStreamId = 1;
+  /** What the connection says when its last stream has ended. */
+  private lastCode: number = errorCode.noError;
   /** Streams of which nothing has been sent, for want of room in the socket. */
   private readonly unsent = new Set<NativeWireStream>();
 
@@ -80,8 +83,8 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
     socket.on("error", ({ code }: NodeJS.ErrnoException) => this.onSocketError(code));
     socket.on("end", () => this.endFor(this.closedFault()));
     socket.on("close", () => this.onSocketClosed());
-    if (settingsTimeoutMs > 0)
-      this.settingsTimer = new AwakeTimer(() => this.onSettingsTimeout(), settingsTimeoutMs);
+    this.settingsTimeoutMs = settingsTimeoutMs;
+    this.waitForSettings(() => this.onSettingsTimeout());
     this.begin(clientSettings);
   }
 
@@ -217,9 +220,27 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
   }
 
   protected onPeerSettings(): void {
-    this.ready = true;
-    this.settingsTimer?.clear();
+    if (!this.ready) {
+      this.ready = true;
+      this.waitForSettings(() => this.onUnacknowledged());
+    }
     if (this.usable) this.events.onRoom(this);
+  }
+
+  private waitForSettings(onTimeout: () => void): void {
+    this.settingsTimer?.clear();
+    if (this.settingsTimeoutMs > 0) this.settingsTimer = new AwakeTimer(onTimeout, this.settingsTimeoutMs);
+  }
+
+  /**
+   * A server that never acknowledges the SETTINGS may not keep to them (RFC 9113 6.5.3). Requests under way do not suffer for it:
+   * the connection takes no more of them, and ends after the last.
+   */
+  private onUnacknowledged(): void {
+    if (this.settingsSinceMs === 0 || this.isOver) return;
+    this.lastCode = errorCode.settingsTimeout;
+    this.becomeUnusable();
+    this.endIfDone();
   }
 
   private onSettingsTimeout(): void {
@@ -292,7 +313,7 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
   }
 
   private endIfDone(): void {
-    if (this.active === 0 && !this.usable && !this.isOver) this.end(errorCode.noError);
+    if (this.active === 0 && !this.usable && !this.isOver) this.end(this.lastCode);
   }
 
   override end(code: number): void {

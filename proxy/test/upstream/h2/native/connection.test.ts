@@ -16,6 +16,7 @@ const setting = (id: number, value: number): Buffer =>
   frame(frameTypes.settings, 0, 0, Buffer.concat([Buffer.of(0, id), uint32(value)]));
 const windowOf = (id: number, by: number): Buffer => frame(frameTypes.windowUpdate, 0, id, uint32(by));
 const [tableSize, maxStreams, initialWindow] = [1, 3, 4];
+const settingsTimeout = 4;
 
 describe("connections of the native HTTP/2 upstream client", () => {
   let client: UpstreamClient;
@@ -58,6 +59,59 @@ describe("connections of the native HTTP/2 upstream client", () => {
     expect(first?.payload.toString("hex")).to.equal("000200000000000400010000000600020000");
     expect(second).to.deep.include({ type: frameTypes.windowUpdate, streamId: 0 });
     expect(second?.payload.readUInt32BE()).to.equal(1_048_576 - 65_535);
+  });
+
+  describe("a server that does not acknowledge the SETTINGS", () => {
+    const acknowledgement = frame(frameTypes.settings, flags.ack, 0);
+    let idle: RawBackend;
+
+    beforeEach(async () => {
+      client.close();
+      client = createClient({ connectTimeoutMs: 300 });
+      idle = await startRawBackend();
+    });
+    afterEach(() => idle.close());
+
+    /** The time is up for every connection that was there before: this one is told so. */
+    const timeIsUp = async (): Promise<void> => {
+      const sent = exchange(client, idle.port);
+      const other = await idle.accept();
+      other.send(settings);
+      await other.ofType(frameTypes.headers);
+      other.send(head(1, { end: true }));
+      expect((await sent.settled).ended).to.equal(true);
+      expect(await other.goawayCode()).to.equal(settingsTimeout);
+    };
+
+    it("a connection whose SETTINGS are not acknowledged takes no more requests, and ends with its last one", async () => {
+      const first = exchange(client, backend.port);
+      await accept();
+      await requestOf(1);
+      await timeIsUp();
+      const second = exchange(client, backend.port);
+      const next = await backend.accept();
+      next.send(settings, acknowledgement);
+      await next.ofType(frameTypes.headers);
+      next.send(head(1, { end: true }));
+      expect((await second.settled).ended).to.equal(true);
+      peer.send(head(1, { end: true }));
+      expect((await first.settled).ended).to.equal(true);
+      expect(await peer.goawayCode()).to.equal(settingsTimeout);
+    });
+
+    it("a connection whose SETTINGS were acknowledged goes on", async () => {
+      const first = exchange(client, backend.port);
+      await accept(acknowledgement);
+      await requestOf(1);
+      await timeIsUp();
+      peer.send(head(1, { end: true }));
+      await first.settled;
+      const second = exchange(client, backend.port);
+      await requestOf(3);
+      peer.send(head(3, { end: true }));
+      expect((await second.settled).ended).to.equal(true);
+      expect(backend.sockets).to.have.length(1);
+    });
   });
 
   it("a window that the server makes smaller in the middle of a body goes below zero, and is paid back first", async () => {
