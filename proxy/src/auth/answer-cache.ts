@@ -4,6 +4,7 @@ import { identifiesClient } from "@svc-gateway/common/features/request-template.
 import type { Exchange } from "../exchange/exchange.ts";
 import { fieldPairs, firstField, joinedField } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
+import { ownText } from "../message/own-text.ts";
 import { compileTemplateParts } from "../routing/request-template.ts";
 import type { VerifiedCache } from "./verified-cache.ts";
 
@@ -71,7 +72,8 @@ export function createAnswerCache(
       if (ms <= 0) return;
       const fields: HeaderList = fieldPairs(headers)
         .filter(([name]) => isKept(name.toLowerCase()))
-        .flat();
+        .flat()
+        .map(ownText);
       if (fields.join("").length + (body?.length ?? 0) > maxAnswerLength) return;
       answers.set(key, { status, headers: fields, ...(body !== undefined && { body }) }, now() + ms);
     },

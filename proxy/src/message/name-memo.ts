@@ -1,3 +1,5 @@
+import { ownText } from "./own-text.ts";
+
 /** The longest names that are kept, in UTF-16 units, and how many. */
 type Limits = { readonly maxLength: number; readonly maxNames: number };
 
@@ -20,10 +22,7 @@ export function memoByName<Value>(
     const value = compute(name);
     if (name.length > maxLength) return value;
     if (known.size >= maxNames) known.clear();
-    known.set(copyOf(name), value);
+    known.set(ownText(name), value);
     return value;
   };
 }
-
-/** A name may be a piece of the text of a whole head, which it would keep in memory. */
-const copyOf = (name: string): string => Buffer.from(name).toString();
