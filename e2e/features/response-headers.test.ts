@@ -9,6 +9,7 @@ import { until } from "../support/until.ts";
 describe("response-headers", () => {
   const sandbox = useSandbox("response-headers");
   covers("response-header-set", "response-header-add", "response-header-remove");
+  covers("response-cookie-domain", "response-cookie-path", "response-location");
   const host = "response-headers.e2e.example";
 
   before(async () => {
@@ -43,5 +44,30 @@ describe("response-headers", () => {
     const { status, headers } = await send({ host, path: "/none" });
     expect(status).to.equal(503);
     expect(headers["x-frame-options"]).to.equal("DENY");
+  });
+
+  it("response-headers: cookies and redirects of a backend are those of the public host", async () => {
+    const publicHost = "public.response-headers.e2e.example";
+    await deployEcho(sandbox, { name: "inner", program: "internal-address-server.ts", replicas: 1 });
+    await sandbox.apply(
+      ingress({
+        name: "public",
+        host: publicHost,
+        annotations: {
+          "response-cookie-domain": `internal.example ${publicHost}`,
+          "response-cookie-path": "/app /shop",
+          "response-location": `http://internal.example:8080/app/ http://${publicHost}/shop/`,
+        },
+        paths: [{ service: "inner" }],
+      }),
+    );
+    const { value } = await until("the redirect", async () => {
+      const reply = await send({ host: publicHost });
+      return reply.status === 302 && reply;
+    });
+    expect(value.headers).to.deep.include({
+      location: `http://${publicHost}/shop/next?from=/app`,
+      "set-cookie": [`sid=1; Domain=${publicHost}; Path=/shop/x; HttpOnly`],
+    });
   });
 });

@@ -21,6 +21,7 @@ type AnnotationType =
   | "mirror-target"
   | "namespaced-name"
   | "newline-list"
+  | "replacement"
   | "size"
   | "string";
 

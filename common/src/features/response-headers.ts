@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { formProblem } from "../values/form.ts";
+import { ok } from "../values/result.ts";
+import { defineAnnotation, defineFeature, type AnnotationDefinition } from "./definition.ts";
 import {
   headerFieldSchema,
   headerModifierOf,
@@ -28,7 +30,34 @@ export const responseHeadersSchema = headerModifierSchema.extend({
 
 export type ResponseHeaders = Readonly<z.infer<typeof responseHeadersSchema>>;
 
-/** Sets, adds and removes header fields of the response to the client. See docs/features/response-headers.md. */
+/** An annotation of two words in the characters of `words`: a text, and what replaces it. */
+function defineReplacement(given: {
+  readonly name: string;
+  readonly words: string;
+  readonly expected: string;
+  readonly replaced: string;
+}): AnnotationDefinition<Replacement> {
+  const { name, words, expected, replaced } = given;
+  const form = { pattern: `^${words}[ \\t]+${words}$`, noun: "a replacement", expected };
+  const whole = new RegExp(form.pattern);
+  return defineAnnotation<Replacement>({
+    name,
+    type: "replacement",
+    form,
+    builtIn: "none",
+    gatewayApi: "[RouteOptions](../gateway-api.md#routeoptions)",
+    classDefault: true,
+    onInvalid: "ignore",
+    fallback: "nothing is replaced",
+    doc: `${replaced}, and what replaces it, separated by a space.`,
+    parse(text) {
+      const [from = "", to = ""] = whole.test(text) ? text.split(/[ \t]+/) : [];
+      return to === "" ? formProblem(form, text) : ok({ from, to });
+    },
+  });
+}
+
+/** Sets, adds, removes and rewrites header fields of the response to the client. See docs/features/response-headers.md. */
 export const responseHeaders = defineFeature({
   slug: "response-headers",
   schema: responseHeadersSchema,
@@ -68,6 +97,32 @@ export const responseHeaders = defineFeature({
       doc: "Names of fields to remove from the response to the client.",
       parse: parseHeaderNames,
     }),
+    cookieDomain: defineReplacement({
+      name: "response-cookie-domain",
+      words: String.raw`\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?`,
+      expected: 'two domains, such as "internal.example shop.example"',
+      replaced: "The `Domain` of cookies of backends",
+    }),
+    cookiePath: defineReplacement({
+      name: "response-cookie-path",
+      words: "/[!-:<-~]*",
+      expected: 'two paths, such as "/app /shop"',
+      replaced: "The beginning of the `Path` of cookies of backends",
+    }),
+    location: defineReplacement({
+      name: "response-location",
+      words: "[!-~]+",
+      expected: 'two beginnings of URLs, such as "http://internal:8080/ https://shop.example/"',
+      replaced: "The beginning of the URL in `Location` and `Refresh` of backends",
+    }),
   },
-  fromAnnotations: headerModifierOf,
+  fromAnnotations({ cookieDomain, cookiePath, location, ...changes }, ofClass) {
+    const value: ResponseHeaders = {
+      ...headerModifierOf(changes, ofClass),
+      ...(cookieDomain && { cookieDomain }),
+      ...(cookiePath && { cookiePath }),
+      ...(location && { location }),
+    };
+    return Object.keys(value).length === 0 ? undefined : value;
+  },
 });

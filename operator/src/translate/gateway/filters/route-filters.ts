@@ -149,13 +149,22 @@ export const asksClients = ({ type, extensionRef }: Filter): boolean =>
 /** The features of filters that are additive: lists, each of whose entries counts. */
 const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;
 
-/** The features of all filters together, the entries of such lists in the order of the filters. */
+/**
+ * The features of all filters together, the entries of such lists in the order of the filters; what filters do to
+ * headers of responses is joined by its parts.
+ */
 function join(all: readonly RouteFeatures[]): RouteFeatures {
   const lists = additive.flatMap((slug) => {
     const entries = all.flatMap((features): readonly unknown[] => features[slug] ?? []);
     return entries.length === 0 ? [] : [[slug, entries]];
   });
-  return Object.assign({}, ...all, Object.fromEntries(lists));
+  const ofResponses: object = Object.assign({}, ...all.map((features) => features["response-headers"]));
+  return Object.assign(
+    {},
+    ...all,
+    Object.fromEntries(lists),
+    Object.keys(ofResponses).length > 0 && { "response-headers": ofResponses },
+  );
 }
 
 const none: ReadFilters = {

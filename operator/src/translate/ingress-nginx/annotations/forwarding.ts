@@ -225,6 +225,7 @@ const withoutBlanks = textForm(
 
 const proxyRedirect = (side: "from" | "to", meaning: string): NginxAnnotation<string> => ({
   name: `proxy-redirect-${side}`,
+  own: ["response-location"],
   form: withoutBlanks,
   bad: "I",
   risk: "Medium",
@@ -246,6 +247,7 @@ export const proxyRedirectTo = proxyRedirect("to", "What replaces `proxy-redirec
 
 export const proxyCookieDomain = declare({
   name: "proxy-cookie-domain",
+  own: ["response-cookie-domain"],
   form: textForm("pair of domains", /^(?:off|[^\s"'\\;{}~$]+ +[^\s"'\\;{}~$]+)$/, "off, or two domains"),
   bad: "I",
   risk: "Medium",
@@ -261,6 +263,7 @@ export const proxyCookieDomain = declare({
 
 export const proxyCookiePath = declare({
   name: "proxy-cookie-path",
+  own: ["response-cookie-path"],
   form: textForm("pair of paths", /^(?:off|[^\s"'\\;{}~$]+ +[^\s"'\\;{}~$]+)$/, "off, or two paths"),
   bad: "I",
   risk: "Medium",
