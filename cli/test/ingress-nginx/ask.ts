@@ -25,11 +25,14 @@ type Answer = {
 /** Sends it as often as it says; each answer must be as expected. */
 export async function expectAnswers(ports: Ports, wanted: CorpusRequest): Promise<void> {
   const statuses: number[] = [];
+  const endpoints = new Set<string | undefined>();
   for (let sent = 0; sent < (wanted.times ?? 1); sent++) {
     const answer = await send(ports, wanted);
     statuses.push(answer.status);
+    endpoints.add(answer.from);
     compare(answer, wanted);
   }
+  if (wanted.same === true) expect([...endpoints], wanted.request).to.have.length(1);
   if (wanted.some !== undefined) expect(statuses, wanted.request).to.include(wanted.some);
 }
 

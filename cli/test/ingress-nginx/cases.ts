@@ -25,6 +25,8 @@ export type CorpusRequest = {
   readonly bytes?: number;
   /** How often it is sent; each answer must be as expected. */
   readonly times?: number;
+  /** All answers are from the same endpoint. */
+  readonly same?: boolean;
   /** `refused`: 403, or 503 where the gateway cannot tell how much was closed. */
   readonly status?: number | "refused";
   /** The status of at least one of the answers. */
@@ -105,6 +107,7 @@ const known = new Set<string>([
   "times",
   "status",
   "some",
+  "same",
   "needsLua",
   "nginxStatus",
   "from",

@@ -2,12 +2,11 @@
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, BackendChoice } from "@svc-gateway/common/ir/route.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
-import type { ObjectOf } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
 import type { EndpointRef } from "../backends/service-port.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
-import { affinityCanaryBehavior } from "./annotations/balancing.ts";
+import { affinity, affinityCanaryBehavior } from "./annotations/balancing.ts";
 import {
   canary,
   canaryByCookie,
@@ -18,9 +17,7 @@ import {
   canaryWeightTotal,
 } from "./annotations/canary.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
-import { nginxKey, type NginxClass } from "./class.ts";
 import type { NginxReader } from "./reader.ts";
-import { readValue } from "./value.ts";
 
 /** How requests are chosen for a canary. */
 export type CanaryRule = {
@@ -46,13 +43,6 @@ export type CanaryClaim = {
   readonly rule: CanaryRule;
 };
 
-/** Whether an Ingress is a canary, whose `spec.tls` is ignored. */
-export function isCanary({ metadata }: ObjectOf<"Ingress">, { settings }: NginxClass): boolean {
-  const raw = metadata.annotations?.[nginxKey(canary, settings)];
-  const value = raw === undefined ? undefined : readValue(canary, raw);
-  return value?.ok === true && value.value;
-}
-
 /** The most that weights of backends come to. */
 const maxTotal = 1_000_000;
 
@@ -69,7 +59,7 @@ export function readCanary(
     weight: Math.round(weight * scale),
     total: Math.round(total * scale),
     choices: [...headerChoices(read, ignore), ...cookieChoices(read)],
-    isUnbound: read(affinityCanaryBehavior) === "legacy",
+    isUnbound: read(affinityCanaryBehavior) === "legacy" && read(affinity) !== "cookie",
   };
 }
 

@@ -28,9 +28,10 @@ import { readAuthTls } from "../ingress/tls.ts";
 import { readCanary, type CanaryClaim, type CanaryRule } from "./canary.ts";
 import { isWritten, type NginxClass } from "./class.ts";
 import { slugOfAnnotation } from "../features/index.ts";
-import { groups } from "./groups/index.ts";
+import { groups, groupsOfCanary } from "./groups/index.ts";
 import type { GroupContext, GroupOutput, NginxPath } from "./groups/group.ts";
 import type { HostFacts, HostWishes } from "./host-facts.ts";
+import { isCanary } from "./is-canary.ts";
 import { joinFeatures } from "./join-features.ts";
 import type { RegexPath } from "./regex-path.ts";
 import { openNginxAnnotations, type NginxAnnotations, type OwnNames } from "./reader.ts";
@@ -207,7 +208,8 @@ function collectOutputs(
     useEndpoints: (ref) => endpointRefs.push(ref),
     provide: (resource) => resources.push(resource),
   };
-  return { outputs: groups.map((group) => group(read, context)), endpointRefs, resources };
+  const used = isCanary(ingress, nginx) ? groupsOfCanary : groups;
+  return { outputs: used.map((group) => group(read, context)), endpointRefs, resources };
 }
 
 const joinAll = (all: readonly (RouteFeatures | undefined)[]): RouteFeatures | undefined =>

@@ -21,6 +21,7 @@ import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
 import { formerAnnotation, nginxAnnotations, similarAnnotation } from "./annotations/index.ts";
 import { nginxKey, nginxName, type NginxClass } from "./class.ts";
+import { countsOnCanary, isCanary } from "./is-canary.ts";
 import type { NginxReport, Outcome, Verdict } from "./report.ts";
 import { isClosing, readValue } from "./value.ts";
 
@@ -88,12 +89,13 @@ export type OwnNames = {
   readonly hasFeature: (name: string) => boolean;
 };
 
-/** Reads all annotations under the prefix of ingress-nginx. */
+/** Reads all annotations under the prefix of ingress-nginx. Of a canary those that do not count are only judged. */
 export function openNginxAnnotations(
   ingress: ObjectOf<"Ingress">,
   nginx: NginxClass,
   own: OwnNames,
 ): NginxAnnotations {
+  const counts = isCanary(ingress, nginx) ? countsOnCanary : (): boolean => true;
   const object = refOf(ingress);
   const diagnostics: Diagnostic[] = [];
   const events: DesiredEvent[] = [];
@@ -206,6 +208,10 @@ export function openNginxAnnotations(
   /** The value of the Ingress itself; undefined where there is none that can be used. */
   const readWritten = (one: Written): Value | undefined => {
     const { annotation, key, raw } = one;
+    if (!counts(annotation)) {
+      judge(key, "no-effect", "requests of a canary have the settings of the Ingress that it is a canary of");
+      return undefined;
+    }
     const winner = ownOver(own.ofIngress, annotation);
     if (winner !== undefined) {
       const text = `${annotationPrefix}${winner} is about the same setting and takes precedence`;
@@ -265,7 +271,7 @@ export function openNginxAnnotations(
   // A default of the class that is not served protects as little as an annotation that is not.
   for (const [name, ofClass] of nginx.defaults) {
     const annotation = nginxAnnotations.get(name);
-    if (annotation === undefined || values.has(name)) continue;
+    if (annotation === undefined || values.has(name) || !counts(annotation)) continue;
     const value = readDefault(annotation);
     values.set(name, value);
     const isMissing = annotation.served === "not-yet" || annotation.served === "refused";

@@ -9,7 +9,7 @@ import type { World } from "../../world.ts";
 import { createFindings, type FindingsList } from "../incremental/findings-list.ts";
 import { changesOf, createGroups } from "../incremental/groups.ts";
 import { memo, trackedMemo } from "../incremental/memo.ts";
-import { isCanary } from "../ingress-nginx/canary.ts";
+import { isCanary } from "../ingress-nginx/is-canary.ts";
 import { createTracker } from "../incremental/tracker.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { Classification } from "./classes.ts";

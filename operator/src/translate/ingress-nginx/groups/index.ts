@@ -57,3 +57,6 @@ export const groups: readonly Group[] = [
   snippets,
   fixedSettings,
 ];
+
+/** What has a meaning on a canary. */
+export const groupsOfCanary: readonly Group[] = [sessions, balancing];

@@ -1,0 +1,17 @@
+/** Which Ingresses are canaries, and what counts on them. See docs/ingress-nginx.md, "Canaries". */
+import type { ObjectOf } from "../../api/kinds.ts";
+import { canary } from "./annotations/canary.ts";
+import type { NginxAnnotation } from "./annotations/declare.ts";
+import { nginxKey, type NginxClass } from "./class.ts";
+import { readValue } from "./value.ts";
+
+/** Whether an Ingress is a canary, whose `spec.tls` is ignored. */
+export function isCanary({ metadata }: ObjectOf<"Ingress">, { settings }: NginxClass): boolean {
+  const raw = metadata.annotations?.[nginxKey(canary, settings)];
+  const value = raw === undefined ? undefined : readValue(canary, raw);
+  return value?.ok === true && value.value;
+}
+
+/** Whether an annotation has a meaning on a canary: all others are those of the Ingress that it is a canary of. */
+export const countsOnCanary = ({ name }: Pick<NginxAnnotation, "name">): boolean =>
+  /^(?:canary|load-balance$|upstream-hash-by|affinity|session-cookie-)/.test(name);
