@@ -9,7 +9,7 @@ const sharing = (secret: string, more: IngressCase = {}): readonly IngressCase[]
 ];
 
 /** Malformed references, one to another namespace without a grant, and one to a Secret that does not exist. */
-const unusable = ["ca", "shop/", "shop/a b", "a/b/c", "other/ca", "shop/missing"];
+const unusable = ["ca", "shop/", "SHOP/ca", "a/b/c", "other/ca", "shop/missing"];
 
 describe("auth-tls-secret of ingress-nginx that cannot be used", () => {
   it("an unusable auth-tls-secret closes the whole host over TLS with 403", async () => {
@@ -29,6 +29,15 @@ describe("auth-tls-secret of ingress-nginx that cannot be used", () => {
       expect(ask("http://a.example/x"), secret).to.deep.equal({ status: 403, route: "shop/i0:0.0" });
       expect(ask("http://a.example/same"), secret).to.deep.equal({ status: 403, route: "shop/same:0.0" });
       expect(ask("http://a.example/other"), secret).to.include({ target: "/other" });
+    }
+  });
+
+  it("an auth-tls-secret with characters that ingress-nginx refuses closes the paths of its Ingress with 503", async () => {
+    for (const secret of ["shop/a b", "shop/ca;", "shop/c$a"]) {
+      const { answer, ask } = await explainIngresses(sharing(secret, { tls: [{ hosts: ["a.example"] }] }));
+      expect(answer("https://a.example/x").reply.status, secret).to.equal(503);
+      expect(ask("https://a.example/same"), secret).to.include({ target: "/same" });
+      expect(ask("https://a.example/other"), secret).to.include({ target: "/other" });
     }
   });
 });

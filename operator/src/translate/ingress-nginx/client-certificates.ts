@@ -20,8 +20,9 @@ import {
   authTlsVerifyDepth,
 } from "./annotations/client-certificates.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
-import { isWritten as isWrittenOn, nginxKey, type NginxClass } from "./class.ts";
+import { nginxKey, type NginxClass } from "./class.ts";
 import { openNginxAnnotations, type ClosingFinding, type NginxReader } from "./reader.ts";
+import { referenceForm } from "./values.ts";
 
 type Named = Pick<NginxAnnotation, "name">;
 
@@ -33,17 +34,15 @@ export type ClientSays = {
 
 const silent: ClientSays = { closeHost: () => undefined, differs: () => undefined };
 
-/** What the annotations ask; undefined: nothing. `isWritten`: whether an annotation has any value. */
+/** What the annotations ask; undefined: nothing. */
 export function readClientCertificates(
   read: NginxReader,
   { namespace, lookup, permits }: View & { readonly namespace: string },
-  isWritten: (annotation: Named) => boolean,
   says: ClientSays,
 ): AuthTls | undefined {
-  const reference = read(authTlsSecret);
-  // A reference that cannot be read names no authorities, so that no client is admitted.
-  if (reference === undefined && !isWritten(authTlsSecret)) return undefined;
-  if (read.sourceOf(authTlsSecret) === "own") return undefined;
+  const written = read(authTlsSecret);
+  // One that cannot be read has closed the paths already.
+  if (written === undefined) return undefined;
   const word = read(authTlsVerifyClient) ?? "on";
   if (word === "off") return undefined;
   const mode = word === "optional" || word === "optional_no_ca" ? word : "on";
@@ -63,18 +62,19 @@ export function readClientCertificates(
     byRequest,
   };
   const closed: AuthTls = { ...rules, authorities: undefined };
-  if (reference === undefined) return closed;
-  const owner = reference.namespace ?? namespace;
-  const named = `Secret ${owner}/${reference.name}`;
   const close = (why: string, finding?: ClosingFinding): AuthTls => {
     says.closeHost(authTlsSecret, why, finding);
     return closed;
   };
+  const reference = referenceForm({ optionalNamespace: false }).parse(written);
+  if (!reference.ok) return close(describeProblem(reference.error));
+  const { namespace: owner = namespace, name } = reference.value;
+  const named = `Secret ${owner}/${name}`;
   const from = { kind: "Ingress", namespace } as const;
-  if (!permits(from, { kind: "Secret", namespace: owner, name: reference.name })) {
+  if (!permits(from, { kind: "Secret", namespace: owner, name })) {
     return close(noGrant(owner, from, named));
   }
-  const secret = lookup("Secret", owner, reference.name);
+  const secret = lookup("Secret", owner, name);
   if (secret === undefined || isStandIn(secret)) return close(`${named} does not exist`);
   if (secret.data?.[revocationKey] !== undefined) {
     return close(
@@ -111,10 +111,5 @@ export function readNginxAuthTls(
     ofClass: new Set(),
     hasFeature: () => false,
   });
-  return readClientCertificates(
-    read,
-    { ...view, namespace },
-    (annotation) => isWrittenOn(annotation, ingress, nginx),
-    silent,
-  );
+  return readClientCertificates(read, { ...view, namespace }, silent);
 }

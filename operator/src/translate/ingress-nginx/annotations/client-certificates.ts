@@ -1,11 +1,12 @@
 /** Annotations about certificates of clients. */
-import { booleanForm, integerForm, referenceForm, textForm, wordForm } from "../values.ts";
+import { booleanForm, integerForm, textForm, wordForm } from "../values.ts";
 import { declare } from "./declare.ts";
 
 export const authTlsSecret = declare({
   name: "auth-tls-secret",
-  form: referenceForm({ optionalNamespace: false }),
-  bad: "D",
+  // A value of these characters that is no reference closes the hosts, others are not loaded there.
+  form: textForm("namespace/name", /^[A-Za-z0-9\-._~/:]+$/, "namespace/name"),
+  bad: "X",
   risk: "Medium",
   scope: "host",
   protective: true,

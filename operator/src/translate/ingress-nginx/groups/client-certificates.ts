@@ -26,7 +26,7 @@ export const clientCertificates: Group = (read, context) => {
   const { ingress, isWritten } = context;
   // The annotation of this gateway is about handshakes, and wins.
   if (Object.hasOwn(ingress.metadata.annotations ?? {}, ownKey)) return {};
-  const rules = readClientCertificates(read, context, isWritten, context);
+  const rules = readClientCertificates(read, context, context);
   if (rules === undefined) {
     if (isWritten(authTlsSecret)) return {};
     reportPartners(partners, "has no effect without auth-tls-secret", read, context);
