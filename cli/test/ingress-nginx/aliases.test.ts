@@ -66,7 +66,7 @@ describe("server-alias of ingress-nginx", () => {
     expect(ask("http://two.example/b")).to.deep.equal({ status: 404 });
   });
 
-  it("an alias of an Ingress with several hosts serves what the first host serves", async () => {
+  it("an alias of an Ingress with several hosts serves what all of them serve", async () => {
     const { ask, codes } = await explainIngresses([
       aliased("alias.example", { rules: { "b.example": ["Prefix /b"], "a.example": ["Prefix /a"] } }),
       { name: "of-a", namespace: "other", host: "a.example", paths: ["Prefix /more"] },
@@ -75,7 +75,7 @@ describe("server-alias of ingress-nginx", () => {
     expect(ask("http://alias.example/a")).to.include({ target: "/a" });
     expect(ask("http://alias.example/more")).to.include({ route: "other/of-a:0.0" });
     for (const path of ["/b", "/less"]) {
-      expect(ask(`http://alias.example${path}`), path).to.deep.equal({ status: 404 });
+      expect(ask(`http://alias.example${path}`), path).to.include({ target: path });
       expect(ask(`http://b.example${path}`), path).to.include({ target: path });
     }
     expect(codes).to.deep.equal([]);

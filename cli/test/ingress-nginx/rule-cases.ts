@@ -27,7 +27,7 @@ type RuleIngress = {
   readonly defaultBackend?: string;
 };
 
-/** A request as in the corpus, or in short: a request with its status, or with the path upstream. */
+/** A request as in the corpus, or in short: a request with its status, or with the path upstream, or `refused`. */
 type Asked = CorpusRequest | Readonly<Record<string, number | string | Omit<CorpusRequest, "request">>>;
 
 type WrittenCase = {
@@ -91,7 +91,7 @@ function readCase({ name, rule, ingress, objects = [], findings = [], ask = [] }
 function readRequest(one: Asked, name: string): CorpusRequest {
   if ("request" in one) return withUrl(one as CorpusRequest, name);
   const [[request, answer] = ["", 0]] = Object.entries(one);
-  if (typeof answer === "number") return withUrl({ request, status: answer }, name);
+  if (typeof answer === "number" || answer === "refused") return withUrl({ request, status: answer }, name);
   if (typeof answer === "string") return withUrl({ request, status: 200, path: answer }, name);
   return withUrl({ ...answer, request }, name);
 }

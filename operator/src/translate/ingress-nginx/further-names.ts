@@ -8,12 +8,13 @@ import { compareAges, compareText } from "../age.ts";
 import { aliasTaken } from "../diagnostics/nginx-hosts.ts";
 import { keyField } from "../diagnostics/define-finding.ts";
 import type { Diagnostic } from "../finding.ts";
-import { memo } from "../incremental/memo.ts";
+import { haveSameItems, memo } from "../incremental/memo.ts";
 import type { HostClaim } from "../ingress/claims.ts";
 import { ingressListener, underName, type HostTable } from "../ingress/host-table.ts";
 import { anyPath } from "../ingress/path.ts";
 import type { TlsHostTable } from "../ingress/tls-host-table.ts";
 import type { RedirectedName } from "./host-facts.ts";
+import { joinHosts } from "./joined-host.ts";
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
@@ -27,6 +28,9 @@ type Wish = {
   readonly redirect: RedirectedName | undefined;
 };
 
+/** A wish that is met; `others`: further hosts of the Ingress, whose routes the name has as well. */
+type Granted = { readonly wish: Wish; readonly others: HostTable[] };
+
 /** The tables of all names, certificates and client rules for further ones, and what was refused. */
 export type NamedHosts = {
   readonly tables: readonly HostTable[];
@@ -38,29 +42,33 @@ export type NamedHosts = {
 export function createFurtherNames(
   ports: readonly number[],
 ): (tables: readonly HostTable[], tlsHosts: TlsHosts) => NamedHosts {
-  const built = new WeakMap<HostTable, Map<string, HostTable>>();
-  const tableOf = (wish: Wish): HostTable => {
+  type Built = { readonly others: readonly HostTable[]; readonly output: HostTable };
+  const built = new WeakMap<HostTable, Map<string, Built>>();
+  const tableOf = ({ wish, others }: Granted): HostTable => {
     const { name, table, redirect, claim } = wish;
     const key = `${name.host} ${claim.owner.namespace ?? ""}/${claim.owner.name} ${JSON.stringify(redirect)}`;
     const known = built.get(table)?.get(key);
-    if (known !== undefined) return known;
-    const value = redirect === undefined ? table.served.value : redirectingHost(wish, redirect);
-    const fresh = underName(table, ports, name, value);
-    built.set(table, (built.get(table) ?? new Map<string, HostTable>()).set(key, fresh));
-    return fresh;
+    if (known !== undefined && haveSameItems(known.others, others)) return known.output;
+    const value = redirect === undefined ? joinHosts(table, others, name) : redirectingHost(wish, redirect);
+    const output = underName(table, ports, name, value);
+    built.set(table, (built.get(table) ?? new Map<string, Built>()).set(key, { others, output }));
+    return output;
   };
   return (tables, tlsHosts) => {
     const wishes = wishesOf(tables);
     if (wishes.length === 0) return { tables, tlsHosts, diagnostics: none };
     const ruled = new Map(tables.map(({ served, owner }) => [served.host.host, owner]));
-    const granted = new Map<string, Wish>();
+    const granted = new Map<string, Granted>();
     const diagnostics: Diagnostic[] = [];
     for (const wish of wishes) {
       const { name, claim } = wish;
       const winner = granted.get(name.host);
-      if (winner?.claim.owner === claim.owner) continue;
-      const holder = ruled.has(name.host) ? ruled.get(name.host)?.object : winner?.claim.owner;
-      if (holder === undefined && !ruled.has(name.host)) granted.set(name.host, wish);
+      if (winner?.wish.claim.owner === claim.owner) {
+        if ((winner.wish.redirect ?? wish.redirect) === undefined) winner.others.push(wish.table);
+        continue;
+      }
+      const holder = ruled.has(name.host) ? ruled.get(name.host)?.object : winner?.wish.claim.owner;
+      if (holder === undefined && !ruled.has(name.host)) granted.set(name.host, { wish, others: [] });
       else {
         const field = keyField("metadata.annotations", wish.annotation);
         diagnostics.push(aliasTaken({ object: claim.owner, field }, name.host, holder));
@@ -71,7 +79,10 @@ export function createFurtherNames(
       tables: [...tables, ...added.map(tableOf)].sort((a, b) =>
         compareText(a.served.host.host, b.served.host.host),
       ),
-      tlsHosts: addNames(tlsHosts, added),
+      tlsHosts: addNames(
+        tlsHosts,
+        added.flatMap(({ wish, others }) => [wish, ...others.map((table) => ({ ...wish, table }))]),
+      ),
       diagnostics,
     };
   };
@@ -139,7 +150,7 @@ function redirectingHost({ table, claim }: Wish, redirect: RedirectedName): Host
 function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
   const added = new Map<string, TlsHostTable>();
   for (const { name, table, redirect } of wishes) {
-    if (findEntry(tlsHosts, name.host) !== undefined) continue;
+    if (added.has(name.host) || findEntry(tlsHosts, name.host) !== undefined) continue;
     const { host } = table.served.host;
     const wildcard = `*${host.slice(Math.max(0, host.indexOf(".")))}`;
     const covering = [host, wildcard].flatMap((one) => findEntry(tlsHosts, one) ?? []);

@@ -77,6 +77,9 @@ function urlOf(text: string, report: (why: string) => void): string | RequestTem
   return literalOf(template.value) ?? template.value;
 }
 
+/** Each alias of a host has all of its routes. */
+const maxAliases = 100;
+
 function readAliases(names: readonly string[], { report, ingress }: GroupContext): readonly Alias[] {
   const aliases: Alias[] = [];
   const hosts = (ingress.spec?.rules ?? []).flatMap(({ host }) => host?.toLowerCase() ?? []);
@@ -96,6 +99,9 @@ function readAliases(names: readonly string[], { report, ingress }: GroupContext
     if (!host.ok) refuse(describeProblem(host.error));
     else if (host.value.kind === "wildcard" && !isBelowOwn(host.value.host)) {
       refuse("a wildcard must be below a host of the rules of this Ingress");
+    } else if (aliases.length === maxAliases) {
+      refuse(`an Ingress has at most ${maxAliases} aliases`);
+      break;
     } else if (!aliases.some((one) => one.host === host.value.host)) aliases.push(host.value);
   }
   return aliases;

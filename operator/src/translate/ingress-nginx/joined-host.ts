@@ -1,0 +1,32 @@
+/** A further name of several hosts serves what all of them serve. See docs/ingress-nginx.md, "Further names". */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import { buildHostTable, type HostTable } from "../ingress/host-table.ts";
+
+/** The routes that one host with the rules of all of them has, where of equal paths the first one counts. */
+export function joinHosts(first: HostTable, others: readonly HostTable[], name: HostPattern): HostRoutes {
+  if (others.length === 0) return first.served.value;
+  const tables = [first, ...others];
+  const finished = new Map<string, Route>();
+  for (const { served } of tables) {
+    for (const route of served.value.routes) if (!finished.has(route.id)) finished.set(route.id, route);
+  }
+  const claims = tables.flatMap((table) => table.claims.map((claim) => ({ ...claim, host: name })));
+  const lastResort = first.served.value.routes.find(({ fallback }) => fallback === true);
+  const { value } = buildHostTable(claims, { ports: [], lastResort }).served;
+  return {
+    ...value,
+    routes: value.routes.flatMap((route) => {
+      const known = finished.get(route.id);
+      return known === undefined ? [] : [inPlaceOf(route, known)];
+    }),
+  };
+}
+
+/** A route with all that its own host gave it, in the place that it has among those of the other hosts. */
+function inPlaceOf(route: Route, finished: Route): Route {
+  // A regular expression that cannot be matched is closed, also where it was none on its own host.
+  if (route.backends.some(({ status }) => status !== undefined)) return route;
+  const { tier: _, ...rest } = finished;
+  return { ...rest, match: route.match, ...(route.tier !== undefined && { tier: route.tier }) };
+}
