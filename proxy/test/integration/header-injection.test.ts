@@ -102,10 +102,8 @@ describeCodecs("values from outside", () => {
     `GET ${target} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n${fields}\r\n`;
 
   it("values of annotations become whole fields of the annotated direction, or nothing", () => {
-    const definitions = [
-      ...Object.values(requestHeaders.annotations),
-      ...Object.values(responseHeaders.annotations),
-    ];
+    const { set, add } = responseHeaders.annotations;
+    const definitions = [requestHeaders.annotations.set, requestHeaders.annotations.add, set, add];
     const lines = fc.array(
       fc.oneof(
         hostileText,
@@ -116,10 +114,10 @@ describeCodecs("values from outside", () => {
     fc.assert(
       fc.property(lines, (parts) => {
         const text = parts.join("\n");
-        for (const { name, parse } of definitions) {
+        for (const { parse } of definitions) {
           const parsed = parse(text, () => undefined);
-          if (!parsed.ok || name.endsWith("-remove")) continue;
-          const fields = parsed.value as readonly { readonly name: string; readonly value: string }[];
+          if (!parsed.ok || parsed.value === "invalid") continue;
+          const fields = parsed.value;
           const names = fields.map((field) => field.name.toLowerCase());
           const request = exchangeOf();
           void requestHeadersFilter({ set: fields }).onRequest?.(request);
