@@ -21,7 +21,7 @@ type ResourceList = { readonly resources?: readonly { readonly name: string }[] 
  * A kind that is missing is simply not in the answer; a server that cannot be asked is an error.
  */
 export async function findInstalledKinds(
-  client: ApiClient,
+  client: Pick<ApiClient, "call">,
   signal?: AbortSignal,
 ): Promise<Result<readonly InstalledKind[], ApiError>> {
   const served = new Map<string, ReadonlySet<string>>();
@@ -101,7 +101,7 @@ function missingOwnKinds(found: readonly InstalledKind[]): readonly KindName[] {
 
 /** Plural names of a group version; none when the server does not know it. */
 async function resourcesAt(
-  client: ApiClient,
+  client: Pick<ApiClient, "call">,
   base: string,
   signal: AbortSignal | undefined,
 ): Promise<Result<ReadonlySet<string>, ApiError>> {

@@ -70,7 +70,7 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
   while (!signal.aborted) {
     const isListing = version === undefined;
     if (version === undefined) {
-      const list = await listAll(options);
+      const list = await listCollection(options);
       if (!list.ok) {
         if (signal.aborted) return;
         events.onError(list.error);
@@ -104,8 +104,13 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
   }
 }
 
-async function listAll(
-  options: ReflectorOptions,
+export type ListOptions = Omit<ReflectorOptions, "client" | "events" | "random" | "clock"> & {
+  readonly client: Pick<ApiClient, "call">;
+};
+
+/** Reads a collection once, page by page; the version is the one from which a watch can follow it. */
+export async function listCollection(
+  options: ListOptions,
 ): Promise<Result<{ readonly version: string; readonly objects: readonly KubeObject[] }, ApiError>> {
   const objects: KubeObject[] = [];
   let token: string | undefined;

@@ -1,0 +1,41 @@
+/** Objects of a cluster as manifests: each is a file of its own, with a name and a text that are made when they are asked for. */
+import { definitionOf, kindOf } from "@svc-gateway/operator/api/kinds.ts";
+import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
+import { stringify } from "yaml";
+
+/** `namespace/plural/name.yaml`, or `plural/name.yaml` for cluster-scoped kinds. */
+export function fileOf({ apiVersion, kind, metadata }: KubeObject): string {
+  const known = kindOf(apiVersion, kind);
+  const plural = known === undefined ? kind.toLowerCase() : definitionOf(known).plural;
+  const { namespace, name } = metadata;
+  return `${namespace === undefined ? "" : `${namespace}/`}${plural}/${name}.yaml`;
+}
+
+/** What the API server adds to what users write. */
+const ofServer: ReadonlySet<string> = new Set([
+  "creationTimestamp",
+  "deletionGracePeriodSeconds",
+  "deletionTimestamp",
+  "generation",
+  "managedFields",
+  "ownerReferences",
+  "resourceVersion",
+  "selfLink",
+  "uid",
+]);
+
+/** The manifest of an object: what users write of it. The data of a Secret is left out. */
+export function textOfObject({ apiVersion, kind, metadata, ...body }: KubeObject): string {
+  const { status: _status, data, ...rest } = body as { readonly status?: unknown; readonly data?: unknown };
+  const written = Object.fromEntries(
+    Object.entries(metadata).filter(([key, value]) => !ofServer.has(key) && !isEmpty(value)),
+  );
+  const isKept = data !== undefined && kind !== "Secret";
+  return stringify(
+    { apiVersion, kind, metadata: written, ...rest, ...(isKept && { data }) },
+    { aliasDuplicateObjects: false, lineWidth: 0 },
+  );
+}
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;

@@ -1,0 +1,139 @@
+/** Lists a live cluster into what a folder of manifests is read into. See docs/cli.md, "A live cluster". */
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { definitionOf, kindOf, type KindName } from "@svc-gateway/operator/api/kinds.ts";
+import { nameOf, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
+import { validateObject, type InvalidObject } from "@svc-gateway/operator/api/validate.ts";
+import type { ObjectKey } from "@svc-gateway/operator/sources/files/document.ts";
+import type { FileState } from "@svc-gateway/operator/sources/files/file-state.ts";
+import { emptyFolder, joinFiles } from "@svc-gateway/operator/sources/files/folder-state.ts";
+import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
+import { describeApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
+import {
+  listCluster,
+  type ClusterListing,
+  type UnreadCollection,
+} from "@svc-gateway/operator/sources/kubernetes/cluster-listing.ts";
+import {
+  findInstalledKinds,
+  type InstalledKind,
+} from "@svc-gateway/operator/sources/kubernetes/installed-kinds.ts";
+import { declaredPart } from "@svc-gateway/operator/sources/kubernetes/object-parts.ts";
+import { planWatches } from "@svc-gateway/operator/sources/kubernetes/watch-plan.ts";
+import type { ReadFolder } from "../translate-folder.ts";
+import { assumeSecrets } from "./assumed-secrets.ts";
+import type { LiveCluster } from "./connect.ts";
+import { fileOf, textOfObject } from "./object-text.ts";
+
+export type ReadClusterOptions = {
+  /** The namespaces that are read; undefined: all of them. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly disableIngress: boolean;
+  readonly disableGatewayApi: boolean;
+  /** Whether Secrets of type Opaque need no label, as those that Ingresses of ingress-nginx name. */
+  readonly readsPlainSecrets: boolean;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * A cluster as a folder of manifests, with one file for each object. `read` gives the text of its manifest, without the data
+ * of Secrets.
+ */
+export type LiveFolder = ReadFolder & {
+  /** The kinds that a controller would watch. */
+  readonly kinds: readonly InstalledKind[];
+  /** One sentence for each thing that is not as in the cluster. */
+  readonly notes: readonly string[];
+};
+
+/**
+ * Lists everything that a controller reads. Secrets that the user may not read are assumed; any other kind that cannot be read
+ * is a failure, with one line for each.
+ */
+export async function readCluster(
+  { client }: Pick<LiveCluster, "client">,
+  options: ReadClusterOptions,
+): Promise<Result<LiveFolder, readonly string[]>> {
+  const installed = await findInstalledKinds(client, options.signal);
+  if (!installed.ok) return fail([`the API server cannot be asked: ${describeApiError(installed.error)}`]);
+  const { kinds } = planWatches(installed.value, options);
+  const listing = await listCluster({ client, kinds, ...options });
+  const isSecret = ({ kind, error }: UnreadCollection): boolean =>
+    kind === "Secret" && (error.status === 401 || error.status === 403);
+  const failures = listing.unread.filter((one) => !isSecret(one));
+  if (failures.length > 0) return fail(failures.map(describeUnread));
+  const { objects, notes } = await withAssumed(listing, options);
+  const held = new Map<string, KubeObject>();
+  const files = objects.map((object) => {
+    const file = fileOf(object);
+    held.set(file, object);
+    return readObject(object, { file, line: 1, column: 1 });
+  });
+  const read = (file: string): Promise<string> => {
+    const object = held.get(file);
+    return Promise.resolve(object === undefined ? "" : textOfObject(object));
+  };
+  return ok({ state: joinFiles(files, [], emptyFolder), read, kinds, notes });
+}
+
+async function withAssumed(
+  { objects, unread }: ClusterListing,
+  { nowMs }: ReadClusterOptions,
+): Promise<{ readonly objects: readonly KubeObject[]; readonly notes: readonly string[] }> {
+  if (unread.length === 0) return { objects, notes: [] };
+  const namespaces = new Set(unread.map(({ namespace }) => namespace));
+  const known = new Set(objects.filter(({ kind }) => kind === "Secret").map((one) => nameOf(refOf(one))));
+  const assumed = await assumeSecrets(objects, {
+    isUnread: (namespace) => namespaces.has(undefined) || namespaces.has(namespace),
+    isKnown: (name) => known.has(name),
+    nowMs,
+  });
+  const named = [...namespaces].filter((one) => one !== undefined);
+  const where = namespaces.has(undefined) ? "" : ` of ${named.toSorted().join(", ")}`;
+  const note = `Secrets${where} may not be listed by this user: those that objects name are assumed to exist and to be valid`;
+  return { objects: [...objects, ...assumed], notes: [note] };
+}
+
+/** What one object contributes: as in a controller, an invalid one is not used. */
+function readObject(given: KubeObject, place: Place): FileState {
+  const ref = refOf(given);
+  const valid = validateObject(declaredPart(given));
+  if (valid.ok) {
+    const { object } = valid.value;
+    return {
+      objects: [{ key: keyOf(given), ref, object, place, state: "current" }],
+      problems: [],
+      ignored: [],
+    };
+  }
+  const { line, column } = place;
+  const problems = messagesOf(valid.error).map((message) => ({
+    ...place,
+    severity: "error" as const,
+    reason: "InvalidObject" as const,
+    message,
+    manifest: { line, column },
+    object: ref,
+  }));
+  return { objects: [], problems, ignored: [] };
+}
+
+const messagesOf = (error: InvalidObject): readonly string[] =>
+  error.reason === "unknown-kind"
+    ? [`unknown kind ${error.kind}`]
+    : error.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+
+function keyOf(object: KubeObject): ObjectKey {
+  const { kind, namespace = "", name } = refOf(object);
+  const known = kindOf(object.apiVersion, kind) as KindName;
+  return `${definitionOf(known).group}/${kind}/${namespace}/${name}` as ObjectKey;
+}
+
+function describeUnread({ kind, namespace, error }: UnreadCollection): string {
+  const { plural, group } = definitionOf(kind);
+  const resource = group === "" ? plural : `${plural}.${group}`;
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  return error.status === 403
+    ? `this user may not list ${resource}${where}: expected the rights in docs/cli.md, "Rights"`
+    : `${resource}${where} cannot be listed: ${describeApiError(error)}`;
+}

@@ -1,0 +1,68 @@
+/** A cluster in memory that is read through a kubeconfig, as a user's cluster is. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { apiVersionOf, definitionOf, kindNames, type KindName } from "@svc-gateway/operator/api/kinds.ts";
+import {
+  startFakeCluster,
+  type FakeCluster,
+} from "../../../operator/test/sources/kubernetes/fake-cluster.ts";
+
+export type LiveTestCluster = FakeCluster & {
+  /** The path of a kubeconfig for it. */
+  readonly kubeconfig: string;
+  /** Creates an object of a kind that the gateway reads, or of another collection. */
+  add(object: TestObject, collection?: string): void;
+  /** Refuses requests to these collections, as for a user without the right. */
+  forbid(...plurals: readonly string[]): void;
+};
+
+type TestObject = {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly [field: string]: unknown;
+  };
+} & Readonly<Record<string, unknown>>;
+
+/** Every kind that the gateway reads, and those of the controllers themselves. */
+function servedResources(): Readonly<Record<string, readonly string[]>> {
+  const served: Record<string, string[]> = {
+    "apps/v1": ["deployments"],
+    "coordination.k8s.io/v1": ["leases"],
+  };
+  for (const kind of kindNames) (served[apiVersionOf(kind)] ??= []).push(definitionOf(kind).plural);
+  return served;
+}
+
+const collectionOf = (kind: KindName): string => {
+  const version = apiVersionOf(kind);
+  return `${version.includes("/") ? "/apis" : "/api"}/${version}/${definitionOf(kind).plural}`;
+};
+
+export async function startLiveCluster(): Promise<LiveTestCluster> {
+  const cluster = await startFakeCluster({ resources: servedResources() });
+  const folder = await mkdtemp(join(tmpdir(), "live-"));
+  const kubeconfig = join(folder, "config");
+  await writeFile(kubeconfig, cluster.config.exportConfig());
+  const closeServer = cluster.close;
+  return Object.assign(cluster, {
+    kubeconfig,
+    add(object: TestObject, collection?: string) {
+      const kind = object.kind as KindName;
+      const typed = collection === undefined ? { apiVersion: apiVersionOf(kind), ...object } : object;
+      cluster.put(collection ?? collectionOf(kind), typed);
+    },
+    forbid(...plurals: readonly string[]) {
+      cluster.intercept = (_request, url) =>
+        plurals.includes(url.pathname.split("/").at(-1) ?? "")
+          ? { status: 403, body: { reason: "Forbidden", message: "not permitted" } }
+          : undefined;
+    },
+    async close() {
+      await closeServer();
+      await rm(folder, { recursive: true });
+    },
+  });
+}
