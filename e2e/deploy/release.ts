@@ -41,7 +41,7 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
 export const isDeployed = async (): Promise<boolean> =>
   (await tryKubectl(["get", "namespace", namespace])).status === 0;
 
-/** CODECS=native in the environment: shared proxies with the codecs of this project. */
+/** CODECS=node in the environment: shared proxies with Node's codecs. */
 function codecArguments(): readonly string[] {
   const { CODECS: codecs } = process.env;
   if (codecs === undefined || codecs === "") return [];

@@ -5,8 +5,8 @@ import { useHttp2Codec } from "./http2-codecs.ts";
 /** The values of `--http1-codec`. */
 export type Http1Codec = "node" | "native";
 
-/** Outside of `describeCodecs`; HTTP1_CODEC=native runs everything with that codec. */
-const codecOfRun: Http1Codec = process.env["HTTP1_CODEC"] === "native" ? "native" : "node";
+/** Outside of `describeCodecs`; HTTP1_CODEC=node runs everything with that codec. */
+const codecOfRun: Http1Codec = process.env["HTTP1_CODEC"] === "node" ? "node" : "native";
 let codec = codecOfRun;
 
 /** The codec that fronts and gateways of tests have now. */

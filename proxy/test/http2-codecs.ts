@@ -2,8 +2,8 @@
 export const http2Codecs = ["node", "native"] as const;
 type Http2Codec = (typeof http2Codecs)[number];
 
-/** Outside of `describeHttp2Codecs`; HTTP2_CODEC=native runs everything with that codec. */
-const codecOfRun: Http2Codec = process.env["HTTP2_CODEC"] === "native" ? "native" : "node";
+/** Outside of `describeHttp2Codecs`; HTTP2_CODEC=node runs everything with that codec. */
+const codecOfRun: Http2Codec = process.env["HTTP2_CODEC"] === "node" ? "node" : "native";
 let codec = codecOfRun;
 
 /** The codec of HTTP/2 that gateways of tests have now. */

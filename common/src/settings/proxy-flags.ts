@@ -273,11 +273,11 @@ export const proxyFlags = [
   }),
   flag({
     name: "http1-codec",
-    type: choiceType(["node", "native"]),
+    type: choiceType(["native", "node"]),
     roles: serving,
-    defaultValue: "node",
+    defaultValue: "native",
     meaning:
-      "What reads and writes HTTP/1 for clients: the parser of Node.js, or the proxy's own, which is stricter and names each reason of a refusal (docs/features/http1.md).",
+      "What reads and writes HTTP/1 for clients: the proxy's own codec, which is faster, stricter and names each reason of a refusal, or the parser of Node.js (docs/features/http1.md).",
   }),
   flag({
     name: "proxy-upstream-keepalive-pool-size",
@@ -309,11 +309,11 @@ export const proxyFlags = [
   }),
   flag({
     name: "http2-codec",
-    type: choiceType(["node", "native"]),
+    type: choiceType(["native", "node"]),
     roles: serving,
-    defaultValue: "node",
+    defaultValue: "native",
     meaning:
-      "What reads and writes HTTP/2 of clients and backends: Node's own module (nghttp2), or the proxy's own codec (docs/features/http2.md).",
+      "What reads and writes HTTP/2 of clients and backends: the proxy's own codec, or Node's own module (nghttp2) (docs/features/http2.md).",
   }),
   flag({
     name: "proxy-udp-session-timeout",

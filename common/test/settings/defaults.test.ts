@@ -96,7 +96,7 @@ describe("settings: defaults", () => {
       proxyRetryBufferSizeBytes: 65_536,
       proxyVia: true,
       proxyTlsMinVersion: "1.2",
-      http2Codec: "node",
+      http2Codec: "native",
       proxyUdpSessionTimeoutMs: 10_000,
     });
   });

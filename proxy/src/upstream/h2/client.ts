@@ -34,7 +34,7 @@ const openers: Readonly<Record<Http2Codec, () => SessionOpener>> = {
  */
 export function createHttp2UpstreamClient(
   options: UpstreamClientOptions,
-  codec: Http2Codec = "node",
+  codec: Http2Codec = "native",
 ): UpstreamClient {
   const endpoints = new Map<UpstreamEndpoint, EndpointSessions>();
   /** A request may be sent to an endpoint that was removed after it was picked. */
