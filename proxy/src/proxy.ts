@@ -1,3 +1,4 @@
+import { descriptorLimit } from "@svc-gateway/common/linux/descriptor-limit.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
@@ -46,7 +47,6 @@ import { monotonicMs } from "./shared/monotonic.ts";
 import { BreakerTable } from "./upstream/breaker/breaker-table.ts";
 import { createUpstreamRegistry } from "./upstream/upstream-registry.ts";
 import { sendSelected } from "./upstream/send-selected.ts";
-import { descriptorLimit } from "./worker/machine.ts";
 
 export type ProxyOptions = {
   readonly settings: DataPlaneSettings & { readonly portMap?: readonly PortMapping[] | undefined };

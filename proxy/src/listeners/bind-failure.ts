@@ -1,5 +1,5 @@
 /** Why a listener has no socket, in a sentence for the log. */
-import { findPortHolder } from "./port-holder.ts";
+import { describePortHolder } from "@svc-gateway/common/linux/port-holder.ts";
 
 export type BindFailure = {
   /** The local port. */
@@ -16,12 +16,8 @@ export async function describeBindFailure(
   transport: "tcp" | "udp",
 ): Promise<string> {
   switch (code) {
-    case "EADDRINUSE": {
-      const holder = await findPortHolder(port, transport);
-      if (holder === undefined) return `Port ${port} is taken by another process`;
-      if (holder.pid === process.pid) return `Port ${port} is taken by this process itself`;
-      return `Port ${port} is taken by ${holder.name} (process ${holder.pid})`;
-    }
+    case "EADDRINUSE":
+      return describePortHolder(port, transport);
     case "EACCES":
       return `Port ${port} is reserved for privileged users: --port-map can move the listener to another one`;
     case "EADDRNOTAVAIL":

@@ -1,16 +1,18 @@
-import { readFileSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
-import { join, dirname } from "node:path";
+import { availableParallelism, platform, totalmem } from "node:os";
+import { processorLimit } from "@svc-gateway/common/linux/control-groups.ts";
+import { descriptorLimit } from "@svc-gateway/common/linux/descriptor-limit.ts";
 
 /** The resources of the machine that this process may use. */
 export type Machine = {
   /** Processors, fractional with a CPU limit. */
   readonly processors: number;
   readonly memoryBytes: number;
+  /** Whether several sockets may listen on one port (SO_REUSEPORT), and the system divides connections among them. */
+  readonly sharesPorts: boolean;
 };
 
-/** How files are read; undefined when there is no such file. */
-export type ReadFile = (path: string) => string | undefined;
+/** Where Node.js offers the option: macOS has one of the same name, which gives every connection to one socket. */
+const sharingPlatforms: ReadonlySet<string> = new Set(["linux", "freebsd", "dragonfly", "sunos", "aix"]);
 
 const mebibyte = 1024 * 1024;
 
@@ -20,16 +22,18 @@ const mebibyte = 1024 * 1024;
 export function readMachine(): Machine {
   const memoryLimit = process.constrainedMemory();
   return {
-    processors: Math.min(availableParallelism(), processorLimit(readOptional)),
+    processors: Math.min(availableParallelism(), processorLimit()),
     memoryBytes: memoryLimit > 0 ? Math.min(memoryLimit, totalmem()) : totalmem(),
+    sharesPorts: sharingPlatforms.has(platform()),
   };
 }
 
 /** Memory that a worker needs beside its processor. */
 const memoryPerWorkerBytes = 128 * mebibyte;
 
-/** `--proxy-workers`: the configured number, or one per whole processor, limited by memory. */
-export function workerCount(asked: number, { processors, memoryBytes }: Machine): number {
+/** `--proxy-workers`: the configured number, or one per whole processor, limited by memory. One where ports cannot be shared. */
+export function workerCount(asked: number, { processors, memoryBytes, sharesPorts }: Machine): number {
+  if (!sharesPorts) return 1;
   if (asked > 0) return asked;
   return Math.max(1, Math.min(Math.floor(processors), Math.floor(memoryBytes / memoryPerWorkerBytes)));
 }
@@ -46,16 +50,6 @@ export const workerHeapMegabytes = (workers: number, { memoryBytes }: Machine): 
     maxHeapMegabytes,
     Math.max(minHeapMegabytes, Math.floor((memoryBytes * heapShare) / workers / mebibyte)),
   );
-
-/** The limit where the system does not report one. */
-const usualDescriptors = 1_024;
-
-/** Descriptors that this process may open: the soft limit, which Node raises to the hard one when it starts. */
-export function descriptorLimit(read: ReadFile = readOptional): number {
-  const [, soft] = /^Max open files +(\d+|unlimited)/m.exec(read("/proc/self/limits") ?? "") ?? [];
-  if (soft === undefined) return usualDescriptors;
-  return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
-}
 
 /** Memory limit per connection: an idle one over TLS takes about 80 KiB, the rest is for the proxy itself. */
 const memoryPerConnectionBytes = 128 * 1024;
@@ -91,48 +85,3 @@ const responseShare = 1 / 8;
 /** Memory for all responses of one worker that wait for their clients, in bytes. */
 export const responseMemoryBytes = (workers: number, { memoryBytes }: Machine): number =>
   Math.floor((memoryBytes * responseShare) / workers);
-
-/** Processors that the control groups of this process allow; infinite without a limit. */
-export function processorLimit(read: ReadFile): number {
-  let limit = Number.POSITIVE_INFINITY;
-  for (const line of (read("/proc/self/cgroup") ?? "").split("\n")) {
-    const [, id, controllers, path] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
-    if (path === undefined) continue;
-    const isVersion2 = id === "0" && controllers === "";
-    if (!isVersion2 && controllers?.split(",").includes("cpu") !== true) continue;
-    // A container sees its own group as the root, while /proc may still show its path on the host.
-    const roots = isVersion2
-      ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-      : ["/sys/fs/cgroup/cpu", `/sys/fs/cgroup/${controllers}`];
-    for (const root of roots) {
-      for (const folder of withParents(path)) {
-        limit = Math.min(limit, quotaOf(join(root, folder), isVersion2, read));
-      }
-    }
-  }
-  return limit;
-}
-
-function quotaOf(folder: string, isVersion2: boolean, read: ReadFile): number {
-  const [quota, period] = isVersion2
-    ? (read(join(folder, "cpu.max")) ?? "").split(" ").map(Number)
-    : ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map((file) => Number(read(join(folder, file)) ?? Number.NaN));
-  // "max" and -1 mean no limit.
-  if (quota === undefined || period === undefined || !(quota > 0) || !(period > 0))
-    return Number.POSITIVE_INFINITY;
-  return quota / period;
-}
-
-/** A group and its parents: the limits of all of them apply. */
-function withParents(path: string): readonly string[] {
-  const parent = dirname(path);
-  return parent === path ? [path] : [path, ...withParents(parent)];
-}
-
-function readOptional(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
-  }
-}

@@ -1,3 +1,5 @@
+import { descriptorLimit } from "@svc-gateway/common/linux/descriptor-limit.ts";
+import { KernelDrops } from "@svc-gateway/common/linux/kernel-drops.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { LogOutput } from "@svc-gateway/common/telemetry/log-sink.ts";
@@ -20,12 +22,10 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { HangWatch, type HangLimits } from "./hang-watch.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
-import { KernelDrops } from "./kernel-drops.ts";
 import { LogDrain } from "./log-drain.ts";
 import {
   connectionLimit,
   connectionsOf,
-  descriptorLimit,
   type Machine,
   readMachine,
   responseMemoryBytes,
@@ -94,6 +94,12 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const { machine = readMachine(), program = workerProgram, hangLimits = defaultHangLimits } = options;
   const { onStuck = () => process.exit(1) } = options;
   const workers = workerCount(options.settings.proxyWorkers, machine);
+  if (options.settings.proxyWorkers > workers) {
+    log.warn(
+      { workers, wanted_workers: options.settings.proxyWorkers },
+      "there is one worker: this system cannot share a port among several",
+    );
+  }
   const proxyMaxConnections = connectionLimit(options.settings.proxyMaxConnections, machine);
   const enough = connectionsOf(descriptorLimit());
   if (proxyMaxConnections > enough) {

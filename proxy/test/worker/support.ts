@@ -49,7 +49,7 @@ export async function withWorkers(
     log: createLogger("svc_proxy", { directives: { level: "info", targets: [] }, format: "json", sink }),
     sink,
     onBoundPorts: (ports) => void bound.push(ports.join()),
-    machine: { processors: workers, memoryBytes: 256 * 1024 * 1024 },
+    machine: { processors: workers, memoryBytes: 256 * 1024 * 1024, sharesPorts: true },
     program,
     ...options,
   });

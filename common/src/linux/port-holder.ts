@@ -7,7 +7,19 @@ const maxProcesses = 2_000;
 /** State of a socket that listens, in the tables of the kernel. */
 const listening = "0A";
 
-export type PortHolder = { readonly pid: number; readonly name: string };
+type PortHolder = { readonly pid: number; readonly name: string };
+
+/** `Port 8080 is taken by nginx (process 17)`, as far as the system shows it. */
+export async function describePortHolder(
+  port: number,
+  transport: "tcp" | "udp" = "tcp",
+  procfs?: string,
+): Promise<string> {
+  const holder = await findPortHolder(port, transport, procfs);
+  if (holder === undefined) return `Port ${port} is taken by another process`;
+  if (holder.pid === process.pid) return `Port ${port} is taken by this process itself`;
+  return `Port ${port} is taken by ${holder.name} (process ${holder.pid})`;
+}
 
 /**
  * The process that has a port, where the system shows it: on Linux, among processes that this user may inspect (all of them
@@ -16,13 +28,17 @@ export type PortHolder = { readonly pid: number; readonly name: string };
 export async function findPortHolder(
   port: number,
   transport: "tcp" | "udp" = "tcp",
+  procfs = "/proc",
 ): Promise<PortHolder | undefined> {
-  const tables = await Promise.all([`/proc/net/${transport}`, `/proc/net/${transport}6`].map(readTable));
+  const names = [`${procfs}/net/${transport}`, `${procfs}/net/${transport}6`];
+  const tables = await Promise.all(names.map(readTable));
   const sockets = new Set(tables.flatMap((table) => socketsOn(table, port, transport)));
   if (sockets.size === 0) return undefined;
-  const processes = (await readdir("/proc").catch(() => [])).filter((entry) => /^\d+$/.test(entry));
+  const processes = (await readdir(procfs).catch(() => [])).filter((entry) => /^\d+$/.test(entry));
   for (const pid of processes.slice(0, maxProcesses)) {
-    if (await hasSocket(pid, sockets)) return { pid: Number(pid), name: await nameOf(pid) };
+    if (await hasSocket(`${procfs}/${pid}`, sockets)) {
+      return { pid: Number(pid), name: await nameOf(`${procfs}/${pid}`) };
+    }
   }
   return undefined;
 }
@@ -39,8 +55,8 @@ function socketsOn(table: string, port: number, transport: "tcp" | "udp"): reado
   });
 }
 
-async function hasSocket(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {
-  const folder = `/proc/${pid}/fd`;
+async function hasSocket(process_: string, sockets: ReadonlySet<string>): Promise<boolean> {
+  const folder = `${process_}/fd`;
   for (const descriptor of await readdir(folder).catch(() => [])) {
     if (sockets.has(await readlink(`${folder}/${descriptor}`).catch(() => ""))) return true;
   }
@@ -51,9 +67,9 @@ async function hasSocket(pid: string, sockets: ReadonlySet<string>): Promise<boo
  * The name of a process's program. Another user may have chosen it: it is cut to one line of printable characters. The
  * name of the first thread (`comm`) is only used where the program is hidden.
  */
-const nameOf = async (pid: string): Promise<string> => {
-  const program = await readlink(`/proc/${pid}/exe`).catch(() => "");
-  const name = basename(program) || (await readFile(`/proc/${pid}/comm`, "utf8").catch(() => ""));
+const nameOf = async (process_: string): Promise<string> => {
+  const program = await readlink(`${process_}/exe`).catch(() => "");
+  const name = basename(program) || (await readFile(`${process_}/comm`, "utf8").catch(() => ""));
   return (
     name
       .trim()

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
-import { KernelDrops } from "../../src/worker/kernel-drops.ts";
+import { KernelDrops } from "../../src/linux/kernel-drops.ts";
 
 const header =
   "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops";

@@ -3,8 +3,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { basename } from "node:path";
-import { describeBindFailure } from "../../src/listeners/bind-failure.ts";
-import { findPortHolder } from "../../src/listeners/port-holder.ts";
+import { describePortHolder, findPortHolder } from "../../src/linux/port-holder.ts";
 
 const self = { pid: process.pid, name: basename(process.execPath) };
 
@@ -27,17 +26,16 @@ describe("findPortHolder", () => {
     await once(socket, "close");
     expect(await findPortHolder(port, "udp")).to.equal(undefined);
   });
-});
 
-describe("describeBindFailure", () => {
-  it("a bind failure is described with its cause, and with the remedy where one is known", async () => {
-    const describeCode = (code: string): Promise<string> =>
-      describeBindFailure({ port: 1, address: "192.0.2.1", code }, "tcp");
-    expect(await describeCode("EADDRINUSE")).to.equal("Port 1 is taken by another process");
-    expect(await describeCode("EACCES")).to.equal(
-      "Port 1 is reserved for privileged users: --port-map can move the listener to another one",
+  it("the holder of a port is unknown on a system without /proc, and the sentence says only that the port is taken", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    expect(await findPortHolder(port, "tcp", "/no/proc")).to.equal(undefined);
+    expect(await describePortHolder(port, "tcp", "/no/proc")).to.equal(
+      `Port ${port} is taken by another process`,
     );
-    expect(await describeCode("EADDRNOTAVAIL")).to.equal("This machine does not have the address 192.0.2.1");
-    expect(await describeCode("EMFILE")).to.equal("Port 1 cannot be bound on 192.0.2.1 (EMFILE)");
+    expect(await describePortHolder(port)).to.equal(`Port ${port} is taken by this process itself`);
+    server.close();
   });
 });
