@@ -16,7 +16,7 @@ mkdirSync(output);
 await build({
   absWorkingDir: root,
   entryPoints: {
-    main: "cli/src/main.ts",
+    main: "cli/src/program.ts",
     // The programs of threads, each found beside the one that starts it.
     "proxy-worker": "proxy/src/worker/proxy-worker.ts",
     "password-thread": "proxy/src/auth/password-thread.ts",

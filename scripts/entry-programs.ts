@@ -3,8 +3,7 @@
  * is one line of newer syntax, which an older Node.js would print as a whole.
  */
 
-/** The oldest release of Node.js that the bundle runs on. */
-export const minNodeMajor = 24;
+import { minNodeMajor } from "../cli/src/node-release.ts";
 
 /** The module that users start: it checks the release of Node.js before it loads `main`, a file beside it. */
 export const entryModule = (

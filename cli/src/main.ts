@@ -1,42 +1,12 @@
-/** The program `svc-gateway`. */
-import { runCommandLine } from "./command-line.ts";
-import type { Io, Output } from "./command.ts";
-import { lastOutput } from "./last-output.ts";
+/**
+ * The program `svc-gateway` from its sources. Older releases of Node.js cannot read its modules, so they are loaded only after the
+ * release has been checked (scripts/entry-programs.ts does the same for the bundle).
+ */
+import { describeOldNode } from "./node-release.ts";
 
-const stopSignals = ["SIGTERM", "SIGINT"] as const;
-
-const outputTo = (stream: NodeJS.WriteStream): Output => {
-  // A reader such as `head` may close the pipe early, which is no error.
-  stream.on("error", () => undefined);
-  return {
-    write: (text) => void stream.write(text),
-    hasColours: stream.isTTY && stream.hasColors(),
-  };
-};
-
-/** Only commands that serve wait for a signal to stop. */
-let isServing = false;
-
-const io: Io = {
-  env: process.env,
-  out: outputTo(process.stdout),
-  err: outputTo(process.stderr),
-  input: () => process.stdin,
-  onStopSignal: (handler) => {
-    isServing = true;
-    for (const signal of stopSignals) process.on(signal, handler);
-    return () => {
-      for (const signal of stopSignals) process.off(signal, handler);
-    };
-  },
-};
-
-/** How long the readers of a process that serves may take to read its last output, in milliseconds. */
-const maxWriteMs = 5000;
-
-const exitCode = await runCommandLine(process.argv.slice(2), io);
-const limitMs = isServing ? maxWriteMs : undefined;
-await Promise.all([process.stdout, process.stderr].map((stream) => lastOutput(stream, limitMs)));
-// The process exits explicitly, since Node.js waits for open handles: gRPC cannot abandon a connection attempt to an
-// address that drops packets, and a proxy would stay until its pod is killed.
-process.exit(exitCode);
+const problem = describeOldNode(process.versions.node, process.execPath);
+if (problem !== undefined) {
+  process.stderr.write(`svc-gateway: ${problem}\n`);
+  process.exit(2);
+}
+await import("./program.ts");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
@@ -29,6 +29,38 @@ describe("the programs that start the bundle", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
     return { status, stdout, stderr };
   };
+
+  it("the source entry reports a Node.js that is too old in one sentence, and loads nothing", () => {
+    const argv = [
+      "--import",
+      pretend("22.18.0"),
+      join(import.meta.dirname, "../../cli/src/main.ts"),
+      "version",
+    ];
+    const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+    expect({ status, stdout, stderr }).to.deep.equal({
+      status: 2,
+      stdout: "",
+      stderr: `svc-gateway: Node.js 22.18.0 is too old: version 24 or newer is needed (${process.execPath})\n`,
+    });
+  });
+
+  it("scripts/node reports a Node.js that is too old in one sentence where npm has installed none", () => {
+    const scripts = join(root, "scripts");
+    mkdirSync(scripts, { recursive: true });
+    copyFileSync(join(import.meta.dirname, "../node"), join(scripts, "node"));
+    const bin = join(root, "old");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "node"), "#!/bin/sh\necho 20.9.0\n");
+    chmodSync(join(bin, "node"), 0o755);
+    const env = { ...process.env, PATH: `${bin}:/usr/bin:/bin` };
+    const { status, stderr } = spawnSync(join(scripts, "node"), ["x.ts"], { encoding: "utf8", env });
+    rmSync(scripts, { recursive: true });
+    expect({ status, stderr }).to.deep.equal({
+      status: 2,
+      stderr: `svc-gateway: Node.js 20.9.0 is too old: version 24 or newer is needed (${join(bin, "node")})\n`,
+    });
+  });
 
   it("the entry programs report a Node.js that is too old in one sentence, and load nothing", () => {
     for (const release of ["20.9.0", "4.8.4", "23.11.1"]) {
