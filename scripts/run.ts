@@ -33,7 +33,6 @@ async function main(): Promise<number> {
       stdio: "inherit",
       // Variables of the user take precedence.
       env: {
-        SVC_LOG_FORMAT: process.stdout.isTTY ? "console" : "json",
         // There is no load balancer that has to notice the shutdown.
         SVC_PROXY_SHUTDOWN_GRACE_PERIOD: "1s",
         ...process.env,

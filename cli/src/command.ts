@@ -11,6 +11,7 @@ export type Io = {
 
 export type Output = {
   write(text: string): void;
+  readonly isTerminal: boolean;
   /** Whether the output is a terminal that shows colours. */
   readonly hasColours: boolean;
 };

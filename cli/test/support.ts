@@ -56,6 +56,7 @@ export async function runInside(
   const texts = { out: "", err: "" };
   const output = (name: keyof typeof texts): Output => ({
     write: (text) => void (texts[name] += text),
+    isTerminal: false,
     hasColours: false,
   });
   const io = {

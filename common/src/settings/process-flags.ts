@@ -1,4 +1,4 @@
-import { logFormats } from "../telemetry/log-format.ts";
+import { logFormatChoices } from "../telemetry/log-format.ts";
 import { flag, requiredFlag } from "./flag.ts";
 import {
   choiceType,
@@ -43,6 +43,7 @@ export const processFlags = [
     type: ipAddressType,
     roles: everyRole,
     defaultValue: "0.0.0.0",
+    standaloneDefault: "127.0.0.1",
     meaning: "Bind address of the admin and health ports.",
   }),
   flag({
@@ -76,10 +77,12 @@ export const processFlags = [
   }),
   flag({
     name: "log-format",
-    type: choiceType(logFormats),
+    type: choiceType(logFormatChoices),
     roles: everyRole,
     defaultValue: "json",
-    meaning: "Log format: one JSON object per line, or readable lines.",
+    standaloneDefault: "auto",
+    meaning:
+      "Log format: one JSON object per line, or readable lines, with colours on a terminal. `auto`: readable lines on a terminal, else JSON.",
   }),
   flag({
     name: "discovery-trust-domain",

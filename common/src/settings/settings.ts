@@ -1,3 +1,4 @@
+import { logFormatFor, type LogDestination, type LogFormat } from "../telemetry/log-format.ts";
 import type { Endpoint } from "../values/endpoint.ts";
 import { formatDuration } from "../values/duration.ts";
 import type { NamespacedName } from "../values/namespaced-name.ts";
@@ -23,7 +24,12 @@ type ValueOf<Declared extends DeclaredFlag> = Declared["type"] extends FlagType<
  * `--proxy-connect-timeout` is `proxyConnectTimeoutMs` and `--proxy-max-uri-size` is `proxyMaxUriSizeBytes`.
  * A timeout of 0 is off. See docs/reference/flags.md.
  */
-type SettingsOf<For extends Role> = {
+type SettingsOf<For extends Role> = Omit<FlagValuesOf<For>, "logFormat"> & {
+  /** What `--log-format` means where the log goes. */
+  readonly logFormat: LogFormat;
+};
+
+type FlagValuesOf<For extends Role> = {
   readonly [
     Declared in DeclaredFlag as For extends Declared["roles"][number] ? SettingName<Declared> : never
   ]: ValueOf<Declared>;
@@ -63,11 +69,16 @@ export type ControlPlaneSettings = Pick<
   Extract<keyof StandaloneSettings, keyof ControllerSettings>
 >;
 
+/** What a process was started with, and where its log goes; to a program unless given. */
+export type SettingsInput = FlagInput & { readonly output?: LogDestination };
+
 /** Settings, and one warning per unknown variable with the prefix of this product. */
 export type ReadSettings<Settings> = { readonly settings: Settings; readonly warnings: readonly string[] };
 
 /** Reads the settings of `serve controller`. */
-export function readControllerSettings(input: FlagInput): Result<ReadSettings<ControllerSettings>, Problem> {
+export function readControllerSettings(
+  input: SettingsInput,
+): Result<ReadSettings<ControllerSettings>, Problem> {
   const read = readSettings("controller", input);
   if (!read.ok) return read;
   const { controllerLeaseTtlMs: ttlMs, controllerLeaseRenewIntervalMs: renewMs } = read.value.settings;
@@ -79,7 +90,7 @@ export function readControllerSettings(input: FlagInput): Result<ReadSettings<Co
 }
 
 /** Reads the settings of `serve proxy`: exactly one scope, and a bootstrap endpoint beside the stream's. */
-export function readProxySettings(input: FlagInput): Result<ReadSettings<ProxySettings>, Problem> {
+export function readProxySettings(input: SettingsInput): Result<ReadSettings<ProxySettings>, Problem> {
   const read = readSettings("proxy", input);
   if (!read.ok) return read;
   const { shared, dedicated, gatewayName, gatewayNamespace, discoveryBootstrapEndpoint, ...rest } =
@@ -108,7 +119,9 @@ export function readProxySettings(input: FlagInput): Result<ReadSettings<ProxySe
 }
 
 /** Reads the settings of `serve standalone`. */
-export function readStandaloneSettings(input: FlagInput): Result<ReadSettings<StandaloneSettings>, Problem> {
+export function readStandaloneSettings(
+  input: SettingsInput,
+): Result<ReadSettings<StandaloneSettings>, Problem> {
   return readSettings("standalone", input);
 }
 
@@ -119,7 +132,7 @@ export function flagsOf(role: Role): readonly Flag[] {
 
 function readSettings<For extends Role>(
   role: For,
-  input: FlagInput,
+  input: SettingsInput,
 ): Result<ReadSettings<SettingsOf<For>>, Problem> {
   const foreign = foreignFlag(role, input.argv);
   if (foreign !== undefined) return foreign;
@@ -127,7 +140,9 @@ function readSettings<For extends Role>(
   if (!read.ok) return read;
   const [unexpected] = read.value.positionals;
   if (unexpected !== undefined) return problem(`unexpected argument "${clip(unexpected)}"`);
-  const settings = read.value.values as SettingsOf<For>;
+  const values = read.value.values as FlagValuesOf<"standalone">;
+  const logFormat = logFormatFor(values.logFormat, input.output ?? { isTerminal: false, hasColours: false });
+  const settings = { ...values, logFormat } as unknown as SettingsOf<For>;
   const conflict = portConflict(settings as unknown as PortSettings);
   if (conflict !== undefined) return problem(conflict);
   const warnings = unknownVariables(flags, input.env).map((name) => `${name}: unknown variable, ignored`);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { flagsOf } from "../../src/settings/settings.ts";
+import { flagsOf, readStandaloneSettings } from "../../src/settings/settings.ts";
 import { controller, proxy, standalone } from "./readers.ts";
 
 describe("settings: defaults", () => {
@@ -58,6 +58,16 @@ describe("settings: defaults", () => {
       jwksAllowCidrs: [],
       reconcileMinIntervalMs: 20,
     });
+  });
+
+  it("a standalone process has its management ports on loopback and a log format for its reader", () => {
+    expect(standalone()).to.include({ managementBindAddress: "127.0.0.1", logFormat: "json" });
+    const read = readStandaloneSettings({
+      argv: ["--manifests", "dir"],
+      env: {},
+      output: { isTerminal: true, hasColours: true },
+    });
+    expect(read.ok && read.value.settings.logFormat).to.equal("terminal");
   });
 
   it("the defaults of a proxy are those of the reference", () => {

@@ -111,7 +111,7 @@ describe("settings", () => {
       ],
       ["standalone", "--admin-port=65536", '--admin-port: expected a port from 0 to 65535, got "65536"'],
       ["standalone", "--access-log=yes", '--access-log: expected true or false, got "yes"'],
-      ["standalone", "--log-format=text", '--log-format: expected json or console, got "text"'],
+      ["standalone", "--log-format=text", '--log-format: expected auto or json or console, got "text"'],
       [
         "standalone",
         "--access-log-path-mode=FULL",

@@ -1,6 +1,7 @@
+import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { parseLogDirectives } from "../../src/telemetry/log-level.ts";
-import type { LogFormat } from "../../src/telemetry/log-format.ts";
+import { logFormatFor, type LogFormat } from "../../src/telemetry/log-format.ts";
 import { createLogger, silentLogger, type Logger } from "../../src/telemetry/logger.ts";
 import { createMemorySink, type MemorySink } from "./memory-sink.ts";
 
@@ -134,6 +135,33 @@ describe("logger", () => {
     expect(sink.lines[0]?.slice(25)).to.equal(
       'INFO  svc_proxy: line\\u000abreak name=a/b text="two words" evil="\\u001b[2J\\n\\u009b" count=2',
     );
+  });
+
+  it("lines for a terminal have a local time and colours, and still cannot control it", () => {
+    const { sink, logger } = setUp("info", "terminal");
+    logger.error({ evil: "\u001b[2J" }, "line\nbreak");
+    const line = sink.lines[0] ?? "";
+    expect(stripVTControlCharacters(line)).to.match(
+      /^\d\d:\d\d:\d\d\.\d{3} ERROR svc_proxy: line\\u000abreak evil="\\u001b\[2J"$/,
+    );
+    expect(line).to.include("\u001b[31mERROR\u001b[39m");
+  });
+
+  it("the log format is JSON for programs and readable for terminals, unless one is chosen", () => {
+    const terminal = { isTerminal: true, hasColours: true };
+    const plain = { isTerminal: true, hasColours: false };
+    const pipe = { isTerminal: false, hasColours: false };
+    expect([terminal, plain, pipe].map((to) => logFormatFor("auto", to))).to.deep.equal([
+      "terminal",
+      "console",
+      "json",
+    ]);
+    expect([terminal, plain, pipe].map((to) => logFormatFor("console", to))).to.deep.equal([
+      "terminal",
+      "console",
+      "console",
+    ]);
+    expect(logFormatFor("json", terminal)).to.equal("json");
   });
 
   it("the number of dropped lines is logged once the reader has caught up", () => {

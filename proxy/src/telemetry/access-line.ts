@@ -1,5 +1,5 @@
 import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
-import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
+import { consoleHead, type LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
 import { memoByName } from "../message/name-memo.ts";
@@ -22,7 +22,9 @@ export function accessLineWriter({
   pathMode,
   target,
 }: AccessLineOptions): (record: AccessRecord) => string {
-  return format === "json" ? jsonWriter(pathMode, target) : consoleWriter(pathMode, target);
+  return format === "json"
+    ? jsonWriter(pathMode, target)
+    : consoleWriter(pathMode, target, format === "terminal");
 }
 
 function jsonWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
@@ -53,10 +55,15 @@ function jsonWriter(pathMode: AccessLogPathMode, target: string): (record: Acces
   };
 }
 
-function consoleWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
+function consoleWriter(
+  pathMode: AccessLogPathMode,
+  target: string,
+  hasColours: boolean,
+): (record: AccessRecord) => string {
   return (record) => {
     const path = pathMode === "none" ? "-" : pathMode === "full" ? record.path : record.pattern;
-    let line = `${timestamp(Date.now())} INFO  ${target}: ${plain(record.method)} ${plain(record.host)} ${plain(path)}`;
+    const head = consoleHead(Date.now(), "info", target, hasColours);
+    let line = `${head} ${plain(record.method)} ${plain(record.host)} ${plain(path)}`;
     line += ` ${record.status} ${Math.round(record.durationMs)}ms ${record.bytesSent}B route_id=${plain(record.routeId)}`;
     line += ` upstream=${plain(record.upstream)} upstream_addr=${plain(record.upstreamAddr)}`;
     line += ` client_ip=${plain(record.clientIp)} attempts=${record.attempts}`;
