@@ -27,7 +27,8 @@ export function standaloneTranslateSettings(settings: TranslationFlags): Transla
   );
 }
 
-const localPortOf = (portMap: TranslationFlags["portMap"], port: number): number =>
+/** The local port of a listener port; 0 is a free one. */
+export const localPortOf = (portMap: TranslationFlags["portMap"], port: number): number =>
   portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port;
 
 /** The ports of the process itself, if they are on an address that listeners use as well. */

@@ -16,7 +16,7 @@ export const serveController: Command = {
   summary: "Watch Kubernetes and configure proxies.",
   help: () => serveHelp("controller"),
   async run(argv, io) {
-    const read = readControllerSettings({ argv, env: io.env });
+    const read = readControllerSettings({ argv, env: io.env, output: io.out });
     if (!read.ok) return misused(read.error.message);
     const { runController } = await import("../cluster/controller-process.ts");
     const ended = await runController(read.value.settings, read.value.warnings, io);
@@ -30,7 +30,7 @@ export const serveProxy: Command = {
   summary: "Serve traffic with the configuration of a controller.",
   help: () => serveHelp("proxy"),
   async run(argv, io) {
-    const read = readProxySettings({ argv, env: io.env });
+    const read = readProxySettings({ argv, env: io.env, output: io.out });
     if (!read.ok) return misused(read.error.message);
     const { runProxy } = await import("../cluster/proxy-process.ts");
     const ended = await runProxy(read.value.settings, read.value.warnings, io);
@@ -44,11 +44,11 @@ export const serveStandalone: Command = {
   summary: "Serve traffic from a folder of manifests.",
   help: () => serveHelp("standalone"),
   async run(argv, io) {
-    const read = readStandaloneSettings({ argv, env: io.env });
+    const read = readStandaloneSettings({ argv, env: io.env, output: io.out });
     if (!read.ok) return misused(read.error.message);
     const { settings, warnings } = read.value;
     const { serveFolder } = await import("../standalone/standalone.ts");
     const served = await serveFolder(settings, [...warnings, ...describeUnusedSettings(settings)], io);
-    return served.ok ? done(0) : refused(served.error);
+    return served.ok ? done(0) : refused(...served.error);
   },
 };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import { ownPortsKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
@@ -21,8 +22,9 @@ import type { FolderState } from "@svc-gateway/operator/sources/files/folder-sta
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import { findUnusablePorts } from "@svc-gateway/proxy/listeners/free-ports.ts";
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
-import { standaloneTranslateSettings } from "../translate-settings.ts";
+import { localPortOf, standaloneTranslateSettings } from "../translate-settings.ts";
 import { createFindingsLog } from "./findings-log.ts";
 import type { StandaloneHealth } from "./standalone-health.ts";
 import { createPublisher } from "./publisher.ts";
@@ -34,6 +36,8 @@ export type BuildOptions = {
   readonly health: StandaloneHealth;
   /** Fetches the key sets that tokens are checked with. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
+  /** Called with a sentence for each when listeners of the first table cannot have their ports; nothing is served then. */
+  readonly onUnusablePorts: (sentences: readonly string[]) => void;
   readonly log: Logger;
 };
 
@@ -50,6 +54,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   const publisher = createPublisher((update) => proxy.apply(update));
   /** In memory, so that sessions outlive changes of the folder but not the process. */
   let ticketSecrets: readonly TicketSecret[] = [];
+  let isFirst = true;
   return async ({ world, objects, problems }) => {
     const startedMs = performance.now();
     const nowMs = Date.now();
@@ -66,6 +71,20 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     const translateMs = performance.now() - startedMs;
     findings.report(problems, translation.diagnostics, placesOf(objects));
     health.sourceRead(!problems.some(({ file }) => file === settings.manifests));
+    const listeners = listenersOf(translation);
+    if (isFirst) {
+      const unusable = await findUnusablePorts({
+        listeners,
+        localPort: (port) => localPortOf(settings.portMap, port),
+        address: settings.proxyBindAddress,
+      });
+      if (unusable.length > 0) {
+        return options.onUnusablePorts(
+          unusable.map(({ listenerPort, why }) => `listener ${listenerPort} cannot be served: ${why}`),
+        );
+      }
+      isFirst = false;
+    }
     const applied = await publisher.publish([
       ...translation.scopes.shared,
       ticketKeysOf(ticketSecrets, "standalone"),
@@ -85,7 +104,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
         "snapshot published",
       );
     }
-    if (applied?.ok !== false) health.tableServed(listenerPortsOf(translation));
+    if (applied?.ok !== false) health.tableServed(portsOf(listeners));
   };
 }
 
@@ -98,15 +117,15 @@ function placesOf(objects: FolderState["objects"]): (object: ObjectRef) => Place
   };
 }
 
-/** The ports that listeners of the folder are on. */
-function listenerPortsOf({ scopes }: Translation): readonly number[] {
-  const ports = scopes.shared.flatMap((resource) => {
+/** The listeners of the folder. */
+function listenersOf({ scopes }: Translation): readonly Listener[] {
+  return scopes.shared.flatMap((resource) => {
     const decoded = resource.key.startsWith("listener|") ? decodeResource(resource) : undefined;
-    return decoded?.ok === true && decoded.value?.type === "listener"
-      ? decoded.value.value.listeners.map(({ port }) => port)
-      : [];
+    return decoded?.ok === true && decoded.value?.type === "listener" ? decoded.value.value.listeners : [];
   });
-  return [...new Set(ports)].sort((a, b) => a - b);
 }
+
+const portsOf = (listeners: readonly Listener[]): readonly number[] =>
+  [...new Set(listeners.map(({ port }) => port))].sort((a, b) => a - b);
 
 const round = (ms: number): number => Math.round(ms * 10) / 10;

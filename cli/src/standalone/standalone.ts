@@ -34,14 +34,14 @@ const maxHurryMs = 500;
 const recheckIntervalMs = 60 * 60_000;
 
 /**
- * Serves until a signal asks to stop, then ends in order. Fails with one line when it cannot start: the folder cannot
- * be read, or a port of the process is taken.
+ * Serves until a signal asks to stop, then ends in order. Fails with one line for each reason when it cannot start: the
+ * folder cannot be read, or a port of the process or of a listener is taken.
  */
 export async function serveFolder(
   settings: StandaloneSettings,
   warnings: readonly string[],
   io: Io,
-): Promise<Result<void, string>> {
+): Promise<Result<void, readonly string[]>> {
   const sink = createLogSink({ fd: 1 });
   const logging = { directives: settings.log, format: settings.logFormat, sink };
   const log = createLogger("svc_controller", logging);
@@ -51,7 +51,7 @@ export async function serveFolder(
   const registry = createHealthRegistry(version);
   const health = createStandaloneHealth(registry, settings);
   const started = await startSupervisor({ settings, log: proxyLog, sink, onBoundPorts: health.portsBound });
-  if (!started.ok) return fail(started.error.message);
+  if (!started.ok) return fail([started.error.message]);
   const proxy = started.value;
   const admin = await startAdminServers({
     settings,
@@ -61,7 +61,7 @@ export async function serveFolder(
   });
   if (!admin.ok) {
     await proxy.shutdown(AbortSignal.abort());
-    return fail(admin.error.message);
+    return fail([admin.error.message]);
   }
 
   const { adminPort, healthPort } = admin.value;
@@ -75,7 +75,15 @@ export async function serveFolder(
     clock: monotonicClock,
     log,
   });
-  const build = createBuild({ settings: bound, proxy, health, keySets, log });
+  const unusable = Promise.withResolvers<readonly string[]>();
+  const build = createBuild({
+    settings: bound,
+    proxy,
+    health,
+    keySets,
+    onUnusablePorts: unusable.resolve,
+    log,
+  });
   const coalescer = createCoalescer({
     build: async () => {
       if (state !== undefined) await build(state);
@@ -102,7 +110,7 @@ export async function serveFolder(
   if (!source.ok) {
     await end(AbortSignal.abort());
     await sink.close();
-    return fail(formatManifestProblem(source.error));
+    return fail([formatManifestProblem(source.error)]);
   }
   const recheck = setInterval(coalescer.markDirty, recheckIntervalMs);
   log.info(
@@ -117,7 +125,14 @@ export async function serveFolder(
     "started",
   );
 
-  const stop = await waitForStop(io);
+  const stop = await Promise.race([waitForStop(io), unusable.promise]);
+  if (!("signal" in stop)) {
+    clearInterval(recheck);
+    ending.abort();
+    await end(AbortSignal.abort(), "at-once");
+    await sink.close();
+    return fail(stop);
+  }
   // After Ctrl-C there is no load balancer that has to notice the shutdown first.
   const how = stop.signal === "SIGINT" ? "at-once" : "announced";
   log.info({ event: "stopping", signal: stop.signal, how }, "stopping");

@@ -304,7 +304,9 @@ describe("serve standalone", () => {
     taken.close();
     expect(code).to.equal(2);
     expect(err).to.match(
-      new RegExp(`^svc-gateway: --admin-port: cannot listen on 127.0.0.1 port ${port}: .*EADDRINUSE.*\n$`),
+      new RegExp(
+        `^svc-gateway: --admin-port: cannot listen on 127.0.0.1 port ${port}: Port ${port} is taken by node \\(process ${process.pid}\\)\n$`,
+      ),
     );
   });
 });

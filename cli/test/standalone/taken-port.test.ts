@@ -2,6 +2,10 @@ import { expect } from "chai";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { get, type IncomingMessage } from "node:http";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runProgram } from "../support.ts";
 import { listOf, withGateway, type Gateway } from "./gateway.ts";
 
 const occupy = async (): Promise<{ readonly server: Server; readonly port: number }> => {
@@ -53,18 +57,47 @@ describe("serve standalone where a port is taken", () => {
   });
   afterEach(() => void server.close());
 
-  it("a listener port in use is logged once with its owner, and the process is not ready until it is bound", async () => {
+  it("a listener port in use ends the start with one sentence, which names the process that has it", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "svc-gateway-taken-"));
+    await writeFile(join(folder, "all.json"), gatewayOn(port));
+    const argv = ["serve", "standalone", "--manifests", folder, "--admin-port", "0", "--health-port", "0"];
+    const { code, out, err } = await runProgram([
+      ...argv,
+      ...["--port-map", "80=0,443=0", "--proxy-bind-address", "127.0.0.1", "--proxy-workers", "2"],
+    ]);
+    await rm(folder, { recursive: true });
+    expect(err).to.equal(
+      `svc-gateway: listener ${port} cannot be served: Port ${port} is taken by node (process ${process.pid})\n`,
+    );
+    expect(code).to.equal(2);
+    expect(out).not.to.include("listener added");
+  });
+
+  it("a listener port that another gateway of the same user serves ends the start, although workers share ports", async () => {
+    server.close();
+    await once(server, "close");
+    const manifests = { "all.json": gatewayOn(port) };
+    await withGateway({ manifests, flags: ["--proxy-workers", "2"] }, async (gateway) => {
+      await gateway.log(isBound(port));
+      const { code, err } = await runProgram([
+        ...["serve", "standalone", "--manifests", gateway.folder, "--admin-port", "0", "--health-port", "0"],
+        ...["--port-map", "80=0,443=0", "--proxy-bind-address", "127.0.0.1", "--proxy-workers", "2"],
+      ]);
+      expect(err).to.match(
+        new RegExp(`^svc-gateway: listener ${port} cannot be served: Port ${port} is taken by node .*\n$`),
+      );
+      expect(code).to.equal(2);
+    });
+  });
+
+  it("a later listener port in use is logged once with its owner, and bound when it is free", async () => {
     await withGateway(
-      { manifests: { "all.json": gatewayOn(port) }, flags: ["--proxy-workers", "2"] },
+      { manifests: { "all.json": listOf() }, flags: ["--proxy-workers", "2"] },
       async (gateway) => {
+        await gateway.write("all.json", gatewayOn(port));
         await gateway.log(({ message }) => message === "listener cannot be bound");
-        expect(await readiness(gateway)).to.equal(
-          `503 proxy/routing_table_loaded: no socket for listener ${port}, see the log`,
-        );
         server.close();
         await gateway.log(isBound(port));
-        // Each look is a request: the supervisor may learn of the socket a moment after the log.
-        while ((await readiness(gateway)) !== "200 ok") continue;
         expect(failuresIn(gateway)).to.deep.equal([
           [
             "listener cannot be bound",

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
+import { describePortHolder } from "../linux/port-holder.ts";
 import type { ProcessSettings } from "../settings/settings.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Exposition } from "../telemetry/exposition.ts";
@@ -124,7 +125,9 @@ async function listen(
     await once(server, "listening");
     return ok(server);
   } catch (error) {
-    return problem(`cannot listen on ${host} port ${port}: ${textOf(error)}`);
+    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    const why = isTaken ? await describePortHolder(port) : textOf(error);
+    return problem(`cannot listen on ${host} port ${port}: ${why}`);
   }
 }
 

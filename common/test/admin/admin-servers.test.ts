@@ -225,7 +225,9 @@ describe("admin servers", () => {
     const options = { health, metrics, logger };
     const admin = await startAdminServers({ ...options, settings: { ...settings, adminPort: port } });
     expect(admin.ok || admin.error.message).to.match(
-      new RegExp(`^--admin-port: cannot listen on 127\\.0\\.0\\.1 port ${port}: .*EADDRINUSE`),
+      new RegExp(
+        `^--admin-port: cannot listen on 127\\.0\\.0\\.1 port ${port}: Port ${port} is taken by this process itself$`,
+      ),
     );
     const healthPort = await startAdminServers({ ...options, settings: { ...settings, healthPort: port } });
     expect(healthPort.ok || healthPort.error.message).to.match(/^--health-port: /);

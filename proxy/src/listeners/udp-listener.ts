@@ -1,10 +1,8 @@
-import { createSocket, type Socket } from "node:dgram";
-import { isIP } from "node:net";
-import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type { Socket } from "node:dgram";
 import type { L4Table } from "../l4/l4-table.ts";
-import { maxQueuedBytes, noLookup, type UdpClient, type UdpSessions } from "../l4/udp-sessions.ts";
+import { maxQueuedBytes, type UdpClient, type UdpSessions } from "../l4/udp-sessions.ts";
 import type { BindFailure } from "./bind-failure.ts";
-import { anyAddress, missingFamily } from "./bind.ts";
+import { bindUdp } from "./bind-udp.ts";
 import type { Draining } from "./drain.ts";
 import type { ListenerContext, ListenerTables } from "./listener.ts";
 import { plainAddress } from "./peer.ts";
@@ -32,19 +30,11 @@ export class UdpListener implements Draining {
 
   /** Opens the socket on `port`. Returns the failure, or undefined when it is open. */
   async bind(port: number): Promise<BindFailure | undefined> {
-    const { bindAddress, reusePort } = this.context;
-    let failure: BindFailure = { port, address: "", code: "no address to bind" };
-    for (const address of bindAddress === undefined ? anyAddress : [bindAddress]) {
-      const bound = await bindSocket({ port, address, reusePort });
-      if (bound.ok) {
-        this.start(bound.value);
-        return undefined;
-      }
-      const { code, message } = bound.error;
-      failure = { port, address, code: code ?? message };
-      if (!missingFamily.has(code)) break;
-    }
-    return failure;
+    const { bindAddress: address, reusePort } = this.context;
+    const bound = await bindUdp({ port, address, reusePort, receiveBufferBytes });
+    if (!bound.ok) return bound.error;
+    this.start(bound.value);
+    return undefined;
   }
 
   /** Applies the changes that are possible while it listens. */
@@ -108,28 +98,4 @@ export class UdpListener implements Draining {
     if (socket.getSendQueueSize() <= maxQueuedBytes) socket.send(message, port, address);
     else this.sessions.drop("overflow");
   }
-}
-
-function bindSocket(target: {
-  readonly port: number;
-  readonly address: string;
-  readonly reusePort: boolean;
-}): Promise<Result<Socket, NodeJS.ErrnoException>> {
-  const { port, address, reusePort } = target;
-  return new Promise((resolve) => {
-    const socket = createSocket({
-      type: isIP(address) === 6 ? "udp6" : "udp4",
-      reusePort,
-      lookup: noLookup,
-      recvBufferSize: receiveBufferBytes,
-    });
-    socket.once("error", (error: NodeJS.ErrnoException) => {
-      socket.close();
-      resolve(fail(error));
-    });
-    socket.bind({ port, address, exclusive: true }, () => {
-      socket.removeAllListeners("error");
-      resolve(ok(socket));
-    });
-  });
 }
