@@ -1,4 +1,5 @@
 import type { MetricDeclaration } from "../common/src/telemetry/metric-declaration.ts";
+import { processMetrics, threadMetrics } from "../common/src/telemetry/process-metrics.ts";
 import {
   controllerMetrics,
   discoveryClientMetrics,
@@ -21,10 +22,16 @@ Every process serves \`GET /metrics\` on its admin port (\`--admin-port\`, 8082)
   the route; series that its last requests recreate are removed with the next route.
 - \`method\` is one of the registered method names, else \`OTHER\`. One listener and route shows at most 256 pairs of
   method and status; further ones are counted under \`OTHER\`.
+- \`thread\` is \`main\`, or the number of a worker. Workers serve the requests; the main thread of a proxy only supervises
+  them.
 - The Gateway of a dedicated proxy is not a label of its series. A scrape can add it from the pod labels
   \`gateway.networking.k8s.io/gateway-name\` and \`gateway.svc-labs.dev/gateway-namespace\`.
 - \`/metrics\` shows the whole pod. The column "Workers" says how the values of its worker threads are aggregated:
   \`sum\`, or \`max\` and \`min\` for values that every worker has for itself.
+
+## Every process
+
+${table({ ...processMetrics, ...threadMetrics })}
 
 ## Proxy
 

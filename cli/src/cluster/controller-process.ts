@@ -10,6 +10,7 @@ import {
   discoveryServerMetrics,
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { measureProcess } from "@svc-gateway/common/telemetry/process-metrics.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { startController } from "@svc-gateway/operator/control/controller.ts";
@@ -35,6 +36,7 @@ export async function runController(
     controller: createMetricSet(controllerMetrics),
     discovery: createMetricSet(discoveryServerMetrics),
   };
+  const measured = measureProcess(version);
   const ending = new AbortController();
   const controller = await startController({ settings, logger: log, metrics, health, signal: ending.signal });
   if (!controller.ok) {
@@ -44,7 +46,11 @@ export async function runController(
   const admin = await startAdminServers({
     settings,
     health,
-    metrics: () => exposeMetrics(metrics.controller, metrics.discovery),
+    metrics() {
+      controller.value.refreshMetrics();
+      measured.refresh();
+      return exposeMetrics(metrics.controller, metrics.discovery, ...measured.sets);
+    },
     logger: log,
     extraRoutes: controller.value.adminRoutes,
     access: controller.value.adminAccess,

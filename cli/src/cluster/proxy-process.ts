@@ -9,6 +9,7 @@ import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { discoveryClientMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { measureProcess } from "@svc-gateway/common/telemetry/process-metrics.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { controllerBehind } from "@svc-gateway/proxy/source/controller-name.ts";
 import { createDiscoveryClient, type DiscoveryClient } from "@svc-gateway/proxy/source/discovery-client.ts";
@@ -29,6 +30,7 @@ export async function runProxy(
   for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
   const registry = createHealthRegistry(version);
   const health = registry.register("proxy", ["routing_table_loaded"]);
+  const measured = measureProcess(version);
   const discoveryMetrics = createMetricSet(discoveryClientMetrics);
   let discovery: DiscoveryClient | undefined;
   let isOwnPeer = createOwnPeerCheck(noOwnPorts);
@@ -36,7 +38,7 @@ export async function runProxy(
     settings,
     log,
     sink,
-    otherMetrics: [discoveryMetrics],
+    otherMetrics: [discoveryMetrics, ...measured.sets],
     onBoundPorts: (ports) => discovery?.setBoundPorts(ports),
   });
   if (!proxy.ok) {
@@ -46,7 +48,10 @@ export async function runProxy(
   const admin = await startAdminServers({
     settings,
     health: registry,
-    metrics: () => proxy.value.metrics(),
+    metrics() {
+      measured.refresh();
+      return proxy.value.metrics();
+    },
     logger: log,
     access: settings.adminAuth ? ownPodOnly : undefined,
     // Pods of the gateway do not use these ports: a request from one of them was forwarded by it.

@@ -10,6 +10,7 @@ import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { measureProcess } from "@svc-gateway/common/telemetry/process-metrics.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
@@ -50,13 +51,23 @@ export async function serveFolder(
 
   const registry = createHealthRegistry(version);
   const health = createStandaloneHealth(registry, settings);
-  const started = await startSupervisor({ settings, log: proxyLog, sink, onBoundPorts: health.portsBound });
+  const measured = measureProcess(version);
+  const started = await startSupervisor({
+    settings,
+    log: proxyLog,
+    sink,
+    otherMetrics: measured.sets,
+    onBoundPorts: health.portsBound,
+  });
   if (!started.ok) return fail([started.error.message]);
   const proxy = started.value;
   const admin = await startAdminServers({
     settings,
     health: registry,
-    metrics: () => proxy.metrics(),
+    metrics() {
+      measured.refresh();
+      return proxy.metrics();
+    },
     logger: log,
   });
   if (!admin.ok) {

@@ -245,6 +245,20 @@ export const controllerMetrics = {
     "Approximate size of a namespace's routes and of the certificates of its Gateways in the snapshot of a scope (shared, or namespace/name of a dedicated Gateway), before anything is left out. Only the ten largest namespaces; the empty namespace is everything else: certificates of Ingresses, endpoints, TLS settings for backends, fetched and inline key sets, and the rest.",
     { scope: open, namespace: open },
   ),
+  keySetFetches: counter(
+    "svc_controller_key_set_fetches_total",
+    "Fetches of the key sets that JwtAuths name; rejected are responses that are no key set.",
+    { result: ["ok", "error", "rejected"] },
+  ),
+  keySetFetchDuration: histogram(
+    "svc_controller_key_set_fetch_duration_seconds",
+    "Duration of a fetch of a key set, failed ones included.",
+    [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  ),
+  keySetsFailing: gauge(
+    "svc_controller_key_sets_failing",
+    "Key sets whose last fetch failed: the keys that were fetched before are used, or none.",
+  ),
   unprotectedPaths: gauge(
     "svc_controller_unprotected_paths",
     "Paths of Ingresses that are served without a protection that they ask for, as their class allows (`whenUnprotected: serve`).",
@@ -270,6 +284,15 @@ export const discoveryServerMetrics = {
     "svc_discovery_streams_total",
     "Requested streams. Rejected are wrong wire versions, malformed scopes, and identities that are not authorized for the scope.",
     { result: ["accepted", "rejected"] },
+  ),
+  proxyBehind: gauge(
+    "svc_discovery_proxy_behind_seconds",
+    "For how long a connected proxy (namespace/pod) has not acknowledged the latest snapshot of its scope; 0 when it has.",
+    { proxy: open },
+  ),
+  authorityExpiry: gauge(
+    "svc_discovery_ca_expiry_seconds",
+    "Seconds until the certificate authority of the discovery channel expires; it is renewed before.",
   ),
   acks: counter("svc_discovery_acks_total", "Snapshots acknowledged by proxies."),
   bootstraps: counter(
@@ -315,6 +338,10 @@ export const discoveryClientMetrics = {
   svidExpiry: gauge(
     "svc_discovery_client_svid_expiry_seconds",
     "Seconds until the workload identity certificate expires.",
+  ),
+  snapshotTime: gauge(
+    "svc_discovery_client_snapshot_timestamp_seconds",
+    "When the snapshot that is served was applied, in seconds since 1970; 0 before the first.",
   ),
   snapshots: counter("svc_discovery_client_snapshots_total", "Snapshot messages received.", {
     kind: ["full", "delta"],

@@ -7,12 +7,15 @@ import {
   proxyMetrics,
   registeredMethods,
 } from "../../src/telemetry/metric-declarations.ts";
+import { processMetrics, threadMetrics } from "../../src/telemetry/process-metrics.ts";
 
 const all: readonly MetricDeclaration[] = [
   proxyMetrics,
   controllerMetrics,
   discoveryServerMetrics,
   discoveryClientMetrics,
+  processMetrics,
+  threadMetrics,
 ].flatMap((set): readonly MetricDeclaration[] => Object.values(set));
 
 /** The contract with dashboards and alerts: name, type and labels. */
@@ -63,11 +66,16 @@ svc_controller_routing_table_routes gauge kind
 svc_controller_routing_table_rebuilds_total counter result
 svc_controller_routing_table_rebuild_duration_seconds histogram
 svc_controller_snapshot_bytes gauge scope namespace
+svc_controller_key_set_fetches_total counter result
+svc_controller_key_set_fetch_duration_seconds histogram
+svc_controller_key_sets_failing gauge
 svc_controller_unprotected_paths gauge
 svc_controller_certificates_kept gauge
 svc_controller_tls_certs_loaded gauge bucket
 svc_discovery_connected_proxies gauge
 svc_discovery_streams_total counter result
+svc_discovery_proxy_behind_seconds gauge proxy
+svc_discovery_ca_expiry_seconds gauge
 svc_discovery_acks_total counter
 svc_discovery_bootstrap_total counter result reason
 svc_discovery_svid_issued_total counter
@@ -76,7 +84,17 @@ svc_discovery_client_reconnects_total counter
 svc_discovery_client_state gauge
 svc_discovery_client_bootstrap_total counter result
 svc_discovery_client_svid_expiry_seconds gauge
-svc_discovery_client_snapshots_total counter kind result`;
+svc_discovery_client_snapshot_timestamp_seconds gauge
+svc_discovery_client_snapshots_total counter kind result
+svc_build_info gauge release node
+process_cpu_seconds_total counter
+process_resident_memory_bytes gauge
+process_start_time_seconds gauge
+svc_event_loop_active_seconds_total counter thread
+svc_event_loop_idle_seconds_total counter thread
+svc_event_loop_delay_seconds histogram thread
+svc_heap_used_bytes gauge thread
+svc_heap_limit_bytes gauge thread`;
 
 describe("metric declarations", () => {
   it("the names, types and labels of all metrics are those of the contract", () => {
@@ -86,7 +104,9 @@ describe("metric declarations", () => {
 
   it("the metric names follow the rules of Prometheus", () => {
     for (const { name, type, help, buckets } of all) {
-      expect(name, name).to.match(/^svc_(proxy|controller|discovery)_[a-z_]+$/);
+      expect(name, name).to.match(
+        /^(svc_(proxy|controller|discovery|build|event_loop|heap)|process)_[a-z_]+$/,
+      );
       expect(name.endsWith("_total"), name).to.equal(type === "counter");
       expect(help, name).to.match(/^[A-Z0-9].*\.$/);
       expect(buckets !== undefined, name).to.equal(type === "histogram");

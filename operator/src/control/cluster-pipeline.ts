@@ -158,6 +158,11 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     fetch: (url, ending) =>
       fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, isRefused: isOwnPort, signal: ending }),
     onChange: () => coalescer.markDirty(),
+    onFetched({ result, durationMs, failing }) {
+      metrics.keySetFetches.with({ result }).inc();
+      metrics.keySetFetchDuration.with({}).observe(durationMs / 1000);
+      metrics.keySetsFailing.with({}).set(failing);
+    },
     clock: monotonicClock,
     log,
   });

@@ -57,6 +57,8 @@ export type ControllerOptions = {
 export type RunningController = {
   /** Pages of the admin port besides health and metrics. */
   readonly adminRoutes: readonly AdminRoute[];
+  /** Brings metrics up to date that change with time alone; called before each export. */
+  refreshMetrics(): void;
   /** Decides who may read the admin port; undefined: every caller. */
   readonly adminAccess: AdminAccess | undefined;
   /** Whether an address is that of a pod of the gateway: what comes from one was sent through it. */
@@ -194,6 +196,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
     adminAccess: settings.adminAuth
       ? createTokenAccess({ client, log: log.child("svc_admin"), signal })
       : undefined,
+    refreshMetrics: discovery.refreshMetrics,
     isOwnPeer: (ip) => createOwnPeerCheck(gatewayPods.current() ?? noOwnPorts)(ip),
     ...listening.value,
     done: end(),

@@ -5,7 +5,7 @@ import { controllerServiceAccount } from "@svc-gateway/proto/identity.ts";
 import type { Keepalive } from "@svc-gateway/proto/wire.ts";
 import type { BootstrapReason, ReviewToken } from "./bootstrap.ts";
 import { createBootstrapServer } from "./bootstrap-server.ts";
-import { createCaKeeper } from "./ca-keeper.ts";
+import { createCaKeeper, type CaKeeper } from "./ca-keeper.ts";
 import type { CaStore } from "./ca-store.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import type { LeadershipState } from "./leadership-state.ts";
@@ -57,6 +57,8 @@ export type DiscoveryServer = {
   subscribe(listener: () => void): () => void;
   /** Binds both ports and starts to keep the certificate authority. */
   listen(): Promise<Result<{ readonly streamPort: number; readonly bootstrapPort: number }>>;
+  /** Brings metrics up to date that change with time alone; called before each export. */
+  refreshMetrics(): void;
   /** Ends all streams, so that proxies connect to another replica at once, and closes both ports. */
   close(): Promise<void>;
 };
@@ -86,7 +88,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     dedicated: options.dedicatedGateways,
   });
   const cache = createSnapshotCache();
-  const fleet = createFleet(cache);
+  const fleet = createFleet(cache, clock);
   const common = { ...options, keeper, identity, principals, clock };
   const streams = createStreamServer({
     ...common,
@@ -120,6 +122,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       void keeper.reconcile();
       return ok({ streamPort: streamPort.value, bootstrapPort: bootstrapPort.value });
     },
+    refreshMetrics: () => refreshMetrics(options.metrics, fleet, keeper, clock.nowMs()),
     async close() {
       unsubscribe();
       keeper.stop();
@@ -127,6 +130,24 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       await Promise.all([streams.close(), bootstraps.close()]);
     },
   };
+}
+
+function refreshMetrics(
+  { proxyBehind, authorityExpiry }: DiscoveryServerMetrics,
+  fleet: Fleet,
+  keeper: CaKeeper,
+  nowMs: number,
+): void {
+  const behind = new Map(
+    fleet
+      .nodes()
+      .map(({ identity, nodeId, behindMs }) => [`${identity.namespace}/${nodeId}`, behindMs / 1000]),
+  );
+  proxyBehind.remove(({ proxy }) => !behind.has(proxy));
+  for (const [proxy, seconds] of behind) proxyBehind.with({ proxy }).set(seconds);
+  const authority = keeper.current()?.authority;
+  if (authority !== undefined)
+    authorityExpiry.with({}).set(Math.round((authority.notAfterMs - nowMs) / 1000));
 }
 
 const notBound = (flag: string, { message }: Problem): Result<never> =>

@@ -1,5 +1,6 @@
 import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
@@ -31,6 +32,8 @@ export type FleetNode = {
   readonly lastAckedVersion: string | undefined;
   /** Whether it has acknowledged what its scope should have. */
   readonly isInSync: boolean;
+  /** For how long it has not, in milliseconds; 0 while it is in sync. */
+  readonly behindMs: number;
 };
 
 /** What must be in place at every proxy of a scope. */
@@ -80,13 +83,26 @@ type Entry = JoinRequest & {
   boundPorts: readonly number[];
   release?: string;
   checks: readonly ReportedCheck[];
+  /** Since when there is a snapshot that it has not acknowledged; undefined while it is in sync. */
+  behindSinceMs: number | undefined;
 };
 
-export function createFleet(cache: SnapshotCache): FleetRegistry {
+export function createFleet(
+  cache: SnapshotCache,
+  { nowMs }: Pick<Clock, "nowMs"> = systemClock,
+): FleetRegistry {
   const entries = new Map<string, Entry>();
   const listeners = createListeners<[scope: ProxyScope]>();
   const changed = (scope: ProxyScope): void => {
     listeners.notify(scope);
+  };
+
+  const isInSync = ({ acknowledged, scope }: Entry): boolean =>
+    acknowledged !== undefined && acknowledged.version === cache.get(scope)?.snapshot.version;
+
+  /** Called after an acknowledgement and after a publication. */
+  const noteSync = (entry: Entry): void => {
+    entry.behindSinceMs = isInSync(entry) ? undefined : (entry.behindSinceMs ?? nowMs());
   };
 
   const view = (entry: Entry): FleetNode => ({
@@ -98,9 +114,8 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
     degradedChecks: entry.checks.filter(({ state }) => state === "Degraded").map(({ name }) => name),
     boundPorts: entry.boundPorts,
     lastAckedVersion: entry.acknowledged?.version,
-    isInSync:
-      entry.acknowledged !== undefined &&
-      entry.acknowledged.version === cache.get(entry.scope)?.snapshot.version,
+    isInSync: isInSync(entry),
+    behindMs: entry.behindSinceMs === undefined ? 0 : Math.max(0, nowMs() - entry.behindSinceMs),
   });
 
   return {
@@ -123,7 +138,8 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
       // A proxy cannot take the name of a proxy of another identity.
       const key = `${formatIdentity(request.identity)} ${request.nodeId}`;
       const previous = entries.get(key);
-      const entry: Entry = { ...request, boundPorts: [], checks: [] };
+      const entry: Entry = { ...request, boundPorts: [], checks: [], behindSinceMs: undefined };
+      noteSync(entry);
       entries.set(key, entry);
       previous?.onReplaced();
       changed(request.scope);
@@ -132,15 +148,23 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
         change();
         changed(request.scope);
       };
+      const unsubscribe = cache.subscribe(request.scope, () => noteSync(entry));
       return {
-        setAcknowledged: (snapshot) => update(() => (entry.acknowledged = snapshot)),
+        setAcknowledged: (snapshot) =>
+          update(() => {
+            entry.acknowledged = snapshot;
+            noteSync(entry);
+          }),
         setBoundPorts: (ports) => update(() => (entry.boundPorts = ports)),
         setHealth: (release, checks) =>
           update(() => {
             entry.release = release;
             entry.checks = checks;
           }),
-        leave: () => update(() => entries.delete(key)),
+        leave() {
+          unsubscribe();
+          update(() => entries.delete(key));
+        },
       };
     },
   };

@@ -21,8 +21,17 @@ export type KeySetKeeperOptions = {
   readonly fetch: (url: string, signal: AbortSignal) => Promise<Result<unknown>>;
   /** Called when `fetched` has changed. */
   readonly onChange: () => void;
+  /** Called after each fetch, with how many key sets have failed last. */
+  readonly onFetched?: (fetch: KeySetFetch) => void;
   readonly clock: Clock;
   readonly log: Logger;
+};
+
+/** A fetch of a key set; rejected is a response that is none. */
+export type KeySetFetch = {
+  readonly result: "ok" | "error" | "rejected";
+  readonly durationMs: number;
+  readonly failing: number;
 };
 
 const firstRetryMs = 5_000;
@@ -31,7 +40,13 @@ const maxFetching = 8;
 
 type Followed = { refreshMs: number; failures: number; cancel: () => void; readonly ending: AbortController };
 
-export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeperOptions): KeySetKeeper {
+export function createKeySetKeeper({
+  fetch,
+  onChange,
+  onFetched,
+  clock,
+  log,
+}: KeySetKeeperOptions): KeySetKeeper {
   const followed = new Map<string, Followed>();
   const waiting = new Set<string>();
   let fetching = 0;
@@ -49,7 +64,7 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
     fetched = changed;
   };
 
-  const take = (url: string, one: Followed, answer: Result<unknown>): void => {
+  const take = (url: string, one: Followed, answer: Result<unknown>, startedAtMs: number): void => {
     const set = answer.ok ? readKeySet(answer.value) : answer;
     const before = fetched;
     if (set.ok) {
@@ -64,6 +79,11 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
       note(url, { keys, unusable, problem: reason });
       log.warn({ url, reason, failures: one.failures }, "key set fetch failed");
     }
+    onFetched?.({
+      result: set.ok ? "ok" : answer.ok ? "rejected" : "error",
+      durationMs: clock.nowMs() - startedAtMs,
+      failing: [...followed.values()].filter((each) => each.failures > 0).length,
+    });
     const { failures, refreshMs } = one;
     const delayMs =
       failures === 0 ? refreshMs : backoffMs({ firstMs: firstRetryMs, maxMs: refreshMs }, failures);
@@ -84,11 +104,12 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
       const one = followed.get(url);
       if (one === undefined) continue;
       fetching++;
+      const startedAtMs = clock.nowMs();
       void fetch(url, one.ending.signal)
         .catch((error: unknown) => problem(`internal error: ${String(error)}`))
         .then((answer) => {
           fetching--;
-          if (followed.get(url) === one) take(url, one, answer);
+          if (followed.get(url) === one) take(url, one, answer, startedAtMs);
           next();
         });
     }

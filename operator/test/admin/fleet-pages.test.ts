@@ -31,6 +31,7 @@ const node: FleetNode = {
   boundPorts: [80],
   lastAckedVersion: "abc",
   isInSync: true,
+  behindMs: 0,
 };
 
 const translation = translate(

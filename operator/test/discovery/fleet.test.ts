@@ -9,9 +9,11 @@ const sharedIdentity = { namespace: "svc-system", serviceAccount: "svc-shared-pr
 describe("the fleet", () => {
   let cache: SnapshotCache;
   let fleet: FleetRegistry;
+  let nowMs = 0;
   beforeEach(() => {
     cache = createSnapshotCache();
-    fleet = createFleet(cache);
+    nowMs = 0;
+    fleet = createFleet(cache, { nowMs: () => nowMs });
   });
   const join = (nodeId: string, onReplaced = (): void => {}): Membership => {
     const membership = fleet.join({ nodeId, identity: sharedIdentity, scope: shared, onReplaced });
@@ -30,6 +32,7 @@ describe("the fleet", () => {
       boundPorts: [],
       lastAckedVersion: undefined,
       isInSync: false,
+      behindMs: 0,
     });
     const snapshot = snapshotOf({ a: 1 });
     cache.publish([[shared, snapshot]]);
@@ -49,12 +52,36 @@ describe("the fleet", () => {
         boundPorts: [80, 443],
         lastAckedVersion: snapshot.version,
         isInSync: true,
+        behindMs: 0,
       },
     ]);
     cache.publish([[shared, snapshotOf({ a: 2 })]]);
     expect(fleet.node("pod-1")?.isInSync).to.equal(false);
     membership.leave();
     expect(fleet.node("pod-1")).to.equal(undefined);
+  });
+
+  it("a node is behind from the first snapshot that it has not acknowledged until it acknowledges the latest", () => {
+    const behindMs = (): number | undefined => fleet.node("pod-1")?.behindMs;
+    const [first, second, third] = [1, 2, 3].map((a) => snapshotOf({ a }));
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error("three snapshots");
+    cache.publish([[shared, first]]);
+    const membership = join("pod-1");
+    nowMs = 3_000;
+    expect(behindMs()).to.equal(3_000);
+    membership.setAcknowledged(first);
+    nowMs = 10_000;
+    expect(behindMs()).to.equal(0);
+    cache.publish([[shared, second]]);
+    nowMs = 12_000;
+    cache.publish([[shared, third]]);
+    nowMs = 15_000;
+    expect(behindMs()).to.equal(5_000);
+    membership.setAcknowledged(second);
+    expect(behindMs()).to.equal(5_000);
+    membership.setAcknowledged(third);
+    expect(behindMs()).to.equal(0);
   });
 
   it("the health of a node is undefined while a check is pending", () => {

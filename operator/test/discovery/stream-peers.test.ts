@@ -157,6 +157,21 @@ describe("Stream: peers", () => {
     expect(bench.controller.server.fleet.node("pod-1")?.isInSync).to.equal(true);
   });
 
+  it("the metrics show how far each connected proxy is behind, and when the authority expires", async () => {
+    const { server, metrics } = bench.controller;
+    const proxies = (): readonly string[] => {
+      server.refreshMetrics();
+      return metrics.proxyBehind.collect().keys.map((key) => key.replaceAll("\u0000", ""));
+    };
+    const call = await bench.subscribed("pod-1");
+    await bench.acked(call);
+    expect(proxies()).to.deep.equal(["svc-system/pod-1"]);
+    expect(metrics.proxyBehind.with({ proxy: "svc-system/pod-1" }).value).to.equal(0);
+    expect(metrics.authorityExpiry.with({}).value).to.be.above(0);
+    call.cancel();
+    await until(() => proxies().length === 0, "the proxy has left");
+  });
+
   it("the number of streams is limited", async () => {
     await stopControllers();
     await bench.start({

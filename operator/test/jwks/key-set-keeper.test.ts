@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";
-import { createKeySetKeeper } from "../../src/jwks/key-set-keeper.ts";
+import { createKeySetKeeper, type KeySetFetch } from "../../src/jwks/key-set-keeper.ts";
 
 const jwk = (kid: string): object => ({
   ...generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" }),
@@ -16,19 +16,26 @@ function rig() {
   const clock = createManualClock(0);
   const log = fakeLog();
   const asked: { readonly url: string; readonly atMs: number }[] = [];
-  const state: { answer: Result<unknown>; changes: number } = { answer: problem("away"), changes: 0 };
+  const state: { answer: Result<unknown>; changes: number; takesMs: number } = {
+    answer: problem("away"),
+    changes: 0,
+    takesMs: 0,
+  };
+  const fetches: KeySetFetch[] = [];
   const keeper = createKeySetKeeper({
-    fetch: (one) => {
+    async fetch(one) {
       asked.push({ url: one, atMs: clock.nowMs() });
-      return Promise.resolve(state.answer);
+      if (state.takesMs > 0) await new Promise<void>((done) => void clock.schedule(state.takesMs, done));
+      return state.answer;
     },
     onChange: () => state.changes++,
+    onFetched: (fetch) => fetches.push(fetch),
     clock,
     log,
   });
   const kids = (): readonly (string | undefined)[] | undefined =>
     keeper.fetched.get(url)?.keys?.map(({ kid }) => kid);
-  return { clock, asked, state, keeper, kids, log };
+  return { clock, asked, state, keeper, kids, log, fetches };
 }
 
 describe("the keeper of key sets", () => {
@@ -47,6 +54,21 @@ describe("the keeper of key sets", () => {
     state.answer = ok({ keys: [jwk("b")] });
     await clock.advance(60_000);
     expect([state.changes, kids()]).to.deep.equal([2, ["b"]]);
+  });
+
+  it("each fetch is reported with its result, its duration and how many key sets fail", async () => {
+    const { clock, state, keeper, fetches } = rig();
+    state.takesMs = 250;
+    keeper.want(wanted(5_000));
+    await clock.advance(250);
+    expect(fetches.at(-1)).to.deep.equal({ result: "error", durationMs: 250, failing: 1 });
+    state.answer = ok({ keys: "none" });
+    await clock.advance(5_250);
+    expect(fetches.at(-1)).to.deep.equal({ result: "rejected", durationMs: 250, failing: 1 });
+    state.answer = ok({ keys: [jwk("a")] });
+    await clock.advance(5_250);
+    expect(fetches.at(-1)).to.deep.equal({ result: "ok", durationMs: 250, failing: 0 });
+    expect(fetches).to.have.length(3);
   });
 
   it("the unusable keys of the last valid set are remembered while fetching fails", async () => {

@@ -43,6 +43,7 @@ export function createUpdateReceiver(options: UpdateReceiverOptions): (envelope:
     metrics.snapshots.with({ kind: full ? "full" : "delta", result: result.ok ? "ok" : "nack" }).inc();
     if (result.ok) {
       hasBase = true;
+      metrics.snapshotTime.with({}).set(Date.now() / 1000);
       send(new ClientMessage({ ack: new Ack({ version, nonce }) }));
       onApplied(version);
     } else {

@@ -1,6 +1,8 @@
 /** The thread that serves requests: a whole data plane, controlled by the supervisor (docs/adr/0013-workers.md). */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { exportMetrics, type MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { measureThread } from "@svc-gateway/common/telemetry/process-metrics.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { ok } from "@svc-gateway/common/values/result.ts";
 import { startProxy } from "../proxy.ts";
@@ -24,6 +26,7 @@ const sink = createWorkerSink(new LogRingWriter(ring, (when) => send({ type: "lo
 const logging = { directives: settings.log, format: settings.logFormat, sink };
 const log = createLogger("svc_proxy", logging).child("svc_proxy", { worker });
 const metrics = createProxyMetrics({ logSink: sink });
+const thread = measureThread(String(worker));
 const accessLog = createAccessLog({
   ...logging,
   enabled: settings.accessLog,
@@ -74,10 +77,10 @@ const handlers: Handlers = {
     proxy.forget();
     return undefined;
   },
-  metrics: () => metrics.export(),
+  metrics: exportAll,
   async shutdown(how) {
     await proxy.shutdown(hurry.signal, how);
-    return metrics.export();
+    return exportAll();
   },
 };
 
@@ -91,12 +94,18 @@ port.on("message", (message: ToWorker) => {
 
 process.on("uncaughtException", (error) => {
   log.error({ err: error }, "worker failed");
-  send({ type: "counts", metrics: metrics.export() });
+  send({ type: "counts", metrics: exportAll() });
   process.exit(1);
 });
 
 heartbeat.start();
 send({ type: "ready" });
+
+/** The metrics of the requests of this worker, and of its thread. */
+function exportAll(): MetricExport {
+  thread.refresh();
+  return [...metrics.export(), ...exportMetrics(...thread.sets)];
+}
 
 /** Logs at debug what the first worker logs at info; errors are logged by every worker. */
 function quiet(logger: Logger): Logger {

@@ -27,7 +27,8 @@ describe("the receiver of updates", () => {
 
   it("an applied update is acknowledged under its nonce", async () => {
     const updates: SnapshotUpdate[] = [];
-    const { sent, applied, receiveSnapshot } = setUp((update) => ok(updates.push(update)));
+    const { sent, applied, metrics, receiveSnapshot } = setUp((update) => ok(updates.push(update)));
+    const startedAtMs = Date.now();
     const resource = new Resource({ key: "endpoints|a", hash: "h", body: Buffer.from('{"ü":1}') });
     await receiveSnapshot({ version: "v1", nonce, full: true, resources: [resource], removed: [] });
     expect(updates).to.deep.equal([
@@ -42,6 +43,7 @@ describe("the receiver of updates", () => {
     expect(sent[0]?.ack.version).to.equal("v1");
     expect(Buffer.from(sent[0]?.ack.nonce ?? []).equals(nonce)).to.equal(true);
     expect(applied).to.deep.equal(["v1"]);
+    expect(metrics.snapshotTime.with({}).value).to.be.within(startedAtMs / 1000, Date.now() / 1000);
   });
 
   it("a rejected update is answered with a NACK whose reason is cut at 1000 characters", async () => {
@@ -51,6 +53,7 @@ describe("the receiver of updates", () => {
     expect(sent[0]?.nack.detail).to.equal("x".repeat(1000));
     expect(applied).to.deep.equal([]);
     expect(metrics.snapshots.with({ kind: "full", result: "nack" }).value).to.equal(1);
+    expect(metrics.snapshotTime.with({}).value).to.equal(0);
   });
 
   it("a delta before the first full update of the stream is rejected", async () => {
