@@ -6,6 +6,7 @@ import {
   durationType,
   hostType,
   imageType,
+  jsonObjectType,
   listenPortType,
   localPublicPort,
   annotationPrefixType,
@@ -305,6 +306,13 @@ export const controlFlags = [
     fallbackVariable: "SVC_IMAGE",
     shownDefault: "the controller's image, from `SVC_IMAGE`",
     meaning: "Image of dedicated proxies.",
+  }),
+  optionalFlag({
+    name: "dedicated-pod-template",
+    type: jsonObjectType,
+    roles: controller,
+    meaning:
+      "Partial pod template of all dedicated proxies, under the `podTemplate` of their parameters and with the same limits.",
   }),
   flag({
     name: "discovery-port",

@@ -41,6 +41,24 @@ const textType = (name: string, expected: string, form: (text: string) => boolea
   format: asText,
 });
 
+/** One JSON object, for what other programs hand over. */
+export const jsonObjectType: FlagType<Readonly<Record<string, unknown>>, ""> = {
+  name: "json",
+  unit: "",
+  expected: "a JSON object",
+  parse(text) {
+    try {
+      const value: unknown = JSON.parse(text);
+      return typeof value === "object" && value !== null && !Array.isArray(value)
+        ? ok(value as Readonly<Record<string, unknown>>)
+        : mismatch(text);
+    } catch {
+      return mismatch(text);
+    }
+  },
+  format: (value) => JSON.stringify(value),
+};
+
 export const switchType: FlagType<boolean, ""> = {
   name: "true|false",
   unit: "",

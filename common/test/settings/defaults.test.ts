@@ -49,6 +49,7 @@ describe("settings: defaults", () => {
       sharedProxyServiceAccount: "svc-shared-proxy",
       sharedVipServiceType: "LoadBalancer",
       dedicatedImage: undefined,
+      dedicatedPodTemplate: undefined,
       discoveryPort: 50051,
       discoveryBootstrapPort: 50052,
       discoveryService: "svc-controller-discovery",

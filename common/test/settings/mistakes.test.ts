@@ -48,6 +48,16 @@ describe("settings", () => {
         '--controller-lease-ttl: expected at least three times the renew interval of 5s, got "14s"',
       ],
       [
+        "controller",
+        ["--dedicated-pod-template=[1]"],
+        '--dedicated-pod-template: expected a JSON object, got "[1]"',
+      ],
+      [
+        "controller",
+        ["--dedicated-pod-template={"],
+        '--dedicated-pod-template: expected a JSON object, got "{"',
+      ],
+      [
         "proxy",
         ["--dedicated"],
         "--shared, --dedicated: exactly one of them is required; --dedicated also requires --gateway-name and --gateway-namespace",

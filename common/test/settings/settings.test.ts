@@ -48,6 +48,12 @@ describe("settings", () => {
       );
     });
 
+    it("the pod template of dedicated proxies is a JSON object", () => {
+      const template = { spec: { priorityClassName: "edge" } };
+      const { dedicatedPodTemplate } = controller([`--dedicated-pod-template=${JSON.stringify(template)}`]);
+      expect(dedicatedPodTemplate).to.deep.equal(template);
+    });
+
     it("an empty variable counts as unset, except for selectors and lists", () => {
       expect(
         controller([], { SVC_STATUS_ADDRESS: "", SVC_SHARED_PROXY_SELECTOR: "", SVC_WATCH_NAMESPACE: "" }),

@@ -33,6 +33,7 @@ import { createApiClient, loadKubeConfig, type ApiClient } from "../sources/kube
 import { waitForInstalledKinds } from "../sources/kubernetes/installed-kinds.ts";
 import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
 import { planWatches, type WatchPlan } from "../sources/kubernetes/watch-plan.ts";
+import { baseTemplateOf } from "../translate/gateway/dedicated/overlay.ts";
 import { componentLabel, dedicatedComponent } from "../translate/gateway/names.ts";
 import type { EventSource } from "../write/event-object.ts";
 import { createEventRecorder } from "../write/event-recorder.ts";
@@ -76,10 +77,12 @@ const eventController = "svc-labs.dev/gateway-controller";
 /**
  * Starts a controller. It serves the discovery channel at once and retries until it has a first routing table: an API
  * server that cannot be reached is a pending health check and does not end the process. A problem is a port that cannot
- * be bound, or a missing configuration of the API server.
+ * be bound, a pod template that none can have, or a missing configuration of the API server.
  */
 export async function startController(options: ControllerOptions): Promise<Result<RunningController>> {
   const { settings, logger: log, metrics, health, signal } = options;
+  const template = baseTemplateOf(settings.dedicatedPodTemplate);
+  if (!template.ok) return problem(`--dedicated-pod-template: ${template.error}`);
   const connected = await connect(options.kubeConfig);
   if (!connected.ok) return connected;
   const { config, client } = connected.value;

@@ -1,6 +1,7 @@
 import { localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
 import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { baseTemplateOf } from "../translate/gateway/dedicated/overlay.ts";
 import { podPorts } from "../translate/gateway/dedicated/pod-parts.ts";
 import {
   defaultTranslateSettings,
@@ -149,6 +150,7 @@ export function vipSettingsOf({
 export function dedicatedSettingsOf({
   podNamespace,
   dedicatedImage,
+  dedicatedPodTemplate,
   disableDedicatedGateways,
   disableGatewayApi,
   discoveryService,
@@ -159,6 +161,7 @@ export function dedicatedSettingsOf({
   ControllerSettings,
   | "podNamespace"
   | "dedicatedImage"
+  | "dedicatedPodTemplate"
   | "disableDedicatedGateways"
   | "disableGatewayApi"
   | "discoveryService"
@@ -167,9 +170,12 @@ export function dedicatedSettingsOf({
   | "discoveryTrustDomain"
 >): DedicatedSettings | undefined {
   if (disableGatewayApi || disableDedicatedGateways) return undefined;
+  const template = baseTemplateOf(dedicatedPodTemplate);
   const host = `${discoveryService}.${podNamespace}.svc`;
   return {
     image: dedicatedImage,
+    // A malformed one has ended the start.
+    podTemplate: template.ok ? template.value : {},
     discoveryEndpoint: `${host}:${discoveryPort}`,
     bootstrapEndpoint: `${host}:${discoveryBootstrapPort}`,
     trustDomain: discoveryTrustDomain,

@@ -1,4 +1,5 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { JsonObject } from "./gateway/dedicated/json.ts";
 import type { ServicePortRef } from "./backends/service-port-ref.ts";
 
 /** The ports of the machine that listeners share with each other and with the rest of the process. */
@@ -159,6 +160,8 @@ export type VipSettings = {
 export type DedicatedSettings = {
   /** The image of proxies whose parameters name none; undefined: they must. */
   readonly image: string | undefined;
+  /** What is merged into the pod template of all of them, before the templates of their parameters. */
+  readonly podTemplate: JsonObject;
   /** Where the proxies find the controller, as `host:port`. */
   readonly discoveryEndpoint: string;
   readonly bootstrapEndpoint: string;

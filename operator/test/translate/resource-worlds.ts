@@ -35,6 +35,7 @@ const settings: TranslateSettings = {
   gatewayVips: { namespace: "svc-system", selector: { app: "proxy" }, serviceType: "LoadBalancer" },
   dedicated: {
     image: "svc-gateway:1.0.0",
+    podTemplate: {},
     discoveryEndpoint: "svc-controller-discovery.svc-system.svc:50051",
     bootstrapEndpoint: "svc-controller-discovery.svc-system.svc:50052",
     trustDomain: "cluster.local",

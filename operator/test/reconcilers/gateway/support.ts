@@ -105,6 +105,7 @@ spec:
 
 export const dedicatedSettings: DedicatedSettings = {
   image: "svc-gateway:1.0.0",
+  podTemplate: {},
   discoveryEndpoint: "svc-controller-discovery.svc-system.svc:50051",
   bootstrapEndpoint: "svc-controller-discovery.svc-system.svc:50052",
   trustDomain: "cluster.local",

@@ -66,6 +66,19 @@ export function overlayOf(podTemplate: unknown): Result<Overlay | undefined, str
   return ok({ template, ignored });
 }
 
+/**
+ * Reads the podTemplate of the flag `--dedicated-pod-template`, which has the same limits: its author can correct it at once,
+ * so that what would be left out is an error. undefined: an empty one.
+ */
+export function baseTemplateOf(podTemplate: unknown): Result<JsonObject, string> {
+  const overlay = overlayOf(podTemplate);
+  if (!overlay.ok) return overlay;
+  const { template = {}, ignored = [] } = overlay.value ?? {};
+  return ignored.length === 0
+    ? ok(template)
+    : fail(`${ignored.join(", ")} cannot be set for dedicated proxies, expected other fields`);
+}
+
 function sanitizeMetadata(metadata: JsonObject, ignored: string[]): JsonObject {
   const kept: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(metadata)) {

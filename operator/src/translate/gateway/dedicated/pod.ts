@@ -24,7 +24,7 @@ export type PodInput = {
   readonly image: string;
 };
 
-/** The pod template, with what the parameters merge into it. */
+/** The pod template, with what the flag and the parameters merge into it. */
 export function podTemplateOf(input: PodInput, settings: DedicatedSettings): JsonObject {
   const { gateway, parameters } = input;
   const { labels, annotations } = infrastructureOf(gateway);
@@ -35,8 +35,8 @@ export function podTemplateOf(input: PodInput, settings: DedicatedSettings): Jso
     },
     spec: podSpec(input, settings),
   };
-  return parameters.overlays.reduce<JsonObject>(
-    (template, overlay) => strategicMerge(template, overlay.template),
+  return [settings.podTemplate, ...parameters.overlays.map(({ template }) => template)].reduce(
+    strategicMerge,
     rendered,
   );
 }
