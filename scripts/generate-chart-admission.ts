@@ -66,7 +66,7 @@ export function admissionTemplate(definitions: Iterable<AnnotationDefinition<unk
   const policy = {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "ValidatingAdmissionPolicy",
-    metadata: { name, labels: "@LABELS@" },
+    metadata: "@METADATA@",
     spec: {
       failurePolicy: "Fail",
       matchConstraints: {
@@ -86,15 +86,15 @@ export function admissionTemplate(definitions: Iterable<AnnotationDefinition<unk
   const binding = {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "ValidatingAdmissionPolicyBinding",
-    metadata: { name, labels: "@LABELS@" },
+    metadata: "@METADATA@",
     spec: { policyName: name, validationActions: ["Deny"] },
   };
   const documents = [policy, binding].map((document) => stringify(document, { lineWidth: 0 }));
-  const labels = '\n    {{- include "svc.labels" . | nindent 4 }}';
+  const metadata = `\n  {{- include "svc.metadata" (dict "root" . "name" "${name}") | nindent 2 }}`;
   return [
     "{{/* Written by scripts/generate-chart.ts from the declarations under common/src/features; do not edit. */}}",
     '{{- if and .Values.vap.enabled (semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version) }}',
-    documents.join("---\n").replaceAll(' "@LABELS@"', labels).trimEnd(),
+    documents.join("---\n").replaceAll(' "@METADATA@"', metadata).trimEnd(),
     "{{- end }}",
     "",
   ].join("\n");

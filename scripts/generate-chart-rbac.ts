@@ -25,36 +25,40 @@ function rulesTemplate(place: Place): string {
   return `{{- define "svc.rules.${place}" -}}\n${parts.join("\n")}\n{{- end }}\n`;
 }
 
-const metadata = (name: string, namespace?: string): string =>
-  [
-    "metadata:",
-    `  name: ${name}`,
-    ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
-    "  labels:",
-    '    {{- include "svc.labels" $ | nindent 4 }}',
-  ].join("\n");
+const metadata = (name: string, namespace?: string): string => {
+  const place = namespace === undefined ? "" : ` "namespace" ${namespace}`;
+  return `metadata:\n  {{- include "svc.metadata" (dict "root" $ "name" ${name}${place}) | nindent 2 }}`;
+};
 
-const binding = (kind: "ClusterRole" | "Role", name: string, namespace?: string): string =>
+/** A name as the argument of a template function. */
+type Name = { readonly argument: string; readonly text: string };
+
+const binding = (kind: "ClusterRole" | "Role", name: Name, namespace?: string): string =>
   `apiVersion: rbac.authorization.k8s.io/v1
 kind: ${kind}Binding
-${metadata(name, namespace)}
+${metadata(name.argument, namespace)}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: ${kind}
-  name: ${name}
+  name: ${name.text}
 subjects:
   - { kind: ServiceAccount, name: svc-controller, namespace: {{ $.Release.Namespace }} }`;
 
-const role = (kind: "ClusterRole" | "Role", name: string, rules: string, namespace?: string): string =>
+const role = (kind: "ClusterRole" | "Role", name: Name, rules: string, namespace?: string): string =>
   `apiVersion: rbac.authorization.k8s.io/v1
 kind: ${kind}
-${metadata(name, namespace)}
+${metadata(name.argument, namespace)}
 rules:
 ${rules}`;
 
 const include = (place: Place): string => `  {{- include "svc.rules.${place}" $on | nindent 2 }}`;
 
-const everywhere = "{{ $.Release.Namespace }}-svc-controller";
+const inNamespaceOfRelease = (suffix: string): Name => ({
+  argument: `(printf "%s-${suffix}" $.Release.Namespace)`,
+  text: `{{ $.Release.Namespace }}-${suffix}`,
+});
+const everywhere = inNamespaceOfRelease("svc-controller");
+const own: Name = { argument: '"svc-controller"', text: "svc-controller" };
 
 export const rbacTemplate =
   (): string => `# Written by scripts/generate-chart.ts from scripts/generate-chart-rules.ts.
@@ -80,18 +84,18 @@ ${role("ClusterRole", everywhere, `${include("cluster")}\n  {{- if not $served }
 ${binding("ClusterRole", everywhere)}
 {{- range $namespace := include "svc.readNamespaces" . | fromJsonArray }}
 ---
-${role("Role", everywhere, `${include("read")}\n  {{- if has $namespace $served }}\n${include("served")}\n  {{- end }}`, "{{ $namespace }}")}
+${role("Role", everywhere, `${include("read")}\n  {{- if has $namespace $served }}\n${include("served")}\n  {{- end }}`, "$namespace")}
 ---
-${binding("Role", everywhere, "{{ $namespace }}")}
+${binding("Role", everywhere, "$namespace")}
 {{- end }}
 ---
 # In its own namespace.
-${role("Role", "svc-controller", include("own"))}
+${role("Role", own, include("own"))}
 ---
-${binding("Role", "svc-controller")}
+${binding("Role", own)}
 {{- if .Values.adminAuth.controllers }}
 ---
 # To be bound to accounts that may see the admin pages of controllers, such as that of a Prometheus.
-${role("ClusterRole", "{{ $.Release.Namespace }}-svc-admin-reader", `  - nonResourceURLs: [/metrics, /api/v1/health, /api/v1/fleet/*]\n    verbs: [get]`)}
+${role("ClusterRole", inNamespaceOfRelease("svc-admin-reader"), `  - nonResourceURLs: [/metrics, /api/v1/health, /api/v1/fleet/*]\n    verbs: [get]`)}
 {{- end }}
 `;

@@ -1,6 +1,6 @@
 // Writes the parts of the Helm chart that follow from declarations: the custom resource definitions, the admission
-// policy, the roles of the controllers, the flags in the schema, and the table of values in docs/installation.md. With --check it writes nothing and
-// fails when a file is not what it would write.
+// policy, the roles of the controllers, flags and meanings in the schema, and the table of values in README.md. With --check
+// it writes nothing and fails when a file is not what it would write.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,21 +9,22 @@ import { annotations } from "../common/src/features/registry.ts";
 import { admissionTemplate } from "./generate-chart-admission.ts";
 import { chartCrds } from "./generate-chart-crds.ts";
 import { rbacTemplate } from "./generate-chart-rbac.ts";
-import { schemaWithFlags } from "./generate-chart-schema.ts";
-import { pageWithValues } from "./generate-chart-values.ts";
+import { readmeWithValues } from "./generate-chart-readme.ts";
+import { completeSchema } from "./generate-chart-schema.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const schemaPath = "config/chart/values.schema.json";
-const pagePath = "docs/installation.md";
+const readmePath = "config/chart/README.md";
 const crdFolder = "config/chart/files/crds";
 
 const crds = chartCrds();
+const schema = completeSchema(read(schemaPath), read("config/chart/values.yaml"));
 const files = new Map<string, string>([
   ...crds,
   ["config/chart/templates/admission-policy.yaml", admissionTemplate(annotations.values())],
   ["config/chart/templates/rbac.yaml", rbacTemplate()],
-  [schemaPath, await pretty(schemaPath, schemaWithFlags(read(schemaPath)))],
-  [pagePath, await pretty(pagePath, pageWithValues(read(pagePath), read("config/chart/values.yaml")))],
+  [schemaPath, await pretty(schemaPath, JSON.stringify(schema))],
+  [readmePath, await pretty(readmePath, readmeWithValues(read(readmePath), schema))],
 ]);
 
 const isCheck = process.argv.includes("--check");

@@ -13,6 +13,22 @@ type Manifest = {
   readonly spec?: Readonly<Record<string, unknown>>;
 };
 
+/** A value for each field of the pods of a component. */
+const everyPodValue = (component: string): readonly string[] => [
+  `${component}.extraEnv=[{"name":"NODE_OPTIONS","value":"--trace-gc"},{"name":"A","value":"1"}]`,
+  `${component}.extraEnvFrom=[{"configMapRef":{"name":"settings","optional":true}}]`,
+  `${component}.extraVolumes=[{"name":"ca","configMap":{"name":"ca"}}]`,
+  `${component}.extraVolumeMounts=[{"name":"ca","mountPath":"/etc/ca","readOnly":true}]`,
+  `${component}.lifecycle={"preStop":{"sleep":{"seconds":5}}}`,
+  `${component}.startupProbe={"failureThreshold":120}`,
+  `${component}.priorityClassName="system-cluster-critical"`,
+  `${component}.affinity={"podAntiAffinity":{}}`,
+  `${component}.topologySpreadConstraints=[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway"}]`,
+  `${component}.podLabels={"tier":"edge"}`,
+  `${component}.podAnnotations={"note":"any text"}`,
+  `${component}.serviceAccountAnnotations={"note":"account"}`,
+];
+
 describe("the Helm chart", () => {
   before(async function () {
     this.timeout(300_000);
@@ -41,8 +57,26 @@ describe("the Helm chart", () => {
       "ingressClass.default=true",
       'controller.nodeSelector={"kubernetes.io/os":"linux"}',
       'sharedProxy.tolerations=[{"operator":"Exists"}]',
+      'commonLabels={"team":"edge"}',
+      'commonAnnotations={"owner":"platform"}',
+      ...["controller", "sharedProxy"].flatMap(everyPodValue),
+      'controller.disruptionBudget.minAvailable="50%"',
+      "networkPolicy.discovery=true",
     ];
-    for (const values of [[], everything]) {
+    const scaled = [
+      'sharedProxy.autoscaling={"enabled":true,"targetMemoryUtilizationPercentage":80}',
+      "sharedProxy.autoscaling.targetRequestsPerSecondPerWorker=1500",
+      'sharedProxy.autoscaling.behavior={"scaleDown":{"stabilizationWindowSeconds":600}}',
+      'sharedProxy.service={"externalTrafficPolicy":"Local","loadBalancerClass":"example.com/lb","healthCheckNodePort":30998}',
+      'sharedProxy.service.loadBalancerSourceRanges=["192.0.2.0/24"]',
+      `image.digest="sha256:${"ab".repeat(32)}"`,
+    ];
+    const onEachNode = [
+      'sharedProxy.kind="DaemonSet"',
+      'sharedProxy.hostPorts={"enabled":true,"ip":"127.0.0.1"}',
+      "sharedProxy.service.enabled=false",
+    ];
+    for (const values of [[], everything, scaled, onEachNode]) {
       const manifests = await render(...values);
       const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests });
       const args = [
@@ -101,8 +135,11 @@ describe("the Helm chart", () => {
     }
   });
 
-  it("the chart adds a PodMonitor when it is enabled", async () => {
-    expect(named(await render("podMonitor.enabled=true"), "PodMonitor")).to.deep.equal(["svc-proxies"]);
+  it("the chart adds PodMonitors of proxies and controllers when they are enabled", async () => {
+    expect(named(await render("podMonitor.enabled=true"), "PodMonitor")).to.have.members([
+      "svc-proxies",
+      "svc-controllers",
+    ]);
   });
 
   it("the ports and classes of the chart follow the flags of the controllers", async () => {

@@ -1,8 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
 import { definitionOf, kindNames } from "../../operator/src/api/kinds.ts";
@@ -10,8 +6,9 @@ import { readinessTimes } from "../../operator/src/translate/gateway/dedicated/p
 import { ingressNginxLeaseNames } from "../../operator/src/sources/kubernetes/ingress-nginx-leases.ts";
 import { provisionedKinds } from "../../operator/src/sources/kubernetes/provisioned-objects.ts";
 import { rulesOf, type Need, type Place, type Rule } from "../generate-chart-rules.ts";
-import { chartFlags } from "../generate-chart-schema.ts";
-import { valueRows } from "../generate-chart-values.ts";
+import { chartFlags, completeSchema } from "../generate-chart-schema.ts";
+import { valueRows } from "../generate-chart-readme.ts";
+import { find, containerOf, helm, render, type Manifest } from "./helm.ts";
 
 const chart = new URL("../../config/chart/", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, chart), "utf8");
@@ -128,33 +125,10 @@ describe("the chart", () => {
   });
 
   describe("the rendered chart", () => {
-    const helm = [process.env["HELM"] ?? "", join(homedir(), ".cache/e2e-cluster/bin/helm")].find(existsSync);
     before(function () {
-      // `make e2e` has one of its own and renders the same.
       if (helm === undefined) this.skip();
     });
 
-    type Manifest = {
-      readonly kind: string;
-      readonly metadata: { readonly name: string; readonly namespace?: string };
-      readonly rules?: readonly {
-        readonly apiGroups?: readonly string[];
-        readonly resources?: readonly string[];
-        readonly resourceNames?: readonly string[];
-        readonly verbs: readonly string[];
-      }[];
-      readonly spec?: {
-        readonly template?: {
-          readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] };
-        };
-      };
-    };
-    const render = (...values: readonly string[]): readonly Manifest[] => {
-      const set = values.flatMap((value) => ["--set-json", value]);
-      const args = ["template", "x", fileURLToPath(chart), "--namespace", "svc-system", ...set];
-      const text = execFileSync(helm ?? "", args, { encoding: "utf8" });
-      return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
-    };
     const grantsIn = (manifests: readonly Manifest[], kind: string, namespace?: string): readonly string[] =>
       manifests
         .filter((one) => one.kind === kind && one.metadata.namespace === namespace)
@@ -176,8 +150,7 @@ describe("the chart", () => {
           ),
         );
     const flagsOf = (manifests: readonly Manifest[]): readonly string[] =>
-      manifests.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === "svc-controller")
-        ?.spec?.template?.spec.containers[0]?.args ?? [];
+      containerOf(find(manifests, "Deployment", "svc-controller")).args;
 
     const whole: readonly Place[] = ["cluster", "read", "served"];
     const cases: readonly (readonly [string, readonly string[], readonly Need[]])[] = [
@@ -212,17 +185,17 @@ describe("the chart", () => {
     ];
     for (const [what, values, needs] of cases) {
       it(`the roles grant what the values need, and nothing else: ${what}`, () => {
-        const manifests = render(...values);
+        const manifests = render(values);
         expect(grantsIn(manifests, "ClusterRole")).to.have.members(expected(whole, needs));
         expect(grantsIn(manifests, "Role")).to.have.members(expected(["own"], needs));
       });
     }
 
     it("watch-namespace puts Roles into its namespaces, and the flags of the controllers name them", () => {
-      const manifests = render(
+      const manifests = render([
         'controller.flags={"watch-namespace":"shop, blog"}',
         'controller.referenceNamespaces=["lib"]',
-      );
+      ]);
       const needs: readonly Need[] = ["ingress", "gatewayApi", "vips", "dedicated", "namespaced"];
       expect(grantsIn(manifests, "ClusterRole")).to.have.members(expected(["cluster"], needs));
       for (const namespace of ["shop", "blog"])
@@ -250,7 +223,8 @@ describe("the chart", () => {
 
   it("every value of the chart is explained", () => {
     const values = parseAllDocuments(read("values.yaml"))[0]?.toJS() as object;
-    const rows = new Set(valueRows(read("values.yaml")).map(({ name }) => name));
+    const schema = completeSchema(read("values.schema.json"), read("values.yaml"));
+    const rows = new Set(valueRows(schema).map(({ name }) => name));
     const unexplained = (node: object, prefix: string): readonly string[] =>
       Object.entries(node).flatMap(([key, value]: [string, unknown]) => {
         const name = `${prefix}${key}`;

@@ -1,13 +1,40 @@
 {{- define "svc.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- $image := .Values.image }}
+{{- $tag := $image.tag | default (ternary "" .Chart.AppVersion (ne $image.digest "")) }}
+{{- $image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
+{{/* Labels of an object: dict "root", optionally "component" and "labels". Those of the chart win over those of values. */}}
 {{- define "svc.labels" -}}
-app.kubernetes.io/name: svc
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- $root := .root }}
+{{- $own := dict
+  "app.kubernetes.io/name" "svc"
+  "app.kubernetes.io/instance" $root.Release.Name
+  "app.kubernetes.io/managed-by" $root.Release.Service
+  "app.kubernetes.io/version" $root.Chart.AppVersion
+  "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version)
+}}
+{{- with .component }}{{ $_ := set $own "app.kubernetes.io/component" . }}{{ end }}
+{{- toYaml (merge $own (default dict .labels) $root.Values.commonLabels) }}
+{{- end }}
+
+{{/* Metadata of an object: dict "root", "name", optionally "namespace", "component", "labels" and "annotations". */}}
+{{- define "svc.metadata" -}}
+name: {{ .name }}
+{{- with .namespace }}
+namespace: {{ . }}
+{{- end }}
+{{ include "svc.podMetadata" . }}
+{{- end }}
+
+{{/* Labels and annotations: dict "root", optionally "component", "labels" and "annotations". */}}
+{{- define "svc.podMetadata" -}}
+labels:
+  {{- include "svc.labels" . | nindent 2 }}
+{{- with merge (dict) (default dict .annotations) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* Selector labels of a component: dict "component". */}}
@@ -32,104 +59,6 @@ app.kubernetes.io/component: {{ .component }}
 {{ get .Values.controller.flags "controller-name" | default "svc-labs.dev/gateway-controller" }}
 {{- end }}
 
-{{- define "svc.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile:
-  type: RuntimeDefault
-{{- end }}
-
-{{- define "svc.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
-{{- end }}
-
-{{- define "svc.identity" -}}
-- name: POD_NAME
-  valueFrom: { fieldRef: { fieldPath: metadata.name } }
-- name: POD_NAMESPACE
-  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
-{{- end }}
-
-{{/* The liveness of a process counts from its first answer, however slow its start. Takes the times of the readiness. */}}
-{{- define "svc.probes" -}}
-startupProbe:
-  httpGet: { path: /healthz, port: health }
-  periodSeconds: 1
-  failureThreshold: 60
-livenessProbe:
-  httpGet: { path: /healthz, port: health }
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 3
-# Several in a row: on a node with too much to do one answer that is late must not take a pod out of service.
-readinessProbe:
-  httpGet: { path: /readyz, port: health }
-  periodSeconds: {{ .periodSeconds }}
-  timeoutSeconds: {{ .timeoutSeconds }}
-  failureThreshold: {{ .failureThreshold }}
-{{- end }}
-
-{{/* A lost answer of the DNS costs a second, not the five that resolvers wait by default; the fourth try waits eight. */}}
-{{- define "svc.dns" -}}
-dnsConfig:
-  options:
-    - { name: timeout, value: "1" }
-    - { name: attempts, value: "4" }
-{{- end }}
-
-{{/* Where pods run: dict "values" (of the component), "component". */}}
-{{- define "svc.scheduling" -}}
-{{- with .values.nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .values.tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .values.affinity }}
-affinity:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
-{{- end }}
-topologySpreadConstraints:
-{{- with .values.topologySpreadConstraints }}
-  {{- toYaml . | nindent 2 }}
-{{- else }}
-  - maxSkew: 1
-    topologyKey: kubernetes.io/hostname
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector:
-      matchLabels:
-        {{- include "svc.selector" . | nindent 8 }}
-{{- end }}
-{{- end }}
-
-{{/* A budget for evictions, where more than one pod runs: dict "values", "component", "root", "name". */}}
-{{- define "svc.disruptionBudget" -}}
-{{- if gt (int .values.replicas) 1 }}
-apiVersion: policy/v1
-kind: PodDisruptionBudget
-metadata:
-  name: {{ .name }}
-  labels:
-    {{- include "svc.labels" .root | nindent 4 }}
-    app.kubernetes.io/component: {{ .component }}
-spec:
-  maxUnavailable: 1
-  selector:
-    matchLabels:
-      {{- include "svc.selector" . | nindent 6 }}
-{{- end }}
-{{- end }}
-
 {{/* The namespaces whose objects are served, as a JSON list: those of the flag watch-namespace; empty: all. */}}
 {{- define "svc.servedNamespaces" -}}
 {{- $names := list }}
@@ -147,4 +76,13 @@ spec:
 {{- else }}
 {{- list | toJson }}
 {{- end }}
+{{- end }}
+
+{{/* The ports that the controller sends to the proxies as those of Ingresses, as a JSON map by name; those of 0 are left out. */}}
+{{- define "svc.ingressPorts" -}}
+{{- $flags := .Values.controller.flags }}
+{{- $ports := dict }}
+{{- with hasKey $flags "ingress-http-port" | ternary (get $flags "ingress-http-port") 80 | int }}{{ $_ := set $ports "http" . }}{{ end }}
+{{- with hasKey $flags "ingress-https-port" | ternary (get $flags "ingress-https-port") 443 | int }}{{ $_ := set $ports "https" . }}{{ end }}
+{{- toJson $ports }}
 {{- end }}
