@@ -1,6 +1,7 @@
 /** A folder of manifests as a source of worlds: read once, or followed while it changes (docs/standalone.md). */
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { createContentFiles } from "./content-files.ts";
 import { createDirectoryWatchers } from "./directory-watchers.ts";
 import type { FolderState } from "./folder-state.ts";
 import { folderLimits, type FolderLimits } from "./limits.ts";
@@ -42,7 +43,8 @@ export async function loadFolder(
     const listing = await listFolder(folder, limits);
     if (!listing.ok) return listing;
     const state = await loader.load(listing.value, { isLastTry: tries >= maxReadTries });
-    if (state.ok && state.value.type === "read") return ok(state.value.state);
+    if (state.ok && state.value.type === "read")
+      return ok(await createContentFiles().resolve(state.value.state));
   }
 }
 
@@ -73,7 +75,10 @@ export async function startFileSource(
   const watchers = createDirectoryWatchers(wakeUp.notify);
   const loader = createFolderLoader(folder, limits, createPause());
   const settling = createSettling(times);
+  const contents = createContentFiles();
   let state: FolderState | undefined;
+  /** The same with the content of the files that its objects name. */
+  let resolved: FolderState | undefined;
   let missing: ManifestProblem | undefined;
   let lookMs = 0;
 
@@ -105,14 +110,16 @@ export async function startFileSource(
 
   async function followOnce(): Promise<void> {
     const looked = await look();
+    if (looked.ok && state !== undefined && (await contents.haveChanged())) await take(state);
     if (looked.ok || looked.error.message === missing?.message) return;
     missing = looked.error;
-    if (state !== undefined) onState({ ...state, problems: [missing] });
+    if (resolved !== undefined) onState({ ...resolved, problems: [missing] });
   }
 
-  function take(next: FolderState): void {
+  async function take(next: FolderState): Promise<void> {
     state = next;
-    onState(next);
+    resolved = await contents.resolve(next);
+    onState(resolved);
   }
 
   /** Takes over what is in the folder now, unless it is what was taken over last. */
@@ -134,7 +141,7 @@ export async function startFileSource(
         const loaded = await loader.load(listing.value, { isLastTry: tries >= maxReadTries, ...turn });
         if (loaded.ok && loaded.value.type === "reading") {
           settling.defer(listing.value, performance.now());
-          if (loaded.value.state !== undefined) take(loaded.value.state);
+          if (loaded.value.state !== undefined) await take(loaded.value.state);
           continue;
         }
         if (!loaded.ok) {
@@ -146,7 +153,7 @@ export async function startFileSource(
         state = loaded.value.state;
       } else if (missing === undefined) break;
       missing = undefined;
-      if (state !== undefined) onState(state);
+      if (state !== undefined) await take(state);
       break;
     }
     return ok(undefined);

@@ -71,6 +71,16 @@ export function joinFolders(folders: readonly FolderState[]): FolderState {
   return joinFiles(files, [], emptyFolder);
 }
 
+/** The state with other objects under the same keys; `previous` is the one that this one replaces. */
+export function replaceObjects(
+  state: FolderState,
+  objects: FolderState["objects"],
+  previous: FolderState | undefined,
+): FolderState {
+  const { world, objects: before } = previous ?? emptyFolder;
+  return { ...state, objects, world: updateWorld(world, changesBetween(before, objects)) };
+}
+
 function keepIdentity(loaded: LoadedObject, previous: FolderState): LoadedObject {
   const before = previous.objects.get(loaded.key)?.object;
   return before !== undefined && before !== loaded.object && isDeepStrictEqual(before, loaded.object)

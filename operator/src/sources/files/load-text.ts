@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { createReadStream } from "node:fs";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { createContentFiles } from "./content-files.ts";
 import { readDocument } from "./document.ts";
 import { readFileState, type PlacedDocument } from "./file-state.ts";
 import { emptyFolder, joinFiles, type FolderState } from "./folder-state.ts";
@@ -61,5 +62,6 @@ export async function loadStream(
   for (const part of splitDocuments(text)) {
     documents.push({ document: await readDocument(part.text), line: part.line });
   }
-  return ok({ state: joinFiles([readFileState(name, documents, undefined)], [], emptyFolder), text });
+  const state = joinFiles([readFileState(name, documents, undefined)], [], emptyFolder);
+  return ok({ state: await createContentFiles().resolve(state), text });
 }
