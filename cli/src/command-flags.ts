@@ -1,6 +1,6 @@
 /** The flags of the commands that read a folder without serving it. */
-import { choiceType } from "@svc-gateway/common/settings/flag-types.ts";
-import { flag, type Flag } from "@svc-gateway/common/settings/flag.ts";
+import { choiceType, pathType } from "@svc-gateway/common/settings/flag-types.ts";
+import { flag, requiredFlag, type Flag } from "@svc-gateway/common/settings/flag.ts";
 import { defaultText } from "@svc-gateway/common/settings/help.ts";
 import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
 import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
@@ -67,11 +67,13 @@ export const translationFlags: readonly Flag[] = flagsOf("standalone").filter(({
   Object.values(translationFlagNames).includes(name),
 );
 
-export const standaloneFlag = (name: "manifests"): Flag => {
-  const found = flagsOf("standalone").find((known) => known.name === name);
-  if (found === undefined) throw new Error(`there is no flag --${name}`);
-  return found;
-};
+/** What `explain` reads. */
+export const manifestsFlag = requiredFlag({
+  name: "manifests",
+  type: pathType,
+  roles: ["standalone"],
+  meaning: "Folder of manifests, or a file, or - for standard input.",
+});
 
 export type FolderSettings = StandaloneSettings & {
   readonly output: OutputForm;

@@ -6,13 +6,13 @@ import { formatL4Answer } from "../explain/l4-text.ts";
 import { answerConnection, readConnection } from "../explain/l4.ts";
 import { readRequest } from "../explain/request.ts";
 import { formatAnswer } from "../explain/answer-text.ts";
-import { flagRows, translationFlags, outputFlag, readFolderFlags, standaloneFlag } from "../command-flags.ts";
+import { flagRows, manifestsFlag, translationFlags, outputFlag, readFolderFlags } from "../command-flags.ts";
 import { translateFolder } from "../translate-folder.ts";
 import { twoColumns } from "../text/columns.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
-const flags = [standaloneFlag("manifests"), outputFlag, ...translationFlags];
+const flags = [manifestsFlag, outputFlag, ...translationFlags];
 
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {

@@ -38,7 +38,7 @@ export const serveProxy: Command = {
   },
 };
 
-/** `serve standalone`: a folder of manifests, served by this process. See docs/standalone.md. */
+/** `serve standalone`: a folder of manifests, or what `--proxy` stands for, served by this process. See docs/standalone.md. */
 export const serveStandalone: Command = {
   name: "serve standalone",
   summary: "Serve traffic from a folder of manifests.",
@@ -47,8 +47,15 @@ export const serveStandalone: Command = {
     const read = readStandaloneSettings({ argv, env: io.env, output: io.out });
     if (!read.ok) return misused(read.error.message);
     const { settings, warnings } = read.value;
+    const allWarnings = [...warnings, ...describeUnusedSettings(settings)];
     const { serveFolder } = await import("../standalone/standalone.ts");
-    const served = await serveFolder(settings, [...warnings, ...describeUnusedSettings(settings)], io);
+    if (settings.proxy.length > 0) {
+      const { serveLocalProxy } = await import("../local-proxy/serve.ts");
+      return serveLocalProxy(settings, io, (folder) =>
+        serveFolder({ ...settings, manifests: folder }, allWarnings, io),
+      );
+    }
+    const served = await serveFolder(settings, allWarnings, io);
     return served.ok ? done(0) : refused(...served.error);
   },
 };

@@ -33,20 +33,23 @@ export function splitArguments(known: readonly Flag[], argv: readonly string[]):
     const flag = spelled.startsWith("--") ? byName.get(name) : undefined;
     if (flag === undefined)
       return problem(`${clip(spelled)}: unknown flag${suggestion(name, [...byName.keys()])}`);
-    if (texts.has(name)) return problem(`--${name}: given twice`);
+    const before = texts.get(name);
+    if (before !== undefined && flag.type.isRepeatable !== true) return problem(`--${name}: given twice`);
+    const take = (text: string): void =>
+      void texts.set(name, before === undefined ? text : `${before},${text}`);
     if (equals >= 0) {
-      texts.set(name, word.slice(equals + 1));
+      take(word.slice(equals + 1));
       continue;
     }
     const next = argv[index + 1];
     if (flag.type.isSwitch === true) {
       const takesNext = next !== undefined && flag.type.parse(next).ok;
-      texts.set(name, takesNext ? next : "true");
+      take(takesNext ? next : "true");
       if (takesNext) index += 1;
     } else {
       if (next === undefined || next.startsWith("--"))
         return problem(`--${name}: expected ${flag.type.expected}, got nothing`);
-      texts.set(name, next);
+      take(next);
       index += 1;
     }
   }

@@ -21,6 +21,7 @@ import {
 import { parseListenPort, parsePort } from "../values/port.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import type { FlagType } from "./flag.ts";
+import { formatProxyRule, parseProxyRule, proxyRuleForm, type ProxyRule } from "./proxy-rule.ts";
 
 /** Sends connections meant for a listener port to another local port. */
 export type PortMapping = { readonly listenerPort: number; readonly localPort: number };
@@ -308,6 +309,11 @@ export const portMapType: FlagType<readonly PortMapping[], ""> = {
       new Set(parsed.value.map(({ listenerPort }) => listenerPort)).size < parsed.value.length;
     return hasDuplicate ? mismatch(text) : parsed;
   },
+};
+
+export const proxyRulesType: FlagType<readonly ProxyRule[], ""> = {
+  ...listType("host=backend,...", proxyRuleForm, parseProxyRule, formatProxyRule),
+  isRepeatable: true,
 };
 
 const labelKey = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;

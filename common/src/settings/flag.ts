@@ -17,6 +17,8 @@ export type FlagType<Value = unknown, Unit extends string = string> = {
   format(value: Value): string;
   /** A switch may be given without a value, which means true. */
   readonly isSwitch?: true;
+  /** The flag may be given several times: the texts are joined by commas, as a variable holds them. */
+  readonly isRepeatable?: true;
   /** An empty text is a value of its own; elsewhere an empty variable counts as unset. */
   readonly acceptsEmpty?: true;
 };

@@ -1,5 +1,5 @@
 import { logFormatChoices } from "../telemetry/log-format.ts";
-import { flag, requiredFlag } from "./flag.ts";
+import { flag, optionalFlag } from "./flag.ts";
 import {
   choiceType,
   ipAddressType,
@@ -8,19 +8,65 @@ import {
   namespaceType,
   objectNameType,
   pathType,
+  proxyRulesType,
   switchType,
   trustDomainType,
 } from "./flag-types.ts";
 
+const standalone = ["standalone"] as const;
 const everyRole = ["controller", "proxy", "standalone"] as const;
 
 /** Flags about the process itself. */
 export const processFlags = [
-  requiredFlag({
+  optionalFlag({
     name: "manifests",
     type: pathType,
-    roles: ["standalone"],
+    roles: standalone,
+    shownDefault: "required without `--proxy`",
     meaning: "Folder of manifests to serve; it is watched for changes.",
+  }),
+  flag({
+    name: "proxy",
+    type: proxyRulesType,
+    roles: standalone,
+    defaultValue: [],
+    shownDefault: "none",
+    meaning:
+      "In place of a folder: sends requests for a host, and a path if one is given, to a backend. May be repeated (docs/standalone.md).",
+  }),
+  optionalFlag({
+    name: "cert",
+    type: pathType,
+    roles: standalone,
+    shownDefault: "one signed by a local CA",
+    meaning: "With `--proxy`: PEM file of the certificate that clients are shown; it is watched for changes.",
+  }),
+  optionalFlag({
+    name: "key",
+    type: pathType,
+    roles: standalone,
+    meaning: "PEM file of its private key.",
+  }),
+  optionalFlag({
+    name: "local-ca-dir",
+    type: pathType,
+    roles: standalone,
+    shownDefault: "`svc-gateway/local-ca` among the data of the user",
+    meaning: "With `--proxy`: folder in which the local CA is kept.",
+  }),
+  optionalFlag({
+    name: "proxy-ca",
+    type: pathType,
+    roles: standalone,
+    shownDefault: "those of the system",
+    meaning: "With `--proxy`: PEM file of the authorities that sign the certificates of https backends.",
+  }),
+  flag({
+    name: "print-manifests",
+    type: switchType,
+    roles: standalone,
+    defaultValue: false,
+    meaning: "With `--proxy`: print the manifests that it represents, and end.",
   }),
   flag({
     name: "pod-name",

@@ -49,7 +49,10 @@ export type ProxySettings = Omit<
 > & { readonly scope: ProxyScope; readonly discoveryBootstrapEndpoint: Endpoint };
 
 /** `serve standalone`. */
-export type StandaloneSettings = SettingsOf<"standalone">;
+export type StandaloneSettings = Omit<SettingsOf<"standalone">, "manifests"> & {
+  /** The folder to serve; empty where `proxy` stands for one. */
+  readonly manifests: string;
+};
 
 /** What every process has: identity, admin ports, log. */
 export type ProcessSettings = Pick<
@@ -118,11 +121,30 @@ export function readProxySettings(input: SettingsInput): Result<ReadSettings<Pro
   });
 }
 
-/** Reads the settings of `serve standalone`. */
+/** Reads the settings of `serve standalone`: a folder, or the rules that stand for one. */
 export function readStandaloneSettings(
   input: SettingsInput,
 ): Result<ReadSettings<StandaloneSettings>, Problem> {
-  return readSettings("standalone", input);
+  const read = readSettings("standalone", input);
+  if (!read.ok) return read;
+  const { settings, warnings } = read.value;
+  const { manifests = "", proxy, cert, key, localCaDir, proxyCa, printManifests } = settings;
+  if (manifests === "" && proxy.length === 0)
+    return problem(
+      "--manifests: required: a folder of manifests (or set SVC_MANIFESTS), or --proxy HOST=BACKEND in its place",
+    );
+  if (manifests !== "" && proxy.length > 0) return problem("--proxy: cannot be combined with --manifests");
+  if ((cert === undefined) !== (key === undefined))
+    return problem("--cert, --key: a certificate and its key are given together");
+  const ofProxy = {
+    cert,
+    "local-ca-dir": localCaDir,
+    "proxy-ca": proxyCa,
+    "print-manifests": printManifests,
+  };
+  const [alone] = Object.entries(ofProxy).find(([, value]) => value !== undefined && value !== false) ?? [];
+  if (alone !== undefined && proxy.length === 0) return problem(`--${alone}: requires --proxy`);
+  return ok({ settings: { ...settings, manifests }, warnings });
 }
 
 /** The flags of a role, in the order of the documentation. */

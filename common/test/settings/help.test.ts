@@ -17,7 +17,7 @@ describe("serveHelp", () => {
   it("the help shows the defaults of the role and which flags are required", () => {
     const text = serveHelp("standalone").replaceAll(/\s+/g, " ");
     expect(text).to.include(
-      "--manifests <path> Folder of manifests to serve; it is watched for changes. (required)",
+      "--manifests <path> Folder of manifests to serve; it is watched for changes. (required without --proxy)",
     );
     expect(text).to.include("(80=8080,443=8443)");
     expect(serveHelp("proxy").replaceAll(/\s+/g, " ")).to.include("Local port 0 selects a free port. (none)");

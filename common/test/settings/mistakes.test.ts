@@ -76,7 +76,10 @@ describe("settings", () => {
       const missing = readStandaloneSettings({ argv: [], env: {} });
       expect(missing).to.deep.equal({
         ok: false,
-        error: { message: "--manifests: required: a path (or set SVC_MANIFESTS)" },
+        error: {
+          message:
+            "--manifests: required: a folder of manifests (or set SVC_MANIFESTS), or --proxy HOST=BACKEND in its place",
+        },
       });
       const both = readStandaloneSettings({ argv: ["--admin-port=x"], env: {} });
       expect(both.ok || both.error.message).to.match(/^--admin-port/);

@@ -1,0 +1,130 @@
+/** Makes the folder that the rules of `--proxy` stand for, and keeps its certificate valid. */
+import { mkdtemp, rm, stat, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { formatBackend, type ProxyRule } from "@svc-gateway/common/settings/proxy-rule.ts";
+import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { localPortOf } from "../translate-settings.ts";
+import {
+  authorityPath,
+  certificateMs,
+  defaultCaFolder,
+  issueCertificate,
+  openLocalCa,
+  writeWhole,
+  type KeyPair,
+} from "./local-ca.ts";
+import { backendCaFile, certificateFile, keyFile, writeManifests } from "./manifests.ts";
+
+export type LocalProxy = {
+  /** The folder to serve. */
+  readonly folder: string;
+  /** Where clients find what, for the user. */
+  readonly lines: readonly string[];
+  /** Removes the folder. */
+  remove(): Promise<void>;
+};
+
+/** When the certificate of the local CA is looked at. */
+const renewalCheckMs = 12 * 60 * 60_000;
+
+/** The text of the manifests. */
+export const manifestsOf = (settings: StandaloneSettings): string =>
+  writeManifests(settings.proxy, {
+    controllerName: settings.controllerName,
+    hasBackendCa: settings.proxyCa !== undefined,
+  });
+
+/** Fails with one sentence when a file or folder cannot be used. */
+export async function prepareLocalProxy(
+  settings: StandaloneSettings,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Result<LocalProxy, string>> {
+  const { proxy: rules, cert, key, proxyCa } = settings;
+  for (const [flag, file] of [
+    ["--cert", cert],
+    ["--key", key],
+    ["--proxy-ca", proxyCa],
+  ] as const) {
+    const problem = file === undefined ? undefined : await problemOfFile(file);
+    if (problem !== undefined) return fail(`${flag}: ${problem}`);
+  }
+  const caFolder = settings.localCaDir ?? defaultCaFolder(env);
+  const authority = cert === undefined ? await openLocalCa(caFolder, Date.now()) : undefined;
+  if (authority?.ok === false) return authority;
+  const folder = await mkdtemp(join(tmpdir(), "svc-gateway-proxy-"));
+  const names = [...new Set(rules.map(({ host }) => host))];
+  const stop = authority === undefined ? undefined : await keepCertificate(folder, authority.value, names);
+  if (cert !== undefined && key !== undefined) {
+    await symlink(resolve(cert), join(folder, certificateFile));
+    await symlink(resolve(key), join(folder, keyFile));
+  }
+  if (proxyCa !== undefined) await symlink(resolve(proxyCa), join(folder, backendCaFile));
+  await writeWhole(join(folder, "proxy.yaml"), manifestsOf(settings), 0o600);
+  return ok({
+    folder,
+    lines: [
+      ...rules.map((rule) => describeRule(rule, settings)),
+      ...(cert === undefined
+        ? [`certificates are signed by ${authorityPath(caFolder)}, which clients must trust`]
+        : []),
+      ...describeNames(names),
+    ],
+    async remove() {
+      stop?.();
+      await rm(folder, { recursive: true, force: true });
+    },
+  });
+}
+
+/** Writes a certificate, and another one before it ends; returns what stops that. */
+async function keepCertificate(
+  folder: string,
+  authority: KeyPair,
+  names: readonly string[],
+): Promise<() => void> {
+  let issuedMs = 0;
+  const issue = async (): Promise<void> => {
+    const { certificatePem, keyPem } = await issueCertificate(authority, names, Date.now());
+    await writeWhole(join(folder, keyFile), keyPem, 0o600);
+    await writeWhole(join(folder, certificateFile), certificatePem, 0o600);
+    issuedMs = Date.now();
+  };
+  await issue();
+  const timer = setInterval(() => {
+    // The folder may be full for a moment; the next look tries again.
+    if (Date.now() - issuedMs > certificateMs / 2) issue().catch(() => undefined);
+  }, renewalCheckMs).unref();
+  return () => clearInterval(timer);
+}
+
+const problemOfFile = async (path: string): Promise<string | undefined> => {
+  try {
+    return (await stat(path)).isFile() ? undefined : `${path} is not a file`;
+  } catch (error) {
+    return textOf(error);
+  }
+};
+
+function describeRule({ host, path, backend }: ProxyRule, settings: StandaloneSettings): string {
+  const { portMap, ingressHttpPort, ingressHttpsPort } = settings;
+  const urls = [
+    ["http", 80, ingressHttpPort],
+    ["https", 443, ingressHttpsPort],
+  ] as const;
+  const shown = urls.flatMap(([scheme, usual, listener]) => {
+    const port = localPortOf(portMap, listener);
+    return listener === 0 ? [] : `${scheme}://${host}${port === usual ? "" : `:${port || "<port>"}`}${path}`;
+  });
+  return `${shown.join("  ")}  ->  ${formatBackend(backend)}`;
+}
+
+/** Browsers resolve names below `localhost` themselves (RFC 6761 6.3). */
+function describeNames(names: readonly string[]): readonly string[] {
+  const others = names.filter((name) => !/(^|\.)localhost$/.test(name) && !name.startsWith("*."));
+  return others.length === 0
+    ? []
+    : [`names must lead to this machine, as with this line in /etc/hosts: 127.0.0.1 ${others.join(" ")}`];
+}

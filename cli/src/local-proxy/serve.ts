@@ -1,0 +1,26 @@
+import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { done, refused, type CommandResult, type Io } from "../command.ts";
+import { manifestsOf, prepareLocalProxy } from "./local-proxy.ts";
+
+/** Prints the manifests of `--proxy`, or serves them: `serveFolder` gets their folder, which is removed afterwards. */
+export async function serveLocalProxy(
+  settings: StandaloneSettings,
+  io: Io,
+  serveFolder: (folder: string) => Promise<Result<void, readonly string[]>>,
+): Promise<CommandResult> {
+  if (settings.printManifests) {
+    io.out.write(manifestsOf(settings));
+    return done(0);
+  }
+  const prepared = await prepareLocalProxy(settings, io.env);
+  if (!prepared.ok) return refused(prepared.error);
+  const { folder, lines, remove } = prepared.value;
+  try {
+    io.err.write(`${lines.join("\n")}\n`);
+    const served = await serveFolder(folder);
+    return served.ok ? done(0) : refused(...served.error);
+  } finally {
+    await remove();
+  }
+}
