@@ -257,6 +257,10 @@ export class Attempt implements UpstreamHandler, Cancellable {
     return this.transform === undefined ? this.exchange.client.pendingBytes : undefined;
   }
 
+  get copies(): boolean {
+    return this.transform === undefined && this.exchange.client.copies === true;
+  }
+
   get roomBytes(): number | undefined {
     return this.transform === undefined ? this.exchange.client.roomBytes : undefined;
   }

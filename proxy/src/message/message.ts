@@ -113,6 +113,9 @@ export type ClientStream = {
    */
   readonly pendingBytes?: number | undefined;
 
+  /** True: `write` keeps nothing of the memory that it is given, which may be written over as soon as it has returned. */
+  readonly copies?: boolean;
+
   /** The most response bytes that the client's side accepts at once while `write` answers true; undefined: unknown. */
   readonly roomBytes?: number | undefined;
 

@@ -16,6 +16,10 @@ export interface BorrowedBytes extends Uint8Array {
 export type Piece =
   { readonly owned: true; readonly bytes: Buffer } | { readonly owned: false; readonly bytes: BorrowedBytes };
 
+/** A view for a receiver that keeps nothing of what it is given once it has returned. */
+export const lend = (bytes: BorrowedBytes, from: number, to: number): Buffer =>
+  (bytes as Buffer).subarray(from, to);
+
 /** Memory that connections with small reads share: its bytes are copied out in the same turn. */
 const shared = Buffer.allocUnsafeSlow(65_536);
 
@@ -102,6 +106,12 @@ export class ReadBuffer {
     const keepsUp = heldBytes === undefined ? more && this.maxReadBytes >= minRoomBytes : heldBytes === 0;
     this.bulk = keepsUp && (this.bulk || this.sawFullRead || announcedBytes >= bulkBytes);
     if (heldBytes === 0) this.usedBytes = 0;
+  }
+
+  /** The same for a receiver that keeps nothing of what it is given, for which no other memory is needed. */
+  stayShared(more: boolean, roomBytes: number | undefined): void {
+    this.maxReadBytes = more ? Math.max(minReadBytes, roomBytes ?? ordinaryReadBytes) : ordinaryReadBytes;
+    this.bulk = false;
   }
 
   /** Ends a body, of which the receiver still holds `heldBytes` (undefined: unknown). */

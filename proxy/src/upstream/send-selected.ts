@@ -65,6 +65,10 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
     return this.handler.pendingBytes;
   }
 
+  get copies(): boolean {
+    return this.handler.copies === true;
+  }
+
   get roomBytes(): number | undefined {
     return this.handler.roomBytes;
   }

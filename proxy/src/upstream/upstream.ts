@@ -145,6 +145,8 @@ export type UpstreamHandler = {
    * pieces, which makes large bodies a third faster; undefined: unknown, every piece is the receiver's to keep.
    */
   readonly pendingBytes?: number | undefined;
+  /** True: it keeps nothing of a piece once `onData` has returned, so that memory of any kind may be passed to it. */
+  readonly copies?: boolean;
   /** Most bytes that it takes at once, while `onData` answers true; undefined: it does not say. */
   readonly roomBytes?: number | undefined;
   onEnd(trailers: HeaderList | undefined): void;

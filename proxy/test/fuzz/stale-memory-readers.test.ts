@@ -17,6 +17,10 @@ const runs = Number(process.env["RUNS"] ?? 1000);
 class RecordedEvents implements ResponseEvents {
   text = "";
   isOver = false;
+  readonly copies: boolean;
+  constructor(copies = false) {
+    this.copies = copies;
+  }
   private tell(...what: readonly unknown[]): void {
     this.text += `\n${JSON.stringify(what)}`;
   }
@@ -157,15 +161,18 @@ describe("readers of memory that is read into again", function () {
 
   it("readers of a response give the same result for any cuts, and nothing that memory held before", () => {
     fc.assert(
-      fc.property(messages, cuts, fc.constantFrom(0, 1, undefined), (text, at, heldBytes) => {
+      fc.property(messages, cuts, fc.constantFrom(0, 1, undefined, "copies" as const), (text, at, held) => {
         const memory = new ReadBuffer();
-        const events = new RecordedEvents();
+        const copies = held === "copies";
+        const heldBytes = held === "copies" ? undefined : held;
+        const events = new RecordedEvents(copies);
         const cut = reader(events);
         const socket = memory.onread((piece) => {
           if (events.isOver) return false;
           const more = cut.read(piece);
           const { announcedBytes } = cut;
           if (announcedBytes === undefined) memory.reset(heldBytes);
+          else if (copies) memory.stayShared(more, undefined);
           else memory.settle(announcedBytes, heldBytes, more);
           return more;
         });

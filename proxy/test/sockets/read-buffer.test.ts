@@ -102,6 +102,22 @@ describe("ReadBuffer", () => {
     expect(pieceOf(memory, buffer, 5000).owned).to.equal(false);
   });
 
+  it("ReadBuffer stays in shared memory, with as much as there is room for, when the receiver copies", () => {
+    const memory = new ReadBuffer();
+    for (const [room, expected] of [
+      [65_536, 65_536],
+      [20_000, 20_000],
+      [10, 4096],
+      [undefined, 65_536],
+    ] as const) {
+      nextOf(memory);
+      memory.stayShared(true, room);
+      const buffer = nextOf(memory);
+      expect(buffer).to.have.length(expected);
+      expect(pieceOf(memory, buffer, buffer.length).owned).to.equal(false);
+    }
+  });
+
   it("ReadBuffer reuses private memory only when nothing of it is held", () => {
     const memory = bulk(0);
     const first = read(memory, 100_000, { held: 0 }).buffer;

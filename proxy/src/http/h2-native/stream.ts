@@ -9,6 +9,7 @@ import type {
   HeaderList,
   ResponseHead,
 } from "../../message/message.ts";
+import { copyOf } from "../../sockets/copy-of.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
@@ -21,6 +22,8 @@ import { putInformational, putResponseHead } from "./response-block.ts";
 
 /** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
 const minCountedBytes = 16_384;
+/** A buffer of less than this is copied and waits; a larger one is put into frames at once, as long as nothing waits. */
+const minFramedBytes = 4096;
 /** With this much waiting nothing more is taken. */
 const maxHeldBytes = 65_536;
 
@@ -119,21 +122,26 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     }
     const { sender } = this.connection;
     this.connection.countSent(chunk.length);
-    this.hold(chunk);
-    if (this.heldBytes < minCountedBytes) {
+    const isLent = typeof chunk !== "string" && chunk.length >= minFramedBytes && this.heldBytes === 0;
+    this.hold(typeof chunk === "string" || isLent ? chunk : copyOf(chunk, 0, chunk.length));
+    if (this.heldBytes < minCountedBytes && !isLent) {
       sender.schedule(this);
       return this.mayGoOn();
     }
     sender.sendNow(this);
+    if (isLent && this.heldBytes > 0) this.keepFirst();
     if (this.heldBytes >= minCountedBytes) this.countWaiting();
     if (this.heldBytes < maxHeldBytes) return this.mayGoOn();
     this.awaitsDrain = true;
     return false;
   }
 
-  /** The sender may write over what it has handed over once all of it is copied into frames. */
   get pendingBytes(): number {
     return this.heldBytes;
+  }
+
+  get copies(): boolean {
+    return true;
   }
 
   get roomBytes(): number {

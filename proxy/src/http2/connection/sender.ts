@@ -72,7 +72,7 @@ export class Sender {
   /** Puts what one stream has into frames at once, as far as that goes. */
   sendNow(stream: SendingStream): void {
     let turn: Turn = "goes-on";
-    while (turn === "goes-on") turn = this.hasRoom ? this.sendFrame(stream) : "waits";
+    while (turn === "goes-on") turn = this.makesRoom() ? this.sendFrame(stream) : "waits";
     if (turn === "waits" && !stream.isQueued) {
       stream.isQueued = true;
       this.stopped.push(stream);
@@ -113,6 +113,13 @@ export class Sender {
     return this.output.waitingBytes < this.maxWaitingBytes;
   }
 
+  /** Whether more may be put together, once what has been is written. */
+  private makesRoom(): boolean {
+    if (this.hasRoom) return true;
+    this.output.flush();
+    return this.hasRoom;
+  }
+
   private wakeStopped(): boolean {
     if (this.stopped.length === 0) return false;
     this.ready.push(...this.stopped);
@@ -125,7 +132,7 @@ export class Sender {
     if (this.hasUrgencies) ready.sort((a, b) => a.urgency - b.urgency);
     for (let i = 0; i < ready.length; i++) {
       const stream = ready[i] as SendingStream;
-      const turn = this.hasRoom ? this.sendFrame(stream) : "waits";
+      const turn = this.makesRoom() ? this.sendFrame(stream) : "waits";
       if (turn === "goes-on") this.sendAgain(stream, i + 1);
       else if (turn === "waits") this.stopped.push(stream);
       else stream.isQueued = false;

@@ -1,4 +1,5 @@
 import type { Chunk, HeaderList } from "../../message/message.ts";
+import { copyOf } from "../../sockets/copy-of.ts";
 import { initialFrameBytes } from "../frames/frame-types.ts";
 import { ContentQueue } from "./content-queue.ts";
 
@@ -78,6 +79,14 @@ export abstract class SendingStream {
       this.others ??= new ContentQueue();
       this.others.add(chunk);
     }
+  }
+
+  /** Copies what is left of the only piece that is held: its memory is about to be written over. */
+  protected keepFirst(): void {
+    const { first } = this;
+    if (first === undefined || typeof first === "string") return;
+    this.first = copyOf(first, this.offset, first.length);
+    this.offset = 0;
   }
 
   protected dropContent(): void {

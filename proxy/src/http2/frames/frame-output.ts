@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { frameHeadBytes } from "./frame-types.ts";
 
 /** What is gathered before it is written. */
-const slabBytes = 65_536;
+const slabBytes = 131_072;
 /** Memory that no connection writes from, for the next ones; more is left to the collector. */
 const spareSlabs: Buffer[] = [];
 const maxSpareSlabs = 32;

@@ -104,6 +104,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
       this.paused = !more;
       const { announcedBytes } = reader;
       if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
+      else if (handler?.copies === true) memory.stayShared(more, handler.roomBytes);
       else memory.settle(announcedBytes, handler?.pendingBytes, more, handler?.roomBytes);
       return more;
     });
@@ -127,6 +128,10 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     if (!this.paused) return;
     this.paused = false;
     this.socket?.resume();
+  }
+
+  get copies(): boolean {
+    return this.stream?.handler.copies === true;
   }
 
   onInformational(status: number, headers: HeaderList): void {

@@ -1,6 +1,6 @@
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import { copyOf } from "../../sockets/copy-of.ts";
-import type { BorrowedBytes, Piece } from "../../sockets/read-buffer.ts";
+import { type BorrowedBytes, lend, type Piece } from "../../sockets/read-buffer.ts";
 import { announcedIdleMs } from "./announced-idle.ts";
 import { ChunkedDecoder, type ChunkedRules } from "./chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";
@@ -11,6 +11,8 @@ export type ResponseEvents = {
   onInformational(status: number, headers: HeaderList): void;
   /** `keepAlive` is what the head says about the connection. */
   onHead(head: ResponseHead, keepAlive: boolean): void;
+  /** See `UpstreamHandler`; it may change with the head. */
+  readonly copies: boolean;
   /** False pauses the response. */
   onData(chunk: Chunk): boolean;
   /** The response is complete; `reusable` is false when the peer closes, or sent more than the message. */
@@ -36,6 +38,8 @@ type Phase = "idle" | "head" | "length" | "chunked" | "until-close" | "stopped";
 const maxInformational = 32;
 /** A piece up to this size is handed on as text, which can leave in one write with the head. */
 const maxTextBytes = 16_384;
+/** The same for a receiver that takes views, where text would be one copy more; text that is there already is taken. */
+const maxShortTextBytes = 4096;
 
 const chunkedRules: ChunkedRules = {
   maxTrailerBytes: maxHeadBytes,
@@ -237,16 +241,19 @@ export class ResponseReader {
 
   private deliver({ owned, bytes }: Piece, from: number, to: number): boolean {
     if (from === to) return true;
-    if (owned) return this.events.onData(bytes.subarray(from, to));
-    if (to - from <= maxTextBytes) return this.events.onData(this.textOf(bytes, from, to));
-    return this.events.onData(copyOf(bytes, from, to));
+    const { events, text, textAt } = this;
+    if (owned) return events.onData(bytes.subarray(from, to));
+    if (from >= textAt && to <= textAt + text.length) {
+      return events.onData(text.slice(from - textAt, to - textAt));
+    }
+    return events.onData(this.passable(bytes, from, to));
   }
 
-  /** Bytes of a piece as text; not decoded again if they have been. */
-  private textOf(bytes: BorrowedBytes, from: number, to: number): string {
-    const { text, textAt } = this;
-    if (from >= textAt && to <= textAt + text.length) return text.slice(from - textAt, to - textAt);
-    return bytes.toString("latin1", from, to);
+  /** Bytes of borrowed memory in a form that the receiver may have. */
+  private passable(bytes: BorrowedBytes, from: number, to: number): Chunk {
+    const { copies } = this.events;
+    if (to - from <= (copies ? maxShortTextBytes : maxTextBytes)) return bytes.toString("latin1", from, to);
+    return copies ? lend(bytes, from, to) : copyOf(bytes, from, to);
   }
 
   private forgetText(): void {

@@ -70,6 +70,7 @@ export type WireEvents = {
   onResponseData(chunk: Chunk): boolean;
   /** See `UpstreamHandler`. */
   readonly pendingBytes?: number | undefined;
+  readonly copies: boolean;
   onResponseEnd(trailers: HeaderList | undefined): void;
   /** All that was written of the request has left. */
   onDrain(): void;

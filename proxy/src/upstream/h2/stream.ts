@@ -146,6 +146,10 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
     return this.handler.pendingBytes;
   }
 
+  get copies(): boolean {
+    return this.handler.copies === true;
+  }
+
   onResponseEnd(trailers: HeaderList | undefined): void {
     if (this.settled) return;
     this.settle();

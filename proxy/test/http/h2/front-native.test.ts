@@ -213,6 +213,35 @@ describe("the native codec of HTTP/2", () => {
     expect(block[0]?.payload.subarray(0, 2)).to.deep.equal(Buffer.of(0x20, 0x89));
   });
 
+  it("content is sent as it was handed over, even when its memory is written over as soon as that has returned", async () => {
+    await start();
+    peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(1_000_000)), requestFrame(1, { end: true }));
+    const { client } = await server.next();
+    client.sendHead(streamingHead());
+    const memory = Buffer.alloc(65_536);
+    let expected = "";
+    // The window of the stream is full after the third.
+    for (const [letter, length] of [
+      ["a", 300],
+      ["b", 30_000],
+      ["c", 60_000],
+      ["d", 5000],
+      ["e", 20],
+      ["f", 8192],
+    ] as const) {
+      client.write(memory.fill(letter).subarray(0, length));
+      expected += letter.repeat(length);
+    }
+    memory.fill("!");
+    client.end(undefined);
+    await until(() => contentOf(1).length === 65_535);
+    peer.send(frame(frameTypes.windowUpdate, 0, 1, uint32(20_000)));
+    await until(() => contentOf(1).length === 85_535);
+    peer.send(frame(frameTypes.windowUpdate, 0, 1, uint32(100_000)));
+    await ended(1);
+    expect(contentOf(1) === expected).to.equal(true);
+  });
+
   it("a more urgent response is sent whole before the others, which share what is left of the window", async () => {
     await start();
     // All windows but that of the connection.

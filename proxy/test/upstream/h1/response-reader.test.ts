@@ -7,6 +7,7 @@ import { type ResponseEvents, ResponseReader } from "../../../src/upstream/h1/re
 class EventRecorder implements ResponseEvents {
   readonly events: unknown[] = [];
   body = "";
+  copies = false;
 
   onInformational(status: number, headers: HeaderList): void {
     this.events.push(["informational", status, headers]);
@@ -273,6 +274,24 @@ describe("ResponseReader", () => {
       expect(read(pieces)).to.deep.equal([["invalid", "response head too large"]]);
     }
   });
+
+  for (const copies of [true, false]) {
+    it(`ResponseReader passes large pieces of memory that is read into again ${copies ? "as views to a receiver that copies" : "as copies to one that does not"}`, () => {
+      const recorder = new EventRecorder();
+      recorder.copies = copies;
+      const kept: Chunk[] = [];
+      recorder.onData = (chunk) => kept.push(chunk) > 0;
+      const reader = new ResponseReader(recorder);
+      reader.begin({ toHead: false, upgrade: undefined });
+      const start = "HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n";
+      const bytes = Buffer.from(start + "x".repeat(59_000), "latin1");
+      reader.read({ owned: false, bytes });
+      reader.read({ owned: false, bytes: bytes.subarray(start.length, start.length + 1000) });
+      expect(kept.map(({ length }) => length)).to.deep.equal([59_000, 1000]);
+      expect((kept[0] as Buffer).buffer === bytes.buffer).to.equal(copies);
+      expect(kept[1]).to.equal("x".repeat(1000));
+    });
+  }
 
   it("ResponseReader reports nothing more once it is stopped from an event", () => {
     const recorder = new EventRecorder();

@@ -138,7 +138,7 @@ export class NativeWireStream extends Http2Stream implements WireStream {
       this.held ??= new HeldContent();
       this.held.add(bytes.subarray(start, end));
     } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
-    else this.pass(copyOf(bytes, start, end));
+    else this.pass(this.events.copies ? bytes.subarray(start, end) : copyOf(bytes, start, end));
     return true;
   }
 
