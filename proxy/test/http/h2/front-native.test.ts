@@ -337,7 +337,7 @@ describe("the native codec of HTTP/2", () => {
 
   it("content that comes octet by octet is no incomplete frame", async () => {
     await start(undefined, { headerTimeoutMs: 1000, idleTimeoutMs: 200 });
-    peer.send(post(1));
+    peer.send(frame(frameTypes.settings, flags.ack, 0), post(1));
     const body = readBody((await server.next()).client.body);
     const bytes = frame(frameTypes.data, flags.endStream, 1, Buffer.alloc(20, "x"));
     peer.send(bytes.subarray(0, 9));
