@@ -11,6 +11,7 @@ import { takeRequest } from "../h2/take-request.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, WaitingResponse } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
+import type { Priority } from "../../http2/priority.ts";
 import { Draining, noticePing } from "./draining.ts";
 import { PartlyTaken } from "./partly-taken.ts";
 import { type ReceivedRequest, RequestFields } from "./request-fields.ts";
@@ -62,6 +63,7 @@ export class Http2ServerConnection
   constructor(socket: Duplex, connection: ClientConnection, context: FrontContext<Http2ServerConnection>) {
     super(socket, {
       asServer: true,
+      maxPeerStreams: maxStreams,
       windowBytes: connectionWindowBytes,
       streamWindowBytes,
       trailerLimits: context.limits,
@@ -166,6 +168,7 @@ export class Http2ServerConnection
     if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "HEADERS on an even stream");
     if (streamId <= this.lastPeerStream) return this.onLateHeaders(streamId, flags, bytes, start, end);
     this.lastPeerStream = streamId;
+    const early = this.earlyPriorities.take(streamId);
     requestFields.begin(this.context.limits);
     if (!this.decode(bytes, start, end, requestFields)) return false;
     const { nowMs } = this;
@@ -184,11 +187,11 @@ export class Http2ServerConnection
       this.refuseStream(streamId, endStream, errorCode.protocolError);
       return this.punish(this.guard.countReset(nowMs)) && this.punish(this.guard.countFault(nowMs));
     }
-    this.open(streamId, received, endStream);
+    this.open(streamId, received, endStream, early);
     return !this.isOver;
   }
 
-  private open(streamId: number, received: ReceivedRequest, endStream: boolean): void {
+  private open(streamId: number, received: ReceivedRequest, endStream: boolean, early?: Priority): void {
     const client = new NativeClientStream(
       streamId,
       this,
@@ -201,7 +204,8 @@ export class Http2ServerConnection
         grpc: received.grpc,
       },
     );
-    client.urgency = received.urgency;
+    const priority = early ?? received.priority;
+    if (priority !== undefined) client.prioritise(priority);
     this.streams.set(streamId, client);
     this.requests++;
     this.endAfterLastRequest();
@@ -229,7 +233,7 @@ export class Http2ServerConnection
   /** Ignores a stream that crosses the last GOAWAY, by which the client knows that it is not processed. */
   private ignore(streamId: number, endStream: boolean): boolean {
     this.remember(streamId, endStream);
-    return this.punish(this.guard.countMinor(this.nowMs));
+    return this.punish(this.guard.countMinor("strays", this.nowMs));
   }
 
   private remember(streamId: number, endStream: boolean): void {

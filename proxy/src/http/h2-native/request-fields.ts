@@ -1,6 +1,6 @@
-import { ordinaryUrgency } from "../../http2/connection/sending-stream.ts";
 import { fieldOverheadBytes, fieldTag, isPseudo } from "../../http2/field-tags.ts";
 import type { FieldSink } from "../../http2/hpack/decoder.ts";
+import { type Priority, readPriority } from "../../http2/priority.ts";
 import { type HeadLimits, type ReceivedHead, refusalOf } from "../h2/request-head.ts";
 import type { HeaderList } from "../../message/message.ts";
 import { isGrpc } from "../request-fields.ts";
@@ -8,15 +8,9 @@ import { isGrpc } from "../request-fields.ts";
 export type ReceivedRequest = ReceivedHead & {
   /** Extended CONNECT (RFC 8441), whose content is that of a tunnel. */
   readonly isWebSocket: boolean;
-  /** From 0, the most urgent, to 7 (RFC 9218 4.1). */
-  readonly urgency: number;
+  /** Undefined: the client says nothing about it that can be read. */
+  readonly priority: Priority | undefined;
 };
-
-/** The urgency that a Priority field asks for. */
-function urgencyOf(value: string): number {
-  const [, digit] = /(?:^|[\s,])u=([0-7])(?:$|[\s,;])/.exec(value) ?? [];
-  return digit === undefined ? ordinaryUrgency : Number(digit);
-}
 
 /**
  * Takes the fields of one request, and finds out whether they are one (RFC 9113 8.1 to 8.3): one after the other, so that a list
@@ -30,7 +24,7 @@ export class RequestFields implements FieldSink {
   private scheme: string | undefined = undefined;
   private protocol: string | undefined = undefined;
   private length: string | undefined = undefined;
-  private urgency = ordinaryUrgency;
+  private priority: string | undefined = undefined;
   private hasHost = false;
   private isGrpc = false;
   private cookieAt = -1;
@@ -48,7 +42,7 @@ export class RequestFields implements FieldSink {
     this.scheme = undefined;
     this.protocol = undefined;
     this.length = undefined;
-    this.urgency = ordinaryUrgency;
+    this.priority = undefined;
     this.hasHost = false;
     this.isGrpc = false;
     this.cookieAt = -1;
@@ -109,7 +103,7 @@ export class RequestFields implements FieldSink {
         this.isGrpc = isGrpc(value);
         break;
       case fieldTag.priority:
-        this.urgency = urgencyOf(value);
+        this.priority = this.priority === undefined ? value : this.joined(this.priority, value);
         break;
       case fieldTag.host:
         if (this.hasHost) this.isMalformed = true;
@@ -125,6 +119,11 @@ export class RequestFields implements FieldSink {
   private joinCookie(value: string): void {
     const { headers, cookieAt } = this;
     if (this.listBytes <= this.maxBytes) headers[cookieAt] = `${headers[cookieAt] as string}; ${value}`;
+  }
+
+  /** Lines of one field are one list (RFC 9110 5.3), of which more than a head may have is not kept. */
+  private joined(before: string, value: string): string {
+    return this.listBytes <= this.maxBytes ? `${before}, ${value}` : before;
   }
 
   private add(name: string, value: string): void {
@@ -158,7 +157,7 @@ export class RequestFields implements FieldSink {
       grpc: this.isGrpc,
       listBytes,
       isWebSocket,
-      urgency: this.urgency,
+      priority: this.priority === undefined ? undefined : (readPriority(this.priority) ?? undefined),
       refusal: refusalOf(limits, { target, contentLength, listBytes, fields }),
     };
   }

@@ -13,6 +13,7 @@ export function serverSettings(limits: FrontLimits): Uint8Array {
     [settingId.maxConcurrentStreams, maxStreams],
     [settingId.initialWindowSize, streamWindowBytes],
     [settingId.enableConnectProtocol, 1],
+    [settingId.noRfc7540Priorities, 1],
     [settingId.maxHeaderListSize, Math.max(announcedHeaderBytes, 2 * limits.maxHeaderBytes)],
   ]);
 }

@@ -12,7 +12,9 @@ import {
 } from "../frames/frame-types.ts";
 import { readSettings } from "../frames/settings-frame.ts";
 import type { HeaderList } from "../../message/message.ts";
+import { type Priority, readPriority } from "../priority.ts";
 import { TrailerFields } from "../trailer-fields.ts";
+import { EarlyPriorities } from "./early-priorities.ts";
 import { HeaderBlock } from "./header-block.ts";
 import type { Http2Stream } from "./stream.ts";
 import { type ConnectionOptions, StreamKeeper } from "./stream-keeper.ts";
@@ -34,6 +36,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
   /** Of the DATA frame that is being read. */
   private receiving: Stream | undefined = undefined;
   private hasContent = false;
+  protected readonly earlyPriorities = new EarlyPriorities();
 
   constructor(socket: Duplex, options: ConnectionOptions) {
     super(socket, options);
@@ -141,12 +144,8 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return isSound;
   }
 
-  onUnknownFrame(type: number, length: number): boolean {
+  onUnknownFrame(_type: number, length: number): boolean {
     if (this.block.isOpen) return this.onFault(errorCode.protocolError, "header block interrupted");
-    if (type === frameType.priorityUpdate && !this.options.asServer)
-      return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE of a server");
-    // Browsers send some for each request.
-    if (type === frameType.priorityUpdate) return this.punish(this.guard.countMinor(this.nowMs));
     return this.punish(this.guard.countUnknown(this.nowMs, length));
   }
 
@@ -171,6 +170,8 @@ export abstract class Http2Connection<Stream extends Http2Stream>
         return this.onPriority(streamId, bytes, start, end);
       case frameType.goaway:
         return this.onGoawayFrame(bytes, start);
+      case frameType.priorityUpdate:
+        return this.onPriorityUpdate(bytes, start, end);
       default:
         return this.onFault(errorCode.protocolError, "PUSH_PROMISE");
     }
@@ -217,7 +218,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (streamId === 0) {
       if (by === 0) return this.onFault(errorCode.protocolError, "WINDOW_UPDATE of 0");
       if (!this.sender.enlarge(by)) return this.onFault(errorCode.flowControlError, "window too large");
-      return this.punish(this.guard.countMinor(this.nowMs));
+      return this.punish(this.guard.countMinor("windows", this.nowMs));
     }
     const stream = this.streams.get(streamId);
     if (stream === undefined) {
@@ -229,7 +230,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
       if (stream.sendWindow > maxWindowBytes) return this.blame(stream, errorCode.flowControlError);
       if (stream.heldBytes > 0) this.sender.schedule(stream);
     }
-    return this.punish(this.guard.countMinor(this.nowMs));
+    return this.punish(this.guard.countMinor("windows", this.nowMs));
   }
 
   private onRstStream(streamId: number, bytes: Buffer, start: number): boolean {
@@ -237,7 +238,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (stream === undefined) {
       if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "RST_STREAM on an idle stream");
       this.closed.endCutOff(streamId);
-      return this.punish(this.guard.countMinor(this.nowMs));
+      return this.punish(this.guard.countMinor("strays", this.nowMs));
     }
     const isEarly = !stream.endsNow;
     stream.remoteEnded = true;
@@ -250,7 +251,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if ((flags & frameFlag.ack) !== 0) {
       if (end > start) return this.onFault(errorCode.frameSizeError, "SETTINGS acknowledged with entries");
       if (!this.hasSettings) return this.onFault(errorCode.protocolError, "no SETTINGS first");
-      if (this.settingsSinceMs === 0) return this.punish(this.guard.countPing(this.nowMs));
+      if (this.settingsSinceMs === 0) return this.punish(this.guard.countSettings(this.nowMs));
       this.settingsSinceMs = 0;
       return true;
     }
@@ -267,7 +268,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     this.sender.output.frame(frameType.settings, frameFlag.ack, 0);
     this.sender.flushLater();
     this.onPeerSettings();
-    return this.punish(this.guard.countPing(this.nowMs));
+    return this.punish(this.guard.countSettings(this.nowMs));
   }
 
   /** The windows of all open streams follow the initial one (RFC 9113 6.9.2). */
@@ -299,11 +300,37 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if ((uint32At(bytes, start) & 0x7fff_ffff) === streamId) {
       return this.onFault(errorCode.protocolError, "a stream that depends on itself");
     }
-    return this.punish(this.guard.countMinor(this.nowMs));
+    return this.punish(this.guard.countMinor("priorities", this.nowMs));
+  }
+
+  /** The other priorities, of RFC 9218 7.1. A value that cannot be read changes nothing. */
+  private onPriorityUpdate(bytes: Buffer, start: number, end: number): boolean {
+    if (!this.options.asServer) return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE of a server");
+    const streamId = uint32At(bytes, start) & 0x7fff_ffff;
+    if (streamId === 0) return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE for stream 0");
+    const priority = readPriority(bytes.toString("latin1", start + 4, end));
+    if (priority !== null && !this.prioritise(streamId, priority)) return false;
+    return this.punish(this.guard.countMinor("priorities", this.nowMs));
+  }
+
+  /** The priority often comes right before its stream (RFC 9218 7.1). False: it must not, and nothing more is read. */
+  private prioritise(streamId: number, priority: Priority): boolean {
+    const stream = this.streams.get(streamId);
+    if (stream !== undefined) {
+      stream.prioritise(priority);
+      this.sender.reorder();
+    } else if (this.isIdle(streamId)) {
+      if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE of a push");
+      const most = this.options.maxPeerStreams - this.streams.size;
+      // Before it has read the SETTINGS a client does not know the limit.
+      if (!this.earlyPriorities.add(streamId, priority, most) && this.settingsSinceMs === 0)
+        return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE for too many streams");
+    }
+    return true;
   }
 
   private onGoawayFrame(bytes: Buffer, start: number): boolean {
     this.onGoaway(uint32At(bytes, start + 4), uint32At(bytes, start) & 0x7fff_ffff);
-    return this.punish(this.guard.countMinor(this.nowMs));
+    return this.punish(this.guard.countMinor("strays", this.nowMs));
   }
 }

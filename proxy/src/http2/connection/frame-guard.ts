@@ -1,6 +1,8 @@
 import { type Flood, floodWindowMs, maxControlFrames, maxResetStreams } from "../flood-limits.ts";
 import { RecentCount } from "../recent-count.ts";
 
+/** A peer that goes by its own SETTINGS sends them once. */
+const maxSettingsFrames = 200;
 /** Empty DATA frames, and malformed messages, within the time of the other limits. */
 const maxEmptyFrames = 100;
 /** What a client may send for free because it opened a stream: priorities and windows of it. */
@@ -15,6 +17,11 @@ const unknownBytesPerFrame = 1024;
 
 export type PeerFlood = Flood | "frame-flood";
 
+/** What streams and content explain, up to a number: WINDOW_UPDATE, both kinds of priorities, and what comes for a stream that is over. */
+export type MinorFrame = "windows" | "priorities" | "strays";
+
+type Counted = MinorFrame | "opened" | "resets" | "pings" | "settings" | "unknown" | "empty" | "faults";
+
 /**
  * Counts what a peer does without asking for anything, frame by frame, each with a limit in ten seconds
  * (docs/features/http2.md, "Abuse protection"). Methods answer what is a flood, else undefined. Times are
@@ -22,8 +29,7 @@ export type PeerFlood = Flood | "frame-flood";
  */
 export class FrameGuard {
   private readonly asServer: boolean;
-  private readonly counts: { [Kind in "opened" | "resets" | "controls" | "empty" | "faults"]?: RecentCount } =
-    {};
+  private readonly counts: { [Kind in Counted]?: RecentCount } = {};
   /** PINGs that a peer may send because it received data, as those do that measure the path. */
   private freePings = 0;
   /** Windows, priorities and the like that streams and content explain. */
@@ -47,27 +53,33 @@ export class FrameGuard {
     return 2 * resets > (this.counts.opened?.total(nowMs) ?? 0) ? "reset-flood" : undefined;
   }
 
-  /** PING, SETTINGS, or an acknowledgement of nothing. */
+  /** PING, or an acknowledgement of none. */
   countPing(nowMs: number): PeerFlood | undefined {
-    if (this.freePings === 0) return this.countControl(nowMs, 1);
+    if (this.freePings === 0) return this.countControl("pings", nowMs);
     this.freePings--;
     return undefined;
   }
 
-  /** WINDOW_UPDATE, PRIORITY, or a frame on a stream that is over. */
-  countMinor(nowMs: number): PeerFlood | undefined {
-    if (this.freeFrames === 0) return this.countControl(nowMs, 1);
+  /** SETTINGS, or an acknowledgement of none. */
+  countSettings(nowMs: number): PeerFlood | undefined {
+    return this.countControl("settings", nowMs, maxSettingsFrames);
+  }
+
+  countMinor(kind: MinorFrame, nowMs: number): PeerFlood | undefined {
+    if (this.freeFrames === 0) return this.countControl(kind, nowMs);
     this.freeFrames--;
     return undefined;
   }
 
   countUnknown(nowMs: number, payloadBytes: number): PeerFlood | undefined {
-    return this.countControl(nowMs, 1 + Math.floor(payloadBytes / unknownBytesPerFrame));
+    for (let left = payloadBytes; left >= unknownBytesPerFrame; left -= unknownBytesPerFrame)
+      this.count("unknown", nowMs);
+    return this.countControl("unknown", nowMs);
   }
 
   /** DATA without content that ends nothing. */
   countEmpty(nowMs: number): PeerFlood | undefined {
-    if (!this.asServer) return this.countMinor(nowMs);
+    if (!this.asServer) return this.countMinor("strays", nowMs);
     return this.count("empty", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
   }
 
@@ -86,13 +98,11 @@ export class FrameGuard {
     if (this.freePings < maxControlFrames) this.freePings++;
   }
 
-  private countControl(nowMs: number, by: number): PeerFlood | undefined {
-    let total = 0;
-    for (let i = 0; i < by; i++) total = this.count("controls", nowMs);
-    return total >= maxControlFrames ? "control-flood" : undefined;
+  private countControl(kind: Counted, nowMs: number, most = maxControlFrames): PeerFlood | undefined {
+    return this.count(kind, nowMs) >= most ? "control-flood" : undefined;
   }
 
-  private count(kind: keyof FrameGuard["counts"], nowMs: number): number {
+  private count(kind: Counted, nowMs: number): number {
     const counted = (this.counts[kind] ??= new RecentCount(floodWindowMs, nowMs));
     counted.add(nowMs);
     return counted.total(nowMs);

@@ -10,7 +10,7 @@ import {
 import { putNoTable } from "../hpack/encoder.ts";
 import { initialPeerSettings, type PeerSettings } from "../frames/settings-frame.ts";
 import { flushLater } from "./flush-later.ts";
-import { maxContentBytes, ordinaryUrgency, type SendingStream } from "./sending-stream.ts";
+import { maxContentBytes, type SendingStream } from "./sending-stream.ts";
 
 /** Most that waits for the socket of a connection before its streams have to wait. */
 const maxWaitingBytes = 65_536;
@@ -35,8 +35,8 @@ export class Sender {
   /** Those whose content is all in frames. */
   private emptied: SendingStream[] = [];
   private isFlushDue = false;
-  /** Some stream has asked to go before or behind the others. */
-  private hasUrgencies = false;
+  /** Some stream has asked to go before or behind others. */
+  private hasPriorities = false;
   /** The next block has to say that there is no table. */
   private owesTableSize = false;
 
@@ -55,7 +55,7 @@ export class Sender {
   /** The stream has something to send; it is asked for it at the end of the turn. */
   schedule(stream: SendingStream): void {
     if (!stream.isQueued) {
-      if (stream.urgency !== ordinaryUrgency) this.hasUrgencies = true;
+      if (!stream.isOrdinary) this.hasPriorities = true;
       stream.isQueued = true;
       this.ready.push(stream);
     }
@@ -69,8 +69,14 @@ export class Sender {
     flushLater(this);
   }
 
-  /** Puts what one stream has into frames at once, as far as that goes. */
+  /** The priority of a stream has changed. */
+  reorder(): void {
+    this.hasPriorities = true;
+  }
+
+  /** Puts what one stream has into frames at once, as far as that goes, unless others that wait may have to go before it. */
   sendNow(stream: SendingStream): void {
+    if (this.hasPriorities && this.ready.length + this.stopped.length > 0) return this.schedule(stream);
     let turn: Turn = "goes-on";
     while (turn === "goes-on") turn = this.makesRoom() ? this.sendFrame(stream) : "waits";
     if (turn === "waits" && !stream.isQueued) {
@@ -129,7 +135,7 @@ export class Sender {
 
   private sendReady(): void {
     const { ready } = this;
-    if (this.hasUrgencies) ready.sort((a, b) => a.urgency - b.urgency);
+    if (this.hasPriorities) ready.sort(byPriority);
     for (let i = 0; i < ready.length; i++) {
       const stream = ready[i] as SendingStream;
       const turn = this.makesRoom() ? this.sendFrame(stream) : "waits";
@@ -140,14 +146,14 @@ export class Sender {
     ready.length = 0;
   }
 
-  /** Behind those that are as urgent. */
+  /** Behind those that have the same priority. */
   private sendAgain(stream: SendingStream, from: number): void {
     const { ready } = this;
     const last = ready.at(-1) as SendingStream;
-    if (!this.hasUrgencies || last.urgency <= stream.urgency) ready.push(stream);
+    if (!this.hasPriorities || byPriority(last, stream) <= 0) ready.push(stream);
     else {
       let at = from;
-      while ((ready[at] as SendingStream).urgency <= stream.urgency) at++;
+      while (byPriority(ready[at] as SendingStream, stream) <= 0) at++;
       ready.splice(at, 0, stream);
     }
   }
@@ -252,3 +258,7 @@ export class Sender {
     for (const stream of streams) if (!stream.isClosed && stream.heldBytes === 0) stream.onAllFramed();
   }
 }
+
+/** By urgency, then those that take no turns in the order of their requests, then those that do (RFC 9218 10). */
+const byPriority = (a: SendingStream, b: SendingStream): number =>
+  a.urgency - b.urgency || Number(a.takesTurns) - Number(b.takesTurns) || (a.takesTurns ? 0 : a.id - b.id);

@@ -1,13 +1,11 @@
 import type { Chunk, HeaderList } from "../../message/message.ts";
 import { copyOf } from "../../sockets/copy-of.ts";
 import { initialFrameBytes } from "../frames/frame-types.ts";
+import { ordinaryUrgency, type Priority } from "../priority.ts";
 import { ContentQueue } from "./content-queue.ts";
 
 /** Most content of a frame, even when the peer would take more: streams take turns by frames. */
 export const maxContentBytes = initialFrameBytes;
-
-/** That of streams that ask for none. */
-export const ordinaryUrgency = 3;
 
 /**
  * The sending half of a stream: a head, content in order, and an end, which wait here until the windows of the peer and the
@@ -26,6 +24,8 @@ export abstract class SendingStream {
   isQueued = false;
   /** From 0, which goes first, to 7 (RFC 9218 4.1). */
   urgency: number = ordinaryUrgency;
+  /** It shares with others of its urgency, and goes after those that are to be sent one after the other (RFC 9218 10). */
+  takesTurns = true;
   /** Content that was handed over and is in no frame. */
   heldBytes = 0;
   /** Content that was put into frames. */
@@ -57,6 +57,17 @@ export abstract class SendingStream {
   abstract onLocalEnd(): void;
   /** All content that was handed over is in frames. */
   abstract onAllFramed(): void;
+
+  /** Those that say nothing share with all others of the ordinary urgency. */
+  prioritise({ urgency, incremental }: Priority): void {
+    this.urgency = urgency;
+    this.takesTurns = incremental;
+  }
+
+  /** Nothing was said about it. */
+  get isOrdinary(): boolean {
+    return this.takesTurns && this.urgency === ordinaryUrgency;
+  }
 
   /** Everything was handed over, and is in frames but for what only ends the stream. */
   get endsNow(): boolean {

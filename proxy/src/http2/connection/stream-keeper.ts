@@ -17,6 +17,8 @@ export type ConnectionOptions = {
   readonly windowBytes: number;
   readonly streamWindowBytes: number;
   readonly trailerLimits: TrailerLimits;
+  /** Streams that the peer may have open. */
+  readonly maxPeerStreams: number;
 };
 
 /** For blocks that are only read. */
@@ -120,7 +122,7 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
       return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
     if (!this.decode(bytes, start, end, noFields)) return false;
     if ((flags & frameFlag.endStream) !== 0) this.closed.endCutOff(streamId);
-    return this.punish(this.guard.countMinor(this.nowMs));
+    return this.punish(this.guard.countMinor("strays", this.nowMs));
   }
 
   /** A stream error for which the peer is to blame; false when it has made too many. */

@@ -27,9 +27,11 @@ const faults = {
   goawaySize: wrongSize("GOAWAY"),
   goaway: onStream("GOAWAY"),
   windowSize: wrongSize("WINDOW_UPDATE"),
+  priorityUpdateSize: wrongSize("PRIORITY_UPDATE"),
+  priorityUpdate: onStream("PRIORITY_UPDATE"),
 };
 
-/** What is wrong with a frame of that size on that stream (RFC 9113 6.2 to 6.9), whatever the state of the connection. */
+/** What is wrong with a frame of that size on that stream (RFC 9113 6.2 to 6.9, RFC 9218 7.1), whatever the state of the connection. */
 export function faultOfFrame(type: number, streamId: number, length: number): FrameFault | undefined {
   switch (type) {
     case frameType.headers:
@@ -49,6 +51,9 @@ export function faultOfFrame(type: number, streamId: number, length: number): Fr
       return streamId === 0 ? undefined : faults.goaway;
     case frameType.windowUpdate:
       return length === 4 ? undefined : faults.windowSize;
+    case frameType.priorityUpdate:
+      if (length < 4) return faults.priorityUpdateSize;
+      return streamId === 0 ? undefined : faults.priorityUpdate;
     default:
       return undefined;
   }

@@ -10,7 +10,7 @@ export type FrameHandler = {
   onContent(bytes: Buffer, start: number, end: number): boolean;
   /** It ends; `overheadBytes` of it were padding. */
   onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean;
-  /** A frame of another type than those of RFC 9113; its payload is skipped. */
+  /** A frame of another type than those of RFC 9113 and PRIORITY_UPDATE; its payload is skipped. */
   onUnknownFrame(type: number, length: number): boolean;
   /** Connection error (RFC 9113 5.4.1). */
   onFault(code: number, reason: string): void;
@@ -23,6 +23,9 @@ export const uint32At = (bytes: Uint8Array, at: number): number =>
     ((bytes[at + 2] as number) << 8) |
     (bytes[at + 3] as number)) >>>
   0;
+
+const isKnown = (type: number): boolean =>
+  type <= frameType.continuation || type === frameType.priorityUpdate;
 
 const firstPartBytes = 1024;
 const noBytes: Buffer = Buffer.alloc(0);
@@ -127,7 +130,7 @@ export class FrameReader {
       return this.fail(errorCode.frameSizeError, "frame larger than announced");
     }
     if (type === frameType.data) return this.beginData(length);
-    if (type > frameType.continuation && !this.handler.onUnknownFrame(type, length)) return false;
+    if (!isKnown(type) && !this.handler.onUnknownFrame(type, length)) return false;
     if (length === 0) this.endFrame(noBytes, 0);
     return true;
   }
@@ -148,7 +151,7 @@ export class FrameReader {
     const length = Math.min(this.payloadLeft, bytes.length - from);
     const end = from + length;
     this.payloadLeft -= length;
-    if (this.type > frameType.continuation) {
+    if (!isKnown(this.type)) {
       if (this.payloadLeft === 0) this.headHas = 0;
     } else if (this.partHas > 0 || this.payloadLeft > 0) {
       this.keep(bytes, from, end);
@@ -175,8 +178,8 @@ export class FrameReader {
   }
 
   private endFrame(payload: Buffer, length: number): void {
-    if (this.type > frameType.continuation) this.headHas = 0;
-    else this.deliver(payload, 0, length);
+    if (isKnown(this.type)) this.deliver(payload, 0, length);
+    else this.headHas = 0;
   }
 
   private deliver(bytes: Buffer, start: number, end: number): void {

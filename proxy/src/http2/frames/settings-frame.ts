@@ -1,7 +1,7 @@
 import { errorCode, initialFrameBytes, initialWindowBytes, maxWindowBytes } from "./frame-types.ts";
 import { uint32At } from "./frame-reader.ts";
 
-/** Parameters of SETTINGS (RFC 9113 6.5.2, RFC 8441 3). */
+/** Parameters of SETTINGS (RFC 9113 6.5.2, RFC 8441 3, RFC 9218 2.1). */
 export const settingId = {
   headerTableSize: 1,
   enablePush: 2,
@@ -10,6 +10,8 @@ export const settingId = {
   maxFrameSize: 5,
   maxHeaderListSize: 6,
   enableConnectProtocol: 8,
+  /** RFC 9218 2.1. */
+  noRfc7540Priorities: 9,
 } as const;
 
 /** What the other end has announced, as far as anybody here asks. */
@@ -69,6 +71,7 @@ export function readSettings(
         if (value > (asServer ? 1 : 0)) return errorCode.protocolError;
         break;
       case settingId.enableConnectProtocol:
+      case settingId.noRfc7540Priorities:
         if (value > 1) return errorCode.protocolError;
         break;
       case settingId.maxConcurrentStreams:

@@ -78,7 +78,13 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
   private readonly unsent = new Set<NativeWireStream>();
 
   constructor(socket: Socket, settingsTimeoutMs: number, events: SessionEvents) {
-    super(socket, { asServer: false, windowBytes: connectionWindowBytes, streamWindowBytes, trailerLimits });
+    super(socket, {
+      asServer: false,
+      windowBytes: connectionWindowBytes,
+      streamWindowBytes,
+      trailerLimits,
+      maxPeerStreams: 0,
+    });
     this.events = events;
     socket.on("error", ({ code }: NodeJS.ErrnoException) => this.onSocketError(code));
     socket.on("end", () => this.endFor(this.closedFault()));
