@@ -1,5 +1,5 @@
 // Writes the parts of the Helm chart that follow from declarations: the custom resource definitions, the admission
-// policy, the roles of the controllers, flags and meanings in the schema, and the table of values in README.md. With --check
+// policy, the roles of the controllers, dashboards and rules, flags and meanings in the schema, and the table of values in README.md. With --check
 // it writes nothing and fails when a file is not what it would write.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,11 +11,16 @@ import { chartCrds } from "./generate-chart-crds.ts";
 import { rbacTemplate } from "./generate-chart-rbac.ts";
 import { readmeWithValues } from "./generate-chart-readme.ts";
 import { completeSchema } from "./generate-chart-schema.ts";
+import { renderBoard } from "./monitoring/board.ts";
+import { boards } from "./monitoring/boards/index.ts";
+import { rulesFile } from "./monitoring/rules.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const schemaPath = "config/chart/values.schema.json";
+const rulesPath = "config/chart/rules/svc-gateway.yaml";
 const readmePath = "config/chart/README.md";
 const crdFolder = "config/chart/files/crds";
+const boardFolder = "config/chart/dashboards";
 
 const crds = chartCrds();
 const schema = completeSchema(read(schemaPath), read("config/chart/values.yaml"));
@@ -23,6 +28,8 @@ const files = new Map<string, string>([
   ...crds,
   ["config/chart/templates/admission-policy.yaml", admissionTemplate(annotations.values())],
   ["config/chart/templates/rbac.yaml", rbacTemplate()],
+  ...boards.map((board) => [`config/chart/dashboards/${board.uid}.json`, renderBoard(board)] as const),
+  [rulesPath, await pretty(rulesPath, rulesFile())],
   [schemaPath, await pretty(schemaPath, JSON.stringify(schema))],
   [readmePath, await pretty(readmePath, readmeWithValues(read(readmePath), schema))],
 ]);
@@ -39,11 +46,12 @@ for (const [path, text] of files) {
     console.log(`wrote ${path}`);
   }
 }
-for (const name of namesIn(crdFolder)) {
-  const path = `${crdFolder}/${name}`;
-  if (crds.has(path)) continue;
+for (const path of [crdFolder, boardFolder].flatMap((folder) =>
+  namesIn(folder).map((name) => `${folder}/${name}`),
+)) {
+  if (files.has(path)) continue;
   if (isCheck) {
-    console.error(`${path} has no source in crds/: run scripts/node scripts/generate-chart.ts`);
+    console.error(`${path} has no source: run scripts/node scripts/generate-chart.ts`);
     process.exitCode = 1;
   } else {
     rmSync(join(root, path));

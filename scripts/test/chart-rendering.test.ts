@@ -292,28 +292,6 @@ describe("the manifests of the chart", function () {
     expect(render(only).filter(({ kind }) => kind === "NetworkPolicy")).to.have.length(1);
   });
 
-  it("monitors select controllers and proxies, and authorize themselves to controllers only", () => {
-    const authorization = { credentials: { name: "token", key: "token" } };
-    const manifests = render([
-      'podMonitor={"enabled":true,"labels":{"release":"prometheus"},"interval":"15s"}',
-      `podMonitor.controllerAuthorization=${JSON.stringify(authorization)}`,
-      "serviceMonitor.enabled=true",
-    ]);
-    const { metadata, spec } = find(manifests, "PodMonitor", "svc-controllers");
-    expect(metadata.labels).to.include({ release: "prometheus" });
-    expect(spec?.["podMetricsEndpoints"]).to.deep.equal([
-      { port: "admin", path: "/metrics", interval: "15s", authorization },
-    ]);
-    const proxies = find(manifests, "PodMonitor", "svc-proxies").spec;
-    expect(proxies?.["namespaceSelector"]).to.deep.equal({ any: true });
-    expect(JSON.stringify(proxies)).to.not.include("authorization");
-    for (const name of ["svc-controller-metrics", "svc-shared-proxy-metrics"]) {
-      const selector = find(manifests, "ServiceMonitor", name).spec?.["selector"] as
-        { readonly matchLabels: object } | undefined;
-      expect(find(manifests, "Service", name).metadata.labels).to.include(selector?.matchLabels);
-    }
-  });
-
   it("every pod matches Pod Security restricted, but for host ports", () => {
     const manifests = render();
     for (const [, name] of workloads) {

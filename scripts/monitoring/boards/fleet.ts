@@ -1,0 +1,155 @@
+import type { Board } from "../board.ts";
+import { names } from "../metric-names.ts";
+import { rateBy, select } from "../promql.ts";
+
+const { proxy, controller, server, client, process } = names;
+
+/** Proxies of the install namespace and of dedicated Gateways, which are in others. */
+const inNamespace = 'namespace=~"$namespace"';
+
+/** For those on call: which proxies serve what, and what ends soon. */
+export const fleetBoard: Board = {
+  uid: "svc-gateway-fleet",
+  title: "svc-gateway / Fleet",
+  description: "Which release and snapshot every proxy serves, and which certificates end soon.",
+  variables: [
+    { name: "namespace", label: "Namespace", values: `label_values(${process.buildInfo}, namespace)` },
+  ],
+  rows: [
+    {
+      title: "Versions",
+      panels: [
+        {
+          title: "Proxies behind",
+          description: "Connected proxies that have not acknowledged the latest snapshot for 10 s.",
+          unit: "short",
+          isStat: true,
+          queries: [
+            {
+              expr: `count(${select(server.proxyBehind, inNamespace)} > 10) or vector(0)`,
+              legend: "proxies",
+            },
+          ],
+        },
+        {
+          title: "Proxies without a controller",
+          description: "They serve their last snapshot.",
+          unit: "short",
+          isStat: true,
+          queries: [
+            { expr: `count(${select(client.state, inNamespace)} == 2) or vector(0)`, legend: "proxies" },
+          ],
+        },
+        {
+          title: "Workers",
+          description: "Worker threads of all proxies.",
+          unit: "short",
+          isStat: true,
+          queries: [{ expr: `sum(${select(proxy.workers, inNamespace)})`, legend: "workers" }],
+        },
+        {
+          title: "Next certificate ends in",
+          description: "The earliest end of a certificate that is served to clients.",
+          unit: "s",
+          isStat: true,
+          queries: [{ expr: `min(${select(proxy.tlsCertExpiry, inNamespace)})`, legend: "certificate" }],
+        },
+        {
+          title: "Releases",
+          description: "Pods by release, controllers included.",
+          unit: "short",
+          queries: [
+            { expr: `count by (release) (${select(process.buildInfo, inNamespace)})`, legend: "{{release}}" },
+          ],
+        },
+        {
+          title: "Time since the last snapshot",
+          description:
+            "Since a proxy applied the snapshot that it serves. Proxies of one scope should agree.",
+          unit: "s",
+          queries: [
+            {
+              expr: `time() - (${select(client.snapshotTime, inNamespace)} > 0)`,
+              legend: "{{namespace}}/{{pod}}",
+            },
+          ],
+        },
+        {
+          title: "Behind the latest snapshot",
+          description: "For how long a connected proxy has not acknowledged it.",
+          unit: "s",
+          queries: [
+            { expr: `max by (proxy) (${select(server.proxyBehind, inNamespace)})`, legend: "{{proxy}}" },
+          ],
+        },
+        {
+          title: "Hosts, controllers and proxies",
+          description:
+            "Without dedicated Gateways, a lasting difference means that proxies serve a stale table.",
+          unit: "short",
+          queries: [
+            { expr: `max(${select(controller.routingTableHosts, inNamespace)})`, legend: "controllers" },
+            { expr: `${select(proxy.routingTableHosts, inNamespace)}`, legend: "{{namespace}}/{{pod}}" },
+          ],
+        },
+      ],
+    },
+    {
+      title: "Discovery",
+      panels: [
+        {
+          title: "Snapshots rejected",
+          description: "By proxies; the reason is in their log as snapshot refused.",
+          unit: "short",
+          queries: [
+            { expr: rateBy("pod", client.snapshots, `${inNamespace}, result="nack"`), legend: "{{pod}}" },
+          ],
+        },
+        {
+          title: "Reconnects",
+          description: "Attempts of proxies to reconnect to a controller.",
+          unit: "short",
+          queries: [{ expr: rateBy("pod", client.reconnects, inNamespace), legend: "{{pod}}" }],
+        },
+        {
+          title: "Identities",
+          description: "Requests for a workload identity, by reason.",
+          unit: "short",
+          queries: [{ expr: rateBy("reason", server.bootstraps, inNamespace), legend: "{{reason}}" }],
+        },
+        {
+          title: "Streams",
+          description: "Requested streams by result.",
+          unit: "short",
+          queries: [{ expr: rateBy("result", server.streams, inNamespace), legend: "{{result}}" }],
+        },
+      ],
+    },
+    {
+      title: "Certificates",
+      panels: [
+        {
+          title: "Certificates of hosts",
+          description: "The ten that end first.",
+          unit: "s",
+          queries: [
+            {
+              expr: `bottomk(10, min by (sni) (${select(proxy.tlsCertExpiry, inNamespace)}))`,
+              legend: "{{sni}}",
+            },
+          ],
+        },
+        {
+          title: "Certificates of the discovery channel",
+          description:
+            "Identities of proxies, and the authority that signs them. Both are renewed before they end.",
+          unit: "s",
+          queries: [
+            { expr: `min(${select(client.svidExpiry, inNamespace)})`, legend: "first identity" },
+            { expr: `min(${select(server.authorityExpiry, inNamespace)})`, legend: "authority" },
+          ],
+        },
+      ],
+    },
+  ],
+};
