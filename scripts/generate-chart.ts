@@ -11,7 +11,7 @@ import { chartCrds } from "./generate-chart-crds.ts";
 import { rbacTemplate } from "./generate-chart-rbac.ts";
 import { readmeWithValues } from "./generate-chart-readme.ts";
 import { completeSchema } from "./generate-chart-schema.ts";
-import { renderBoard } from "./monitoring/board.ts";
+import { renderBoard, type Board } from "./monitoring/board.ts";
 import { boards } from "./monitoring/boards/index.ts";
 import { rulesFile } from "./monitoring/rules.ts";
 
@@ -28,7 +28,7 @@ const files = new Map<string, string>([
   ...crds,
   ["config/chart/templates/admission-policy.yaml", admissionTemplate(annotations.values())],
   ["config/chart/templates/rbac.yaml", rbacTemplate()],
-  ...boards.map((board) => [`config/chart/dashboards/${board.uid}.json`, renderBoard(board)] as const),
+  ...(await Promise.all(boards.map(dashboard))),
   [rulesPath, await pretty(rulesPath, rulesFile())],
   [schemaPath, await pretty(schemaPath, JSON.stringify(schema))],
   [readmePath, await pretty(readmePath, readmeWithValues(read(readmePath), schema))],
@@ -57,6 +57,12 @@ for (const path of [crdFolder, boardFolder].flatMap((folder) =>
     rmSync(join(root, path));
     console.log(`removed ${path}`);
   }
+}
+
+/** Path and text of a dashboard. */
+async function dashboard(board: Board): Promise<readonly [path: string, text: string]> {
+  const path = `${boardFolder}/${board.uid}.json`;
+  return [path, await pretty(path, renderBoard(board))];
 }
 
 /** The text of a file, empty when there is none. */

@@ -89,7 +89,7 @@ export const fleetBoard: Board = {
           unit: "short",
           queries: [
             { expr: `max(${select(controller.routingTableHosts, inNamespace)})`, legend: "controllers" },
-            { expr: `${select(proxy.routingTableHosts, inNamespace)}`, legend: "{{namespace}}/{{pod}}" },
+            { expr: select(proxy.routingTableHosts, inNamespace), legend: "{{namespace}}/{{pod}}" },
           ],
         },
       ],

@@ -145,7 +145,7 @@ export const proxyBoard: Board = {
         rate("UDP datagrams dropped", "By reason.", "reason", proxy.udpDatagramsDropped),
       ],
     },
-    processRow(`${chosenPods}`),
+    processRow(chosenPods),
     {
       title: "Workers",
       panels: [
