@@ -3,6 +3,7 @@
 // would pad them, leaves the pages alone (.prettierignore).
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { accessLogPage } from "./generate-docs-access-log.ts";
 import { annotationsPage } from "./generate-docs-annotations.ts";
 import { filterOrderPage } from "./generate-docs-filters.ts";
 import { nginxAnnotationsPage } from "./generate-docs-ingress-nginx.ts";
@@ -10,8 +11,10 @@ import { flagsPage } from "./generate-docs-flags.ts";
 import { metricsPage } from "./generate-docs-metrics.ts";
 import { refusalsPage } from "./generate-docs-refusals.ts";
 
-const pages: Readonly<Record<string, () => string>> = {
+/** By path; each gets the present page, most of which no declaration says. */
+const pages: Readonly<Record<string, (present: string) => string>> = {
   "docs/filter-order.md": filterOrderPage,
+  "docs/reference/access-log.md": accessLogPage,
   "docs/reference/annotations.md": annotationsPage,
   "docs/reference/flags.md": flagsPage,
   "docs/reference/ingress-nginx-annotations.md": nginxAnnotationsPage,
@@ -22,8 +25,8 @@ const pages: Readonly<Record<string, () => string>> = {
 const isCheck = process.argv.includes("--check");
 for (const [name, page] of Object.entries(pages)) {
   const path = fileURLToPath(new URL(`../${name}`, import.meta.url));
-  const text = page();
   const present = await readFile(path, "utf8").catch(() => "");
+  const text = page(present);
   if (present === text) continue;
   if (isCheck) {
     console.error(`${name} is out of date: run scripts/node scripts/generate-docs.ts`);

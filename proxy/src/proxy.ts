@@ -20,6 +20,7 @@ import { createHostQuestions } from "./http/host-questions.ts";
 import { GapSweep } from "./http/gap-sweep.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
+import { RequestIds } from "./http/request-ids.ts";
 import { ResponseMemory } from "./http/response-memory.ts";
 import { createL4 } from "./l4/l4.ts";
 import { udpBoundsOf, UdpPlaces } from "./l4/udp-places.ts";
@@ -37,6 +38,7 @@ import {
 } from "./state/proxy-state.ts";
 import type { AccessLog } from "./telemetry/access-log.ts";
 import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
+import { createObserverOf, type Observer } from "./telemetry/observer.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { awake } from "./timing/awake-clock.ts";
@@ -135,12 +137,19 @@ export function startProxy(options: ProxyOptions): Proxy {
     cutClients++;
   });
   const gapSweep = new GapSweep();
-  const mirrors = new Mirrors({ client, accessLog, metrics, log });
+  const observer: Observer = { accessLog };
+  const observerOf = createObserverOf(observer);
+  const { requestIdHeader } = settings;
+  const mirrors = new Mirrors({ client, observer, metrics, log });
   const handler = createPipeline({
     mirrors,
     log,
     client,
-    accessLog,
+    observer,
+    requestIds:
+      requestIdHeader === undefined
+        ? undefined
+        : new RequestIds(requestIdHeader, settings.requestIdTrustedCidrs),
     metrics,
     active,
     gapSweep,
@@ -171,7 +180,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
   });
   const limits = frontLimitsOf(settings);
-  const recordRefusal = createRefusalRecorder(accessLog, metrics);
+  const recordRefusal = createRefusalRecorder(observer, metrics);
   const onEvent = (event: Http1FrontEvent | Http2FrontEvent): void => {
     metrics.limitsReached.with({ limit: event.reason }).inc();
     if (event.status > 0) recordRefusal(event);
@@ -199,6 +208,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       maxHandshakes,
     },
     l4,
+    observerOf,
     createHttp1Front: () => http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }),
     createHttp2Front: () => http2FrontOf[settings.http2Codec]({ limits, handler, onEvent, responseMemory }),
     events: listenerMetrics,
@@ -240,6 +250,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     concurrency: new ConcurrencyTable(memory.concurrency, worker),
     log: snapshotLog,
     defaultBackendTimeoutMs: settings.proxyDefaultBackendRequestTimeoutMs,
+    observerOf,
     publish(serving) {
       binding = listeners.apply(serving);
     },

@@ -15,6 +15,7 @@ import { createPipeline } from "@svc-gateway/proxy/http/pipeline.ts";
 import { ResponseMemory } from "@svc-gateway/proxy/http/response-memory.ts";
 import { fieldPairs, firstField } from "@svc-gateway/proxy/message/fields.ts";
 import type { ClientStream, ResponseHead } from "@svc-gateway/proxy/message/message.ts";
+import { noAccessLog } from "@svc-gateway/proxy/telemetry/access-log.ts";
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import type { UpstreamRequest } from "@svc-gateway/proxy/upstream/upstream.ts";
 import { serviceOf } from "./data-plane.ts";
@@ -238,10 +239,7 @@ const noUpstreams = { retire: () => undefined, close: () => undefined };
 function dependencies(): Omit<PipelineDependencies, "client"> {
   const metrics = createProxyMetrics();
   return {
-    accessLog: {
-      enabled: false,
-      write: () => undefined,
-    },
+    observer: { accessLog: noAccessLog },
     metrics,
     upstreamConnections: {
       new: metrics.upstreamConnections.with({ state: "new" }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { observationSchema } from "./observation.ts";
 
 /** How the connections of a socket begin. */
 const proxyProtocolSchema = z.object({
@@ -22,6 +23,8 @@ export const listenerSchema = z.object({
   proxyProtocol: proxyProtocolSchema.optional(),
   /** Open connections over all workers of a proxy. Absent: the flags of the proxy decide (docs/features/listeners.md). */
   maxConnections: z.int().min(1).optional(),
+  /** How requests to it are logged that no Ingress serves. Absent: the flags of the proxy decide. */
+  observation: observationSchema.optional(),
 });
 
 /** What one owner (a Gateway, or all Ingresses together) listens on, sorted by port and protocol. */

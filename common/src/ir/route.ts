@@ -3,6 +3,7 @@ import { pathLevelSchema, type PathLevel } from "../features/path-normalize.ts";
 import { routeFeaturesSchema, type RouteFeatures } from "../features/registry.ts";
 import { balancingSchema, type Balancing } from "./balancing.ts";
 import { clientRulesSchema, type ClientRules } from "./client-certificate.ts";
+import { observationSchema, type Observation } from "./observation.ts";
 import { routeMatchSchema, type RouteMatch } from "./match.ts";
 import { sessionAffinitySchema, type SessionAffinity } from "./session-affinity.ts";
 
@@ -61,6 +62,8 @@ export const routeSchema = z.object({
   tier: z.int().min(0).optional(),
   /** `false` writes no access-log line for this route. */
   accessLog: z.boolean().optional(),
+  /** How its requests are logged, of routes of Ingresses; absent: as the flags of the proxy say. */
+  observation: observationSchema.optional(),
   /** What the route asks of connections with TLS besides what its host asks; absent: nothing. */
   clients: clientRulesSchema.optional(),
 });
@@ -108,7 +111,7 @@ export type Backend = Readonly<Omit<z.infer<typeof backendSchema>, "features" | 
 export type Route = Readonly<
   Omit<
     z.infer<typeof routeSchema>,
-    "match" | "backends" | "choices" | "affinity" | "features" | "source" | "clients"
+    "match" | "backends" | "choices" | "affinity" | "features" | "source" | "clients" | "observation"
   >
 > & {
   readonly source: { readonly kind: string; readonly namespace: string; readonly name: string };
@@ -118,6 +121,7 @@ export type Route = Readonly<
   readonly affinity?: SessionAffinity | undefined;
   readonly features?: RouteFeatures | undefined;
   readonly clients?: ClientRules | undefined;
+  readonly observation?: Observation | undefined;
 };
 export type BackendChoice = {
   readonly when: Omit<RouteMatch, "path">;

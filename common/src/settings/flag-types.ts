@@ -1,9 +1,11 @@
 import { formatLogDirectives, parseLogDirectives, type LogDirectives } from "../telemetry/log-level.ts";
+import { readFieldChoice, type FieldChoice } from "../telemetry/access-log/field-choice.ts";
 import { parseBoolean } from "../values/boolean.ts";
 import { formatByteSize, parseByteSize } from "../values/byte-size.ts";
 import { formatCidr, parseCidr, type Cidr } from "../values/cidr.ts";
 import { formatDuration, maxDurationMs, parseDuration } from "../values/duration.ts";
 import { formatEndpoint, parseEndpoint, type Endpoint } from "../values/endpoint.ts";
+import { isToken } from "../values/header-name.ts";
 import { parseDnsName } from "../values/hostname.ts";
 import { parseInteger } from "../values/integer.ts";
 import { parseIpAddress } from "../values/ip-address.ts";
@@ -252,6 +254,28 @@ const listType = <Item>(
   format: (items) => items.map(formatItem).join(","),
   acceptsEmpty: true,
 });
+
+/** What lines of the access log show. */
+export const accessFieldsType: FlagType<FieldChoice, ""> = {
+  name: "field,...",
+  unit: "",
+  expected:
+    'names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror")',
+  parse: (text) => readFieldChoice(splitCsv(text)),
+  format: (words) => words.join(","),
+  acceptsEmpty: true,
+};
+
+/** Fields that frame or route a message, authenticate it, or that the proxy itself sets or reads. */
+const takenFields =
+  /^(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy.*|host|content-.*|expect|via|forwarded|x-forwarded-.*|x-real-ip|x-ssl-client-cert|authorization|cookie|set-cookie|www-authenticate|location|date|traceparent|tracestate|sec-.*|http2-settings)$/i;
+
+/** The name of a header that a request may be given, in wire form. */
+export const fieldNameType = textType(
+  "name",
+  "a header name that has no other meaning to HTTP or the proxy, such as X-Request-ID",
+  (text) => text.length <= 64 && isToken(text) && !takenFields.test(text.replaceAll("_", "-")),
+);
 
 export const namespacesType = listType("namespace,...", "names of namespaces", namespaceType.parse, asText);
 

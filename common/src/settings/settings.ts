@@ -165,7 +165,9 @@ function readSettings<For extends Role>(
   const values = read.value.values as FlagValuesOf<"standalone">;
   const logFormat = logFormatFor(values.logFormat, input.output ?? { isTerminal: false, hasColours: false });
   const settings = { ...values, logFormat } as unknown as SettingsOf<For>;
-  const conflict = portConflict(settings as unknown as PortSettings);
+  const conflict =
+    portConflict(settings as unknown as PortSettings) ??
+    requestLogConflict(settings as unknown as Partial<RequestLogSettings>);
   if (conflict !== undefined) return problem(conflict);
   const warnings = unknownVariables(flags, input.env).map((name) => `${name}: unknown variable, ignored`);
   return ok({ settings, warnings });
@@ -201,5 +203,23 @@ function portConflict({
     return `--health-port: expected another port than --admin-port, got "${healthPort}"`;
   if (ingressHttpPort !== undefined && ingressHttpPort !== 0 && ingressHttpPort === ingressHttpsPort)
     return `--ingress-https-port: expected another port than --ingress-http-port, got "${ingressHttpsPort}"`;
+  return undefined;
+}
+
+type RequestLogSettings = Pick<
+  ProxySettings,
+  "accessLogFormat" | "accessLogFields" | "requestIdHeader" | "requestIdTrustedCidrs"
+>;
+
+function requestLogConflict({
+  accessLogFormat: format,
+  accessLogFields: fields = [],
+  requestIdHeader,
+  requestIdTrustedCidrs: peers = [],
+}: Partial<RequestLogSettings>): string | undefined {
+  if (fields.length > 0 && (format === "common" || format === "combined"))
+    return `--access-log-fields: the fields of --access-log-format ${format} are fixed, expected json or console`;
+  if (peers.length > 0 && requestIdHeader === undefined)
+    return "--request-id-trusted-cidrs: requires --request-id-header";
   return undefined;
 }

@@ -63,7 +63,8 @@ function loggableError(error: Error, depth: number): unknown {
   };
 }
 
-function maskText(text: string): string {
+/** A text as it may be logged: secrets by their shape masked, and cut. */
+export function maskText(text: string): string {
   const cut = cutToLimit(text);
   return secretText.reduce((masked, pattern) => masked.replace(pattern, redacted), cut);
 }

@@ -58,6 +58,34 @@ describe("settings", () => {
         '--dedicated-pod-template: expected a JSON object, got "{"',
       ],
       [
+        "standalone",
+        ["--access-log-fields=host,+status"],
+        '--access-log-fields: expected names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror"), got "host,+status"',
+      ],
+      [
+        "standalone",
+        ["--access-log-fields=+cookie"],
+        '--access-log-fields: expected names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror"), got "+cookie"',
+      ],
+      [
+        "standalone",
+        ["--access-log-fields=+request_id", "--access-log-format=combined"],
+        "--access-log-fields: the fields of --access-log-format combined are fixed, expected json or console",
+      ],
+      [
+        "standalone",
+        ["--request-id-trusted-cidrs=10.0.0.0/8"],
+        "--request-id-trusted-cidrs: requires --request-id-header",
+      ],
+      ...["Authorization", "x_forwarded_for", "Content-Length", "Traceparent", "a b"].map(
+        (name) =>
+          [
+            "standalone",
+            [`--request-id-header=${name}`],
+            `--request-id-header: expected a header name that has no other meaning to HTTP or the proxy, such as X-Request-ID, got "${name}"`,
+          ] as const,
+      ),
+      [
         "proxy",
         ["--dedicated"],
         "--shared, --dedicated: exactly one of them is required; --dedicated also requires --gateway-name and --gateway-namespace",

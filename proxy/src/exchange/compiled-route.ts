@@ -2,6 +2,7 @@ import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { TemplateRequest } from "../routing/request-template.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
+import type { Observer } from "../telemetry/observer.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { PickRequest, RequestBalancing, Upstream } from "../upstream/upstream.ts";
 import type { Filter } from "./filter.ts";
@@ -21,6 +22,8 @@ export type CompiledRoute = {
   readonly pattern: string;
   /** False when this route writes no access-log line. */
   readonly accessLog: boolean;
+  /** How its requests are logged; undefined: as those of its listener. */
+  readonly observer?: Observer | undefined;
   /** Whether the rule has timeouts of its own, so that the request timeout of the whole proxy does not hold. */
   readonly hasOwnTimeouts: boolean;
   /** The filters that this route uses, in the order of filters/order.ts. */

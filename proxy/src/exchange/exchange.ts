@@ -1,7 +1,9 @@
 import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { HeldBody } from "../http/held-body.ts";
+import type { RequestIds } from "../http/request-ids.ts";
 import type { UpstreamGaps } from "../http/upstream-gaps.ts";
+import type { UpstreamNotes } from "../http/upstream-notes.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
 import type { CheckedFields } from "../message/checked-fields.ts";
 import type {
@@ -150,6 +152,12 @@ export class Exchange {
   attempts = 0;
   /** What the client was sent after its connection was upgraded. */
   tunnelBytesSent = 0;
+  /** Bytes of the body that were read, or that the client sent over an upgraded connection. */
+  bytesReceived = 0;
+  /** The times of attempts, where the log shows them. */
+  notes: UpstreamNotes | undefined = undefined;
+  /** Where every request has an id that its client gets as well. */
+  requestIds: RequestIds | undefined = undefined;
   upstreamService = "";
   upstreamAddress = "";
   /** How its last attempt came to a connection; undefined when none did. */
@@ -214,7 +222,12 @@ export class Exchange {
     return (this.ownId ??= newRequestId());
   }
 
-  /** Another id in its place, where the request is one of a rehearsal. */
+  /** The same where anything has asked for it; empty where nothing has. */
+  get knownRequestId(): string {
+    return this.ownId ?? "";
+  }
+
+  /** Another id in its place: one that a trusted peer sent, or that of a rehearsal. */
   set requestId(id: string) {
     this.ownId = id;
   }

@@ -1,4 +1,5 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { Observer } from "../telemetry/observer.ts";
 import type { PortTable } from "./port-table.ts";
 
 /** A port, and the same as text. */
@@ -22,4 +23,6 @@ export type ListenerView = {
   readonly table: PortTable;
   /** True once the listener drains: responses then ask the client to close the connection. */
   readonly draining: boolean;
+  /** How requests are logged that routes of Gateways serve, or no route; undefined: as all of the proxy. */
+  readonly observer?: Observer | undefined;
 };

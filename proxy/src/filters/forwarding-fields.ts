@@ -63,7 +63,8 @@ export function forwardingFieldsFilter(fields: ForwardingFields): Filter {
 
 function idOf(exchange: Exchange): string {
   const own = firstField(exchange.received, "x-request-id");
-  return own !== undefined && own !== "" && own.length <= maxIdLength ? own : exchange.requestId;
+  if (own !== undefined && own !== "" && own.length <= maxIdLength) exchange.requestId = own;
+  return exchange.requestId;
 }
 
 /** The proxy has added its entry as a line of its own, after those of the client. */

@@ -15,6 +15,7 @@ import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import { UpstreamGaps } from "./upstream-gaps.ts";
+import type { AttemptNote } from "./upstream-notes.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
@@ -33,6 +34,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private timer: UpstreamTimer | undefined = undefined;
   /** Set on routes that limit the gaps between reads and writes. */
   private gaps: UpstreamGaps | undefined = undefined;
+  /** Set where the log shows the times of attempts. */
+  private note: AttemptNote | undefined = undefined;
   private hasTimedOut = false;
   /** True once another attempt has taken over: events of this one are ignored. */
   private discarded = false;
@@ -49,6 +52,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     exchange.attempts++;
     exchange.upstreamAddress = selection.endpoint.address;
     this.selection = selection;
+    this.note = exchange.notes?.begin();
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
     client.onDrain = () => this.resume();
     exchange.work = this;
@@ -87,6 +91,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private stopTiming(): void {
     this.timer?.stop();
     this.gaps?.stop();
+    this.note?.ended();
   }
 
   private expired(error: RefusalError): void {
@@ -121,6 +126,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   onConnection(reused: boolean): void {
     if (!this.discarded) this.exchange.upstreamConnection = reused ? "reused" : "new";
+    this.note?.connected();
     const hasBody = this.owner.body !== null;
     this.timer?.connected(hasBody);
     this.gaps?.connected(hasBody);
@@ -153,6 +159,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     this.timer?.responseBegan();
+    this.note?.answered();
     this.gaps?.received(true);
     if (head.status >= 500) this.countError("5xx");
     this.progress();
@@ -287,6 +294,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
     this.timer?.stop();
+    this.note?.answered();
     const { exchange } = this;
     const isOver = exchange.finished || this.discarded;
     const answer = { status: 101, headers, length: undefined, bodyless: true };
@@ -304,12 +312,16 @@ export class Attempt implements UpstreamHandler, Cancellable {
       client,
       { socket, head },
       {
-        onProgress: (clientBytes) => {
+        onProgress: (clientBytes, upstreamBytes) => {
           exchange.tunnelBytesSent += clientBytes;
+          exchange.bytesReceived += upstreamBytes;
           this.progress();
           this.gaps?.relayed();
         },
-        onEnd: () => exchange.finish(),
+        onEnd: () => {
+          this.note?.ended();
+          exchange.finish();
+        },
       },
       this.owner.deps.responseMemory,
     );

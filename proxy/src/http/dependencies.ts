@@ -1,17 +1,21 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
-import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { Observer } from "../telemetry/observer.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import type { GapSweep } from "./gap-sweep.ts";
 import type { Mirrors } from "./mirrors.ts";
+import type { RequestIds } from "./request-ids.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
 /** What the pipeline depends on; one per worker. */
 export type PipelineDependencies = {
   readonly client: UpstreamClient;
-  readonly accessLog: AccessLog;
+  /** How requests are logged whose class or listener says nothing else. */
+  readonly observer: Observer;
+  /** Gives requests ids; undefined: they have none. */
+  readonly requestIds?: RequestIds | undefined;
   readonly metrics: ProxyMetrics;
   /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
   readonly upstreamConnections: { readonly [State in "new" | "reused"]: Counter };

@@ -6,15 +6,17 @@ import type { MirrorPlan, MirrorUrl } from "../exchange/filter.ts";
 import { hostOf } from "../message/authority.ts";
 import { keptFields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
-import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import { type Observer, observerOf } from "../telemetry/observer.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import type { Selection, UpstreamHandler, UpstreamStream, UpstreamClient } from "../upstream/upstream.ts";
+import { accessRecordOf } from "./access-record.ts";
 import type { BodyMemory } from "./held-body.ts";
 import { MirrorBody } from "./mirror-body.ts";
 import type { OutgoingBody } from "./outgoing-body.ts";
+import { AttemptNote } from "./upstream-notes.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 
 /** The time limit of a copy, from its beginning to the end of its response. */
@@ -46,12 +48,14 @@ export class MirrorRequest implements UpstreamHandler {
   private body: MirrorBody | null = null;
   private stream: Pick<UpstreamStream, "abort"> | undefined = undefined;
   private timer: AwakeTimer | undefined = undefined;
+  private readonly note: AttemptNote | undefined;
   private done = false;
 
   constructor(mirrors: MirrorOwner, exchange: Exchange, plan: MirrorPlan) {
     this.mirrors = mirrors;
     this.exchange = exchange;
     this.plan = plan;
+    this.note = exchange.notes && new AttemptNote();
   }
 
   /** Sends the copy; false when there is neither a host of the gateway nor an endpoint to send it to. */
@@ -112,12 +116,15 @@ export class MirrorRequest implements UpstreamHandler {
     this.end("mirror timeout", "mirror-timeout");
   }
 
-  onConnection(): void {}
+  onConnection(): void {
+    this.note?.connected();
+  }
 
   onInformational(): void {}
 
   onHead(head: ResponseHead): void {
     this.status = head.status;
+    this.note?.answered();
   }
 
   onData(): boolean {
@@ -149,22 +156,24 @@ export class MirrorRequest implements UpstreamHandler {
     mirrors.ended();
     if (this.body?.incomplete === true) mirrors.countLimit("mirror-body");
     if (error !== undefined && !isBlameless) mirrors.warn(exchange, plan.service, error);
-    const { accessLog } = mirrors.deps;
-    const { route } = exchange;
+    const { route, connection } = exchange;
+    const { accessLog } = observerOf(route, connection.listener, mirrors.deps.observer);
     if (!accessLog.enabled || route?.accessLog === false) return;
+    const durationMs = Math.round(performance.now() - this.startedAtMs);
+    const ofOriginal = accessRecordOf(exchange, accessLog, durationMs);
     accessLog.write({
-      host: exchange.authority,
-      method: exchange.method,
-      path: exchange.matchedPath,
-      pattern: route?.pattern ?? "/",
+      ...ofOriginal,
+      details: ofOriginal.details && {
+        ...ofOriginal.details,
+        connectMs: this.note?.connectMs,
+        firstByteMs: this.note?.firstByteMs,
+        attemptMs: this.note?.durationMs,
+      },
       status: this.status,
-      routeId: route?.id ?? "",
       upstream: plan.service,
       upstreamAddr: this.address,
-      durationMs: Math.round(performance.now() - this.startedAtMs),
       bytesSent: 0,
       mirror: true,
-      clientIp: exchange.clientIp,
       attempts: 1,
       ...(error !== undefined && reason !== undefined && { error, reason }),
     });
@@ -188,7 +197,7 @@ function addressOf(
 
 export type MirrorDependencies = {
   readonly client: UpstreamClient;
-  readonly accessLog: AccessLog;
+  readonly observer: Observer;
   readonly metrics: Pick<ProxyMetrics, "mirrorRequests" | "limitsReached">;
   readonly log: Logger;
   /** A number from 0 to 1, 1 excluded. */

@@ -11,6 +11,7 @@ import type { RequestBody, RequestHead, ResponseHead } from "../message/message.
 import { relayedTrailers } from "../message/trailers.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
 import { isOverspent } from "../routing/regex-budget.ts";
+import { observerOf } from "../telemetry/observer.ts";
 import { awake } from "../timing/awake-clock.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -31,6 +32,7 @@ import {
 } from "./request-fields.ts";
 import { applyResponseFilters } from "./response-filters.ts";
 import { Retries } from "./retries.ts";
+import { UpstreamNotes } from "./upstream-notes.ts";
 
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
 const maxOwnVias = 10;
@@ -67,6 +69,7 @@ class Request implements ExchangeOwner, AttemptOwner {
 
     const fields = readRequestFields(head.headers, head.version);
     exchange.grpc = fields.grpc;
+    this.deps.requestIds?.receive(exchange, fields.headers);
     if (head.method === "TRACE" || head.method === "CONNECT") return this.refuse(head, methodNotAllowed);
     const address = parseRequestAddress(head);
     if (!address.ok) return this.refuse(head, malformed.address);
@@ -132,7 +135,11 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     exchange.route = route;
     exchange.routeMetrics = route?.metricsOf(listener.portLabel);
-    if (route !== undefined) exchange.publicPort = listener.publicPorts[route.group];
+    if (route !== undefined) {
+      exchange.publicPort = listener.publicPorts[route.group];
+      const { accessLog } = observerOf(route, listener, this.deps.observer);
+      if (accessLog.shows === "times") exchange.notes = new UpstreamNotes();
+    }
     return route;
   }
 
@@ -383,7 +390,10 @@ class Request implements ExchangeOwner, AttemptOwner {
   onFinish(): void {
     const { exchange, deps } = this;
     deps.active.delete(exchange);
-    this.body?.close();
+    if (this.body !== null) {
+      this.body.close();
+      exchange.bytesReceived += this.body.receivedBytes;
+    }
     exchange.gaps?.stop();
     exchange.held?.release();
     recordRequest(exchange, deps);

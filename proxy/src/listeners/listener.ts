@@ -9,6 +9,7 @@ import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
 import type { CompiledL4Route, L4Table } from "../l4/l4-table.ts";
 import { resetSocket } from "../sockets/reset.ts";
+import type { ObserverOf } from "../telemetry/observer.ts";
 import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
 import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
 import type { BindFailure } from "./bind-failure.ts";
@@ -44,6 +45,8 @@ export type ListenerContext = {
   readonly proxyProtocol: ProxyProtocolSettings;
   /** Takes connections that are forwarded below HTTP. */
   readonly l4: L4;
+  /** Makes the observers of listeners that are logged in a way of their own; absent: none is. */
+  readonly observerOf?: ObserverOf | undefined;
   /** Each listener has fronts of its own, so that it can drain alone. */
   createHttp1Front(): Front;
   createHttp2Front(): Front;
@@ -91,6 +94,7 @@ export class Listener {
       secure: plan.family === "tls",
       table: tables.http,
       draining: false,
+      observer: context.observerOf?.(plan.observation),
     };
     this.http1 = context.createHttp1Front();
     this.http2 = context.createHttp2Front();
@@ -121,6 +125,8 @@ export class Listener {
   update(plan: SocketPlan, { http, l4 }: ListenerTables): void {
     if (plan.proxyProtocol !== this.plan.proxyProtocol)
       this.proxyHeaders = proxyHeadersOf(plan, this.context);
+    if (plan.observation !== this.plan.observation)
+      this.view.observer = this.context.observerOf?.(plan.observation);
     this.plan = plan;
     this.l4 = l4;
     this.view.publicPorts = publicPortsOf(plan);

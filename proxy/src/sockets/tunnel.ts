@@ -17,8 +17,8 @@ export type TunnelEnd = {
 };
 
 export type TunnelEvents = {
-  /** Called when bytes were relayed in either direction; `clientBytes` of them to the client. */
-  readonly onProgress: (clientBytes: number) => void;
+  /** Called when bytes were relayed in either direction: to the client, or from it. */
+  readonly onProgress: (clientBytes: number, upstreamBytes: number) => void;
   readonly onEnd: () => void;
 };
 
@@ -44,8 +44,8 @@ export function joinTunnel(
     clientSink.look();
     if (open === 0) events.onEnd();
   };
-  relay(upstream, clientSink, (bytes) => events.onProgress(bytes), destroy, closed);
-  relay(client, new Sink(upstream.socket), () => events.onProgress(0), destroy, closed);
+  relay(upstream, clientSink, (bytes) => events.onProgress(bytes, 0), destroy, closed);
+  relay(client, new Sink(upstream.socket), (bytes) => events.onProgress(0, bytes), destroy, closed);
   return { cancel: destroy };
 }
 

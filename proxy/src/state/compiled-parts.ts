@@ -13,6 +13,7 @@ import type { Filter } from "../exchange/filter.ts";
 import { createBackendChoice } from "../routing/backend-choice.ts";
 import type { WeightedBackend } from "../routing/backend-picker.ts";
 import type { ProxyMetrics, RequestMetrics } from "../telemetry/metrics.ts";
+import type { Observer, ObserverOf } from "../telemetry/observer.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
@@ -25,6 +26,7 @@ export class ServedRoute implements CompiledRoute {
   readonly namespace: string;
   readonly pattern: string;
   readonly accessLog: boolean;
+  readonly observer: Observer | undefined;
   readonly hasOwnTimeouts: boolean;
   readonly filters: readonly Filter[];
   readonly clients: DemandedRules | undefined;
@@ -41,13 +43,22 @@ export class ServedRoute implements CompiledRoute {
     route: Route,
     filters: readonly Filter[],
     backends: readonly WeightedBackend[],
-    { metrics, random }: { readonly metrics: RequestMetricsSource; readonly random: () => number },
+    {
+      metrics,
+      random,
+      observerOf,
+    }: {
+      readonly metrics: RequestMetricsSource;
+      readonly random: () => number;
+      readonly observerOf?: ObserverOf | undefined;
+    },
   ) {
     this.id = route.id;
     this.group = group;
     this.namespace = route.source.namespace;
     this.pattern = route.match.path.value;
     this.accessLog = route.accessLog !== false;
+    this.observer = observerOf?.(route.observation);
     this.hasOwnTimeouts = route.features?.timeouts?.replacesDefaults === true;
     this.filters = filters;
     this.clients = route.clients && demandedRules(route.clients);

@@ -12,8 +12,8 @@ const groupOf = (owner: string): RouteGroup => (owner === "ingress" ? "ingress" 
 /**
  * The sockets to accept on: those of all owners, each (port, protocol) once, sorted. Owners are expected to agree on
  * what a shared socket looks like; if they do not, the one whose name sorts first decides. Exceptions are the port that
- * clients see, which Gateways and Ingresses have each for themselves, and the PROXY protocol and the connection limit:
- * what one owner sets there holds for all.
+ * clients see, which Gateways and Ingresses have each for themselves, and the PROXY protocol, the connection limit and how
+ * requests are logged: what one owner sets there holds for all.
  */
 export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly OwnedListener[] {
   const byAddress = new Map<string, OwnedListener>();
@@ -22,10 +22,11 @@ export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly 
     for (const listener of sets.get(owner)?.listeners ?? []) {
       const address = `${listener.port}/${listener.protocol}`;
       const known = byAddress.get(address);
-      const { proxyProtocol, maxConnections } = listener;
+      const { proxyProtocol, maxConnections, observation } = listener;
       const ofConnections = {
         ...(proxyProtocol && { proxyProtocol }),
         ...(maxConnections !== undefined && { maxConnections }),
+        ...(observation && { observation }),
       };
       const publicPorts = { [groupOf(owner)]: listener.publicPort, ...known?.publicPorts };
       byAddress.set(

@@ -14,6 +14,7 @@ import type { RouteProblem } from "../routing/host-table.ts";
 import type { OpenPortTable } from "../routing/changing-port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { RateStore } from "../filters/rate-store.ts";
+import type { ObserverOf } from "../telemetry/observer.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { UpstreamRegistry } from "../upstream/upstream-registry.ts";
@@ -97,6 +98,7 @@ export type ProxyStateOptions = {
   readonly random?: () => number;
   /** The limit of an attempt where a rule does not set one, in milliseconds; none when absent. */
   readonly defaultBackendTimeoutMs?: number | undefined;
+  readonly observerOf?: ObserverOf;
 };
 
 /** Responses that a worker compresses at the same time: at most about 170 MB (docs/features/compression.md). */
@@ -119,6 +121,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     upstreamOf: links.to,
     random,
     defaultBackendTimeoutMs,
+    observerOf: options.observerOf,
     filters: {
       auth: options.auth,
       rates,

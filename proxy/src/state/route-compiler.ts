@@ -9,6 +9,7 @@ import { compileListenerFilters } from "../filters/listener-filters.ts";
 import { withDefaultTimeout } from "../filters/timeouts.ts";
 import { compileBalancing } from "../routing/compile-balancing.ts";
 import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
+import type { ObserverOf } from "../telemetry/observer.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { ServedRoute, ServedUpstream, type RequestMetricsSource } from "./compiled-parts.ts";
 
@@ -26,6 +27,8 @@ export type RouteEnvironment = {
   readonly filters: FilterEnvironment;
   /** The limit of an attempt where a rule does not set one, in milliseconds; 0: none. */
   readonly defaultBackendTimeoutMs: number;
+  /** Makes the observers of routes that are logged in a way of their own; absent: none is. */
+  readonly observerOf?: ObserverOf | undefined;
 };
 
 export type HostOwner = { readonly group: RouteGroup; readonly port: number; readonly host: HostPattern };

@@ -1,36 +1,83 @@
+import {
+  type AccessFieldName,
+  usualAccessFields,
+} from "@svc-gateway/common/telemetry/access-log/access-fields.ts";
 import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import { consoleHead, type LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
 import { memoByName } from "../message/name-memo.ts";
+import { consoleFields, jsonFields, plainWord } from "./access-line-fields.ts";
+import { webServerLine } from "./web-server-line.ts";
 
 /** What the `path` field shows: the concrete path, the configured path of the rule, or nothing. */
 export type AccessLogPathMode = "full" | "pattern" | "none";
 
+/** `common` and `combined` are the formats of web servers, whose fields are fixed. */
+export type AccessLogFormat = LogFormat | "common" | "combined";
+
 export type AccessLineOptions = {
-  readonly format: LogFormat;
+  readonly format: AccessLogFormat;
   readonly pathMode: AccessLogPathMode;
   readonly target: string;
+  /** For `json` and `console`. */
+  readonly fields: readonly AccessFieldName[];
 };
 
 /**
- * Makes the function that composes a line. The text is put together by hand, of few pieces: this runs once per request.
- * What many lines have in common is kept, and only values that need it go through the general JSON encoder.
+ * Makes the function that composes a line. The text of the usual fields is put together by hand, of few pieces: this runs
+ * once per request. What many lines have in common is kept, and only values that need it go through the general JSON encoder.
  */
-export function accessLineWriter({
-  format,
-  pathMode,
-  target,
-}: AccessLineOptions): (record: AccessRecord) => string {
-  return format === "json"
-    ? jsonWriter(pathMode, target)
-    : consoleWriter(pathMode, target, format === "terminal");
+export function accessLineWriter(options: AccessLineOptions): (record: AccessRecord) => string {
+  const { format, pathMode, target, fields } = options;
+  switch (format) {
+    case "common":
+    case "combined":
+      return webServerLine(format, pathMode);
+    case "json":
+      return jsonWriter(pathMode, target, fields);
+    default:
+      return consoleWriter(pathMode, fields, () =>
+        consoleHead(Date.now(), "info", target, format === "terminal"),
+      );
+  }
 }
 
-function jsonWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
-  const target_ = `","level":"INFO","target":${JSON.stringify(target)},"message":"request","host":`;
+/** Lines with all usual fields begin with those. */
+function jsonWriter(
+  pathMode: AccessLogPathMode,
+  target: string,
+  fields: readonly AccessFieldName[],
+): (record: AccessRecord) => string {
+  const further = fields.filter((name) => !usualAccessFields.includes(name));
+  if (fields.length - further.length < usualAccessFields.length) {
+    const start = lineStart(target);
+    const chosen = jsonFields(fields, pathMode);
+    return (record) => `${start()}${chosen(record)}}\n`;
+  }
+  const usual = usualJsonWriter(pathMode, target);
+  if (further.length === 0) return usual;
+  const added = jsonFields(further, pathMode);
+  return (record) => `${usual(record).slice(0, -2)}${added(record)}}\n`;
+}
+
+/** The beginning of a line up to its message; the same text within a millisecond. */
+function lineStart(target: string): () => string {
+  const rest = `","level":"INFO","target":${JSON.stringify(target)},"message":"request"`;
   let startMs = -1;
   let start = "";
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== startMs) {
+      startMs = nowMs;
+      start = inOnePiece(`{"timestamp":"${timestamp(nowMs)}${rest}`);
+    }
+    return start;
+  };
+}
+
+function usualJsonWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
+  const start = lineStart(target);
   const pathName = pathMode === "none" ? "" : ',"path":';
   const method = memo((value) => `,"method":${text(value)}${pathName}`);
   const route = memo((value) => `,"route_id":${text(value)},"upstream":`);
@@ -38,14 +85,9 @@ function jsonWriter(pathMode: AccessLogPathMode, target: string): (record: Acces
   const upstream = memo(text);
   const client = memo((value) => `,"mirror":false,"client_ip":${text(value)},"attempts":`);
   return (record) => {
-    const nowMs = Date.now();
-    if (nowMs !== startMs) {
-      startMs = nowMs;
-      start = inOnePiece(`{"timestamp":"${timestamp(nowMs)}${target_}`);
-    }
     const path = pathMode === "none" ? "" : pathMode === "full" ? text(record.path) : text(record.pattern);
     const { error, reason } = record;
-    const beforeSent = `${start}${text(record.host)}${method(record.method)}${path},"status":${record.status}${route(record.routeId)}${upstream(record.upstream)}${address(record.upstreamAddr)}${Math.round(record.durationMs)},"bytes_sent":${record.bytesSent}`;
+    const beforeSent = `${start()},"host":${text(record.host)}${method(record.method)}${path},"status":${record.status}${route(record.routeId)}${upstream(record.upstream)}${address(record.upstreamAddr)}${Math.round(record.durationMs)},"bytes_sent":${record.bytesSent}`;
     const failure = error === undefined ? "" : `,"error":${text(error)}${reasonName(reason)}`;
     const from =
       record.mirror === true
@@ -57,19 +99,24 @@ function jsonWriter(pathMode: AccessLogPathMode, target: string): (record: Acces
 
 function consoleWriter(
   pathMode: AccessLogPathMode,
-  target: string,
-  hasColours: boolean,
+  fields: readonly AccessFieldName[],
+  head: () => string,
 ): (record: AccessRecord) => string {
+  const isUsual = usualAccessFields.every((name) => fields.includes(name));
+  const named = consoleFields(
+    isUsual ? fields.filter((name) => !usualAccessFields.includes(name)) : fields,
+    pathMode,
+  );
+  if (!isUsual) return (record) => `${head()}${named(record)}\n`;
   return (record) => {
     const path = pathMode === "none" ? "-" : pathMode === "full" ? record.path : record.pattern;
-    const head = consoleHead(Date.now(), "info", target, hasColours);
-    let line = `${head} ${plain(record.method)} ${plain(record.host)} ${plain(path)}`;
-    line += ` ${record.status} ${Math.round(record.durationMs)}ms ${record.bytesSent}B route_id=${plain(record.routeId)}`;
-    line += ` upstream=${plain(record.upstream)} upstream_addr=${plain(record.upstreamAddr)}`;
-    line += ` client_ip=${plain(record.clientIp)} attempts=${record.attempts}`;
+    let line = `${head()} ${plainWord(record.method)} ${plainWord(record.host)} ${plainWord(path)}`;
+    line += ` ${record.status} ${Math.round(record.durationMs)}ms ${record.bytesSent}B route_id=${plainWord(record.routeId)}`;
+    line += ` upstream=${plainWord(record.upstream)} upstream_addr=${plainWord(record.upstreamAddr)}`;
+    line += ` client_ip=${plainWord(record.clientIp)} attempts=${record.attempts}`;
     if (record.error !== undefined) line += ` error=${JSON.stringify(plainText(record.error))}`;
     if (record.reason !== undefined) line += ` reason=${record.reason}`;
-    return record.mirror === true ? `${line} mirror=true\n` : `${line}\n`;
+    return `${line}${record.mirror === true ? " mirror=true" : ""}${named(record)}\n`;
   };
 }
 
@@ -89,13 +136,6 @@ const memo = (toText: (value: string) => string): ((value: string) => string) =>
 
 /** A text that was put together is a tree until it is read, and kept ones are read for each line. */
 const inOnePiece = (tree: string): string => Buffer.from(tree).toString();
-
-/** A word of the console line: `-` for nothing, quoted when it would not be one word. */
-function plain(value: string): string {
-  if (value === "") return "-";
-  const cut = cutToLimit(value);
-  return /[\s"]/.test(cut) ? plainText(JSON.stringify(cut)) : plainText(cut);
-}
 
 /** One finished request (docs/reference/access-log.md). */
 export type AccessRecord = {
@@ -124,4 +164,24 @@ export type AccessRecord = {
   readonly clientIp: string;
   /** Upstream attempts, 0 when no upstream was contacted. */
   readonly attempts: number;
+  /** What only some logs show; absent: nothing of it is known. */
+  readonly details?: AccessDetails | undefined;
+};
+
+/** Parts of a request that the usual lines do not show. Texts are as the client sent them, empty where there are none. */
+export type AccessDetails = {
+  readonly requestId: string;
+  /** Listener port. */
+  readonly listener: number;
+  /** `HTTP/1.1`, for example. */
+  readonly protocol: string;
+  readonly userAgent: string;
+  readonly referer: string;
+  readonly bytesReceived: number;
+  readonly tlsVersion: string;
+  readonly tlsServerName: string;
+  /** The times of the last attempt in milliseconds from its beginning; absent where nothing is known. */
+  readonly connectMs?: number | undefined;
+  readonly firstByteMs?: number | undefined;
+  readonly attemptMs?: number | undefined;
 };

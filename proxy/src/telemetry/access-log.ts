@@ -1,14 +1,32 @@
-import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
+import {
+  type AccessFieldName,
+  usualAccessFields,
+} from "@svc-gateway/common/telemetry/access-log/access-fields.ts";
+import { chosenFields, type FieldChoice } from "@svc-gateway/common/telemetry/access-log/field-choice.ts";
 import { passes, thresholdOf, type LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
-import { accessLineWriter, type AccessLogPathMode, type AccessRecord } from "./access-line.ts";
+import {
+  accessLineWriter,
+  type AccessLogFormat,
+  type AccessLogPathMode,
+  type AccessRecord,
+} from "./access-line.ts";
 
 /** Writes access records, each at once: the sink gathers them. Nothing here waits or throws. */
 export type AccessLog = {
   /** When false, callers need not build a record. A single route may suppress its records as well. */
   readonly enabled: boolean;
+  /** What lines show besides the usual fields: callers collect it only then. */
+  readonly shows: AccessLogDetail;
   write(record: AccessRecord): void;
+  /** The log of routes or listeners that choose other fields; the same one for the same choice. */
+  withFields(choice: FieldChoice): AccessLog;
 };
+
+/** `usual`: nothing of `AccessDetails`; `details`: all but the times of upstreams; `times`: those as well. */
+export type AccessLogDetail = "usual" | "details" | "times";
+
+const maxLogs = 256;
 
 /** The target of access records in `--log` directives. */
 export const accessLogTarget = "svc_proxy::access";
@@ -17,24 +35,61 @@ export type AccessLogOptions = {
   /** `--access-log`. */
   readonly enabled: boolean;
   readonly pathMode: AccessLogPathMode;
-  readonly format: LogFormat;
+  readonly format: AccessLogFormat;
+  /** `--access-log-fields`. */
+  readonly fields?: FieldChoice;
   readonly directives: LogDirectives;
   readonly sink: Pick<LogSink, "write">;
 };
 
 /** Creates the access log of one worker. */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
-  const { sink } = options;
+  const { sink, format, pathMode } = options;
   const enabled = options.enabled && passes("info", thresholdOf(accessLogTarget, options.directives));
-  const toLine = accessLineWriter({
-    format: options.format,
-    pathMode: options.pathMode,
-    target: accessLogTarget,
-  });
-  return {
-    enabled,
-    write(record) {
-      if (enabled) sink.write(toLine(record));
-    },
+  const base = chosenFields(options.fields ?? [], usualAccessFields);
+  /** By their fields; more of them are not remembered. */
+  const logs = new Map<string, AccessLog>();
+
+  const logWith = (fields: readonly AccessFieldName[]): AccessLog => {
+    const key = fields.join();
+    let log = logs.get(key);
+    if (log === undefined) {
+      log = create(fields);
+      if (logs.size < maxLogs) logs.set(key, log);
+    }
+    return log;
   };
+
+  const create = (fields: readonly AccessFieldName[]): AccessLog => {
+    const toLine = accessLineWriter({ format, pathMode, target: accessLogTarget, fields });
+    return {
+      enabled,
+      shows: detailOf(format, fields),
+      write(record) {
+        if (enabled) sink.write(toLine(record));
+      },
+      withFields: (choice) => (isFixed(format) ? logWith(base) : logWith(chosenFields(choice, base))),
+    };
+  };
+
+  return logWith(base);
+}
+
+/** A log that writes nothing. */
+export const noAccessLog: AccessLog = {
+  enabled: false,
+  shows: "usual",
+  write: () => {},
+  withFields: () => noAccessLog,
+};
+
+const isFixed = (format: AccessLogFormat): boolean => format === "common" || format === "combined";
+
+const usual: ReadonlySet<string> = new Set([...usualAccessFields, "retries"]);
+const timed: ReadonlySet<string> = new Set(["upstream_connect_ms", "upstream_first_byte_ms", "upstream_ms"]);
+
+function detailOf(format: AccessLogFormat, fields: readonly string[]): AccessLogDetail {
+  if (isFixed(format)) return "details";
+  if (fields.some((name) => timed.has(name))) return "times";
+  return fields.every((name) => usual.has(name)) ? "usual" : "details";
 }

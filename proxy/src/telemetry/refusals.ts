@@ -4,11 +4,12 @@ import {
   reasonOfError,
 } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { ClientConnection } from "../exchange/client-connection.ts";
+import { detailsOfHead } from "../http/access-record.ts";
 import { addressAsReceived } from "../message/authority.ts";
 import { renderReply } from "../message/local-reply.ts";
 import type { RequestHead } from "../message/message.ts";
-import type { AccessLog } from "./access-log.ts";
 import type { ProxyMetrics } from "./metrics.ts";
+import { type Observer, observerOf } from "./observer.ts";
 
 /** A request that a front answered itself, so that the pipeline never got it. */
 export type Refusal = {
@@ -23,7 +24,7 @@ const unknownAddress = { authority: "", path: "" };
 
 /** Counts and logs refused requests like all others; fields that are unknown are empty. */
 export function createRefusalRecorder(
-  accessLog: AccessLog,
+  usual: Observer,
   metrics: Pick<ProxyMetrics, "requestMetrics" | "refusals">,
 ): (refusal: Refusal) => void {
   return ({ connection, reason, status, head }) => {
@@ -32,6 +33,7 @@ export function createRefusalRecorder(
     requestMetrics.count(method, status);
     requestMetrics.observe(0);
     const code = countRefusal(metrics, reason, undefined);
+    const { accessLog } = observerOf(undefined, connection.listener, usual);
     if (!accessLog.enabled) return;
     const { authority, path } = head === undefined ? unknownAddress : addressAsReceived(head);
     const { body } = renderReply({ status }, { head: method === "HEAD", grpc: false });
@@ -50,6 +52,10 @@ export function createRefusalRecorder(
       attempts: 0,
       error: reason,
       reason: code,
+      details:
+        accessLog.shows === "usual"
+          ? undefined
+          : detailsOfHead(connection, head?.version, head?.headers ?? []),
     });
   };
 }

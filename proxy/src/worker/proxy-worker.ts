@@ -31,6 +31,8 @@ const accessLog = createAccessLog({
   ...logging,
   enabled: settings.accessLog,
   pathMode: settings.accessLogPathMode,
+  format: settings.accessLogFormat ?? settings.logFormat,
+  fields: settings.accessLogFields,
 });
 const proxy = startProxy({
   settings,

@@ -18,6 +18,7 @@ import type {
   ResponseHead,
 } from "../../src/message/message.ts";
 import type { AccessRecord } from "../../src/telemetry/access-line.ts";
+import { recordingLog } from "../telemetry/recording-log.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type {
@@ -207,16 +208,11 @@ export function createBench(
     pickBackend: () => backend,
   };
   const mirrorUpstream = new FakeUpstream();
-  const accessLog = {
-    enabled: true,
-    write: (record: AccessRecord) => void records.push(record),
-    flush: () => {},
-    close: () => Promise.resolve(),
-  };
+  const observer = { accessLog: recordingLog(records) };
   const log = fakeLog();
   const mirrors = new Mirrors({
     client: mirrorUpstream,
-    accessLog,
+    observer,
     metrics,
     log,
     random: () => options.random ?? 0,
@@ -236,7 +232,7 @@ export function createBench(
       new: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
     },
-    accessLog,
+    observer,
   });
   const connection: ClientConnection = {
     remoteAddress: "192.0.2.7",

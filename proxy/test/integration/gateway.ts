@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { clientCertKey, endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
@@ -15,6 +16,7 @@ import type { SharedMemory } from "../../src/shared/shared-memory.ts";
 import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
 import type { AccessRecord } from "../../src/telemetry/access-line.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
+import { recordingLog } from "../telemetry/recording-log.ts";
 
 /** What a test wants to be served: hosts to backends on loopback. */
 export type Plan = {
@@ -31,6 +33,8 @@ export type Plan = {
   readonly route?: Partial<Route>;
   /** Routes that come before it. */
   readonly before?: readonly Route[];
+  /** What the listener of port 80 says besides. */
+  readonly listener?: Partial<Listener>;
   /** Resources that features name. */
   readonly resources?: readonly Resource[];
   /** False suppresses access-log lines of the route. */
@@ -112,7 +116,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     }),
     encodeResource<"listener">(listenerKey("ingress"), {
       listeners: [
-        { port: 80, publicPort: plan.publicPorts?.http ?? 80, protocol: "http" },
+        { port: 80, publicPort: plan.publicPorts?.http ?? 80, protocol: "http", ...plan.listener },
         ...(certificates === undefined
           ? []
           : [{ port: 443, publicPort: plan.publicPorts?.https ?? 443, protocol: "https" as const }]),
@@ -134,7 +138,7 @@ export async function startGateway(
   plan: Plan,
   flags: readonly string[] = [],
   memory?: SharedMemory,
-  options: Pick<ProxyOptions, "responseMemoryBytes"> = {},
+  options: Partial<Pick<ProxyOptions, "responseMemoryBytes" | "accessLog">> = {},
 ): Promise<Gateway> {
   const free = flags.some((flag) => flag.startsWith("--port-map")) ? [] : ["--port-map=80=0,443=0"];
   const argv = [
@@ -156,10 +160,7 @@ export async function startGateway(
     metrics,
     log: silentLogger,
     ...(memory !== undefined && { workerPlace: { worker: 0, workers: 1, memory } }),
-    accessLog: {
-      enabled: true,
-      write: (record) => void records.push(record),
-    },
+    accessLog: options.accessLog ?? recordingLog(records),
   });
   let snapshot: Snapshot | undefined;
   let served = plan;

@@ -10,6 +10,7 @@ import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { startProxy, type WorkerPlace, type Proxy } from "../../src/proxy.ts";
+import { noAccessLog } from "../../src/telemetry/access-log.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 
 /** The routes of a test, on the listener ports 9000 (TCP), 9443 (TLS, and HTTPS with `https`) and 5300 (UDP). */
@@ -113,7 +114,7 @@ export async function startL4(
     metrics,
     log: silentLogger,
     ...(workerPlace && { workerPlace }),
-    accessLog: { enabled: false, write: () => {} },
+    accessLog: noAccessLog,
   });
   let snapshot: Snapshot | undefined;
   const update = async (next: L4Plan): Promise<void> => {

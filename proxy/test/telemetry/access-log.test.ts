@@ -80,7 +80,7 @@ describe("access log", () => {
     });
     const page = readFileSync(new URL("../../../docs/reference/access-log.md", import.meta.url), "utf8");
     const table = page.slice(page.indexOf("## Access log"), page.indexOf("## Route identifiers"));
-    const documented = Array.from(table.matchAll(/^\| `(\w+)`/gm), ([, name]) => name);
+    const documented = Array.from(table.matchAll(/^\| `(\w+)` \| \w+ \| yes/gm), ([, name]) => name);
     expect(
       Object.keys(parseOne({ error: "upstream reset", reason: "upstream-reset" })).slice(4),
     ).to.deep.equal(documented);

@@ -20,6 +20,8 @@ export type ClientTrafficPolicySpec = {
   readonly maxConnections?: number;
   /** Whether connections begin with a PROXY protocol header, which contains the client's own address. */
   readonly proxyProtocol?: ClientTrafficPolicyProxyProtocol;
+  /** How requests to the listeners are logged, except for those that Ingresses on the same port serve. */
+  readonly accessLog?: ClientTrafficPolicyAccessLog;
 };
 
 export type ClientTrafficPolicyTargetRef = {
@@ -38,6 +40,13 @@ export type ClientTrafficPolicyProxyProtocol = {
   readonly enabled?: boolean;
   /** Addresses and CIDRs of the peers whose header is trusted. */
   readonly trustedSources?: readonly string[];
+};
+
+export type ClientTrafficPolicyAccessLog = {
+  /** False writes no access-log lines. */
+  readonly enabled?: boolean;
+  /** Fields of access-log lines: a list of all of them (host, status), or changes to those of --access-log-fields (+request_id, -mirror). */
+  readonly fields?: readonly string[];
 };
 
 export type ClientTrafficPolicyStatus = {

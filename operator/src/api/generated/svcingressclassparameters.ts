@@ -24,4 +24,6 @@ export type SvcIngressClassParametersSpec = {
   readonly forbid?: readonly ("backend-protocol-without-verification" | "auth-plain-hashes")[];
   /** False excludes requests to Ingresses of the class from the access log. */
   readonly accessLog?: boolean;
+  /** Fields of the access-log lines of requests to Ingresses of the class: a list of all of them (host, status), or changes to those of --access-log-fields (+request_id, -mirror). */
+  readonly accessLogFields?: readonly string[];
 };

@@ -1,7 +1,8 @@
 /** Findings about objects that annotations, filters and policies refer to. */
+import type { Problem } from "@svc-gateway/common/values/result.ts";
 import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
-import { errorAmongManifests, finding, type Place } from "./define-finding.ts";
+import { describeProblem, errorAmongManifests, finding, type Place } from "./define-finding.ts";
 
 export const referenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
   finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);
@@ -56,6 +57,10 @@ const describeRanges = (named: string, refused: readonly string[]): string =>
 
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(place, describeRanges(named, refused));
+
+/** A finding about how requests are logged or traced. */
+export const invalidObservation = (place: Place, problem: Problem, consequence: string): Diagnostic =>
+  finding("warning", "InvalidField")(place, `${describeProblem(problem)}; ${consequence}`);
 
 /** A finding about denied ranges: clients from there are let in. */
 export const denialsLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>

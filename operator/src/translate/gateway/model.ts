@@ -5,7 +5,7 @@ import type { Diagnostic } from "../finding.ts";
 import type { PolicyAttachment } from "../policy-ancestors.ts";
 import type { PlannedGateway } from "./listeners/gateways.ts";
 
-export type PortPolicy = Pick<Listener, "proxyProtocol" | "maxConnections">;
+export type PortPolicy = Pick<Listener, "proxyProtocol" | "maxConnections" | "observation">;
 
 /** By the port that clients use. */
 export type PortPolicies = ReadonlyMap<number, PortPolicy>;

@@ -78,6 +78,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     const features = featuresOn(assumed);
     const route: Route = {
       ...(!info.accessLog && { accessLog: false }),
+      ...(info.observation && { observation: info.observation }),
       backends: changeBackends(collected.outputs, backends.resolve(path.backend), path),
       ...(rules && { clients: rules }),
       ...(path.isDefaultBackend && { fallback: true }),

@@ -1,5 +1,6 @@
 /** Which IngressClasses are ours, what defaults they bring, and so which Ingresses are ours. See docs/routing.md. */
 import { isDeepStrictEqual } from "node:util";
+import type { Observation } from "@svc-gateway/common/ir/observation.ts";
 import { didYouMean } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
@@ -24,6 +25,7 @@ import {
 } from "../ingress-nginx/class.ts";
 import { readNginxConfig } from "../ingress-nginx/config-reader.ts";
 import type { NginxConfig } from "../ingress-nginx/config.ts";
+import { readObservation } from "../observation.ts";
 import type { IngressNginxSettings, TranslateSettings } from "../settings.ts";
 
 const legacyClassAnnotation = "kubernetes.io/ingress.class";
@@ -37,6 +39,8 @@ export type ClassInfo = {
   readonly defaults: ClassDefaults | undefined;
   /** False suppresses access-log lines for the Ingresses of the class. */
   readonly accessLog: boolean;
+  /** How requests to the Ingresses of the class are logged; undefined: as the flags of the proxy say. */
+  readonly observation?: Observation | undefined;
   /** Its defaults cannot be read, so all of it is closed: they may be what protects it. */
   readonly isClosed?: true;
   /** How its Ingresses are read as ingress-nginx reads them; undefined: they are not. */
@@ -238,8 +242,15 @@ function readClass(
   if (!isReadable(parameters)) {
     return close(`The defaults in ${parametersKind} ${namespace}/${name} cannot be read`);
   }
-  const { defaults, diagnostics, unknown } = readClassDefaults(parameters);
-  const info = { defaults, accessLog: parameters.spec.accessLog !== false, diagnostics };
+  const { defaults, unknown, ...read } = readClassDefaults(parameters);
+  const observed = observationOf(parameters);
+  const diagnostics = [...read.diagnostics, ...observed.diagnostics];
+  const info = {
+    defaults,
+    accessLog: parameters.spec.accessLog !== false,
+    ...(observed.observation && { observation: observed.observation }),
+    diagnostics,
+  };
   if (!isNginx && parameters.spec.annotations !== "ingress-nginx") return info;
   const ofNginx = readNginxDefaults(parameters, ingressNginx);
   const ofClass = parameters.spec.nginxConfig && readNginxConfig(settings, parameters, { lookup });
@@ -262,6 +273,15 @@ function readClass(
     ],
   };
 }
+
+/** The same value for all Ingresses of the class. */
+const observationOf = memo((parameters: ObjectOf<"SvcIngressClassParameters">) =>
+  readObservation(
+    refOf(parameters),
+    { fields: "spec.accessLogFields" },
+    { fields: parameters.spec.accessLogFields },
+  ),
+);
 
 /** Whether the defaults are text by keys: an API server may have kept an object from before its schema. */
 function isReadable(parameters: ObjectOf<"SvcIngressClassParameters">): boolean {

@@ -85,6 +85,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
         : annotations.features;
     return {
       ...(!context.info.accessLog && { accessLog: false }),
+      ...(context.info.observation && { observation: context.info.observation }),
       backends: parts.backends,
       ...(rules && { clients: rules }),
       ...(parts.fallback && { fallback: true }),

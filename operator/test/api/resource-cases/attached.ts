@@ -23,6 +23,19 @@ const switchedOff = [...taken(true), ...equalTo(false, undefined, null), ...refu
 const size = "ingress.svc-labs.dev/max-body-size";
 
 /** Those that are attached to a Service, a Gateway or a class. */
+/** Fields of access-log lines. */
+const logFields = [
+  ...taken(["host", "status"], ["-mirror"], ["+user_agent", "-host"]),
+  ...equalTo(undefined, [], null),
+  ...ignoredFor(undefined, ["nonsense"], ["host", "+status"], [""], ["+"], ["+request_id", "cookie"]),
+  ...refused(
+    "host",
+    [1],
+    ["x".repeat(65)],
+    Array.from({ length: 65 }, () => "host"),
+  ),
+];
+
 export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
   SvcBackendPolicy: {
     full: {
@@ -142,8 +155,12 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
       targetRefs: [{ name: "edge" }],
       maxConnections: 100,
       proxyProtocol: { enabled: true, trustedSources: [range] },
+      accessLog: { enabled: false, fields: ["+request_id"] },
     },
     fields: {
+      accessLog: [...refused(true, [], "on"), ...optional],
+      "accessLog.enabled": [...equalTo(undefined, true, null), ...taken(false), ...refused("no", 0, {})],
+      "accessLog.fields": logFields,
       maxConnections: [
         ...taken(1, 2_147_483_647),
         ...refused(0, -1, 1.5, "100", 2_147_483_648, true, []),
@@ -171,8 +188,10 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
       annotations: "ingress-nginx",
       nginxConfig: { "proxy-read-timeout": "7" },
       accessLog: false,
+      accessLogFields: ["+request_id"],
     },
     fields: {
+      accessLogFields: logFields,
       defaultAnnotations: [
         ...taken({ [size]: "2k" }),
         ...equalTo(undefined, {}, null, { [size]: null }),

@@ -7,6 +7,7 @@ import { attempt } from "../../attempt.ts";
 import { withoutStandIns } from "../../closures.ts";
 import { rangesLeftOut } from "../../diagnostics/references.ts";
 import type { Diagnostic } from "../../finding.ts";
+import { readObservation } from "../../observation.ts";
 import { memo } from "../../incremental/memo.ts";
 import {
   createAttachmentKeeper,
@@ -56,18 +57,29 @@ const settingsOf = memo((policy: Policy): Settings =>
   }),
 );
 
+const observationFields = { fields: "spec.accessLog.fields" };
+
 function readSettings(policy: Policy): Settings {
   const { enabled = false, trustedSources = [] } = policy.spec.proxyProtocol ?? {};
   const { maxConnections } = policy.spec;
   const { cidrs, refused } = readCidrs(trustedSources);
-  const place = { object: refOf(policy), field: "spec.proxyProtocol.trustedSources" };
+  const object = refOf(policy);
+  const place = { object, field: "spec.proxyProtocol.trustedSources" };
+  const observed = readObservation(object, observationFields, {
+    accessLog: policy.spec.accessLog?.enabled,
+    fields: policy.spec.accessLog?.fields,
+  });
   return {
     ofPort: {
       proxyProtocol: { accepted: enabled, trustedPeers: enabled ? cidrs.map(formatCidr) : [] },
       ...(maxConnections !== undefined && { maxConnections }),
+      ...(observed.observation && { observation: observed.observation }),
     },
     rejectsEveryPeer: enabled && refused.length > 0 && cidrs.length === 0,
-    diagnostics: refused.length === 0 ? [] : [rangesLeftOut(place, "The list of trusted peers", refused)],
+    diagnostics: [
+      ...(refused.length === 0 ? [] : [rangesLeftOut(place, "The list of trusted peers", refused)]),
+      ...observed.diagnostics,
+    ],
   };
 }
 

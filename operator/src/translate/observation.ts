@@ -1,0 +1,39 @@
+import type { Observation } from "@svc-gateway/common/ir/observation.ts";
+import { readFieldChoice } from "@svc-gateway/common/telemetry/access-log/field-choice.ts";
+import type { ObjectRef } from "../api/object.ts";
+import { invalidObservation } from "./diagnostics/references.ts";
+import type { Diagnostic } from "./finding.ts";
+
+/** What a resource says about the logs of requests; absent: nothing. */
+type Wishes = {
+  readonly accessLog?: boolean | undefined;
+  readonly fields?: readonly string[] | undefined;
+};
+
+/** The names of the fields of the resource that hold the wishes. */
+type WishFields = { readonly fields: string };
+
+/** What a resource says about the logs of requests, without what is invalid; undefined: nothing. */
+export function readObservation(
+  object: ObjectRef,
+  names: WishFields,
+  { accessLog, fields = [] }: Wishes,
+): { readonly observation: Observation | undefined; readonly diagnostics: readonly Diagnostic[] } {
+  const choice = readFieldChoice(fields);
+  const observation: Observation = {
+    ...(accessLog === false && { accessLog }),
+    ...(choice.ok && choice.value.length > 0 && { fields: choice.value }),
+  };
+  return {
+    observation: Object.keys(observation).length === 0 ? undefined : observation,
+    diagnostics: choice.ok
+      ? []
+      : [
+          invalidObservation(
+            { object, field: names.fields },
+            choice.error,
+            "lines have the fields of --access-log-fields",
+          ),
+        ],
+  };
+}

@@ -1,0 +1,55 @@
+import type { ClientConnection } from "../exchange/client-connection.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { firstField } from "../message/fields.ts";
+import type { HttpVersion, ReadonlyHeaderList } from "../message/message.ts";
+import type { AccessDetails, AccessRecord } from "../telemetry/access-line.ts";
+import type { AccessLog } from "../telemetry/access-log.ts";
+
+/** The record of a request at its end, with what this log shows besides the usual fields. */
+export function accessRecordOf(exchange: Exchange, log: AccessLog, durationMs: number): AccessRecord {
+  const { route } = exchange;
+  return {
+    host: exchange.authority,
+    method: exchange.method,
+    path: exchange.matchedPath,
+    pattern: route?.pattern ?? "/",
+    status: exchange.status,
+    routeId: route?.id ?? "",
+    upstream: exchange.upstreamService,
+    upstreamAddr: exchange.upstreamAddress,
+    durationMs,
+    bytesSent: exchange.client.bytesSent + exchange.tunnelBytesSent,
+    clientIp: exchange.clientIp,
+    attempts: exchange.attempts,
+    details: log.shows === "usual" ? undefined : detailsOf(exchange),
+  };
+}
+
+function detailsOf(exchange: Exchange): AccessDetails {
+  const { connection, received, version } = exchange;
+  const last = exchange.notes?.last;
+  return {
+    ...detailsOfHead(connection, version, received),
+    requestId: exchange.knownRequestId,
+    bytesReceived: exchange.bytesReceived,
+    connectMs: last?.connectMs,
+    firstByteMs: last?.firstByteMs,
+    attemptMs: last?.durationMs,
+  };
+}
+
+/** The same of a request that was refused before there was an exchange. */
+export const detailsOfHead = (
+  { listener, tls }: ClientConnection,
+  version: HttpVersion | undefined,
+  received: ReadonlyHeaderList,
+): AccessDetails => ({
+  requestId: "",
+  listener: listener.port,
+  protocol: version === undefined ? "" : `HTTP/${version}`,
+  userAgent: firstField(received, "user-agent") ?? "",
+  referer: firstField(received, "referer") ?? "",
+  bytesReceived: 0,
+  tlsVersion: tls?.version ?? "",
+  tlsServerName: tls?.serverName ?? "",
+});

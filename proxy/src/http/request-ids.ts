@@ -1,0 +1,46 @@
+import { compileCidrs, type Cidr } from "@svc-gateway/common/values/cidr.ts";
+import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { dropFieldsThat, firstField, plainName, putFields } from "../message/fields.ts";
+import type { HeaderList } from "../message/message.ts";
+import { memoByName } from "../message/name-memo.ts";
+
+/** An id goes into headers and logs on the whole way: visible ASCII, and no more than anyone needs. */
+const acceptable = /^[!-~]{1,128}$/;
+
+/**
+ * Gives each request an id: that of a trusted peer, or a new one (docs/features/access-log.md, "Request ids"). Backends and
+ * clients get it in the same header.
+ */
+export class RequestIds {
+  private readonly name: string;
+  private readonly lowerName: string;
+  private readonly isOwn: (name: string) => boolean;
+  private readonly isTrusted: (address: string) => boolean;
+
+  constructor(name: string, trusted: readonly Cidr[]) {
+    this.name = name;
+    this.lowerName = name.toLowerCase();
+    const plain = plainName(name);
+    this.isOwn = memoByName((one) => plainName(one) === plain);
+    const ranges = compileCidrs(trusted);
+    this.isTrusted = (address) => !ranges.isEmpty && ranges.contains(canonicalIp(address) ?? address);
+  }
+
+  /** Puts the id among the fields that go to the backend, in place of what the client has sent under that name. */
+  receive(exchange: Exchange, headers: HeaderList): void {
+    const { connection, received } = exchange;
+    const sent = firstField(received, this.lowerName);
+    // The proxy asks itself with the id of the request that it asks for.
+    const isTrusted = connection.isQuestion === true || this.isTrusted(connection.remoteAddress);
+    if (isTrusted && sent !== undefined && acceptable.test(sent)) exchange.requestId = sent;
+    dropFieldsThat(headers, this.isOwn);
+    headers.push(this.name, exchange.requestId);
+    exchange.requestIds = this;
+  }
+
+  /** Tells the client the id, whatever the backend has sent under that name. */
+  answer(exchange: Exchange, headers: HeaderList): void {
+    putFields(headers, [this.name, exchange.requestId]);
+  }
+}
