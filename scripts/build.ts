@@ -1,11 +1,11 @@
 /**
  * Bundles the command line into `dist/`: `main.mjs` is the program, `proxy-worker.mjs` and `password-thread.mjs` those of its
- * threads; `svc-gateway.mjs` starts it if Node.js is new enough, `svc-gateway` with the Node that npm installed for this project. A few files start faster than a thousand and
+ * threads, `otlp-exporter.mjs` what it loads to export traces; `svc-gateway.mjs` starts it if Node.js is new enough, `svc-gateway` with the Node that npm installed for this project. A few files start faster than a thousand and
  * are all that an image needs.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { entryModule, launcherScript } from "./entry-programs.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -13,6 +13,15 @@ const output = join(root, "dist");
 
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output);
+/** Keeps a program that is loaded on demand out of the others: they import it from beside them. */
+const onDemand: Plugin = {
+  name: "on-demand",
+  setup(bundle) {
+    bundle.onResolve({ filter: /\/otlp-exporter\.ts$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "./otlp-exporter.mjs", external: true } : undefined,
+    );
+  },
+};
 await build({
   absWorkingDir: root,
   entryPoints: {
@@ -20,7 +29,10 @@ await build({
     // The programs of threads, each found beside the one that starts it.
     "proxy-worker": "proxy/src/worker/proxy-worker.ts",
     "password-thread": "proxy/src/auth/password-thread.ts",
+    // Loaded only where traces are exported.
+    "otlp-exporter": "proxy/src/tracing/export/otlp-exporter.ts",
   },
+  plugins: [onDemand],
   outdir: output,
   outExtension: { ".js": ".mjs" },
   bundle: true,

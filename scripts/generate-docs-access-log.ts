@@ -1,7 +1,7 @@
-import { accessFields } from "../common/src/telemetry/access-log/access-fields.ts";
+import { accessFields } from "../common/src/values/access-fields.ts";
 
 const start =
-  "<!-- fields: written by scripts/generate-docs.ts from common/src/telemetry/access-log; change it there -->";
+  "<!-- fields: written by scripts/generate-docs.ts from common/src/values/access-fields.ts; change it there -->";
 const end = "<!-- end of fields -->";
 
 /** docs/reference/access-log.md with the present fields between its two marks. */

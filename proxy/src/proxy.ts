@@ -38,10 +38,13 @@ import {
 } from "./state/proxy-state.ts";
 import type { AccessLog } from "./telemetry/access-log.ts";
 import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
-import { createObserverOf, type Observer } from "./telemetry/observer.ts";
+import type { Observer } from "./exchange/observer.ts";
+import { createObserverOf } from "./telemetry/observer.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { awake } from "./timing/awake-clock.ts";
+import type { SpanSink } from "./tracing/span-record.ts";
+import { Tracer } from "./tracing/tracer.ts";
 import { createUpstreamClient } from "./upstream/upstream-client.ts";
 import { OwnPortGuard } from "./upstream/own-port-guard.ts";
 import { createResolver } from "./upstream/resolver.ts";
@@ -54,6 +57,8 @@ export type ProxyOptions = {
   readonly settings: DataPlaneSettings & { readonly portMap?: readonly PortMapping[] | undefined };
   readonly metrics: ProxyMetrics;
   readonly accessLog: AccessLog;
+  /** Takes the spans of traced requests; absent: none are traced. */
+  readonly spanSink?: SpanSink | undefined;
   readonly log: Logger;
   /** Logs snapshots and listeners, which all workers have alike; `log` when absent. */
   readonly snapshotLog?: Logger;
@@ -137,7 +142,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     cutClients++;
   });
   const gapSweep = new GapSweep();
-  const observer: Observer = { accessLog };
+  const observer: Observer = { accessLog, tracer: tracerOf(options) };
   const observerOf = createObserverOf(observer);
   const { requestIdHeader } = settings;
   const mirrors = new Mirrors({ client, observer, metrics, log });
@@ -308,6 +313,18 @@ export function startProxy(options: ProxyOptions): Proxy {
       auth.close();
     },
   };
+}
+
+function tracerOf({ settings, spanSink, metrics }: ProxyOptions): Tracer | undefined {
+  if (spanSink === undefined) return undefined;
+  const dropped = metrics.traceSpansDropped.with({ reason: "worker-full" });
+  return new Tracer({
+    ratio: settings.tracingRatio,
+    followsCaller: settings.tracingFollowCaller,
+    trustedPeers: settings.tracingTrustedCidrs,
+    sink: spanSink,
+    onDropped: (spans) => dropped.inc(spans),
+  });
 }
 
 /** The fronts of each codec. */

@@ -239,7 +239,7 @@ const noUpstreams = { retire: () => undefined, close: () => undefined };
 function dependencies(): Omit<PipelineDependencies, "client"> {
   const metrics = createProxyMetrics();
   return {
-    observer: { accessLog: noAccessLog },
+    observer: { accessLog: noAccessLog, tracer: undefined },
     metrics,
     upstreamConnections: {
       new: metrics.upstreamConnections.with({ state: "new" }),

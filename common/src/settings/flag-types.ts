@@ -1,5 +1,5 @@
 import { formatLogDirectives, parseLogDirectives, type LogDirectives } from "../telemetry/log-level.ts";
-import { readFieldChoice, type FieldChoice } from "../telemetry/access-log/field-choice.ts";
+import { readFieldChoice, type FieldChoice } from "../values/access-field-choice.ts";
 import { parseBoolean } from "../values/boolean.ts";
 import { formatByteSize, parseByteSize } from "../values/byte-size.ts";
 import { formatCidr, parseCidr, type Cidr } from "../values/cidr.ts";
@@ -269,6 +269,30 @@ export const accessFieldsType: FlagType<FieldChoice, ""> = {
 /** Fields that frame or route a message, authenticate it, or that the proxy itself sets or reads. */
 const takenFields =
   /^(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy.*|host|content-.*|expect|via|forwarded|x-forwarded-.*|x-real-ip|x-ssl-client-cert|authorization|cookie|set-cookie|www-authenticate|location|date|traceparent|tracestate|sec-.*|http2-settings)$/i;
+
+/** A share, both bounds included. */
+export const ratioType: FlagType<number, ""> = {
+  name: "ratio",
+  unit: "",
+  expected: "a number from 0 to 1, such as 0.05",
+  parse(text) {
+    const trimmed = text.trim();
+    const ratio = /^\d{0,3}(?:\.\d{1,9})?$/.test(trimmed) && trimmed !== "" ? Number(trimmed) : Number.NaN;
+    return ratio >= 0 && ratio <= 1 ? ok(ratio) : mismatch(text);
+  },
+  format: asText,
+};
+
+export const serviceNameType = textType("name", "a name of printable ASCII", (text) =>
+  /^[ -~]{1,255}$/.test(text),
+);
+
+/** The URL of a server, without credentials, query and fragment. */
+export const urlType = textType("url", "a URL such as http://collector:4317, without credentials", (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
+  return url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+});
 
 /** The name of a header that a request may be given, in wire form. */
 export const fieldNameType = textType(

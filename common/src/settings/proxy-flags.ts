@@ -1,11 +1,9 @@
 import { flag, optionalFlag, requiredFlag } from "./flag.ts";
 import {
-  accessFieldsType,
   choiceType,
   cidrsType,
   durationType,
   endpointType,
-  fieldNameType,
   integerType,
   ipAddressType,
   namespaceType,
@@ -95,51 +93,6 @@ export const proxyFlags = [
     roles: proxy,
     defaultValue: "/var/run/secrets/svc/trust-bundle/ca.crt",
     meaning: "File with the certificate authorities that the proxy trusts for discovery.",
-  }),
-  flag({
-    name: "access-log",
-    type: switchType,
-    roles: serving,
-    defaultValue: true,
-    meaning: "Log every request in one line.",
-  }),
-  flag({
-    name: "access-log-path-mode",
-    type: choiceType(["full", "pattern", "none"]),
-    roles: serving,
-    defaultValue: "full",
-    meaning: "The path in access-log lines: as requested, as configured in the matched rule, or left out.",
-  }),
-  optionalFlag({
-    name: "access-log-format",
-    type: choiceType(["json", "console", "common", "combined"]),
-    roles: serving,
-    shownDefault: "that of `--log-format`",
-    meaning:
-      "The form of access-log lines: JSON, readable, or the Common or Combined Log Format of web servers, whose fields are fixed.",
-  }),
-  flag({
-    name: "access-log-fields",
-    type: accessFieldsType,
-    roles: serving,
-    defaultValue: [],
-    shownDefault: "the usual ones",
-    meaning:
-      "Fields of access-log lines: a list of all of them, or changes to the usual ones, as in `+request_id,+user_agent,-mirror` (docs/reference/access-log.md).",
-  }),
-  optionalFlag({
-    name: "request-id-header",
-    type: fieldNameType,
-    roles: serving,
-    meaning:
-      "Give each request an id in this header, such as `X-Request-ID`: for its backend, the client and the access log (docs/features/access-log.md).",
-  }),
-  flag({
-    name: "request-id-trusted-cidrs",
-    type: cidrsType,
-    roles: serving,
-    defaultValue: [],
-    meaning: "Peers whose own id in that header is kept; requests of others get a new one.",
   }),
   optionalFlag({
     name: "proxy-bind-address",

@@ -167,7 +167,8 @@ function readSettings<For extends Role>(
   const settings = { ...values, logFormat } as unknown as SettingsOf<For>;
   const conflict =
     portConflict(settings as unknown as PortSettings) ??
-    requestLogConflict(settings as unknown as Partial<RequestLogSettings>);
+    requestLogConflict(settings as unknown as Partial<RequestLogSettings>) ??
+    tracingConflict(settings as unknown as Partial<TracingSettings>);
   if (conflict !== undefined) return problem(conflict);
   const warnings = unknownVariables(flags, input.env).map((name) => `${name}: unknown variable, ignored`);
   return ok({ settings, warnings });
@@ -221,5 +222,19 @@ function requestLogConflict({
     return `--access-log-fields: the fields of --access-log-format ${format} are fixed, expected json or console`;
   if (peers.length > 0 && requestIdHeader === undefined)
     return "--request-id-trusted-cidrs: requires --request-id-header";
+  return undefined;
+}
+
+type TracingSettings = Pick<ProxySettings, "tracingEndpoint" | "tracingHeadersPath" | "tracingCaBundlePath">;
+
+function tracingConflict({
+  tracingEndpoint: endpoint,
+  tracingHeadersPath,
+  tracingCaBundlePath,
+}: Partial<TracingSettings>): string | undefined {
+  if (endpoint === undefined && (tracingHeadersPath ?? tracingCaBundlePath) !== undefined)
+    return "--tracing-headers-path, --tracing-ca-bundle-path: require --tracing-endpoint";
+  if (tracingCaBundlePath !== undefined && endpoint?.startsWith("http:") === true)
+    return "--tracing-ca-bundle-path: requires a --tracing-endpoint with https";
   return undefined;
 }

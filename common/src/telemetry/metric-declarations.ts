@@ -174,6 +174,11 @@ export const proxyMetrics = {
     "svc_proxy_log_lines_dropped_total",
     "Log lines dropped because the reader of the log was too slow.",
   ),
+  traceSpansDropped: counter(
+    "svc_proxy_trace_spans_dropped_total",
+    "Spans that did not get to the collector: the worker or the queue had no room, or the export failed.",
+    { reason: ["worker-full", "queue-full", "export-failed"] },
+  ),
 } as const;
 
 /** Metrics of the supervisor of a proxy's workers. */
@@ -184,6 +189,7 @@ export const supervisorMetrics = {
     "Worker threads that were replaced: after an error, because their heap was exhausted, because their event loop was blocked, or because they did not answer.",
     { reason: ["error", "memory", "hang", "terminated"] },
   ),
+  traceSpansExported: counter("svc_proxy_trace_spans_exported_total", "Spans that the collector has taken."),
 } as const;
 
 /** Metrics of the controller. */

@@ -77,6 +77,32 @@ describe("settings", () => {
         ["--request-id-trusted-cidrs=10.0.0.0/8"],
         "--request-id-trusted-cidrs: requires --request-id-header",
       ],
+      ...["-0.1", "1.1", "half", ""].map(
+        (ratio) =>
+          [
+            "standalone",
+            [`--tracing-ratio=${ratio}`],
+            `--tracing-ratio: expected a number from 0 to 1, such as 0.05, got "${ratio}"`,
+          ] as const,
+      ),
+      ...["collector:4317", "ftp://c", "http://user:secret@c", "http://c/?token=x"].map(
+        (url) =>
+          [
+            "standalone",
+            [`--tracing-endpoint=${url}`],
+            `--tracing-endpoint: expected a URL such as http://collector:4317, without credentials, got "${url}"`,
+          ] as const,
+      ),
+      [
+        "standalone",
+        ["--tracing-headers-path=/headers"],
+        "--tracing-headers-path, --tracing-ca-bundle-path: require --tracing-endpoint",
+      ],
+      [
+        "standalone",
+        ["--tracing-endpoint=http://c", "--tracing-ca-bundle-path=/ca"],
+        "--tracing-ca-bundle-path: requires a --tracing-endpoint with https",
+      ],
       ...["Authorization", "x_forwarded_for", "Content-Length", "Traceparent", "a b"].map(
         (name) =>
           [

@@ -52,6 +52,7 @@ svc_proxy_udp_sessions_active gauge listener
 svc_proxy_udp_sessions_total counter listener
 svc_proxy_udp_datagrams_dropped_total counter listener reason
 svc_proxy_log_lines_dropped_total counter
+svc_proxy_trace_spans_dropped_total counter reason
 svc_controller_leader gauge
 svc_controller_leader_transitions_total counter
 svc_controller_reconcile_total counter controller result

@@ -1,28 +1,32 @@
 import type { Observation } from "@svc-gateway/common/ir/observation.ts";
-import { readFieldChoice } from "@svc-gateway/common/telemetry/access-log/field-choice.ts";
+import { readFieldChoice } from "@svc-gateway/common/values/access-field-choice.ts";
 import type { ObjectRef } from "../api/object.ts";
 import { invalidObservation } from "./diagnostics/references.ts";
 import type { Diagnostic } from "./finding.ts";
 
-/** What a resource says about the logs of requests; absent: nothing. */
+/** What a resource says about the logs and traces of requests; absent: nothing. */
 type Wishes = {
   readonly accessLog?: boolean | undefined;
   readonly fields?: readonly string[] | undefined;
+  readonly tracing?: { readonly enabled?: boolean; readonly ratio?: number } | undefined;
 };
 
 /** The names of the fields of the resource that hold the wishes. */
 type WishFields = { readonly fields: string };
 
-/** What a resource says about the logs of requests, without what is invalid; undefined: nothing. */
+/** What a resource says about the logs and traces of requests, without what is invalid; undefined: nothing. */
 export function readObservation(
   object: ObjectRef,
   names: WishFields,
-  { accessLog, fields = [] }: Wishes,
+  { accessLog, fields = [], tracing }: Wishes,
 ): { readonly observation: Observation | undefined; readonly diagnostics: readonly Diagnostic[] } {
   const choice = readFieldChoice(fields);
   const observation: Observation = {
     ...(accessLog === false && { accessLog }),
     ...(choice.ok && choice.value.length > 0 && { fields: choice.value }),
+    ...(tracing?.enabled === false
+      ? { tracing: false }
+      : tracing?.ratio !== undefined && { tracing: { ratio: tracing.ratio } }),
   };
   return {
     observation: Object.keys(observation).length === 0 ? undefined : observation,

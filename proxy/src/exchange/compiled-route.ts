@@ -2,10 +2,10 @@ import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { TemplateRequest } from "../routing/request-template.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
-import type { Observer } from "../telemetry/observer.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { PickRequest, RequestBalancing, Upstream } from "../upstream/upstream.ts";
 import type { Filter } from "./filter.ts";
+import type { Observer } from "./observer.ts";
 import type { RouteQuery } from "./route-query.ts";
 
 /**

@@ -1,7 +1,6 @@
 import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { HeldBody } from "../http/held-body.ts";
-import type { RequestIds } from "../http/request-ids.ts";
 import type { UpstreamGaps } from "../http/upstream-gaps.ts";
 import type { UpstreamNotes } from "../http/upstream-notes.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
@@ -22,6 +21,7 @@ import type { ClientConnection } from "./client-connection.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import type { ErrorPagePlan, Filter, RetryPlan, MirrorPlan } from "./filter.ts";
 import type { PublicPort } from "./listener-view.ts";
+import type { ExchangeTrace, RequestIdAnswer } from "./observer.ts";
 
 /** The parts of the client's URL that differ from those of the connection; absent: they do not. */
 export type ForwardedUrl = {
@@ -154,10 +154,12 @@ export class Exchange {
   tunnelBytesSent = 0;
   /** Bytes of the body that were read, or that the client sent over an upgraded connection. */
   bytesReceived = 0;
-  /** The times of attempts, where the log shows them. */
+  /** The attempts, where the log or the trace shows them. */
   notes: UpstreamNotes | undefined = undefined;
+  /** The trace of the request, where there are traces. */
+  trace: ExchangeTrace | undefined = undefined;
   /** Where every request has an id that its client gets as well. */
-  requestIds: RequestIds | undefined = undefined;
+  requestIds: RequestIdAnswer | undefined = undefined;
   upstreamService = "";
   upstreamAddress = "";
   /** How its last attempt came to a connection; undefined when none did. */

@@ -1,5 +1,5 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
-import type { Observer } from "../telemetry/observer.ts";
+import type { Observer } from "./observer.ts";
 import type { PortTable } from "./port-table.ts";
 
 /** A port, and the same as text. */

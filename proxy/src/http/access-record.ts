@@ -2,7 +2,7 @@ import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { firstField } from "../message/fields.ts";
 import type { HttpVersion, ReadonlyHeaderList } from "../message/message.ts";
-import type { AccessDetails, AccessRecord } from "../telemetry/access-line.ts";
+import type { AccessDetails, AccessRecord } from "../telemetry/access-record.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 
 /** The record of a request at its end, with what this log shows besides the usual fields. */
@@ -31,6 +31,7 @@ function detailsOf(exchange: Exchange): AccessDetails {
   return {
     ...detailsOfHead(connection, version, received),
     requestId: exchange.knownRequestId,
+    traceId: exchange.trace?.traceId ?? "",
     bytesReceived: exchange.bytesReceived,
     connectMs: last?.connectMs,
     firstByteMs: last?.firstByteMs,
@@ -45,6 +46,7 @@ export const detailsOfHead = (
   received: ReadonlyHeaderList,
 ): AccessDetails => ({
   requestId: "",
+  traceId: "",
   listener: listener.port,
   protocol: version === undefined ? "" : `HTTP/${version}`,
   userAgent: firstField(received, "user-agent") ?? "",

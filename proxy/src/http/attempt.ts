@@ -13,9 +13,10 @@ import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-error
 import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
+import { unreadBody } from "./refusals.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import { UpstreamGaps } from "./upstream-gaps.ts";
-import type { AttemptNote } from "./upstream-notes.ts";
+import type { AttemptNote, UpstreamNotes } from "./upstream-notes.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
@@ -34,7 +35,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private timer: UpstreamTimer | undefined = undefined;
   /** Set on routes that limit the gaps between reads and writes. */
   private gaps: UpstreamGaps | undefined = undefined;
-  /** Set where the log shows the times of attempts. */
+  /** Set where the log or the trace shows attempts. */
   private note: AttemptNote | undefined = undefined;
   private hasTimedOut = false;
   /** True once another attempt has taken over: events of this one are ignored. */
@@ -52,7 +53,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     exchange.attempts++;
     exchange.upstreamAddress = selection.endpoint.address;
     this.selection = selection;
-    this.note = exchange.notes?.begin();
+    if (exchange.notes !== undefined) this.beginNote(exchange.notes, upstream, selection);
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
     client.onDrain = () => this.resume();
     exchange.work = this;
@@ -68,6 +69,13 @@ export class Attempt implements UpstreamHandler, Cancellable {
       this,
     );
     if (exchange.finished) this.stream.abort();
+  }
+
+  /** The backend belongs to the span of this attempt, where the request is sampled. */
+  private beginNote(notes: UpstreamNotes, { protocol }: Upstream, { endpoint }: Selection): void {
+    const { trace, headers } = this.exchange;
+    const spanId = trace?.isSampled === true ? trace.injectAttempt(headers) : "";
+    this.note = notes.begin(endpoint, protocol, spanId);
   }
 
   private startTiming(limits: UpstreamTimeouts): void {
@@ -95,6 +103,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   private expired(error: RefusalError): void {
+    this.note?.failed("timeout", error);
     this.countTimeout();
     if (this.owner.retries?.afterTimeout() === true) this.discard();
     else this.exchange.owner?.expire(error);
@@ -102,7 +111,10 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   cancel(timedOut?: boolean): void {
     const isSent = this.owner.body?.ended !== false;
-    if (timedOut === true && isSent) this.countTimeout();
+    if (timedOut === true) {
+      this.note?.failed("timeout", "request timeout");
+      if (isSent) this.countTimeout();
+    }
     // Another attempt may follow for an error page, so late events of this one must not count.
     this.discarded = true;
     this.stopTiming();
@@ -126,7 +138,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   onConnection(reused: boolean): void {
     if (!this.discarded) this.exchange.upstreamConnection = reused ? "reused" : "new";
-    this.note?.connected();
+    this.note?.connected(reused);
     const hasBody = this.owner.body !== null;
     this.timer?.connected(hasBody);
     this.gaps?.connected(hasBody);
@@ -159,7 +171,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     this.timer?.responseBegan();
-    this.note?.answered();
+    this.note?.answered(head.status);
     this.gaps?.received(true);
     if (head.status >= 500) this.countError("5xx");
     this.progress();
@@ -294,7 +306,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
     this.timer?.stop();
-    this.note?.answered();
+    this.note?.answered(101);
     const { exchange } = this;
     const isOver = exchange.finished || this.discarded;
     const answer = { status: 101, headers, length: undefined, bodyless: true };
@@ -329,6 +341,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   onError(error: UpstreamError): void {
+    this.note?.failed(error.kind, error.text);
     this.stopTiming();
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
@@ -343,7 +356,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const cause = { error: error.text, reason: reasonOfUpstream(error) };
     switch (error.kind) {
       case "request-body":
-        return this.bodyReply();
+        return unreadBody(this.owner.body?.abortReason);
       case "timeout":
         this.countError("timeout");
         return { status: 504, ...cause };
@@ -362,18 +375,6 @@ export class Attempt implements UpstreamHandler, Cancellable {
       case "invalid":
         this.countError("other");
         return { status: 502, ...cause };
-    }
-  }
-
-  /** The reply when the request itself could not be read to its end. */
-  private bodyReply(): LocalReply {
-    switch (this.owner.body?.abortReason) {
-      case "timeout":
-        return { status: 408, error: "request body timeout", reason: "body-timeout", close: true };
-      case "too-large":
-        return { status: 413, error: "request body too large", reason: "body-too-large", close: true };
-      default:
-        return { status: 400, error: "malformed request body", reason: "malformed-body", close: true };
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
-import type { Observer } from "../telemetry/observer.ts";
+import type { Observer } from "../exchange/observer.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import type { GapSweep } from "./gap-sweep.ts";

@@ -7,7 +7,7 @@ import { hostOf } from "../message/authority.ts";
 import { keptFields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
-import { type Observer, observerOf } from "../telemetry/observer.ts";
+import { type Observer, observerOf } from "../exchange/observer.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
@@ -48,14 +48,14 @@ export class MirrorRequest implements UpstreamHandler {
   private body: MirrorBody | null = null;
   private stream: Pick<UpstreamStream, "abort"> | undefined = undefined;
   private timer: AwakeTimer | undefined = undefined;
-  private readonly note: AttemptNote | undefined;
+  /** Set where the log shows the times of attempts. */
+  private note: AttemptNote | undefined = undefined;
   private done = false;
 
   constructor(mirrors: MirrorOwner, exchange: Exchange, plan: MirrorPlan) {
     this.mirrors = mirrors;
     this.exchange = exchange;
     this.plan = plan;
-    this.note = exchange.notes && new AttemptNote();
   }
 
   /** Sends the copy; false when there is neither a host of the gateway nor an endpoint to send it to. */
@@ -89,6 +89,9 @@ export class MirrorRequest implements UpstreamHandler {
     if (upstream === undefined || selection === undefined) return false;
     this.selection = selection;
     this.address = selection.endpoint.address;
+    if (exchange.notes !== undefined) {
+      this.note = new AttemptNote(selection.endpoint, upstream.protocol, "");
+    }
     if (original !== null && url?.withoutBody !== true) {
       this.body = new MirrorBody(mirrors.memory);
       original.tap(this.body);
@@ -116,15 +119,15 @@ export class MirrorRequest implements UpstreamHandler {
     this.end("mirror timeout", "mirror-timeout");
   }
 
-  onConnection(): void {
-    this.note?.connected();
+  onConnection(reused: boolean): void {
+    this.note?.connected(reused);
   }
 
   onInformational(): void {}
 
   onHead(head: ResponseHead): void {
     this.status = head.status;
-    this.note?.answered();
+    this.note?.answered(head.status);
   }
 
   onData(): boolean {

@@ -11,7 +11,6 @@ import type { RequestBody, RequestHead, ResponseHead } from "../message/message.
 import { relayedTrailers } from "../message/trailers.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
 import { isOverspent } from "../routing/regex-budget.ts";
-import { observerOf } from "../telemetry/observer.ts";
 import { awake } from "../timing/awake-clock.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -21,6 +20,7 @@ import { addClientCertificate, isUnproven, refusalByRequest } from "./client-cer
 import type { PipelineDependencies } from "./dependencies.ts";
 import { describeFailure, ErrorPage } from "./error-page.ts";
 import type { RequestHandler } from "./front.ts";
+import { observe } from "./observe.ts";
 import { OutgoingBody } from "./outgoing-body.ts";
 import { recordRequest } from "./record-request.ts";
 import { malformed, methodNotAllowed, misdirected, noRoute, tooLongToMatch } from "./refusals.ts";
@@ -32,7 +32,6 @@ import {
 } from "./request-fields.ts";
 import { applyResponseFilters } from "./response-filters.ts";
 import { Retries } from "./retries.ts";
-import { UpstreamNotes } from "./upstream-notes.ts";
 
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
 const maxOwnVias = 10;
@@ -99,6 +98,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const route = this.findRoute(exchange);
     if (route === undefined) return;
     this.prepare(fields, head);
+    observe(exchange, route, this.deps.observer);
     this.filter(route.filters, 0);
   }
 
@@ -135,11 +135,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     exchange.route = route;
     exchange.routeMetrics = route?.metricsOf(listener.portLabel);
-    if (route !== undefined) {
-      exchange.publicPort = listener.publicPorts[route.group];
-      const { accessLog } = observerOf(route, listener, this.deps.observer);
-      if (accessLog.shows === "times") exchange.notes = new UpstreamNotes();
-    }
+    if (route !== undefined) exchange.publicPort = listener.publicPorts[route.group];
     return route;
   }
 
@@ -155,7 +151,9 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { exchange } = this;
     const { host, path, query, method, received, headers } = exchange;
     const route = this.findRoute({ host, path, query, method, headers: fieldsToMatch(received, headers) });
-    if (route !== undefined) this.filter(route.filters, 0);
+    if (route === undefined) return;
+    observe(exchange, route, this.deps.observer);
+    this.filter(route.filters, 0);
   }
 
   /** Prepares the request for filters and upstreams: end-to-end fields, Expect, upgrade, forwarding fields. */

@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchange/exchange.ts";
-import { observerOf } from "../telemetry/observer.ts";
+import { observerOf } from "../exchange/observer.ts";
 import { countRefusal } from "../telemetry/refusals.ts";
 import { accessRecordOf } from "./access-record.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
@@ -15,7 +15,13 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
   if (exchange.upstreamConnection !== undefined) deps.upstreamConnections[exchange.upstreamConnection].inc();
   const { error } = exchange;
   const reason = error === "" ? undefined : countRefusal(deps.metrics, error, exchange.reason);
-  const { accessLog } = observerOf(route, connection.listener, deps.observer);
+  const { accessLog, tracer } = observerOf(route, connection.listener, deps.observer);
+  if (tracer !== undefined) {
+    if (reason !== undefined) exchange.reason = reason;
+    // A request that was answered before it had a route has told no backend anything.
+    exchange.trace ??= tracer.begin(exchange);
+    exchange.trace.end(exchange);
+  }
   if (!accessLog.enabled || route?.accessLog === false) return;
   const record = accessRecordOf(exchange, accessLog, Math.round(durationMs));
   accessLog.write(reason === undefined ? record : { ...record, error, reason });

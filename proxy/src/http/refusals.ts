@@ -1,4 +1,5 @@
 import type { LocalReply } from "../message/local-reply.ts";
+import type { BodyAbortReason } from "../message/message.ts";
 
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
@@ -25,3 +26,15 @@ export const misdirected = {
   listener: { status: 421, error: "host belongs to another listener than the connection" },
   client: { status: 421, error: "connection lacks the client certificate that the host requires" },
 } as const satisfies Readonly<Record<string, LocalReply>>;
+
+/** The reply when the request itself could not be read to its end. */
+export function unreadBody(reason: BodyAbortReason | undefined): LocalReply {
+  switch (reason) {
+    case "timeout":
+      return { status: 408, error: "request body timeout", reason: "body-timeout", close: true };
+    case "too-large":
+      return { status: 413, error: "request body too large", reason: "body-too-large", close: true };
+    default:
+      return { status: 400, error: "malformed request body", reason: "malformed-body", close: true };
+  }
+}

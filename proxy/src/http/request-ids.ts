@@ -1,6 +1,7 @@
 import { compileCidrs, type Cidr } from "@svc-gateway/common/values/cidr.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { RequestIdAnswer } from "../exchange/observer.ts";
 import { dropFieldsThat, firstField, plainName, putFields } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
 import { memoByName } from "../message/name-memo.ts";
@@ -12,7 +13,7 @@ const acceptable = /^[!-~]{1,128}$/;
  * Gives each request an id: that of a trusted peer, or a new one (docs/features/access-log.md, "Request ids"). Backends and
  * clients get it in the same header.
  */
-export class RequestIds {
+export class RequestIds implements RequestIdAnswer {
   private readonly name: string;
   private readonly lowerName: string;
   private readonly isOwn: (name: string) => boolean;
@@ -40,7 +41,7 @@ export class RequestIds {
   }
 
   /** Tells the client the id, whatever the backend has sent under that name. */
-  answer(exchange: Exchange, headers: HeaderList): void {
-    putFields(headers, [this.name, exchange.requestId]);
+  answer(headers: HeaderList, id: string): void {
+    putFields(headers, [this.name, id]);
   }
 }

@@ -9,7 +9,7 @@ import type { BodySink, ResponseHead } from "../message/message.ts";
  * checks add for the client are in the head by then, as if the upstream had sent them.
  */
 export function applyResponseFilters(exchange: Exchange, head: ResponseHead): void {
-  exchange.requestIds?.answer(exchange, head.headers);
+  exchange.requestIds?.answer(head.headers, exchange.requestId);
   if (exchange.clientFields !== undefined) putFields(head.headers, exchange.clientFields);
   for (const filter of exchange.backendFilters) filter.onResponse?.(exchange, head);
   if (exchange.route === undefined) return;

@@ -1,26 +1,52 @@
-/** What happened to one attempt of a request, in milliseconds of the monotonic clock. */
+import type { Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
+
+/** What happened to one attempt of a request; times are in milliseconds of the monotonic clock. */
 export class AttemptNote {
-  /** The end of the attempt has been noted; later events are of an attempt that was given up. */
-  private isOver = false;
-  private readonly startedAtMs = performance.now();
+  readonly endpoint: UpstreamEndpoint;
+  readonly protocol: Upstream["protocol"];
+  /** The span of the attempt; empty where the request is not traced. */
+  readonly spanId: string;
+  readonly startedAtMs = performance.now();
+  /** Of the response; 0 when there was none. */
+  status = 0;
+  /** A word for programs and a text for readers, where the attempt failed. */
+  error: string | undefined = undefined;
+  errorText: string | undefined = undefined;
+  /** Undefined while there is no connection. */
+  isReused: boolean | undefined = undefined;
   private connectedAtMs: number | undefined = undefined;
   private answeredAtMs: number | undefined = undefined;
   private endedAtMs: number | undefined = undefined;
 
+  constructor(endpoint: UpstreamEndpoint, protocol: Upstream["protocol"], spanId: string) {
+    this.endpoint = endpoint;
+    this.protocol = protocol;
+    this.spanId = spanId;
+  }
+
   /** The attempt has a connection. */
-  connected(): void {
-    if (!this.isOver) this.connectedAtMs = performance.now();
+  connected(isReused: boolean): void {
+    if (this.endedAtMs !== undefined) return;
+    this.connectedAtMs = performance.now();
+    this.isReused = isReused;
   }
 
   /** The head of its response has come. */
-  answered(): void {
-    if (!this.isOver) this.answeredAtMs = performance.now();
+  answered(status: number): void {
+    if (this.endedAtMs !== undefined) return;
+    this.answeredAtMs = performance.now();
+    this.status = status;
+  }
+
+  failed(error: string, text: string): void {
+    if (this.endedAtMs !== undefined) return;
+    this.error = error;
+    this.errorText = text;
+    this.ended();
   }
 
   ended(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.endedAtMs = performance.now();
+    this.endedAtMs ??= performance.now();
   }
 
   /** From the beginning to the connection; undefined when there was none. */
@@ -43,13 +69,18 @@ export class AttemptNote {
   }
 }
 
-/** The attempts of a request, noted where its log asks for their times. */
+/** More attempts of a request are not told apart. */
+const maxNotes = 32;
+
+/** The attempts of a request, noted where its log or its trace asks for them. */
 export class UpstreamNotes {
+  readonly all: AttemptNote[] = [];
   /** The attempt that was begun last. */
   last: AttemptNote | undefined = undefined;
 
-  begin(): AttemptNote {
-    this.last = new AttemptNote();
+  begin(endpoint: UpstreamEndpoint, protocol: Upstream["protocol"], spanId: string): AttemptNote {
+    this.last = new AttemptNote(endpoint, protocol, spanId);
+    if (this.all.length < maxNotes) this.all.push(this.last);
     return this.last;
   }
 }

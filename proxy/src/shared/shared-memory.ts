@@ -17,6 +17,8 @@ export type SharedMemory = {
   readonly connections: SharedArrayBuffer;
   /** One ring per worker: log lines on their way to the supervisor, see worker/log-ring.ts. */
   readonly logs: readonly SharedArrayBuffer[];
+  /** The same for spans on their way to the collector; empty without tracing. */
+  readonly spans: readonly SharedArrayBuffer[];
   /** The heartbeats of the workers, see worker/hang-watch.ts. */
   readonly heartbeats: SharedArrayBuffer;
 };
@@ -24,12 +26,13 @@ export type SharedMemory = {
 /** Shares for the clients that rate limits remember: 16 MiB, of which the system provides what is used. */
 const rateShares = 1_024;
 
-export const createSharedMemory = (workers: number): SharedMemory => ({
+export const createSharedMemory = (workers: number, isTraced = false): SharedMemory => ({
   rates: createShareMemory(rateShares),
   concurrency: createConcurrencyMemory(workers),
   breakers: new SharedArrayBuffer(breakerTableBytes),
   connections: new SharedArrayBuffer(connectionGateBytes(workers)),
   logs: Array.from({ length: workers }, () => createLogRing()),
+  spans: isTraced ? Array.from({ length: workers }, () => createLogRing()) : [],
   heartbeats: new SharedArrayBuffer(heartbeatBytes(workers)),
 });
 

@@ -13,7 +13,8 @@ import type { Filter } from "../exchange/filter.ts";
 import { createBackendChoice } from "../routing/backend-choice.ts";
 import type { WeightedBackend } from "../routing/backend-picker.ts";
 import type { ProxyMetrics, RequestMetrics } from "../telemetry/metrics.ts";
-import type { Observer, ObserverOf } from "../telemetry/observer.ts";
+import type { Observer } from "../exchange/observer.ts";
+import type { ObserverOf } from "../telemetry/observer.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 

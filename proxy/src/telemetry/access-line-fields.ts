@@ -1,8 +1,8 @@
 /** The fields of access-log lines one by one, for lines that do not have the usual ones. */
-import type { AccessFieldName } from "@svc-gateway/common/telemetry/access-log/access-fields.ts";
+import type { AccessFieldName } from "@svc-gateway/common/values/access-fields.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { maskText } from "@svc-gateway/common/telemetry/redaction.ts";
-import type { AccessLogPathMode, AccessRecord } from "./access-line.ts";
+import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 
 /** Undefined: the line does not have the field. */
 type FieldValue = string | number | boolean | undefined;
@@ -26,6 +26,7 @@ const readersOf = (pathMode: AccessLogPathMode): FieldReaders => ({
   attempts: ({ attempts }) => attempts,
   retries: ({ attempts }) => Math.max(0, attempts - 1),
   request_id: ({ details }) => maskText(details?.requestId ?? ""),
+  trace_id: ({ details }) => details?.traceId ?? "",
   listener: ({ details }) => details?.listener,
   protocol: ({ details }) => details?.protocol ?? "",
   user_agent: ({ details }) => maskText(details?.userAgent ?? ""),

@@ -1,16 +1,9 @@
-import {
-  type AccessFieldName,
-  usualAccessFields,
-} from "@svc-gateway/common/telemetry/access-log/access-fields.ts";
-import { chosenFields, type FieldChoice } from "@svc-gateway/common/telemetry/access-log/field-choice.ts";
+import { type AccessFieldName, usualAccessFields } from "@svc-gateway/common/values/access-fields.ts";
+import { chosenFields, type FieldChoice } from "@svc-gateway/common/values/access-field-choice.ts";
 import { passes, thresholdOf, type LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
-import {
-  accessLineWriter,
-  type AccessLogFormat,
-  type AccessLogPathMode,
-  type AccessRecord,
-} from "./access-line.ts";
+import { accessLineWriter, type AccessLogFormat } from "./access-line.ts";
+import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 
 /** Writes access records, each at once: the sink gathers them. Nothing here waits or throws. */
 export type AccessLog = {

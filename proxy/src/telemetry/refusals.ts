@@ -9,7 +9,7 @@ import { addressAsReceived } from "../message/authority.ts";
 import { renderReply } from "../message/local-reply.ts";
 import type { RequestHead } from "../message/message.ts";
 import type { ProxyMetrics } from "./metrics.ts";
-import { type Observer, observerOf } from "./observer.ts";
+import { type Observer, observerOf } from "../exchange/observer.ts";
 
 /** A request that a front answered itself, so that the pipeline never got it. */
 export type Refusal = {

@@ -1,6 +1,6 @@
 import { cutToLimit } from "@svc-gateway/common/telemetry/log-text.ts";
 import { maskText } from "@svc-gateway/common/telemetry/redaction.ts";
-import type { AccessLogPathMode, AccessRecord } from "./access-line.ts";
+import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 import { refererOf } from "./access-line-fields.ts";
 
 /**

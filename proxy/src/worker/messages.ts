@@ -55,8 +55,8 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: "ready" }
   | { readonly type: "answer"; readonly id: number; readonly answer: unknown }
-  /** There are log lines in the worker's ring. */
-  | { readonly type: "log"; readonly when: LogWake }
+  /** There are log lines, or spans, in the worker's ring. */
+  | { readonly type: "log" | "spans"; readonly when: LogWake }
   /** The bound listener ports, sorted, and the local ports of UDP listeners; sent on every change. */
   | { readonly type: "ports"; readonly ports: readonly number[]; readonly udp: readonly PortMapping[] }
   /** The last counters of a worker that ends because of a bug. */

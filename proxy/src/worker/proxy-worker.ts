@@ -34,10 +34,13 @@ const accessLog = createAccessLog({
   format: settings.accessLogFormat ?? settings.logFormat,
   fields: settings.accessLogFields,
 });
+const spanRing = memory.spans[worker];
+const spans = spanRing && new LogRingWriter(spanRing, (when) => send({ type: "spans", when }));
 const proxy = startProxy({
   settings,
   metrics,
   accessLog,
+  spanSink: spans && ((line) => spans.write(line)),
   log,
   snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),
   responseMemoryBytes,

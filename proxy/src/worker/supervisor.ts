@@ -18,6 +18,7 @@ import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
 import type { ShutdownMode } from "../proxy.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
 import { createMergedMetrics } from "../telemetry/merged-metrics.ts";
+import { startSpanExport } from "../tracing/export/span-export.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { HangWatch, type HangLimits } from "./hang-watch.ts";
@@ -111,11 +112,20 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const settings = { ...options.settings, proxyMaxConnections };
   const perWorker = { settings, workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };
   const heapMegabytes = workerHeapMegabytes(workers, machine);
-  const memory = createSharedMemory(workers);
+  const memory = createSharedMemory(workers, settings.tracingEndpoint !== undefined);
   const logDrain = new LogDrain(memory.logs, sink);
   const merged = createMergedMetrics();
-  const { logLinesDropped, udpDatagramsDropped } = proxyMetrics;
-  const counts = createMetricSet({ ...supervisorMetrics, logLinesDropped, udpDatagramsDropped });
+  const { logLinesDropped, udpDatagramsDropped, traceSpansDropped } = proxyMetrics;
+  const counts = createMetricSet({
+    ...supervisorMetrics,
+    ...{ logLinesDropped, udpDatagramsDropped, traceSpansDropped },
+  });
+  const exporting = await startSpanExport({ settings, rings: memory.spans, metrics: counts, log });
+  if (!exporting.ok) {
+    logDrain.close();
+    return exporting;
+  }
+  const spanExport = exporting.value;
   const kernelDrops = new KernelDrops();
   const unwatchClock = awake.watch();
   const hangs = new HangWatch(memory.heartbeats, hangLimits, awake);
@@ -150,6 +160,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     hangs.started(worker);
     const thread = startThread(program, { ...perWorker, worker, memory }, heapMegabytes, {
       onLog: (when) => logDrain.wake(worker, when),
+      onSpans: (when) => spanExport?.wake(worker, when),
       onPorts(ports, udp) {
         slot.ports = ports;
         slot.udp = udp;
@@ -352,6 +363,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
           await thread.terminate();
         }),
       );
+      await spanExport?.close();
       clearInterval(hangTimer);
       unwatchClock();
       logDrain.close();

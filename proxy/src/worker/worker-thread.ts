@@ -16,6 +16,7 @@ export type ThreadEnd = {
 
 export type ThreadEvents = {
   onLog(when: LogWake): void;
+  onSpans(when: LogWake): void;
   onPorts(ports: readonly number[], udp: readonly PortMapping[]): void;
   onCounts(metrics: MetricExport): void;
   /** Called once, after everything else. */
@@ -72,6 +73,8 @@ export function startThread(
         return calls.get(message.id)?.(message.answer);
       case "log":
         return events.onLog(message.when);
+      case "spans":
+        return events.onSpans(message.when);
       case "ports":
         return events.onPorts(message.ports, message.udp);
       case "counts":

@@ -17,7 +17,7 @@ import type {
   RequestHead,
   ResponseHead,
 } from "../../src/message/message.ts";
-import type { AccessRecord } from "../../src/telemetry/access-line.ts";
+import type { AccessRecord } from "../../src/telemetry/access-record.ts";
 import { recordingLog } from "../telemetry/recording-log.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
@@ -208,7 +208,7 @@ export function createBench(
     pickBackend: () => backend,
   };
   const mirrorUpstream = new FakeUpstream();
-  const observer = { accessLog: recordingLog(records) };
+  const observer = { accessLog: recordingLog(records), tracer: undefined };
   const log = fakeLog();
   const mirrors = new Mirrors({
     client: mirrorUpstream,

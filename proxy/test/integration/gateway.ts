@@ -14,7 +14,7 @@ import { http1Codec } from "../http1-codecs.ts";
 import { http2Codec } from "../http2-codecs.ts";
 import type { SharedMemory } from "../../src/shared/shared-memory.ts";
 import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
-import type { AccessRecord } from "../../src/telemetry/access-line.ts";
+import type { AccessRecord } from "../../src/telemetry/access-record.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { recordingLog } from "../telemetry/recording-log.ts";
 
@@ -138,7 +138,7 @@ export async function startGateway(
   plan: Plan,
   flags: readonly string[] = [],
   memory?: SharedMemory,
-  options: Partial<Pick<ProxyOptions, "responseMemoryBytes" | "accessLog">> = {},
+  options: Partial<Pick<ProxyOptions, "responseMemoryBytes" | "accessLog" | "spanSink">> = {},
 ): Promise<Gateway> {
   const free = flags.some((flag) => flag.startsWith("--port-map")) ? [] : ["--port-map=80=0,443=0"];
   const argv = [

@@ -1,12 +1,13 @@
-import { accessFields } from "@svc-gateway/common/telemetry/access-log/access-fields.ts";
+import { accessFields } from "@svc-gateway/common/values/access-fields.ts";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import { expect } from "chai";
 import fc from "fast-check";
-import type { AccessDetails, AccessRecord } from "../../src/telemetry/access-line.ts";
+import type { AccessDetails, AccessRecord } from "../../src/telemetry/access-record.ts";
 import { createAccessLog, type AccessLog, type AccessLogOptions } from "../../src/telemetry/access-log.ts";
 
 const details: AccessDetails = {
   requestId: "0af7651916cd43dd8448eb211c80319c",
+  traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
   listener: 443,
   protocol: "HTTP/1.1",
   userAgent: "curl/8.5.0",
@@ -34,6 +35,11 @@ const record: AccessRecord = {
   attempts: 3,
   details,
 };
+
+/* eslint-disable no-control-regex */
+const lineBreakers = /[\0-\x1f]/;
+const controls = /[\0-\x1f\x7f-\x9f]/;
+/* eslint-enable no-control-regex */
 
 const everyField = accessFields.map(({ name }) => name);
 
@@ -218,10 +224,7 @@ describe("the formats of access-log lines", () => {
           const fields = format === "json" || format === "console" ? everyField : [];
           const line = lineOf(change, { format, fields });
           expect(line.endsWith("\n"), format).to.equal(true);
-          // oxlint-disable-next-line no-control-regex
-          expect(line.slice(0, -1), format).to.not.match(
-            format === "json" ? /[\0-\x1f]/ : /[\0-\x1f\x7f-\x9f]/,
-          );
+          expect(line.slice(0, -1), format).to.not.match(format === "json" ? lineBreakers : controls);
           if (format === "json") JSON.parse(line);
           if (format === "combined")
             expect(line).to.match(/^\S+ - - \[[^\]]+\] (?:"(?:[^"\\]|\\.)*" ?|\d+ )+\n$/);

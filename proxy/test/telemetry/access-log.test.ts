@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import { expect } from "chai";
 import fc from "fast-check";
-import type { AccessRecord } from "../../src/telemetry/access-line.ts";
+import type { AccessRecord } from "../../src/telemetry/access-record.ts";
 import { createAccessLog, type AccessLog, type AccessLogOptions } from "../../src/telemetry/access-log.ts";
 
 const record: AccessRecord = {

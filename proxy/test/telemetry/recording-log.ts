@@ -1,4 +1,4 @@
-import type { AccessRecord } from "../../src/telemetry/access-line.ts";
+import type { AccessRecord } from "../../src/telemetry/access-record.ts";
 import type { AccessLog } from "../../src/telemetry/access-log.ts";
 
 /** An access log of the usual fields that keeps its records. */

@@ -22,6 +22,8 @@ export type ClientTrafficPolicySpec = {
   readonly proxyProtocol?: ClientTrafficPolicyProxyProtocol;
   /** How requests to the listeners are logged, except for those that Ingresses on the same port serve. */
   readonly accessLog?: ClientTrafficPolicyAccessLog;
+  /** How requests to the listeners, except for those that Ingresses on the same port serve, are traced, where --tracing-endpoint is set. */
+  readonly tracing?: ClientTrafficPolicyTracing;
 };
 
 export type ClientTrafficPolicyTargetRef = {
@@ -47,6 +49,13 @@ export type ClientTrafficPolicyAccessLog = {
   readonly enabled?: boolean;
   /** Fields of access-log lines: a list of all of them (host, status), or changes to those of --access-log-fields (+request_id, -mirror). */
   readonly fields?: readonly string[];
+};
+
+export type ClientTrafficPolicyTracing = {
+  /** False makes no spans; traceparent and tracestate are passed on as they come. */
+  readonly enabled?: boolean;
+  /** The share of traces that are sampled where the caller has not decided, from 0 to 1. */
+  readonly ratio?: number;
 };
 
 export type ClientTrafficPolicyStatus = {

@@ -26,4 +26,13 @@ export type SvcIngressClassParametersSpec = {
   readonly accessLog?: boolean;
   /** Fields of the access-log lines of requests to Ingresses of the class: a list of all of them (host, status), or changes to those of --access-log-fields (+request_id, -mirror). */
   readonly accessLogFields?: readonly string[];
+  /** How requests to Ingresses of the class are traced, where --tracing-endpoint is set. */
+  readonly tracing?: SvcIngressClassParametersTracing;
+};
+
+export type SvcIngressClassParametersTracing = {
+  /** False makes no spans; traceparent and tracestate are passed on as they come. */
+  readonly enabled?: boolean;
+  /** The share of traces that are sampled where the caller has not decided, from 0 to 1. */
+  readonly ratio?: number;
 };

@@ -279,7 +279,7 @@ const observationOf = memo((parameters: ObjectOf<"SvcIngressClassParameters">) =
   readObservation(
     refOf(parameters),
     { fields: "spec.accessLogFields" },
-    { fields: parameters.spec.accessLogFields },
+    { fields: parameters.spec.accessLogFields, tracing: parameters.spec.tracing },
   ),
 );
 

@@ -23,6 +23,13 @@ const switchedOff = [...taken(true), ...equalTo(false, undefined, null), ...refu
 const size = "ingress.svc-labs.dev/max-body-size";
 
 /** Those that are attached to a Service, a Gateway or a class. */
+/** How requests are traced. */
+const tracing = {
+  tracing: [...taken({ enabled: false }), ...equalTo(undefined, null, {}), ...refused([], "on", true)],
+  "tracing.enabled": [...taken(false), ...equalTo(undefined, true, null), ...refused("no", 0, {})],
+  "tracing.ratio": [...taken(0, 1, 0.001), ...refused(-0.1, 1.1, "0.5", []), ...optional],
+};
+
 /** Fields of access-log lines. */
 const logFields = [
   ...taken(["host", "status"], ["-mirror"], ["+user_agent", "-host"]),
@@ -156,8 +163,10 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
       maxConnections: 100,
       proxyProtocol: { enabled: true, trustedSources: [range] },
       accessLog: { enabled: false, fields: ["+request_id"] },
+      tracing: { ratio: 0.5 },
     },
     fields: {
+      ...tracing,
       accessLog: [...refused(true, [], "on"), ...optional],
       "accessLog.enabled": [...equalTo(undefined, true, null), ...taken(false), ...refused("no", 0, {})],
       "accessLog.fields": logFields,
@@ -189,8 +198,10 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
       nginxConfig: { "proxy-read-timeout": "7" },
       accessLog: false,
       accessLogFields: ["+request_id"],
+      tracing: { ratio: 0.5 },
     },
     fields: {
+      ...tracing,
       accessLogFields: logFields,
       defaultAnnotations: [
         ...taken({ [size]: "2k" }),

@@ -68,6 +68,7 @@ function readSettings(policy: Policy): Settings {
   const observed = readObservation(object, observationFields, {
     accessLog: policy.spec.accessLog?.enabled,
     fields: policy.spec.accessLog?.fields,
+    tracing: policy.spec.tracing,
   });
   return {
     ofPort: {

@@ -1,5 +1,5 @@
-import { didYouMean } from "../../values/similar.ts";
-import { ok, problem, type Problem, type Result } from "../../values/result.ts";
+import { didYouMean } from "./similar.ts";
+import { ok, problem, type Problem, type Result } from "./result.ts";
 import { accessFields, type AccessFieldName, isAccessField } from "./access-fields.ts";
 
 /**

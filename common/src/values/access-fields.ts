@@ -92,6 +92,12 @@ export const accessFields = [
       "the id of the request, as its backend gets it ([request ids](../features/access-log.md#request-ids)); empty when it has none",
   },
   {
+    name: "trace_id",
+    type: "string",
+    isUsual: false,
+    meaning: "the id of the [trace](../features/tracing.md), sampled or not; empty without tracing",
+  },
+  {
     name: "listener",
     type: "integer",
     isUsual: false,

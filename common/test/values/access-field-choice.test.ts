@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { accessFields, usualAccessFields } from "../../../src/telemetry/access-log/access-fields.ts";
-import { chosenFields, readFieldChoice } from "../../../src/telemetry/access-log/field-choice.ts";
+import { accessFields, usualAccessFields } from "../../src/values/access-fields.ts";
+import { chosenFields, readFieldChoice } from "../../src/values/access-field-choice.ts";
 
 const names = accessFields.map(({ name }) => name);
 

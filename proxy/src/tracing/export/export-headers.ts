@@ -1,0 +1,24 @@
+import { isHeaderValue, isToken } from "@svc-gateway/common/values/header-name.ts";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+
+const maxHeaders = 64;
+
+/**
+ * Reads headers for the collector: one on each line, `name: value`; empty lines and those that begin with `#` are left out. A
+ * problem names the line and never its text, which may be a secret.
+ */
+export function readExportHeaders(text: string): Result<Readonly<Record<string, string>>, Problem> {
+  const headers = new Map<string, string>();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === "" || line.startsWith("#")) continue;
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    if (colon < 0 || !isToken(name) || !isHeaderValue(value)) {
+      return problem(`line ${index + 1} is not a header`, 'one header per line, as "name: value"');
+    }
+    headers.set(name, value);
+  }
+  if (headers.size > maxHeaders) return problem(`there are more than ${maxHeaders} headers`);
+  return ok(Object.fromEntries(headers));
+}

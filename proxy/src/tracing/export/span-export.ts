@@ -1,0 +1,131 @@
+import { readFile } from "node:fs/promises";
+import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { LogRingReader, type LogWake } from "../../worker/log-ring.ts";
+import { parseSpanLine } from "../span-line.ts";
+import { readExportHeaders } from "./export-headers.ts";
+import type { OtlpExporter, OtlpOptions } from "./otlp-exporter.ts";
+import { SpanQueue } from "./span-queue.ts";
+
+/** Takes the spans of all workers to the collector. */
+export type SpanExport = {
+  /** A worker has written spans. */
+  wake(worker: number, when: LogWake): void;
+  /** Sends what is left, within a limit. */
+  close(): Promise<void>;
+};
+
+type ExportMetrics = MetricSet<
+  Pick<typeof supervisorMetrics, "traceSpansExported"> & Pick<typeof proxyMetrics, "traceSpansDropped">
+>;
+
+export type SpanExportOptions = {
+  readonly settings: DataPlaneSettings & { readonly podName: string; readonly podNamespace: string };
+  /** One ring per worker. */
+  readonly rings: readonly SharedArrayBuffer[];
+  readonly metrics: ExportMetrics;
+  readonly log: Logger;
+};
+
+const timeoutMs = 10_000;
+/** For a batch with all its tries: the exporters try again within their own limit. */
+const batchTimeoutMs = timeoutMs + 2_000;
+const gatherMs = 200;
+const closeTimeoutMs = 3_000;
+/** Failures are logged at most so often. */
+const warnIntervalMs = 60_000;
+const pieceBytes = 1024 * 1024;
+
+/** Starts the export; a problem when its settings cannot be used. Undefined where traces are off. */
+export async function startSpanExport(
+  options: SpanExportOptions,
+): Promise<Result<SpanExport | undefined, Problem>> {
+  const { settings } = options;
+  const endpoint = settings.tracingEndpoint;
+  if (endpoint === undefined) return ok(undefined);
+  const read = await readFiles(settings);
+  if (!read.ok) return read;
+  // A program of its own when bundled (scripts/build.ts).
+  const { createOtlpExporter } = await import("./otlp-exporter.ts");
+  const exporter = createOtlpExporter({
+    ...read.value,
+    endpoint: new URL(endpoint),
+    protocol: settings.tracingProtocol,
+    timeoutMs,
+    resource: {
+      "service.name": settings.tracingServiceName,
+      "service.instance.id": `${settings.podNamespace}/${settings.podName}`,
+      "k8s.pod.name": settings.podName,
+      "k8s.namespace.name": settings.podNamespace,
+    },
+  });
+  return ok(drainRings(options, exporter));
+}
+
+function drainRings({ rings, metrics, log }: SpanExportOptions, exporter: OtlpExporter): SpanExport {
+  const readers = rings.map((memory) => new LogRingReader(memory));
+  let warnedAtMs = Number.NEGATIVE_INFINITY;
+  let unlogged = 0;
+  const queue = new SpanQueue({
+    send: exporter.send,
+    timeoutMs: batchTimeoutMs,
+    onExported: (spans) => metrics.traceSpansExported.with({}).inc(spans),
+    onDropped(spans, why, text) {
+      metrics.traceSpansDropped.with({ reason: why }).inc(spans);
+      unlogged += spans;
+      const nowMs = performance.now();
+      if (nowMs - warnedAtMs < warnIntervalMs) return;
+      log.warn({ reason: text, dropped_spans: unlogged }, "spans were dropped");
+      warnedAtMs = nowMs;
+      unlogged = 0;
+    },
+  });
+  const take = (worker: number): void =>
+    readers[worker]?.take((lines) => {
+      for (const line of lines.toString().split("\n")) if (line !== "") queue.add(parseSpanLine(line));
+    }, pieceBytes);
+  const takeAll = (): void => {
+    for (const worker of readers.keys()) take(worker);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    wake(worker, when) {
+      if (when === "now") return take(worker);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        takeAll();
+      }, gatherMs).unref();
+    },
+    async close() {
+      clearTimeout(timer);
+      takeAll();
+      const limit = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, closeTimeoutMs);
+      });
+      await Promise.race([queue.drain().then(() => exporter.close()), limit]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+type Files = Pick<OtlpOptions, "headers" | "caBundle">;
+
+async function readFiles(settings: DataPlaneSettings): Promise<Result<Files, Problem>> {
+  const { tracingHeadersPath, tracingCaBundlePath } = settings;
+  try {
+    const headers =
+      tracingHeadersPath === undefined
+        ? ok({})
+        : readExportHeaders(await readFile(tracingHeadersPath, "utf8"));
+    if (!headers.ok)
+      return problem(`--tracing-headers-path: ${headers.error.message}`, headers.error.expected);
+    const caBundle = tracingCaBundlePath === undefined ? undefined : await readFile(tracingCaBundlePath);
+    return ok({ headers: headers.value, caBundle });
+  } catch (error) {
+    return problem(`--tracing-headers-path, --tracing-ca-bundle-path: ${textOf(error)}`);
+  }
+}

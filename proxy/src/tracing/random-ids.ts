@@ -1,0 +1,19 @@
+import { newRequestId } from "../message/request-id.ts";
+
+const noTrace = "0".repeat(32);
+
+/** A random trace id, never the invalid one of zeros. */
+export function newTraceId(): string {
+  for (;;) {
+    const id = newRequestId();
+    if (id !== noTrace) return id;
+  }
+}
+
+/** A random span id, never the invalid one of zeros. */
+export function newSpanId(): string {
+  for (;;) {
+    const id = newRequestId().slice(0, 16);
+    if (!noTrace.startsWith(id)) return id;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Exchange } from "../exchange/exchange.ts";
+import type { ExchangeTrace } from "../exchange/observer.ts";
+import { dropFieldsThat, plainName, replaceField } from "../message/fields.ts";
+import type { HeaderList } from "../message/message.ts";
+import { memoByName } from "../message/name-memo.ts";
+import { newSpanId } from "./random-ids.ts";
+import { spanLine, spansOf } from "./span-line.ts";
+import type { SpanSink, TraceIdentity } from "./span-record.ts";
+import { formatTraceParent } from "./trace-context.ts";
+
+const isContextField = memoByName((name) => {
+  const plain = plainName(name);
+  return plain === "traceparent" || plain === "tracestate";
+});
+
+/** The trace of one request: what it tells backends, and the spans that are made at its end. */
+export class RequestTrace implements ExchangeTrace {
+  private readonly identity: TraceIdentity;
+  private readonly sink: SpanSink;
+  private readonly onDropped: (spans: number) => void;
+
+  constructor(identity: TraceIdentity, sink: SpanSink, onDropped: (spans: number) => void) {
+    this.identity = identity;
+    this.sink = sink;
+    this.onDropped = onDropped;
+  }
+
+  get traceId(): string {
+    return this.identity.traceId;
+  }
+
+  get isSampled(): boolean {
+    return this.identity.isSampled;
+  }
+
+  inject(headers: HeaderList): void {
+    const { traceId, spanId, flags, caller } = this.identity;
+    dropFieldsThat(headers, isContextField);
+    headers.push("traceparent", formatTraceParent(traceId, spanId, flags));
+    if (caller !== undefined && caller.state !== "") headers.push("tracestate", caller.state);
+  }
+
+  injectAttempt(headers: HeaderList): string {
+    const { traceId, flags } = this.identity;
+    const spanId = newSpanId();
+    replaceField(headers, "traceparent", formatTraceParent(traceId, spanId, flags));
+    return spanId;
+  }
+
+  end(exchange: Exchange): void {
+    if (!this.identity.isSampled) return;
+    const spans = spansOf(exchange, this.identity);
+    if (!this.sink(spanLine(this.identity, spans))) this.onDropped(spans.length);
+  }
+}

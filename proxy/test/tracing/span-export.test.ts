@@ -1,0 +1,177 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { expect } from "chai";
+import { eventually } from "../integration/gateway.ts";
+import { startSpanExport, type SpanExport } from "../../src/tracing/export/span-export.ts";
+import type { SpanLine } from "../../src/tracing/span-record.ts";
+import { createLogRing, LogRingWriter } from "../../src/worker/log-ring.ts";
+import { type Collector, startGrpcCollector, startHttpCollector } from "./collector.ts";
+
+const line: SpanLine = {
+  traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+  flags: 1,
+  state: "vendor=a",
+  spans: [
+    {
+      spanId: "00f067aa0ba902b7",
+      parentId: "00f067aa0ba902b8",
+      isParentRemote: true,
+      kind: "server",
+      name: "GET /cart",
+      startMs: 1_767_323_045_678.25,
+      endMs: 1_767_323_045_690.5,
+      attributes: { "http.response.status_code": 502, "url.path": "/cart", ok: true },
+      error: "connection refused",
+    },
+    {
+      spanId: "00f067aa0ba902b9",
+      parentId: "00f067aa0ba902b7",
+      isParentRemote: false,
+      kind: "client",
+      name: "GET",
+      startMs: 1_767_323_045_679,
+      endMs: 1_767_323_045_680,
+      attributes: {},
+      error: undefined,
+    },
+  ],
+};
+
+describe("the export of spans", () => {
+  let folder: string;
+  let collector: Collector;
+  let exporting: SpanExport;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spans-"));
+    await writeFile(join(folder, "headers"), "X-Tenant: shop\n");
+  });
+
+  after(() => rm(folder, { recursive: true }));
+
+  async function start(url: string, ...flags: readonly string[]) {
+    const argv = ["--manifests", ".", `--tracing-endpoint=${url}`, ...flags];
+    const read = readStandaloneSettings({ argv, env: {} });
+    if (!read.ok) throw new Error(read.error.message);
+    const metrics = createMetricSet({
+      ...supervisorMetrics,
+      traceSpansDropped: proxyMetrics.traceSpansDropped,
+    });
+    const ring = createLogRing(64 * 1024);
+    const started = await startSpanExport({
+      settings: read.value.settings,
+      rings: [ring],
+      metrics,
+      log: silentLogger,
+    });
+    if (!started.ok || started.value === undefined) throw new Error("there is no export");
+    const { value } = started;
+    exporting = value;
+    const writer = new LogRingWriter(ring, (when) => value.wake(0, when));
+    return {
+      write: () => expect(writer.write(`${JSON.stringify(line)}\n`)).to.equal(true),
+      metrics,
+    };
+  }
+
+  for (const [protocol, startCollector] of [
+    ["grpc", startGrpcCollector],
+    ["http/protobuf", () => startHttpCollector()],
+  ] as const) {
+    it(`a collector gets spans with their headers by ${protocol}`, async () => {
+      collector = await startCollector();
+      const { write, metrics } = await start(
+        collector.url,
+        `--tracing-protocol=${protocol}`,
+        `--tracing-headers-path=${join(folder, "headers")}`,
+        "--tracing-service-name=edge",
+      );
+      write();
+      await eventually(() => metrics.traceSpansExported.with({}).value === 2);
+      const [server, client] = collector.spans;
+      expect(server).to.include({
+        traceId: line.traceId,
+        spanId: "00f067aa0ba902b7",
+        parentId: "00f067aa0ba902b8",
+        state: "vendor=a",
+        name: "GET /cart",
+        kind: 2,
+        startNs: 1_767_323_045_678_250_000n,
+        endNs: 1_767_323_045_690_500_000n,
+        status: 2,
+        message: "connection refused",
+      });
+      expect(server?.attributes).to.deep.equal({
+        "http.response.status_code": 502,
+        "url.path": "/cart",
+        ok: true,
+      });
+      expect(server?.resource).to.include({ "service.name": "edge", "k8s.pod.name": "svc-local" });
+      expect(client).to.include({ parentId: "00f067aa0ba902b7", kind: 3, status: 0 });
+      expect(collector.headers()).to.include({ "x-tenant": "shop" });
+      await exporting.close();
+      await collector.close();
+    });
+  }
+
+  it("what is left is sent when the export closes", async () => {
+    collector = await startHttpCollector();
+    const { write } = await start(collector.url, "--tracing-protocol=http/protobuf");
+    write();
+    await exporting.close();
+    expect(collector.spans).to.have.lengthOf(2);
+    await collector.close();
+  });
+
+  it("a collector that refuses spans costs nothing but these spans, which are counted", async () => {
+    collector = await startHttpCollector((_, response) => void response.writeHead(400).end("no"));
+    const { write, metrics } = await start(collector.url, "--tracing-protocol=http/protobuf");
+    write();
+    await eventually(() => metrics.traceSpansDropped.with({ reason: "export-failed" }).value === 2);
+    await exporting.close();
+    await collector.close();
+  });
+
+  it("an answer without end is given up", async () => {
+    collector = await startHttpCollector((_, response) => {
+      response.writeHead(200);
+      const flood = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(64 * 1024)));
+        if (!response.destroyed) response.once("drain", flood);
+      };
+      flood();
+    });
+    const { write, metrics } = await start(collector.url, "--tracing-protocol=http/protobuf");
+    write();
+    await eventually(() => metrics.traceSpansDropped.with({ reason: "export-failed" }).value === 2);
+    await exporting.close();
+    await collector.close();
+  });
+
+  it("headers that cannot be read end the start with a sentence", async () => {
+    const argv = [
+      "--manifests",
+      ".",
+      "--tracing-endpoint=http://127.0.0.1:1",
+      `--tracing-headers-path=${join(folder, "none")}`,
+    ];
+    const read = readStandaloneSettings({ argv, env: {} });
+    if (!read.ok) throw new Error(read.error.message);
+    const metrics = createMetricSet({
+      ...supervisorMetrics,
+      traceSpansDropped: proxyMetrics.traceSpansDropped,
+    });
+    const started = await startSpanExport({
+      settings: read.value.settings,
+      rings: [],
+      metrics,
+      log: silentLogger,
+    });
+    expect(started.ok || started.error.message).to.match(/^--tracing-headers-path.*ENOENT/);
+  });
+});
