@@ -8,6 +8,8 @@ const listener = { listener: open };
 const listenerRoute = { listener: open, route: open };
 
 const requestBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Few, because every route has them. */
+const firstByteBuckets = [0.01, 0.05, 0.25, 1, 5];
 const connectionBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const drainBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 const controlBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -23,6 +25,22 @@ export const proxyMetrics = {
     "svc_proxy_request_duration_seconds",
     "Time from the head of a request to the end of its response.",
     requestBuckets,
+    listenerRoute,
+  ),
+  requestBytes: counter(
+    "svc_proxy_request_bytes_total",
+    "Bytes of request bodies that were read from clients, those of upgraded connections included; counted when the request ends.",
+    listenerRoute,
+  ),
+  responseBytes: counter(
+    "svc_proxy_response_bytes_total",
+    "Bytes of response bodies for clients, those of upgraded connections included; counted when the request ends.",
+    listenerRoute,
+  ),
+  upstreamFirstByte: histogram(
+    "svc_proxy_upstream_first_byte_seconds",
+    "Time from the start of an attempt, its connection included, to the head of the response.",
+    firstByteBuckets,
     listenerRoute,
   ),
   refusals: counter(

@@ -22,6 +22,9 @@ const all: readonly MetricDeclaration[] = [
 const contract = `
 svc_proxy_requests_total counter listener route method status_code
 svc_proxy_request_duration_seconds histogram listener route
+svc_proxy_request_bytes_total counter listener route
+svc_proxy_response_bytes_total counter listener route
+svc_proxy_upstream_first_byte_seconds histogram listener route
 svc_proxy_refusals_total counter filter reason
 svc_proxy_upstream_errors_total counter listener route upstream error_type
 svc_proxy_upstream_retries_total counter listener route upstream condition

@@ -40,6 +40,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private hasTimedOut = false;
   /** True once another attempt has taken over: events of this one are ignored. */
   private discarded = false;
+  private startedAtMs = 0;
 
   constructor(owner: AttemptOwner) {
     this.owner = owner;
@@ -51,6 +52,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { body, deps } = this.owner;
     const { client } = exchange;
     exchange.attempts++;
+    this.startedAtMs = performance.now();
     exchange.upstreamAddress = selection.endpoint.address;
     this.selection = selection;
     if (exchange.notes !== undefined) this.beginNote(exchange.notes, upstream, selection);
@@ -174,6 +176,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.note?.answered(head.status);
     this.gaps?.received(true);
     if (head.status >= 500) this.countError("5xx");
+    exchange.routeMetrics?.responded((performance.now() - this.startedAtMs) / 1000);
     this.progress();
     const { retries } = this.owner;
     if (retries !== undefined) {

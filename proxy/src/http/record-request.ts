@@ -12,6 +12,7 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
     exchange.routeMetrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");
   requestMetrics.count(exchange.method, exchange.status);
   requestMetrics.observe(durationMs / 1000);
+  requestMetrics.transferred(exchange.bytesReceived, exchange.client.bytesSent + exchange.tunnelBytesSent);
   if (exchange.upstreamConnection !== undefined) deps.upstreamConnections[exchange.upstreamConnection].inc();
   const { error } = exchange;
   const reason = error === "" ? undefined : countRefusal(deps.metrics, error, exchange.reason);

@@ -16,6 +16,10 @@ export type RequestMetrics = {
   count(method: string, status: number): void;
   /** Records the duration of one request in seconds. */
   observe(seconds: number): void;
+  /** Counts the bytes of the bodies of one request, read from the client and sent to it. */
+  transferred(receivedBytes: number, sentBytes: number): void;
+  /** Records the seconds until an upstream began to answer. */
+  responded(seconds: number): void;
 };
 
 /** The metrics of one worker of a proxy (docs/reference/metrics.md). */
@@ -98,6 +102,9 @@ class RouteCounters implements RequestMetrics {
   private readonly route: string;
   private readonly byPair = new Map<number, Counter>();
   private duration: Histogram | undefined;
+  private received: Counter | undefined;
+  private sent: Counter | undefined;
+  private firstByte: Histogram | undefined;
   private lastPair = -1;
   private lastCounter: Counter | undefined;
 
@@ -119,6 +126,23 @@ class RouteCounters implements RequestMetrics {
   observe(seconds: number): void {
     this.duration ??= this.set?.requestDuration.with({ listener: this.listener, route: this.route });
     this.duration?.observe(seconds);
+  }
+
+  transferred(receivedBytes: number, sentBytes: number): void {
+    // Most routes get no bodies, and then have no series of them.
+    if (receivedBytes > 0) {
+      this.received ??= this.set?.requestBytes.with({ listener: this.listener, route: this.route });
+      this.received?.inc(receivedBytes);
+    }
+    if (sentBytes > 0) {
+      this.sent ??= this.set?.responseBytes.with({ listener: this.listener, route: this.route });
+      this.sent?.inc(sentBytes);
+    }
+  }
+
+  responded(seconds: number): void {
+    this.firstByte ??= this.set?.upstreamFirstByte.with({ listener: this.listener, route: this.route });
+    this.firstByte?.observe(seconds);
   }
 
   /** Called when the route was removed: requests that still run must not create its series again. */

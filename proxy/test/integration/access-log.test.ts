@@ -46,7 +46,13 @@ describeCodecs("the access log of a class", (codec) => {
     const counted = body
       .split("\n")
       .filter((line) => line.startsWith("svc_proxy_requests_total{") && line.includes(routeId));
-    expect(counted.map((line) => Number(line.slice(line.lastIndexOf(" "))))).to.have.members([2, 1]);
+    const valueOf = (line: string): number => Number(line.slice(line.lastIndexOf(" ")));
+    expect(counted.map(valueOf)).to.have.members([2, 1]);
+    const ofRoute = (name: string): number =>
+      valueOf(body.split("\n").find((line) => line.startsWith(`${name}{`) && line.includes(routeId)) ?? "");
+    // Two answers of the backend, "ok", and what the refused request was told.
+    expect(ofRoute("svc_proxy_response_bytes_total")).to.be.above(4);
+    expect(ofRoute("svc_proxy_upstream_first_byte_seconds_count")).to.equal(2);
   });
 
   it("a request that is refused before routing has a line with the parts that were read, and is counted", async () => {

@@ -35,7 +35,7 @@ export const prepared = (source: Route): CompiledRoute => ({
   hasOwnTimeouts: false,
   clients: undefined,
   filters: [],
-  metricsOf: () => ({ count() {}, observe() {} }),
+  metricsOf: () => ({ count() {}, observe() {}, transferred() {}, responded() {} }),
   pickBackend: () => ({ kind: "status", status: 500 }),
 });
 

@@ -19,7 +19,20 @@ describe("proxy metrics", () => {
     metrics.requestMetrics("443", "").count("GET", 404);
     requests.observe(0.004);
     requests.observe(20);
+    requests.transferred(0, 1000);
+    requests.transferred(7, 24);
+    requests.responded(0.02);
     const { body } = await metrics.expose();
+    const labels = '{listener="80",route="ingress/a/b:0.0"}';
+    expect(linesOf(body, "svc_proxy_response_bytes_total{")).to.deep.equal([
+      `svc_proxy_response_bytes_total${labels} 1024`,
+    ]);
+    expect(linesOf(body, "svc_proxy_request_bytes_total{")).to.deep.equal([
+      `svc_proxy_request_bytes_total${labels} 7`,
+    ]);
+    expect(linesOf(body, "svc_proxy_upstream_first_byte_seconds_count")).to.deep.equal([
+      `svc_proxy_upstream_first_byte_seconds_count${labels} 1`,
+    ]);
     expect(linesOf(body, "svc_proxy_requests_total{")).to.have.members([
       'svc_proxy_requests_total{listener="80",route="ingress/a/b:0.0",method="GET",status_code="200"} 2',
       'svc_proxy_requests_total{listener="80",route="ingress/a/b:0.0",method="GET",status_code="404"} 1',
@@ -71,6 +84,8 @@ describe("proxy metrics", () => {
     old.count("POST", 500);
     silent.count("GET", 200);
     silent.observe(1);
+    silent.transferred(1, 1);
+    silent.responded(1);
     const { body } = await metrics.expose();
     expect(body).to.not.include('route="old"');
     expect(body).to.include('route="kept"').and.include('route=""');

@@ -77,6 +77,24 @@ export const proxyBoard: Board = {
             },
           ],
         },
+        {
+          title: "First byte of backends",
+          description: "From the start of an attempt, its connection included, to the head of its response.",
+          unit: "s",
+          queries: [0.5, 0.95].map((q) => ({
+            expr: quantile(q, "", proxy.upstreamFirstByte, chosenPods),
+            legend: `p${q * 100}`,
+          })),
+        },
+        {
+          title: "Bytes",
+          description: "Bodies from clients and to them; counted when a request ends.",
+          unit: "Bps",
+          queries: [
+            { expr: rateBy("", proxy.requestBytes, chosenPods), legend: "received" },
+            { expr: rateBy("", proxy.responseBytes, chosenPods), legend: "sent" },
+          ],
+        },
         rate(
           "Refusals",
           "Requests that failed in the proxy, by filter and reason: docs/reference/refusals.md.",

@@ -47,6 +47,22 @@ export const routesBoard: Board = {
           ],
         },
         {
+          title: "Bytes",
+          description: "Bodies by route, from clients and to them; counted when a request ends.",
+          unit: "Bps",
+          queries: [
+            { expr: rateBy("route", proxy.requestBytes, chosen), legend: "{{route}} received" },
+            { expr: rateBy("route", proxy.responseBytes, chosen), legend: "{{route}} sent" },
+          ],
+        },
+        {
+          title: "First byte of backends, 95th percentile",
+          description:
+            "From the start of an attempt to the head of its response. The rest of a request's duration is proxy and client.",
+          unit: "s",
+          queries: [{ expr: quantile(0.95, "route", proxy.upstreamFirstByte, chosen), legend: "{{route}}" }],
+        },
+        {
           title: "Duration of requests, 95th percentile",
           description: "From the head of a request to the end of its response.",
           unit: "s",
