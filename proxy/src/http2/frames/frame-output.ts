@@ -2,8 +2,8 @@ import { TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
 import { frameHeadBytes } from "./frame-types.ts";
 
-/** What is gathered before it is written. */
-const slabBytes = 131_072;
+/** What is gathered before it is written: what may wait for a socket, one more frame, and heads. */
+const slabBytes = 98_304;
 /** Memory that no connection writes from, for the next ones; more is left to the collector. */
 const spareSlabs: Buffer[] = [];
 const maxSpareSlabs = 32;
