@@ -390,13 +390,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   private countError(type: "refused" | "connect" | "timeout" | "tls" | "5xx" | "other"): void {
-    const { exchange } = this;
-    const labels = {
-      listener: exchange.connection.listener.portLabel,
-      route: exchange.route?.id ?? "",
-      upstream: exchange.upstreamService,
-      error_type: type,
-    };
-    this.owner.deps.metrics.upstreamErrors.with(labels).inc();
+    const { connection, route, upstreamService: upstream } = this.exchange;
+    const labels = { listener: connection.listener.portLabel, route: route?.id ?? "", upstream };
+    this.owner.deps.metrics.upstreamErrors.with({ ...labels, error_type: type }).inc();
   }
 }
