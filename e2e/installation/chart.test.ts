@@ -60,14 +60,15 @@ describe("the Helm chart", () => {
       'commonLabels={"team":"edge"}',
       'commonAnnotations={"owner":"platform"}',
       ...["controller", "sharedProxy"].flatMap(everyPodValue),
-      'controller.disruptionBudget.minAvailable="50%"',
+      'controller.disruptionBudget.maxUnavailable="50%"',
       "networkPolicy.discovery=true",
+      "dashboards.enabled=true",
     ];
     const scaled = [
       'sharedProxy.autoscaling={"enabled":true,"targetMemoryUtilizationPercentage":80}',
       "sharedProxy.autoscaling.targetRequestsPerSecondPerWorker=1500",
       'sharedProxy.autoscaling.behavior={"scaleDown":{"stabilizationWindowSeconds":600}}',
-      'sharedProxy.service={"externalTrafficPolicy":"Local","loadBalancerClass":"example.com/lb","healthCheckNodePort":30998}',
+      'sharedProxy.service={"externalTrafficPolicy":"Local","healthCheckNodePort":30998}',
       'sharedProxy.service.loadBalancerSourceRanges=["192.0.2.0/24"]',
       `image.digest="sha256:${"ab".repeat(32)}"`,
     ];

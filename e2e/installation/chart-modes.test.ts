@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { namespace, release } from "../deploy/release.ts";
+import { ask } from "../support/api.ts";
+import { send } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { ingress } from "../support/ingress.ts";
+import { podsOf, waitUntilWhole } from "../support/pods.ts";
+import { poll } from "../support/poll.ts";
+import { helm, kubectl, root } from "../support/provider.ts";
+import { useSandbox } from "../support/sandbox.ts";
+
+type Autoscaler = {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+};
+type Pod = {
+  readonly spec: {
+    readonly containers: readonly { readonly ports: readonly { readonly hostPort?: number }[] }[];
+  };
+};
+
+/** Installs the chart in the ways that change what runs, and returns to the first. */
+describe("the modes of the Helm chart", () => {
+  const sandbox = useSandbox("chart-modes");
+  const host = `${sandbox.namespace}.example`;
+  const settings = ["--namespace", namespace, "--wait", "--timeout", "180s"];
+  const hostPort = 18_080;
+  let first = "";
+
+  const upgrade = (...values: readonly string[]): Promise<string> =>
+    helm(
+      [
+        ...["upgrade", release, join(root, "config/chart"), "--reset-then-reuse-values", ...settings],
+        ...values.flatMap((value) => ["--set-json", value]),
+      ],
+      { timeoutMs: 240_000 },
+    );
+
+  before(async function () {
+    this.timeout(300_000);
+    await waitUntilWhole();
+    const text = await helm(["history", release, "--namespace", namespace, "--max", "1", "--output", "json"]);
+    first = String((JSON.parse(text) as readonly { readonly revision: number }[])[0]?.revision);
+    await deployEcho(sandbox, { replicas: 1 });
+    await sandbox.apply(ingress({ name: "echo", host, paths: [{ service: "echo" }] }));
+  });
+  after(async function () {
+    this.timeout(300_000);
+    if (first !== "") await helm(["rollback", release, first, ...settings], { timeoutMs: 240_000 });
+    await waitUntilWhole();
+  });
+
+  it("the autoscaler of the chart finds the Deployment of the shared proxies, and keeps its pods", async function () {
+    this.timeout(300_000);
+    await upgrade('sharedProxy.autoscaling={"enabled":true,"minReplicas":2,"maxReplicas":3}');
+    const path = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers/svc-shared-proxy`;
+    await poll("the autoscaler to have read the scale of its target", async () => {
+      const { status } = await ask<Autoscaler>(path);
+      return status?.conditions?.some((one) => one.type === "AbleToScale" && one.status === "True") === true;
+    });
+    expect(await podsOf("shared-proxy")).to.have.length(2);
+    await upgrade("sharedProxy.autoscaling.enabled=false");
+  });
+
+  it("a DaemonSet of the chart serves requests on the host ports of its nodes", async function () {
+    this.timeout(300_000);
+    await upgrade(
+      'sharedProxy.kind="DaemonSet"',
+      `sharedProxy.hostPorts={"enabled":true,"http":${hostPort},"https":0}`,
+    );
+    const pods = (await podsOf("shared-proxy")) as unknown as readonly Pod[];
+    expect(
+      pods.flatMap(({ spec }) => spec.containers.flatMap(({ ports }) => ports.map((one) => one.hostPort))),
+    ).to.include(hostPort);
+    const node = await kubectl([
+      ...["get", "nodes", "--output"],
+      'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}',
+    ]);
+    await poll("the host port to serve the Ingress", async () => {
+      const reply = await send({ host, address: { host: node, http: hostPort, https: 0 } });
+      return reply.status === 200;
+    });
+  });
+});
