@@ -179,9 +179,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     exchange.routeMetrics?.responded((performance.now() - this.startedAtMs) / 1000);
     this.progress();
     const { retries } = this.owner;
-    if (retries !== undefined) {
-      if (retries.afterResponse(head)) return this.discard();
-    }
+    if (retries?.afterResponse(head) === true) return this.discard();
     if (exchange.errorPages !== undefined && this.owner.intercepts(head)) return this.discard();
     if (retries !== undefined) {
       exchange.client.onHeadSent = () => retries.settle();
