@@ -1,5 +1,5 @@
 /**
- * Bundles the command line into `dist/`: `main.mjs` is the program, `proxy-worker.mjs` and `password-thread.mjs` those of its
+ * Bundles the command line into `dist/`: `main.mjs` is the program, `proxy-worker.mjs`, `password-thread.mjs` and `explain-thread.mjs` those of its
  * threads, `otlp-exporter.mjs` what it loads to export traces; `svc-gateway.mjs` starts it if Node.js is new enough, `svc-gateway` with the Node that npm installed for this project. A few files start faster than a thousand and
  * are all that an image needs.
  */
@@ -29,6 +29,7 @@ await build({
     // The programs of threads, each found beside the one that starts it.
     "proxy-worker": "proxy/src/worker/proxy-worker.ts",
     "password-thread": "proxy/src/auth/password-thread.ts",
+    "explain-thread": "cli/src/console/explain-thread.ts",
     // Loaded only where traces are exported.
     "otlp-exporter": "proxy/src/tracing/export/otlp-exporter.ts",
   },

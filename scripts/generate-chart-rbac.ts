@@ -96,6 +96,6 @@ ${binding("Role", own)}
 {{- if .Values.adminAuth.controllers }}
 ---
 # To be bound to accounts that may see the admin pages of controllers, such as that of a Prometheus.
-${role("ClusterRole", inNamespaceOfRelease("svc-admin-reader"), `  - nonResourceURLs: [/metrics, /api/v1/health, /api/v1/fleet/*]\n    verbs: [get]`)}
+${role("ClusterRole", inNamespaceOfRelease("svc-admin-reader"), `  - nonResourceURLs: [/metrics, /api/v1/health, /api/v1/fleet/*, /console]\n    verbs: [get]`)}
 {{- end }}
 `;

@@ -5,7 +5,7 @@ import type { MachinePorts, TranslateSettings } from "@svc-gateway/operator/tran
 
 /** The settings that change how a folder is translated. */
 export type TranslationFlags = Parameters<typeof translateSettingsOf>[0] &
-  Pick<StandaloneSettings, "portMap" | "proxyBindAddress">;
+  Pick<StandaloneSettings, "portMap" | "proxyBindAddress" | "adminUi" | "adminUiBindAddress" | "adminUiPort">;
 
 /**
  * The translation settings from the flags of `serve standalone`. One process accepts all connections, so clients see
@@ -31,14 +31,17 @@ export function standaloneTranslateSettings(settings: TranslationFlags): Transla
 export const localPortOf = (portMap: TranslationFlags["portMap"], port: number): number =>
   portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port;
 
-/** The ports of the process itself, if they are on an address that listeners use as well. */
+/** The ports of the process itself, as far as they are on an address that listeners use as well. */
 function portsOfProcess(settings: TranslationFlags): MachinePorts["taken"] {
   const { proxyBindAddress: of, managementBindAddress: own, adminPort, healthPort } = settings;
-  if (!isEverywhere(of) && !isEverywhere(own) && of !== own) return [];
+  const { adminUi, adminUiBindAddress, adminUiPort } = settings;
   return [
-    { port: adminPort, flag: "--admin-port" },
-    { port: healthPort, flag: "--health-port" },
-  ].filter(({ port }) => port !== 0);
+    { address: own, port: adminPort, flag: "--admin-port" },
+    { address: own, port: healthPort, flag: "--health-port" },
+    ...(adminUi ? [{ address: adminUiBindAddress, port: adminUiPort, flag: "--admin-ui-port" }] : []),
+  ].flatMap(({ address, port, flag }) =>
+    port !== 0 && (isEverywhere(of) || isEverywhere(address) || of === address) ? [{ port, flag }] : [],
+  );
 }
 
 const isEverywhere = (address: string | undefined): boolean =>

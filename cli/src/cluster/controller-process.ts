@@ -15,6 +15,8 @@ import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { startController } from "@svc-gateway/operator/control/controller.ts";
 import type { Io } from "../command.ts";
+import { startConsole } from "../console/console.ts";
+import { controllerSource } from "../console/sources.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 
@@ -62,6 +64,21 @@ export async function runController(
     await sink.close();
     return fail(admin.error.message);
   }
+  const shown = await startConsole({
+    settings,
+    source: controllerSource(settings, controller.value.inspect, health),
+    access: controller.value.adminAccess,
+    err: io.err,
+    log: log.child("svc_console"),
+    isRefusedPeer: controller.value.isOwnPeer,
+  });
+  if (!shown.ok) {
+    ending.abort();
+    await controller.value.done;
+    await admin.value.close();
+    await sink.close();
+    return fail(shown.error);
+  }
   log.info({ event: "started", version, pod: settings.podName }, "started");
   const ended = controller.value.done.then(() => undefined);
   const stop = await Promise.race([waitForStop(io), ended]);
@@ -69,7 +86,7 @@ export async function runController(
   ending.abort();
   const hurried = stop === undefined ? [] : [aborted(stop.hurry)];
   await Promise.race([ended, ...hurried]);
-  await admin.value.close();
+  await Promise.all([admin.value.close(), shown.value?.close()]);
   await sink.close();
   return stop === undefined ? fail("the controller stopped unexpectedly, see its log") : ok(undefined);
 }

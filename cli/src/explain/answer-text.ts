@@ -28,9 +28,20 @@ export const formatSteps = (steps: readonly Step[], paint: Paint): readonly stri
 
 /** The answer as text: the steps of the request in order, then the hosts and routes that do not take it. */
 export function formatAnswer(answer: Answer, paint: Paint): string {
-  const { request, listener, tls, route } = answer;
-  const { method, scheme, host, path, query } = request;
-  const steps: readonly Step[] = [
+  const { method, scheme, host, path, query } = answer.request;
+  const passed = describePassed(answer, paint);
+  return [
+    `${method} ${scheme}://${host}${path}${query}`,
+    ...formatSteps(describeSteps(answer), paint),
+    ...(passed.length === 0 ? [] : ["", paint.bold("Passed over"), ...passed]),
+    "",
+  ].join("\n");
+}
+
+/** The steps of the request in order; those without lines do not apply. */
+export function describeSteps(answer: Answer): readonly Step[] {
+  const { listener, tls, route } = answer;
+  return [
     ["listener", listener === undefined ? [] : [describeListener(listener)]],
     ["TLS", tls === undefined ? [] : describeTls(tls)],
     ["first", describeListenerFilters(answer)],
@@ -42,18 +53,13 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     ["request", answer.upstream.flatMap((sent) => describeSent(sent, answer.upstream.length > 1))],
     ["result", [...describeResult(answer), ...describeHttp1(answer)]],
   ];
-  const way = formatSteps(steps, paint);
-  const passed = [
-    ...answer.hosts.flatMap((near, index) => describeHost(near, answer.hosts.slice(0, index), paint)),
-    ...describeOtherHosts(answer),
-  ];
-  return [
-    `${method} ${scheme}://${host}${path}${query}`,
-    ...way,
-    ...(passed.length === 0 ? [] : ["", paint.bold("Passed over"), ...passed]),
-    "",
-  ].join("\n");
 }
+
+/** The hosts and routes that do not take the request, and why. */
+export const describePassed = (answer: Answer, paint: Paint): readonly string[] => [
+  ...answer.hosts.flatMap((near, index) => describeHost(near, answer.hosts.slice(0, index), paint)),
+  ...describeOtherHosts(answer),
+];
 
 /** A rule that redirects has no backends. */
 const needsNone = ({ route, reply }: Answer): boolean =>

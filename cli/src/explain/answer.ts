@@ -298,7 +298,8 @@ function annotationsOf({ source }: Route, folder: TranslatedFolder): Pick<Explai
   return annotations === undefined ? {} : { annotations };
 }
 
-const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>
+/** The filters of a route, in the order in which they run. */
+export const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>
   presentFeatures(features).map((slug) => ({ name: slug, settings: features?.[slug] }));
 
 const describeListenerFilter = ({ features }: ListenerFilter): readonly ExplainedListenerFilter[] =>

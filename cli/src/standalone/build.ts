@@ -25,6 +25,7 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 import { findUnusablePorts } from "@svc-gateway/proxy/listeners/free-ports.ts";
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import { localPortOf, standaloneTranslateSettings } from "../translate-settings.ts";
+import type { ConsoleBuild } from "../console/console-source.ts";
 import { createFindingsLog } from "./findings-log.ts";
 import type { StandaloneHealth } from "./standalone-health.ts";
 import { createPublisher } from "./publisher.ts";
@@ -37,6 +38,8 @@ export type BuildOptions = {
   /** Fetches the key sets that tokens are checked with. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
   /** Called with a sentence for each when listeners of the first table cannot have their ports; nothing is served then. */
+  /** Called with what is served from now on, and the version of its snapshot. */
+  readonly onServed: (build: ConsoleBuild, version: string | undefined) => void;
   readonly onUnusablePorts: (sentences: readonly string[]) => void;
   readonly log: Logger;
 };
@@ -55,7 +58,8 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   /** In memory, so that sessions outlive changes of the folder but not the process. */
   let ticketSecrets: readonly TicketSecret[] = [];
   let isFirst = true;
-  return async ({ world, objects, problems }) => {
+  return async (state) => {
+    const { world, objects, problems } = state;
     const startedMs = performance.now();
     const nowMs = Date.now();
     const fallbackCertificate = await fallback;
@@ -104,7 +108,9 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
         "snapshot published",
       );
     }
-    if (applied?.ok !== false) health.tableServed(portsOf(listeners));
+    if (applied?.ok === false) return;
+    health.tableServed(portsOf(listeners));
+    options.onServed({ state, translation, builtMs: nowMs }, applied?.value.version);
   };
 }
 

@@ -23,6 +23,9 @@ import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place
 import type { ShutdownMode } from "@svc-gateway/proxy/proxy.ts";
 import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
+import type { ConsoleBuild } from "../console/console-source.ts";
+import { startConsole } from "../console/console.ts";
+import { standaloneSource } from "../console/sources.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
@@ -76,7 +79,27 @@ export async function serveFolder(
   }
 
   const { adminPort, healthPort } = admin.value;
-  const bound = { ...settings, adminPort, healthPort };
+  let shown: { readonly build: ConsoleBuild; readonly snapshot: string | undefined } | undefined;
+  const consoleServer = await startConsole({
+    settings,
+    source: standaloneSource({
+      settings,
+      health: registry,
+      workers: proxy.workers,
+      build: () => shown?.build,
+      snapshot: () => shown?.snapshot,
+      metrics: async () => (await proxy.metrics()).body,
+    }),
+    err: io.err,
+    log: log.child("svc_console"),
+  });
+  if (!consoleServer.ok) {
+    await proxy.shutdown(AbortSignal.abort());
+    await admin.value.close();
+    return fail([consoleServer.error]);
+  }
+  const adminUiPort = consoleServer.value?.port ?? 0;
+  const bound = { ...settings, adminPort, healthPort, adminUiPort };
   const hostPorts = createOwnPortCheck({ addresses: hostPortsOf(bound) }, localPortsOf(bound));
   let state: FolderState | undefined;
   const keySets = createKeySetKeeper({
@@ -92,6 +115,7 @@ export async function serveFolder(
     proxy,
     health,
     keySets,
+    onServed: (built, snapshot) => (shown = { build: built, snapshot: snapshot ?? shown?.snapshot }),
     onUnusablePorts: unusable.resolve,
     log,
   });
@@ -116,7 +140,7 @@ export async function serveFolder(
     keySets.stop();
     await coalescer.stop();
     await proxy.shutdown(hurry, how);
-    await admin.value.close();
+    await Promise.all([admin.value.close(), consoleServer.value?.close()]);
   };
   if (!source.ok) {
     await end(AbortSignal.abort());

@@ -364,6 +364,9 @@ export const proxyRulesType: FlagType<readonly ProxyRule[], ""> = {
   isRepeatable: true,
 };
 
+/** Names in lower case. */
+export const hostNamesType = listType("name,...", "DNS names", parseDnsName, asText);
+
 const labelKey = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 const labelValue = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
 

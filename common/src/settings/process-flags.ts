@@ -2,6 +2,7 @@ import { logFormatChoices } from "../telemetry/log-format.ts";
 import { flag, optionalFlag } from "./flag.ts";
 import {
   choiceType,
+  hostNamesType,
   ipAddressType,
   listenPortType,
   logType,
@@ -14,6 +15,7 @@ import {
 } from "./flag-types.ts";
 
 const standalone = ["standalone"] as const;
+const withConsole = ["controller", "standalone"] as const;
 const everyRole = ["controller", "proxy", "standalone"] as const;
 
 /** Flags about the process itself. */
@@ -113,6 +115,42 @@ export const processFlags = [
     roles: everyRole,
     defaultValue: 8081,
     meaning: "Port of `/healthz` and `/readyz`; 0 selects a free port.",
+  }),
+  flag({
+    name: "admin-ui",
+    type: switchType,
+    roles: withConsole,
+    defaultValue: false,
+    meaning: "Serve the console: pages that show what is served and why (docs/console.md).",
+  }),
+  flag({
+    name: "admin-ui-port",
+    type: listenPortType,
+    roles: withConsole,
+    defaultValue: 8083,
+    meaning: "Port of the console; 0 selects a free port.",
+  }),
+  flag({
+    name: "admin-ui-bind-address",
+    type: ipAddressType,
+    roles: withConsole,
+    defaultValue: "127.0.0.1",
+    meaning: "Bind address of the console.",
+  }),
+  flag({
+    name: "admin-ui-hosts",
+    type: hostNamesType,
+    roles: withConsole,
+    defaultValue: [],
+    shownDefault: "none",
+    meaning: "Names besides `localhost` and addresses by which browsers reach the console.",
+  }),
+  optionalFlag({
+    name: "admin-ui-token-file",
+    type: pathType,
+    roles: withConsole,
+    meaning:
+      "File with the token to sign in to the console, at least 16 characters. Without it, tokens of the cluster with `--admin-auth`, else a link on the terminal.",
   }),
   flag({
     name: "log",

@@ -190,6 +190,8 @@ function foreignFlag(role: Role, argv: readonly string[]): Result<never, Problem
 }
 
 type PortSettings = Pick<ProcessSettings, "adminPort" | "healthPort"> & {
+  readonly adminUi?: boolean;
+  readonly adminUiPort?: number;
   readonly ingressHttpPort?: number;
   readonly ingressHttpsPort?: number;
 };
@@ -197,11 +199,15 @@ type PortSettings = Pick<ProcessSettings, "adminPort" | "healthPort"> & {
 function portConflict({
   adminPort,
   healthPort,
+  adminUi,
+  adminUiPort,
   ingressHttpPort,
   ingressHttpsPort,
 }: PortSettings): string | undefined {
   if (adminPort !== 0 && adminPort === healthPort)
     return `--health-port: expected another port than --admin-port, got "${healthPort}"`;
+  if (adminUi === true && adminUiPort !== 0 && [adminPort, healthPort].includes(adminUiPort ?? 0))
+    return `--admin-ui-port: expected another port than --admin-port and --health-port, got "${adminUiPort}"`;
   if (ingressHttpPort !== undefined && ingressHttpPort !== 0 && ingressHttpPort === ingressHttpsPort)
     return `--ingress-https-port: expected another port than --ingress-http-port, got "${ingressHttpsPort}"`;
   return undefined;

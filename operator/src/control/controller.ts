@@ -17,10 +17,11 @@ import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fleetRoutes } from "../admin/fleet-pages.ts";
 import { createGatewayPods } from "../admin/gateway-pods.ts";
-import { createProxyPods } from "../admin/proxy-pods.ts";
+import { createProxyPods, type ProxyPod } from "../admin/proxy-pods.ts";
 import { createTokenAccess } from "../admin/token-access.ts";
 import type { Build } from "../build/table-builder.ts";
 import { createDiscoveryServer, type DiscoveryServer } from "../discovery/discovery-server.ts";
+import type { FleetNode } from "../discovery/fleet.ts";
 import type { DedicatedGateway } from "../discovery/principals.ts";
 import { createKubernetesCaStore } from "../keys/kubernetes-ca-store.ts";
 import { createTokenReview } from "../keys/token-review.ts";
@@ -64,10 +65,20 @@ export type RunningController = {
   readonly adminAccess: AdminAccess | undefined;
   /** Whether an address is that of a pod of the gateway: what comes from one was sent through it. */
   readonly isOwnPeer: (ip: string) => boolean;
+  /** What the console shows, as it is now. */
+  readonly inspect: ControllerView;
   readonly streamPort: number;
   readonly bootstrapPort: number;
   /** Resolves when everything has ended: after the signal, or because a part failed, which is logged. */
   readonly done: Promise<void>;
+};
+
+export type ControllerView = {
+  /** The last build, with its time in milliseconds since the epoch; undefined before the first one. */
+  build(): (Build & { readonly builtMs: number }) | undefined;
+  /** The proxy pods of the cluster, with what those that are connected to this replica report. */
+  proxies(): readonly { readonly pod: ProxyPod; readonly node: FleetNode | undefined }[];
+  isLeading(): boolean;
 };
 
 const leaseName = "svc-leader-lock";
@@ -89,7 +100,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
   const leadership = createLeadership({ metrics: metrics.controller, log });
   const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks), log });
   const events: EventSource = { controller: eventController, instance: settings.podName };
-  let build: Build | undefined;
+  let build: (Build & { readonly builtMs: number }) | undefined;
   let dedicated: Iterable<DedicatedGateway> = [];
   const discovery = createDiscovery(options, {
     client,
@@ -133,7 +144,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
       admit: (gateways) => (dedicated = gateways),
       publish: (snapshots) => discovery.cache.publish(snapshots),
       onBuild(next) {
-        build = next;
+        build = { ...next, builtMs: Date.now() };
         reportTable();
       },
       metrics: metrics.controller,
@@ -201,6 +212,11 @@ export async function startController(options: ControllerOptions): Promise<Resul
       : undefined,
     refreshMetrics: discovery.refreshMetrics,
     isOwnPeer: (ip) => createOwnPeerCheck(gatewayPods.current() ?? noOwnPorts)(ip),
+    inspect: {
+      build: () => build,
+      proxies: () => pods.list().map((pod) => ({ pod, node: discovery.fleet.node(pod.name, pod.namespace) })),
+      isLeading: () => leadership.isLeading(),
+    },
     ...listening.value,
     done: end(),
   });

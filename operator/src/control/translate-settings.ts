@@ -120,13 +120,17 @@ export const ownPortsOf = ({
   healthPort,
   discoveryPort,
   discoveryBootstrapPort,
+  adminUi,
+  adminUiPort,
 }: Pick<
   ControllerSettings,
-  "adminPort" | "healthPort" | "discoveryPort" | "discoveryBootstrapPort"
+  "adminPort" | "healthPort" | "discoveryPort" | "discoveryBootstrapPort" | "adminUi" | "adminUiPort"
 >): readonly number[] =>
-  [...Object.values(podPorts), adminPort, healthPort, discoveryPort, discoveryBootstrapPort].filter(
-    (port) => port > 0,
-  );
+  [
+    ...Object.values(podPorts),
+    ...[adminPort, healthPort, discoveryPort, discoveryBootstrapPort],
+    ...(adminUi ? [adminUiPort] : []),
+  ].filter((port) => port > 0);
 
 /** Without a listener, the public port is the default one of the scheme. */
 const publicPort = (given: number, listenerPort: number, ofScheme: number): number =>
