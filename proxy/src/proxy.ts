@@ -37,6 +37,7 @@ import {
   type StagedState,
 } from "./state/proxy-state.ts";
 import type { AccessLog } from "./telemetry/access-log.ts";
+import type { ConnectionLog } from "./telemetry/connection-log.ts";
 import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { Observer } from "./exchange/observer.ts";
 import { createObserverOf } from "./telemetry/observer.ts";
@@ -57,6 +58,8 @@ export type ProxyOptions = {
   readonly settings: DataPlaneSettings & { readonly portMap?: readonly PortMapping[] | undefined };
   readonly metrics: ProxyMetrics;
   readonly accessLog: AccessLog;
+  /** Logs connections below HTTP; absent: they are not logged. */
+  readonly connectionLog?: ConnectionLog | undefined;
   /** Takes the spans of traced requests; absent: none are traced. */
   readonly spanSink?: SpanSink | undefined;
   readonly log: Logger;
@@ -182,6 +185,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       ownPorts,
       metrics,
       now: () => awake.nowMs,
+      log: options.connectionLog,
     },
   });
   const limits = frontLimitsOf(settings);
@@ -214,6 +218,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
     l4,
     observerOf,
+    connectionLog: options.connectionLog,
     createHttp1Front: () => http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }),
     createHttp2Front: () => http2FrontOf[settings.http2Codec]({ limits, handler, onEvent, responseMemory }),
     events: listenerMetrics,

@@ -46,6 +46,14 @@ export const observationFlags = [
     meaning:
       "Fields of access-log lines: a list of all of them, or changes to the usual ones, as in `+request_id,+user_agent,-mirror` (docs/reference/access-log.md).",
   }),
+  flag({
+    name: "access-log-connections",
+    type: switchType,
+    roles: serving,
+    defaultValue: false,
+    meaning:
+      "Log connections of TCP and TLS routes and sessions of UDP clients, too, in one line each when they end.",
+  }),
   optionalFlag({
     name: "request-id-header",
     type: fieldNameType,

@@ -215,16 +215,20 @@ function portConflict({
 
 type RequestLogSettings = Pick<
   ProxySettings,
-  "accessLogFormat" | "accessLogFields" | "requestIdHeader" | "requestIdTrustedCidrs"
+  "accessLogFormat" | "accessLogFields" | "accessLogConnections" | "requestIdHeader" | "requestIdTrustedCidrs"
 >;
 
 function requestLogConflict({
   accessLogFormat: format,
   accessLogFields: fields = [],
+  accessLogConnections: hasConnections = false,
   requestIdHeader,
   requestIdTrustedCidrs: peers = [],
 }: Partial<RequestLogSettings>): string | undefined {
-  if (fields.length > 0 && (format === "common" || format === "combined"))
+  const isFixed = format === "common" || format === "combined";
+  if (hasConnections && isFixed)
+    return `--access-log-connections: --access-log-format ${format} has no lines for connections, expected json or console`;
+  if (fields.length > 0 && isFixed)
     return `--access-log-fields: the fields of --access-log-format ${format} are fixed, expected json or console`;
   if (peers.length > 0 && requestIdHeader === undefined)
     return "--request-id-trusted-cidrs: requires --request-id-header";

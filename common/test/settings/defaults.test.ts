@@ -79,6 +79,7 @@ describe("settings: defaults", () => {
       accessLogPathMode: "full",
       accessLogFormat: undefined,
       accessLogFields: [],
+      accessLogConnections: false,
       requestIdHeader: undefined,
       requestIdTrustedCidrs: [],
       tracingEndpoint: undefined,

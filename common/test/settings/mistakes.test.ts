@@ -74,6 +74,11 @@ describe("settings", () => {
       ],
       [
         "standalone",
+        ["--access-log-connections", "--access-log-format=common"],
+        "--access-log-connections: --access-log-format common has no lines for connections, expected json or console",
+      ],
+      [
+        "standalone",
         ["--request-id-trusted-cidrs=10.0.0.0/8"],
         "--request-id-trusted-cidrs: requires --request-id-header",
       ],

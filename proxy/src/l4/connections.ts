@@ -3,10 +3,11 @@ import type { ResponseMemory } from "../http/response-memory.ts";
 import { resetSocket } from "../sockets/reset.ts";
 import { TunnelReader } from "../sockets/tunnel-reader.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
+import type { ConnectionFailure, ConnectionLog, ConnectionRecord } from "../telemetry/connection-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { connectEndpoint, type UpstreamClientOptions } from "../upstream/connect.ts";
-import type { UpstreamError } from "../upstream/upstream-errors.ts";
+import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
 import type { CompiledL4Route } from "./l4-table.ts";
 
@@ -18,12 +19,17 @@ export type L4Connection = {
   readonly plain: Socket;
   /** The listener: connections of one owner are destroyed together. */
   readonly owner: object;
-  /** Listener port, for metrics. */
+  /** Listener port, and the same for metrics. */
+  readonly port: number;
   readonly portLabel: string;
   /** Address of the client, from the PROXY protocol where there is one. */
   readonly clientIp: string;
   readonly secure: boolean;
+  /** Server name of the TLS handshake, empty without one. */
+  readonly serverName: string;
   readonly route: CompiledL4Route;
+  /** Undefined: the connection is not logged. */
+  readonly log: ConnectionLog | undefined;
 };
 
 export type L4ConnectionOptions = Pick<
@@ -61,7 +67,7 @@ export class L4Connections {
   /** Resets the connections of an owner; returns their number. */
   destroy(owner: object): number {
     const owned = [...this.relays].filter((relay) => relay.owner === owner);
-    for (const relay of owned) relay.abort();
+    for (const relay of owned) relay.abort(failures.shutdown);
     return owned.length;
   }
 
@@ -72,7 +78,7 @@ export class L4Connections {
     for (const relay of this.relays) {
       if (nowMs - relay.lastActivityMs < idleTimeoutMs) continue;
       metrics.limitsReached.with({ limit: "tunnel-idle-timeout" }).inc();
-      relay.abort();
+      relay.abort(failures.idle);
     }
   }
 }
@@ -85,7 +91,13 @@ class Relay {
   private readonly tried = new Set<UpstreamEndpoint>();
   /** Cancels the connect or tunnel to the endpoint. */
   private cancel: () => void = () => {};
-  private readonly onClientClosed = (): void => this.abort();
+  private readonly onClientClosed = (): void => this.abort(failures.client);
+  private readonly startedAtMs = performance.now();
+  private bytesReceived = 0;
+  private bytesSent = 0;
+  /** Of the last attempt; empty while there is none. */
+  private upstreamService = "";
+  private upstreamAddress = "";
   private ended = false;
 
   constructor(connection: L4Connection, options: L4ConnectionOptions, onEnd: () => void) {
@@ -102,25 +114,46 @@ class Relay {
 
   connect(): void {
     const upstream = this.connection.route.pickUpstream();
-    if (upstream === undefined) return this.refuse("");
+    if (upstream === undefined) return this.refuse("", failures.backend);
     this.connectTo(upstream);
   }
 
-  abort(): void {
+  abort(failure?: ConnectionFailure): void {
     if (this.ended) return;
     this.ended = true;
     this.cancel();
     reset(this.connection);
     this.onEnd();
+    this.connection.log?.(this.record(failure));
+  }
+
+  private record(failure: ConnectionFailure | undefined): ConnectionRecord {
+    const { connection, tried } = this;
+    return {
+      protocol: connection.secure ? "tls" : "tcp",
+      listener: connection.port,
+      serverName: connection.serverName,
+      routeId: connection.route.route.id,
+      upstream: this.upstreamService,
+      upstreamAddr: this.upstreamAddress,
+      clientIp: connection.clientIp,
+      durationMs: performance.now() - this.startedAtMs,
+      bytesReceived: this.bytesReceived,
+      bytesSent: this.bytesSent,
+      attempts: tried.size,
+      failure,
+    };
   }
 
   private connectTo(upstream: Upstream): void {
     const { tried } = this;
     const selection = upstream.pick(this.pickRequest(), tried.size === 0 ? undefined : tried);
-    if (selection === undefined) return this.refuse(upstream.service);
+    this.upstreamService = upstream.service;
+    if (selection === undefined) return this.refuse(upstream.service, failures.endpoint);
     const { endpoint, watch } = selection;
     const isLast = tried.has(endpoint);
     tried.add(endpoint);
+    this.upstreamAddress = endpoint.address;
     const reader = new TunnelReader();
     const { onread } = reader;
     const options = { ...this.options, allowHalfOpen: true, onread };
@@ -129,8 +162,10 @@ class Relay {
       watch?.failed();
       watch?.ended();
       this.count(upstream.service, errorTypeOf(connected.error));
-      if (isLast || tried.size >= maxAttempts) this.abort();
-      else this.connectTo(upstream);
+      if (isLast || tried.size >= maxAttempts) {
+        const { error } = connected;
+        this.abort({ error: error.text, reason: reasonOfUpstream(error) });
+      } else this.connectTo(upstream);
     });
     this.cancel = () => {
       attempt.cancel();
@@ -148,8 +183,10 @@ class Relay {
       { socket: connection.socket, head: nothing, abort: () => reset(connection) },
       { socket, head: nothing, abort: () => resetSocket(socket), reader },
       {
-        onProgress: () => {
+        onProgress: (clientBytes, upstreamBytes) => {
           this.lastActivityMs = awake.nowMs;
+          this.bytesSent += clientBytes;
+          this.bytesReceived += upstreamBytes;
         },
         onEnd: () => {
           watch?.ended();
@@ -163,9 +200,9 @@ class Relay {
   }
 
   /** Refuses the connection: there is no endpoint to connect to. */
-  private refuse(service: string): void {
+  private refuse(service: string, failure: ConnectionFailure): void {
     this.count(service, "other");
-    this.abort();
+    this.abort(failure);
   }
 
   private count(upstream: string, type: "refused" | "connect" | "timeout" | "tls" | "other"): void {
@@ -183,6 +220,15 @@ class Relay {
 }
 
 const nothing = Buffer.alloc(0);
+
+/** Why connections fail, but for their endpoints (docs/reference/refusals.md). */
+const failures = {
+  shutdown: { error: "proxy shutting down", reason: "shutting-down" },
+  idle: { error: "idle timeout", reason: "idle-timeout" },
+  client: { error: "client closed", reason: "client-closed" },
+  backend: { error: "no backend", reason: "no-backend" },
+  endpoint: { error: "no endpoint", reason: "no-endpoint" },
+} as const satisfies Readonly<Record<string, ConnectionFailure>>;
 
 function reset({ socket, plain }: L4Connection): void {
   resetSocket(plain);

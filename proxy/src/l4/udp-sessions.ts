@@ -2,6 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import type { Origin } from "../fairness/listener-holdings.ts";
+import type { ConnectionFailure, ConnectionLog } from "../telemetry/connection-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { Resolver } from "../upstream/resolver.ts";
@@ -41,6 +42,8 @@ export type UdpSessionsOptions = {
   >;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
+  /** Logs sessions that have ended; absent: they are not logged. */
+  readonly log?: ConnectionLog | undefined;
 };
 
 /** Replaces name resolution for datagram sockets, which only ever get addresses. */
@@ -68,7 +71,11 @@ type Session = PlaceHolder & {
   readonly routeId: string;
   readonly upstream: Upstream;
   readonly selection: Selection;
+  readonly startedAtMs: number;
   lastActivityMs: number;
+  bytesReceived: number;
+  bytesSent: number;
+  failure: ConnectionFailure | undefined;
   socket: Socket | undefined;
   /** Until the socket is connected. */
   waiting: Buffer[] | undefined;
@@ -104,6 +111,7 @@ export class UdpSessions {
     const session = this.sessions.get(keyOf(client)) ?? this.open(client, route);
     if (session === undefined) return;
     session.lastActivityMs = this.options.now();
+    session.bytesReceived += message.length;
     const { socket, waiting } = session;
     if (waiting !== undefined) {
       if (waiting.length < maxWaiting) waiting.push(message);
@@ -181,7 +189,11 @@ export class UdpSessions {
       routeId: route.route.id,
       upstream,
       selection,
+      startedAtMs: this.options.now(),
       lastActivityMs: this.options.now(),
+      bytesReceived: 0,
+      bytesSent: 0,
+      failure: undefined,
       socket: undefined,
       waiting: [],
     };
@@ -217,6 +229,7 @@ export class UdpSessions {
     socket.on("message", (message) => {
       if (!this.isOpen(session)) return;
       session.lastActivityMs = this.options.now();
+      session.bytesSent += message.length;
       watch?.responded(200);
       this.reply(message, session.client);
     });
@@ -236,6 +249,7 @@ export class UdpSessions {
       .with({ listener: this.portLabel, route, upstream: upstream.service, error_type: type })
       .inc();
     session.selection.watch?.failed();
+    session.failure = udpFailures[type];
     this.close(session);
   }
 
@@ -276,8 +290,32 @@ export class UdpSessions {
     session.socket?.close();
     session.selection.watch?.ended();
     this.options.metrics.udpSessionsActive.with({ listener: this.portLabel }).dec();
+    if (this.options.log !== undefined) this.logEnd(session, this.options.log);
     if (this.sessions.size === 0) this.onEmpty?.();
   }
+
+  private logEnd({ client, selection, upstream, ...session }: Session, log: ConnectionLog): void {
+    log({
+      protocol: "udp",
+      listener: this.port,
+      serverName: "",
+      routeId: session.routeId,
+      upstream: upstream.service,
+      upstreamAddr: selection.endpoint.address,
+      clientIp: client.ip,
+      durationMs: this.options.now() - session.startedAtMs,
+      bytesReceived: session.bytesReceived,
+      bytesSent: session.bytesSent,
+      attempts: 1,
+      failure: session.failure,
+    });
+  }
 }
+
+const udpFailures = {
+  refused: { error: "connection refused", reason: "upstream-refused" },
+  connect: { error: "connect failed", reason: "upstream-unreachable" },
+  other: { error: "endpoint is a port of the gateway", reason: "upstream-own-port" },
+} as const satisfies Readonly<Record<string, ConnectionFailure>>;
 
 const keyOf = ({ address, port }: UdpClient): string => `${address} ${port}`;

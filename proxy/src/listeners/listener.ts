@@ -9,6 +9,7 @@ import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
 import type { CompiledL4Route, L4Table } from "../l4/l4-table.ts";
 import { resetSocket } from "../sockets/reset.ts";
+import type { ConnectionLog } from "../telemetry/connection-log.ts";
 import type { ObserverOf } from "../telemetry/observer.ts";
 import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
 import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
@@ -47,6 +48,8 @@ export type ListenerContext = {
   readonly l4: L4;
   /** Makes the observers of listeners that are logged in a way of their own; absent: none is. */
   readonly observerOf?: ObserverOf | undefined;
+  /** Logs connections below HTTP; absent: they are not logged. */
+  readonly connectionLog?: ConnectionLog | undefined;
   /** Each listener has fronts of its own, so that it can drain alone. */
   createHttp1Front(): Front;
   createHttp2Front(): Front;
@@ -243,23 +246,32 @@ export class Listener {
       case "tls":
         return this.secure(socket, client);
       case "tcp":
-        return this.forward(socket, socket, client, this.l4?.find("")?.route);
+        return this.forward(socket, socket, client, this.l4?.find("")?.route, "");
       default:
         return this.detect(socket, client);
     }
   }
 
-  private forward(socket: Socket, plain: Socket, { peer }: Client, route: CompiledL4Route | undefined): void {
+  private forward(
+    socket: Socket,
+    plain: Socket,
+    { peer }: Client,
+    route: CompiledL4Route | undefined,
+    serverName: string,
+  ): void {
     if (route === undefined || socket.destroyed) return resetSocket(plain);
-    const { portLabel, secure } = this.view;
+    const { port, portLabel, secure, observer } = this.view;
     this.context.l4.connections.accept({
       socket,
       plain,
       owner: this,
+      port,
       portLabel,
       clientIp: peer.address,
       secure,
+      serverName,
       route,
+      log: observer?.accessLog.enabled === false ? undefined : this.context.connectionLog,
     });
   }
 
@@ -270,7 +282,7 @@ export class Listener {
     if (entry.mode === "http") return "terminate";
     if (entry.route === undefined) return "refused";
     if (entry.mode === "terminate") return "terminate";
-    this.forward(socket, socket, client, entry.route);
+    this.forward(socket, socket, client, entry.route, serverName ?? "");
     return "taken";
   }
 
@@ -297,7 +309,7 @@ export class Listener {
         const entry = this.l4?.find(serverName);
         if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") {
           // One turn later: a reset of the socket underneath, within the handshake's own completion, would end the process.
-          return void setImmediate(() => this.forward(tlsSocket, socket, client, entry?.route));
+          return void setImmediate(() => this.forward(tlsSocket, socket, client, entry?.route, serverName));
         }
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
         const verified = verifiedClientOf(tlsSocket, policy, verification);

@@ -10,6 +10,7 @@ import type { L4 } from "../l4/l4.ts";
 import { emptyPortTable } from "../routing/changing-port-table.ts";
 import type { L4Tables } from "../state/l4-tables.ts";
 import type { OwnedListener } from "../state/listener-list.ts";
+import type { ConnectionLog } from "../telemetry/connection-log.ts";
 import type { ObserverOf } from "../telemetry/observer.ts";
 import { createCertificateStore, emptyCertificateStore, type ServedName } from "../tls/certificate-store.ts";
 import { createHandshakes } from "../tls/handshakes.ts";
@@ -63,6 +64,7 @@ export type ListenerManagerOptions = {
   readonly tls: TlsSettings;
   readonly l4: L4;
   readonly observerOf?: ObserverOf;
+  readonly connectionLog?: ConnectionLog | undefined;
   readonly createHttp1Front: () => Front;
   readonly createHttp2Front: () => Front;
   readonly events: ListenerEvents;
@@ -130,6 +132,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     proxyProtocol: options.proxyProtocol,
     l4: options.l4,
     observerOf: options.observerOf,
+    connectionLog: options.connectionLog,
     createHttp1Front: options.createHttp1Front,
     createHttp2Front: options.createHttp2Front,
   };

@@ -8,6 +8,7 @@ import { ok } from "@svc-gateway/common/values/result.ts";
 import { startProxy } from "../proxy.ts";
 import type { StagedState } from "../state/proxy-state.ts";
 import { createAccessLog } from "../telemetry/access-log.ts";
+import { createConnectionLog } from "../telemetry/connection-log.ts";
 import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { Heartbeat } from "./hang-watch.ts";
 import { LogRingWriter } from "./log-ring.ts";
@@ -27,12 +28,19 @@ const logging = { directives: settings.log, format: settings.logFormat, sink };
 const log = createLogger("svc_proxy", logging).child("svc_proxy", { worker });
 const metrics = createProxyMetrics({ logSink: sink });
 const thread = measureThread(String(worker));
+const { accessLogFormat = settings.logFormat } = settings;
 const accessLog = createAccessLog({
   ...logging,
   enabled: settings.accessLog,
   pathMode: settings.accessLogPathMode,
-  format: settings.accessLogFormat ?? settings.logFormat,
+  format: accessLogFormat,
   fields: settings.accessLogFields,
+});
+const connectionLog = createConnectionLog({
+  ...logging,
+  enabled: settings.accessLog && settings.accessLogConnections,
+  // Web servers have no format for connections, so settings refuse it beside theirs.
+  format: accessLogFormat === "console" || accessLogFormat === "json" ? accessLogFormat : settings.logFormat,
 });
 const spanRing = memory.spans[worker];
 const spans = spanRing && new LogRingWriter(spanRing, (when) => send({ type: "spans", when }));
@@ -40,6 +48,7 @@ const proxy = startProxy({
   settings,
   metrics,
   accessLog,
+  connectionLog,
   spanSink: spans && ((line) => spans.write(line)),
   log,
   snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),

@@ -51,6 +51,45 @@ describe("TCP routes", () => {
     return text;
   };
 
+  it("a connection that has ended is logged with its route, endpoint and bytes", async () => {
+    const port = await serve((socket) => socket.on("end", () => socket.end("answer")).resume());
+    const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
+    expect(await talk(gateway.tcpPort, "ask")).to.equal("answer");
+    await eventually(() => gateway.connections.length === 1);
+    const [{ durationMs = -1, ...record } = {}] = gateway.connections;
+    expect(durationMs).to.be.at.least(0);
+    expect(record).to.deep.equal({
+      protocol: "tcp",
+      listener: 9000,
+      serverName: "",
+      routeId: "tcproute/ns/db:0",
+      upstream: "ns/db",
+      upstreamAddr: `127.0.0.1:${port}`,
+      clientIp: "127.0.0.1",
+      bytesReceived: 3,
+      bytesSent: 6,
+      attempts: 1,
+      failure: undefined,
+    });
+  });
+
+  it("a connection that fails is logged with the reason", async () => {
+    const refusing = await holdRefusingPort();
+    closing.push(refusing);
+    const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [refusing.port] } });
+    await talk(gateway.tcpPort, "ask");
+    await gateway.update({ tcp: l4Route([set, 1]), endpoints: { [set]: [] } });
+    await talk(gateway.tcpPort, "ask");
+    await gateway.update({ tcp: l4Route(["", 1]), endpoints: {} });
+    await talk(gateway.tcpPort, "ask");
+    await eventually(() => gateway.connections.length === 3);
+    expect(gateway.connections.map(({ failure }) => failure?.reason)).to.deep.equal([
+      "upstream-refused",
+      "no-endpoint",
+      "no-backend",
+    ]);
+  });
+
   it("a TCP route relays bytes and a half-close", async () => {
     const port = await serve((socket) => {
       let text = "";

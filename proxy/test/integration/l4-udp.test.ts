@@ -52,6 +52,25 @@ describe("UDP routes", () => {
     expect(await gateway.samples("svc_proxy_udp_sessions_total")).to.deep.equal(['{listener="5300"} 51']);
   });
 
+  it("a UDP session that has ended is logged with its bytes in both directions", async () => {
+    const port = await serve("a");
+    gateway = await startL4({ udp: l4Route([set, 1]), endpoints: { [set]: [port] } });
+    const client = createClient();
+    for (const text of ["x", "yy"]) await ask(text, client);
+    await gateway.update({ udp: undefined, endpoints: {} });
+    const [record] = gateway.connections;
+    expect(record).to.include({
+      protocol: "udp",
+      listener: 5300,
+      upstream: "ns/dns",
+      upstreamAddr: `127.0.0.1:${port}`,
+      clientIp: "127.0.0.1",
+      bytesReceived: 3,
+      bytesSent: 7,
+      failure: undefined,
+    });
+  });
+
   it("a UDP route keeps the session of a client on one of several workers", async () => {
     const endpoints = { [set]: [await serve("a")] };
     const memory = createSharedMemory(2);

@@ -11,6 +11,7 @@ import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { startProxy, type WorkerPlace, type Proxy } from "../../src/proxy.ts";
 import { noAccessLog } from "../../src/telemetry/access-log.ts";
+import type { ConnectionRecord } from "../../src/telemetry/connection-log.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 
 /** The routes of a test, on the listener ports 9000 (TCP), 9443 (TLS, and HTTPS with `https`) and 5300 (UDP). */
@@ -32,6 +33,8 @@ export type L4Plan = {
 export type L4Gateway = {
   readonly proxy: Proxy;
   readonly metrics: ProxyMetrics;
+  /** Connections and sessions that have ended. */
+  readonly connections: readonly ConnectionRecord[];
   readonly tcpPort: number;
   readonly tlsPort: number;
   readonly udpPort: number;
@@ -109,12 +112,14 @@ export async function startL4(
   const read = readStandaloneSettings({ argv, env: {} });
   if (!read.ok) throw new Error(read.error.message);
   const metrics = createProxyMetrics();
+  const connections: ConnectionRecord[] = [];
   const proxy = startProxy({
     settings: read.value.settings,
     metrics,
     log: silentLogger,
     ...(workerPlace && { workerPlace }),
     accessLog: noAccessLog,
+    connectionLog: (record) => void connections.push(record),
   });
   let snapshot: Snapshot | undefined;
   const update = async (next: L4Plan): Promise<void> => {
@@ -128,6 +133,7 @@ export async function startL4(
   return {
     proxy,
     metrics,
+    connections,
     get tcpPort() {
       return proxy.localPort(9000) ?? 0;
     },
