@@ -1,10 +1,11 @@
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { answerRequest } from "../explain/answer.ts";
+import { answerRequest, type Answer } from "../explain/answer.ts";
 import { formatL4Answer } from "../explain/l4-text.ts";
 import { answerConnection, readConnection } from "../explain/l4.ts";
-import { readRequest } from "../explain/request.ts";
+import { type ExplainedRequest, readRequest } from "../explain/request.ts";
+import { decideToken, readToken, withPlaceholder } from "../explain/token.ts";
 import { formatAnswer } from "../explain/answer-text.ts";
 import { flagRows, manifestsFlag, translationFlags, outputFlag, readFolderFlags } from "../command-flags.ts";
 import { translateFolder } from "../translate-folder.ts";
@@ -20,7 +21,7 @@ export const explain: Command = {
   summary: "Show which route a request takes, and why others do not match.",
   help: () =>
     [
-      "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [flags]",
+      "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [--token TOKEN|@FILE] [flags]",
       "       svc-gateway explain tcp://HOST:PORT|tls://NAME:PORT|udp://HOST:PORT --manifests PATH [flags]",
       "",
       "Shows the listener, certificate, host, route, filters and endpoints of a request, and why other routes do not",
@@ -28,7 +29,13 @@ export const explain: Command = {
       "PATH is a folder of manifests, a file, or - for standard input.",
       "",
       "Flags:",
-      ...twoColumns([["-H, --header <Name: value>", "Header of the request; may be repeated."]]),
+      ...twoColumns([
+        ["-H, --header <Name: value>", "Header of the request; may be repeated."],
+        [
+          "--token <token|@file>",
+          "A JSON Web Token, or a file with one: say what the route's JwtAuth decides about it. It is never printed.",
+        ],
+      ]),
       ...flagRows(flags),
       "",
       "Exit code: 0 when a route matches the request, 1 when none does, 2 when the folder or a file in it cannot be",
@@ -36,7 +43,7 @@ export const explain: Command = {
       "",
     ].join("\n"),
   async run(argv, io) {
-    const fields = takeHeaders(argv);
+    const fields = takeWords(argv);
     if (!fields.ok) return misused(fields.error.message);
     const read = readFolderFlags(flags, { argv: fields.value.rest, env: io.env });
     if (!read.ok) return misused(read.error.message);
@@ -46,7 +53,10 @@ export const explain: Command = {
     if (unexpected !== undefined) return misused(`unexpected argument "${clip(unexpected)}"`);
     const connection = second === undefined ? readConnection(first) : undefined;
     if (connection?.ok === false) return misused(connection.error.message);
+    const token = fields.value.token === undefined ? undefined : await readToken(fields.value.token);
+    if (token?.ok === false) return misused(token.error.message);
     if (connection !== undefined) {
+      if (token !== undefined) return misused("--token: only requests have a token, not connections");
       const folder = await translateFolder([settings.manifests], settings, io, Date.now());
       if (!folder.ok) return refused(...folder.error);
       const answer = answerConnection(connection.value, folder.value, settings.portMap);
@@ -58,17 +68,33 @@ export const explain: Command = {
     if (!request.ok) return misused(request.error.message);
     const translated = await translateFolder([settings.manifests], settings, io, Date.now());
     if (!translated.ok) return refused(...translated.error);
-    const answer = answerRequest(request.value, translated.value, settings.portMap);
+    const answerTo = (asked: ExplainedRequest): Answer =>
+      answerRequest(asked, translated.value, settings.portMap);
+    const plain = answerTo(request.value);
+    const answer =
+      token === undefined
+        ? plain
+        : await decideToken(
+            answerTo(withPlaceholder(request.value, plain)),
+            token.value,
+            translated.value.translation,
+            Date.now(),
+          );
     io.out.write(formatData(answer, settings.output, () => formatAnswer(answer, paintFor(io.out))));
     return done(answer.outcome === "route" ? 0 : 1);
   },
 };
 
-type Headers = { readonly headers: readonly string[]; readonly rest: readonly string[] };
+type Words = {
+  readonly headers: readonly string[];
+  readonly token: string | undefined;
+  readonly rest: readonly string[];
+};
 
-/** Takes `-H value` and `--header value` out of a command line, where they may be repeated. */
-function takeHeaders(argv: readonly string[]): Result<Headers, Problem> {
+/** Takes `-H value` and `--header value`, which may be repeated, and `--token value` out of a command line. */
+function takeWords(argv: readonly string[]): Result<Words, Problem> {
   const headers: string[] = [];
+  let token: string | undefined;
   const rest: string[] = [];
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] ?? "";
@@ -77,7 +103,11 @@ function takeHeaders(argv: readonly string[]): Result<Headers, Problem> {
       const value = argv[++index];
       if (value === undefined) return problem(`${word}: expected "Name: value", got nothing`);
       headers.push(value);
+    } else if (word.startsWith("--token=")) token = word.slice("--token=".length);
+    else if (word === "--token") {
+      token = argv[++index];
+      if (token === undefined) return problem("--token: expected a token or @file, got nothing");
     } else rest.push(word);
   }
-  return ok({ headers, rest });
+  return ok({ headers, token, rest });
 }

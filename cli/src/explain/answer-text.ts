@@ -14,6 +14,7 @@ import type {
 import { describeAnnotations } from "./annotations.ts";
 import { describeClients } from "./clients.ts";
 import type { ExplainedTls } from "./data-plane.ts";
+import { describeToken } from "./token.ts";
 import type { ExplainedReply, ExplainedUpstreamRequest } from "./rehearse.ts";
 
 type Step = readonly [name: string, lines: readonly string[]];
@@ -48,6 +49,7 @@ export function describeSteps(answer: Answer): readonly Step[] {
     ["host", route === undefined ? [] : [route.host]],
     ["route", route === undefined ? [] : describeRoute(route)],
     ["filters", route === undefined ? [] : describeFilters(route.filters)],
+    ["token", describeToken(answer)],
     ["backend", route === undefined || needsNone(answer) ? [] : describeBackends(route)],
     ["nginx", describeAnnotations(route?.annotations ?? [])],
     ["request", answer.upstream.flatMap((sent) => describeSent(sent, answer.upstream.length > 1))],

@@ -11,6 +11,7 @@ import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
 import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { unresolvedFilter } from "@svc-gateway/proxy/filters/listener-filters.ts";
+import type { TokenDefect } from "@svc-gateway/proxy/auth/token.ts";
 import { refusalStatus } from "@svc-gateway/proxy/http/h1/refusal.ts";
 import { isHttp1Method } from "@svc-gateway/proxy/message/methods.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
@@ -43,6 +44,8 @@ export type Answer = {
   /** The filters of the listener, which run before the route is chosen and may lead to another one; absent: it has none. */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
+  /** What the JwtAuths of the route decide about the token; absent: none was given. */
+  readonly token?: readonly ExplainedToken[];
   /** The response, or the backend that gives it. */
   readonly reply: ExplainedReply;
   /** The request as backends get it, one for each that gets any. */
@@ -51,6 +54,17 @@ export type Answer = {
   readonly hosts: readonly NearHost[];
   /** Hosts of the listener that do not cover the request's, the most similar first, at most ten. */
   readonly otherHosts: readonly string[];
+};
+
+/** The decision of one JwtAuth. */
+export type ExplainedToken = {
+  /** `namespace/name`. */
+  readonly jwtAuth: string;
+  readonly verdict: "accepted" | "refused" | "unknown";
+  /** The code of docs/reference/refusals.md, where it is refused. */
+  readonly reason?: TokenDefect;
+  /** Why, in one sentence. */
+  readonly why: string;
 };
 
 /** `localPort` is where connections for the port are accepted. */
