@@ -6,6 +6,7 @@ import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
+import { nodeSockets, type SocketLayer } from "./sockets/socket-layer.ts";
 import { createAuthStore } from "./auth/auth-store.ts";
 import { prepareCollector } from "./collector.ts";
 import { ActiveExchanges } from "./http/active-exchanges.ts";
@@ -63,6 +64,8 @@ export type ProxyOptions = {
   /** Takes the spans of traced requests; absent: none are traced. */
   readonly spanSink?: SpanSink | undefined;
   readonly log: Logger;
+  /** How the bytes of established connections are read and written; Node's public sockets when absent. */
+  readonly sockets?: SocketLayer;
   /** Logs snapshots and listeners, which all workers have alike; `log` when absent. */
   readonly snapshotLog?: Logger;
   /** The most bytes of responses that wait for clients in this worker; no bound when absent. */
@@ -125,6 +128,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     workers: 1,
     memory: createSharedMemory(1),
   };
+  const { sockets = nodeSockets } = options;
   const resolver = createResolver();
   const ownPorts = new OwnPortGuard(settings);
   const client = createUpstreamClient({
@@ -132,6 +136,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     resolver,
     ownPorts,
     http2Codec: settings.http2Codec,
+    sockets,
     maxIdleConnections: shareOf(settings.proxyUpstreamKeepalivePoolSize, worker, workers),
   });
   const active = new ActiveExchanges({
@@ -219,7 +224,8 @@ export function startProxy(options: ProxyOptions): Proxy {
     l4,
     observerOf,
     connectionLog: options.connectionLog,
-    createHttp1Front: () => http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }),
+    createHttp1Front: () =>
+      http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }, sockets),
     createHttp2Front: () => http2FrontOf[settings.http2Codec]({ limits, handler, onEvent, responseMemory }),
     events: listenerMetrics,
     reportsFailures: worker === 0,

@@ -266,6 +266,14 @@ export const proxyFlags = [
       "What reads and writes HTTP/1 for clients: the proxy's own codec, which is faster, stricter and names each reason of a refusal, or the parser of Node.js (docs/features/http1.md).",
   }),
   flag({
+    name: "socket-layer",
+    type: choiceType(["node", "handles"]),
+    roles: serving,
+    defaultValue: "node",
+    meaning:
+      "What reads and writes plain connections of the native HTTP/1 codec and to HTTP/1 backends: the public sockets of Node.js, or the TCP handles under them, which are faster and checked at start (docs/adr/0033-tcp-handles.md).",
+  }),
+  flag({
     name: "proxy-upstream-keepalive-pool-size",
     type: integerType(0, 1_000_000),
     roles: serving,

@@ -13,7 +13,7 @@ import type { ResponseWrites } from "../http/h1/response-writes.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import type { RequestSemantics } from "./request-semantics.ts";
 import { renderHead, renderInterimHead, renderLastChunk, renderUpgradeHead } from "./response-text.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "../sockets/transport.ts";
 
 /** The connection that a response is written to. */
 export type StreamConnection = {

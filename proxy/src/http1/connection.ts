@@ -15,7 +15,7 @@ import type { BodySource, IncomingBody } from "./incoming-body.ts";
 import { type RequestEvents, RequestReader } from "./request-reader.ts";
 import type { RequestSemantics } from "./request-semantics.ts";
 import { renderRefusal } from "./response-text.ts";
-import type { Transport, TransportReceiver } from "./transport.ts";
+import type { Transport, TransportReceiver } from "../sockets/transport.ts";
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;

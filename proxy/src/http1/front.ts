@@ -4,13 +4,16 @@ import { FrontConnections, type Http1FrontOptions } from "../http/h1/front-conne
 import { Http1Connection } from "./connection.ts";
 import { type CodecContext, HeadParsers } from "./context.ts";
 import type { HeadLimits } from "./request-head-parser.ts";
-import { SocketTransport } from "./socket-transport.ts";
+import { nodeSockets, type SocketLayer } from "../sockets/socket-layer.ts";
 
 /** The bound of a part of a head where its limit is off. */
 const defaultMaxBytes = 1_048_576;
 
 /** The HTTP/1.0 and HTTP/1.1 front on the proxy's own codec (docs/features/http1.md, "Codecs"). */
-export function createNativeHttp1Front(options: Http1FrontOptions): Front {
+export function createNativeHttp1Front(
+  options: Http1FrontOptions,
+  sockets: SocketLayer = nodeSockets,
+): Front {
   const front = new FrontConnections(options);
   const context = codecContext(front);
   return {
@@ -19,7 +22,7 @@ export function createNativeHttp1Front(options: Http1FrontOptions): Front {
       // Its end would not be announced a second time.
       if (socket.destroyed) return;
       front.wake();
-      const transport = new SocketTransport(socket);
+      const transport = sockets.take(socket);
       const connection = new Http1Connection(transport, client, context);
       front.add(connection);
       transport.start(connection);

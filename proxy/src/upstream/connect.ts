@@ -16,6 +16,7 @@ import {
 import type { IdlePool } from "./idle-pool.ts";
 import type { OwnPortGuard } from "./own-port-guard.ts";
 import { isNodeLocal, reachableIps } from "@svc-gateway/common/values/reachable-ip.ts";
+import type { SocketLayer } from "../sockets/socket-layer.ts";
 import type { Resolver } from "./resolver.ts";
 import { keepSessions, sessionOf } from "./tls/sessions.ts";
 import type { UpstreamEndpoint } from "./upstream.ts";
@@ -26,6 +27,8 @@ export type UpstreamClientOptions = {
   readonly connectTimeoutMs: number;
   readonly idlePool: IdlePool;
   readonly resolver: Resolver;
+  /** How the bytes of established connections are read and written. */
+  readonly sockets: SocketLayer;
   /** Refuses the ports of the gateway itself; absent: none is refused. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses"> | undefined;
 };

@@ -1,3 +1,4 @@
+import { nodeSockets, type SocketLayer } from "../sockets/socket-layer.ts";
 import { createHttp1UpstreamClient } from "./h1/client.ts";
 import { createHttp2UpstreamClient, type Http2Codec } from "./h2/client.ts";
 import { createIdlePool } from "./idle-pool.ts";
@@ -13,6 +14,8 @@ export type UpstreamLimits = {
   readonly maxIdleConnections: number;
   /** Resolves the names of endpoints; by default a new one. */
   readonly resolver?: Resolver;
+  /** How the bytes of established connections are read and written; Node's public sockets by default. */
+  readonly sockets?: SocketLayer;
   /** What speaks HTTP/2; `node` by default. */
   readonly http2Codec?: Http2Codec;
   /** Rejects endpoints that are ports of the gateway itself; absent: rejects none. */
@@ -28,6 +31,7 @@ export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient & {
     connectTimeoutMs: limits.connectTimeoutMs,
     idlePool: createIdlePool(limits.maxIdleConnections),
     resolver: limits.resolver ?? createResolver(),
+    sockets: limits.sockets ?? nodeSockets,
     ownPorts: limits.ownPorts,
   };
   const clients = {

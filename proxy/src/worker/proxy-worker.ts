@@ -6,6 +6,7 @@ import { measureThread } from "@svc-gateway/common/telemetry/process-metrics.ts"
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { ok } from "@svc-gateway/common/values/result.ts";
 import { startProxy } from "../proxy.ts";
+import { openSocketLayer } from "../sockets/handles/handle-layer.ts";
 import type { StagedState } from "../state/proxy-state.ts";
 import { createAccessLog } from "../telemetry/access-log.ts";
 import { createConnectionLog } from "../telemetry/connection-log.ts";
@@ -46,6 +47,7 @@ const spanRing = memory.spans[worker];
 const spans = spanRing && new LogRingWriter(spanRing, (when) => send({ type: "spans", when }));
 const proxy = startProxy({
   settings,
+  sockets: await openSocketLayer(settings.socketLayer, log),
   metrics,
   accessLog,
   connectionLog,

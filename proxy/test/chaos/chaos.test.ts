@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { http2Codecs } from "../http2-codecs.ts";
+import { codecCombinations } from "../http1-codecs.ts";
 
 const program = new URL("./chaos-program.ts", import.meta.url);
 
@@ -16,14 +16,14 @@ type Report = {
 };
 
 describe("a data plane to which everything happens at once", () => {
-  for (const codec of http2Codecs)
-    it(`a proxy with ${codec} codecs serves through chaos, and holds nothing when clients and backends have ended`, async () => {
+  for (const { codec, layer, title } of codecCombinations)
+    it(`a proxy ${title} serves through chaos, and holds nothing when clients and backends have ended`, async () => {
       const { stdout, stderr } = await promisify(execFile)(
         process.execPath,
         ["--expose-gc", program.pathname],
         {
           maxBuffer: 16 * 1024 * 1024,
-          env: { ...process.env, HTTP1_CODEC: codec, HTTP2_CODEC: codec },
+          env: { ...process.env, HTTP1_CODEC: codec, HTTP2_CODEC: codec, SOCKET_LAYER: layer },
         },
       );
       expect(stderr).to.equal("");

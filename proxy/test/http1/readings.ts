@@ -7,7 +7,7 @@ import type { FrontLimits } from "../../src/http/front.ts";
 import type { HeaderList } from "../../src/message/message.ts";
 import { Http1Connection } from "../../src/http1/connection.ts";
 import { codecContext } from "../../src/http1/front.ts";
-import type { Transport, TransportReceiver } from "../../src/http1/transport.ts";
+import type { Transport, TransportReceiver } from "../../src/sockets/transport.ts";
 import { answer, testListener, wideLimits } from "../http/h1/harness.ts";
 
 export type ReadMessage = {
@@ -35,6 +35,7 @@ const limits: FrontLimits = { ...wideLimits, maxRequestsPerConnection: 0 };
 class TestTransport implements Transport {
   readonly encrypted = false;
   readonly hasUnread = false;
+  readonly writable = true;
   readonly finished = false;
   readonly waitingBytes = 0;
   readonly takenBytes = 0;

@@ -12,6 +12,7 @@ import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { http1Codec } from "../http1-codecs.ts";
 import { http2Codec } from "../http2-codecs.ts";
+import { openLayers, socketLayer } from "../socket-layers.ts";
 import type { SharedMemory } from "../../src/shared/shared-memory.ts";
 import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
 import type { AccessRecord } from "../../src/telemetry/access-record.ts";
@@ -154,10 +155,12 @@ export async function startGateway(
   if (!read.ok) throw new Error(read.error.message);
   const metrics = createProxyMetrics();
   const records: AccessRecord[] = [];
+  await openLayers();
   const proxy = startProxy({
     ...options,
     settings: read.value.settings,
     metrics,
+    sockets: socketLayer(),
     log: silentLogger,
     ...(memory !== undefined && { workerPlace: { worker: 0, workers: 1, memory } }),
     accessLog: options.accessLog ?? recordingLog(records),

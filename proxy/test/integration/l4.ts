@@ -13,6 +13,7 @@ import { startProxy, type WorkerPlace, type Proxy } from "../../src/proxy.ts";
 import { noAccessLog } from "../../src/telemetry/access-log.ts";
 import type { ConnectionRecord } from "../../src/telemetry/connection-log.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
+import { openLayers, socketLayer } from "../socket-layers.ts";
 
 /** The routes of a test, on the listener ports 9000 (TCP), 9443 (TLS, and HTTPS with `https`) and 5300 (UDP). */
 export type L4Plan = {
@@ -113,9 +114,11 @@ export async function startL4(
   if (!read.ok) throw new Error(read.error.message);
   const metrics = createProxyMetrics();
   const connections: ConnectionRecord[] = [];
+  await openLayers();
   const proxy = startProxy({
     settings: read.value.settings,
     metrics,
+    sockets: socketLayer(),
     log: silentLogger,
     ...(workerPlace && { workerPlace }),
     accessLog: noAccessLog,

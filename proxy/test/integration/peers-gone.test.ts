@@ -5,13 +5,13 @@ import { describeCodecs } from "../http1-codecs.ts";
 
 const program = new URL("./peers-gone-program.ts", import.meta.url);
 
-describeCodecs("a proxy after its peers have left", (codec) => {
+describeCodecs("a proxy after its peers have left", (codec, layer) => {
   it("a proxy holds no resource after its clients and backends have left", async () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       ["--expose-gc", program.pathname],
       {
-        env: { ...process.env, HTTP1_CODEC: codec, HTTP2_CODEC: codec },
+        env: { ...process.env, HTTP1_CODEC: codec, HTTP2_CODEC: codec, SOCKET_LAYER: layer },
       },
     );
     // Warnings of too many listeners among it.

@@ -9,6 +9,7 @@ import type {
   RequestBody,
   ResponseHead,
 } from "../../src/message/message.ts";
+import { socketLayer } from "../socket-layers.ts";
 import type { UpstreamError } from "../../src/upstream/upstream-errors.ts";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
 import type { UpstreamClientOptions } from "../../src/upstream/connect.ts";
@@ -24,6 +25,7 @@ export const clientOptions = (overrides: Partial<UpstreamClientOptions> = {}): U
   connectTimeoutMs: 0,
   idlePool: createIdlePool(128),
   resolver: createResolver(),
+  sockets: socketLayer(),
   ...overrides,
 });
 

@@ -1,7 +1,8 @@
-import type { OnReadOpts, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
-import { ReadBuffer } from "../../sockets/read-buffer.ts";
-import { abandon, connectEndpoint, type ConnectAttempt, type UpstreamClientOptions } from "../connect.ts";
+import { type Piece, ReadBuffer } from "../../sockets/read-buffer.ts";
+import type { Transport, TransportReceiver } from "../../sockets/transport.ts";
+import { connectEndpoint, type ConnectAttempt, type UpstreamClientOptions } from "../connect.ts";
 import { isTlsFault } from "../upstream-errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
@@ -23,14 +24,15 @@ export type ConnectionContext = {
  * One connection to an endpoint. It serves one stream at a time; between two it is idle in the pool, where any
  * byte or end of the peer closes it.
  */
-export class Http1Connection implements IdleConnection, ResponseEvents {
+export class Http1Connection implements IdleConnection, ResponseEvents, TransportReceiver {
   readonly endpoint: UpstreamEndpoint;
   /** IP address of the peer, empty until the connection is up. */
   address = "";
   private readonly context: ConnectionContext;
   private readonly reader: ResponseReader;
   private attempt: ConnectAttempt | undefined = undefined;
-  private socket: Socket | undefined = undefined;
+  private transport: Transport | undefined = undefined;
+  private readonly memory = new ReadBuffer();
   private stream: Http1Stream | undefined = undefined;
   private paused = false;
 
@@ -48,7 +50,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
 
   /** False once either side has begun to close. */
   get usable(): boolean {
-    return this.socket?.writable === true;
+    return this.transport?.writable === true;
   }
 
   /**
@@ -56,15 +58,21 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
    * own events, so that it can be handed over as a stream.
    */
   open(stream: Http1Stream): void {
-    const toUpgrade = stream.request.upgrade !== undefined;
+    const { options } = this.context;
+    const { sockets } = options;
+    const dialling =
+      stream.request.upgrade === undefined
+        ? sockets.dial(this.memory, this, this.endpoint.tls !== undefined)
+        : undefined;
     this.stream = stream;
     this.attempt = connectEndpoint(
       this.endpoint,
       {
-        ...this.context.options,
+        ...options,
         alpn: "http/1.1",
         limitMs: stream.request.connectTimeoutMs,
-        ...(toUpgrade ? { allowHalfOpen: true } : { onread: this.readInto() }),
+        ...(dialling === undefined && { allowHalfOpen: true }),
+        ...(dialling?.onread && { onread: dialling.onread }),
       },
       (result) => {
         this.attempt = undefined;
@@ -73,61 +81,62 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
           stream.connectFailed(result.error);
           return;
         }
-        this.attach(result.value.socket, result.value.address);
-        if (toUpgrade) result.value.socket.on("data", this.onPiece);
+        const { socket, address } = result.value;
+        this.address = address;
+        this.transport = dialling?.opened(socket) ?? this.take(socket);
         stream.connected(this);
       },
     );
   }
 
-  private attach(socket: Socket, address: string): void {
-    this.socket = socket;
-    this.address = address;
-    socket.on("drain", this.onDrain);
-    socket.on("end", this.onEnd);
-    socket.on("error", this.onError);
-    socket.on("close", this.onClose);
+  private take(socket: Socket): Transport {
+    const transport = this.context.options.sockets.take(socket);
+    transport.start(this);
+    return transport;
   }
 
-  private readonly onDrain = (): void => this.stream?.drained();
-  private readonly onEnd = (): void => this.reader.end();
-  private readonly onError = ({ code }: NodeJS.ErrnoException): void =>
-    isTlsFault(code) ? this.fail("upstream broke off TLS", "tls") : this.fail("upstream reset");
-  private readonly onClose = (): void => this.fail("upstream closed");
-
-  private readInto(): OnReadOpts {
-    const memory = new ReadBuffer();
-    const { reader } = this;
-    return memory.onread((piece) => {
-      const handler = this.stream?.handler;
-      const more = reader.read(piece);
-      this.paused = !more;
-      const { announcedBytes } = reader;
-      if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
-      else if (handler?.copies === true) memory.stayShared(more, handler.roomBytes);
-      else memory.settle(announcedBytes, handler?.pendingBytes, more, handler?.roomBytes);
-      return more;
-    });
+  receive(piece: Piece): void {
+    const { reader, memory } = this;
+    const handler = this.stream?.handler;
+    const more = reader.read(piece);
+    this.paused = !more;
+    const { announcedBytes } = reader;
+    if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
+    else if (handler?.copies === true) memory.stayShared(more, handler.roomBytes);
+    else memory.settle(announcedBytes, handler?.pendingBytes, more, handler?.roomBytes);
+    if (!more) this.transport?.pause();
   }
 
-  private readonly onPiece = (bytes: Buffer): void => {
-    this.paused = !this.reader.read({ owned: true, bytes });
-    if (this.paused) this.socket?.pause();
-  };
+  taken(): void {
+    this.stream?.drained();
+  }
 
-  /** Makes the connection the stream's; the socket is for its request. */
-  begin(stream: Http1Stream, toHead: boolean): Socket {
-    if (this.socket === undefined) throw new Error("a stream was begun on a connection that is not up");
+  ended(): void {
+    this.reader.end();
+  }
+
+  failed(code: string | undefined): void {
+    if (isTlsFault(code)) this.fail("upstream broke off TLS", "tls");
+    else this.fail("upstream reset");
+  }
+
+  closed(): void {
+    this.fail("upstream closed");
+  }
+
+  /** Makes the connection the stream's; the transport is for its request. */
+  begin(stream: Http1Stream, toHead: boolean): Transport {
+    if (this.transport === undefined) throw new Error("a stream was begun on a connection that is not up");
     this.stream = stream;
     this.reader.begin({ toHead, upgrade: stream.request.upgrade });
-    return this.socket;
+    return this.transport;
   }
 
   /** Reads on after `onData` answered false. */
   resume(): void {
     if (!this.paused) return;
     this.paused = false;
-    this.socket?.resume();
+    this.transport?.resume();
   }
 
   get copies(): boolean {
@@ -158,15 +167,12 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
   }
 
   onUpgrade(headers: HeaderList, rest: Buffer): void {
-    const { stream, socket } = this;
-    if (stream === undefined || socket === undefined) return;
+    const { stream, transport } = this;
+    if (stream === undefined || transport === undefined) return;
     this.stream = undefined;
-    this.socket = undefined;
+    this.transport = undefined;
     this.context.open.delete(this);
-    socket.pause();
-    socket.off("data", this.onPiece).off("drain", this.onDrain).off("end", this.onEnd);
-    socket.off("error", this.onError).off("close", this.onClose);
-    stream.upgraded(headers, socket, rest);
+    stream.upgraded(headers, transport.release(), rest);
   }
 
   onInvalid(text: string): void {
@@ -197,8 +203,8 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     this.stream = undefined;
     this.reader.stop();
     this.attempt?.cancel();
-    if (this.socket === undefined) return;
+    if (this.transport === undefined) return;
     this.context.pool.forget(this);
-    abandon(this.socket);
+    this.transport.destroy();
   }
 }

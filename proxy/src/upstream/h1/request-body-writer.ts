@@ -1,7 +1,10 @@
-import type { Writable } from "node:stream";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../message/message.ts";
+import type { Transport } from "../../sockets/transport.ts";
 import { continueTimeoutMs } from "../upstream.ts";
 import { renderLastChunk } from "./request-head.ts";
+
+/** The connection, as far as a request is written to it. */
+export type RequestTransport = Pick<Transport, "waitingBytes" | "writeText" | "writeBytes" | "whenTaken">;
 
 /** Events of the writer; nothing follows `onBodyFailed`. */
 export type RequestBodyEvents = {
@@ -11,15 +14,17 @@ export type RequestBodyEvents = {
 
 /** A buffer up to this size is joined with its framing into one write; a larger one is not copied. */
 const joinBytes = 8192;
-/** Most pieces that wait for the socket: each takes memory of its own, however small it is. */
+/** From this much on that waits for the system nothing more is taken from the source. */
+const maxWaitingBytes = 65_536;
+/** Most pieces that wait for the system: each takes memory of its own, however small it is. */
 const maxWaitingPieces = 64;
 
 /**
  * Writes a request that has a body: the head with the first bytes of the body in one write when they are available,
- * then the body at the pace of the socket, framed by Content-Length or the chunked coding.
+ * then the body at the pace of the connection, framed by Content-Length or the chunked coding.
  */
 export class RequestBodyWriter implements BodySink {
-  private readonly socket: Writable;
+  private readonly transport: RequestTransport;
   private readonly body: RequestBody;
   private readonly events: RequestBodyEvents;
   private readonly length: number | undefined;
@@ -33,8 +38,8 @@ export class RequestBodyWriter implements BodySink {
   private ended = false;
   private continueTimer: NodeJS.Timeout | undefined = undefined;
 
-  constructor(socket: Writable, head: string, body: RequestBody, events: RequestBodyEvents) {
-    this.socket = socket;
+  constructor(transport: RequestTransport, head: string, body: RequestBody, events: RequestBodyEvents) {
+    this.transport = transport;
     this.head = head;
     this.body = body;
     this.length = body.length;
@@ -73,7 +78,7 @@ export class RequestBodyWriter implements BodySink {
     this.continueTimer = undefined;
   }
 
-  /** The socket has taken what was written. */
+  /** The system has taken what was written. */
   drained(): void {
     if (!this.blocked) return;
     this.blocked = false;
@@ -94,18 +99,12 @@ export class RequestBodyWriter implements BodySink {
       this.fail("request body longer than declared");
       return false;
     }
-    // What the kernel took at once needs no wait; the rest is bounded by the socket's own mark.
-    const { writableLength, writableHighWaterMark } = this.socket;
-    this.waitingPieces = writableLength === 0 ? 0 : this.waitingPieces + 1;
-    this.blocked = writableLength >= writableHighWaterMark;
-    if (!this.blocked && this.waitingPieces >= maxWaitingPieces) this.waitForSocket();
+    // What the system took at once needs no wait.
+    const { waitingBytes } = this.transport;
+    this.waitingPieces = waitingBytes === 0 ? 0 : this.waitingPieces + 1;
+    this.blocked = waitingBytes >= maxWaitingBytes || this.waitingPieces >= maxWaitingPieces;
+    if (this.blocked) this.transport.whenTaken();
     return !this.blocked;
-  }
-
-  /** A socket says by itself that it has room only when more waits than it wants to hold. */
-  private waitForSocket(): void {
-    this.blocked = true;
-    this.socket.write("", "latin1", () => this.drained());
   }
 
   onEnd(trailers: HeaderList | undefined): void {
@@ -130,22 +129,13 @@ export class RequestBodyWriter implements BodySink {
   }
 
   private write(before: string, chunk: Chunk, after: string): void {
-    const { socket } = this;
+    const { transport } = this;
     const prefix = this.head + before;
     this.head = "";
-    if (typeof chunk === "string") {
-      socket.write(prefix + chunk + after, "latin1");
-    } else if (prefix === "") {
-      socket.write(chunk);
-    } else if (chunk.length <= joinBytes) {
-      socket.write(prefix + chunk.toString("latin1") + after, "latin1");
-    } else {
-      socket.cork();
-      socket.write(prefix, "latin1");
-      socket.write(chunk);
-      if (after !== "") socket.write(after, "latin1");
-      socket.uncork();
-    }
+    if (typeof chunk === "string") transport.writeText(prefix + chunk + after);
+    else if (prefix === "") transport.writeBytes("", chunk, after);
+    else if (chunk.length <= joinBytes) transport.writeText(prefix + chunk.toString("latin1") + after);
+    else transport.writeBytes(prefix, chunk, after);
   }
 }
 

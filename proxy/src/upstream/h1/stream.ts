@@ -82,14 +82,14 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     const { request } = this;
     this.connection = connection;
     this.reused = reused;
-    const socket = connection.begin(this, request.method === "HEAD");
+    const transport = connection.begin(this, request.method === "HEAD");
     this.handler.onConnection(reused);
     if (this.ended) return;
     this.requestSent = true;
     if (request.body === null) {
-      socket.write(this.head, "latin1");
+      transport.writeText(this.head);
     } else {
-      this.writer = new RequestBodyWriter(socket, this.head, request.body, this);
+      this.writer = new RequestBodyWriter(transport, this.head, request.body, this);
       this.writer.start({ expectContinue: request.expectContinue });
     }
   }

@@ -1,10 +1,13 @@
+import type { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Chunk } from "../../../src/message/message.ts";
+import { SocketTransport } from "../../../src/sockets/socket-transport.ts";
 import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
 import { RequestBodyWriter } from "../../../src/upstream/h1/request-body-writer.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
+import { describeSocketLayers } from "../../socket-layers.ts";
 import { clientOptions, getRequest, ManualBody, RawServer, Recorder, until } from "../support.ts";
 
 /** What may be held per stream and direction for a slow peer (docs/features/upstream.md, "Memory"). */
@@ -50,7 +53,7 @@ class SlowReceiver extends Recorder {
   }
 }
 
-describe("backpressure towards the upstream client", () => {
+describeSocketLayers("backpressure towards the upstream client", () => {
   let client: UpstreamClient;
   let server: RawServer;
 
@@ -189,12 +192,16 @@ describe("backpressure towards the upstream client", () => {
   });
 });
 
+/** What is written goes to a stream of the test. */
+const transportOf = (socket: Writable): SocketTransport =>
+  new SocketTransport(socket as unknown as Socket, { readsIntoMemory: true });
+
 describe("RequestBodyWriter", () => {
   for (const length of [undefined, 10_000_000]) {
     it(`RequestBodyWriter holds at most its mark and one piece (${length === undefined ? "chunked" : "length"})`, () => {
       const socket = new Writable({ highWaterMark: 65_536, decodeStrings: false, write: () => undefined });
       const body = new ManualBody(length);
-      const writer = new RequestBodyWriter(socket, "HEAD\r\n\r\n", body, {
+      const writer = new RequestBodyWriter(transportOf(socket), "HEAD\r\n\r\n", body, {
         onBodyFailed: (text) => expect.fail(text),
       });
       writer.start({ expectContinue: false });
@@ -219,9 +226,12 @@ describe("RequestBodyWriter", () => {
       },
     });
     const body = new ManualBody(10_000);
-    const writer = new RequestBodyWriter(socket, "HEAD\r\n\r\n", body, {
+    const transport = transportOf(socket);
+    const writer = new RequestBodyWriter(transport, "HEAD\r\n\r\n", body, {
       onBodyFailed: (text) => expect.fail(text),
     });
+    const unused = (): never => expect.fail("nothing but writes");
+    transport.start({ receive: unused, ended: unused, closed: () => {}, taken: () => writer.drained() });
     writer.start({ expectContinue: false });
     let pieces = 1;
     while (body.push("x")) pieces++;

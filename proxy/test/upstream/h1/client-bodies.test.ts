@@ -1,9 +1,10 @@
 import { mock } from "node:test";
 import { expect } from "chai";
+import { describeSocketLayers } from "../../socket-layers.ts";
 import { answering, ManualBody, RawServer, Recorder, until } from "../support.ts";
 import { benchForEach, ok } from "./harness.ts";
 
-describe("the HTTP/1.1 upstream client: request bodies", () => {
+describeSocketLayers("the HTTP/1.1 upstream client: request bodies", () => {
   const { send, start } = benchForEach();
 
   /** A request whose body has been started, of this length. */

@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import { describeSocketLayers } from "../../socket-layers.ts";
 import { answering, RawServer, Recorder, until } from "../support.ts";
 import { benchForEach, ok } from "./harness.ts";
 
-describe("the HTTP/1.1 upstream client", () => {
+describeSocketLayers("the HTTP/1.1 upstream client", () => {
   const bench = benchForEach();
   const { send, start } = bench;
 

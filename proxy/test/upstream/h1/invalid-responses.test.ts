@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { UpstreamErrorKind } from "../../../src/upstream/upstream-errors.ts";
 import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
+import { describeSocketLayers } from "../../socket-layers.ts";
 import { clientOptions, getRequest, RawServer, Recorder, until } from "../support.ts";
 
 /** What an upstream sends, and what comes of it. `afterwards` ends the connection after the text has been sent. */
@@ -133,7 +134,7 @@ const invalidResponses: readonly InvalidResponse[] = [
   },
 ];
 
-describe("invalid responses of upstreams", () => {
+describeSocketLayers("invalid responses of upstreams", () => {
   let client: UpstreamClient;
   let server: RawServer;
 

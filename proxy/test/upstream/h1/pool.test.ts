@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import type { Addresses, Resolver } from "../../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint } from "../../../src/upstream/upstream.ts";
+import { describeSocketLayers } from "../../socket-layers.ts";
 import { answering, ManualBody, RawServer, until } from "../support.ts";
 import { benchForEach, ok } from "./harness.ts";
 
-describe("the pool of HTTP/1.1 connections", () => {
+describeSocketLayers("the pool of HTTP/1.1 connections", () => {
   const bench = benchForEach();
   const { exchange, send, start } = bench;
 

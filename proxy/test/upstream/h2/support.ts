@@ -1,3 +1,4 @@
+import { socketLayer } from "../../socket-layers.ts";
 import { once } from "node:events";
 import {
   createSecureServer,
@@ -53,6 +54,7 @@ export function createClient(
         },
         lastKnown: () => undefined,
       },
+      sockets: socketLayer(),
     },
     http2Codec(),
   );

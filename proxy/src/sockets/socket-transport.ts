@@ -3,15 +3,20 @@ import { TLSSocket } from "node:tls";
 import { takenBytes } from "../http/taken-bytes.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
-/** A client connection on a socket of Node's, plain or TLS. Bytes that were put back into the socket are read first. */
+/**
+ * A connection on a socket of Node's, plain or TLS. Bytes that were put back into the socket are read first; a socket that
+ * reads into memory (`onread`) passes them to its receiver by itself.
+ */
 export class SocketTransport implements Transport {
   readonly encrypted: boolean;
   private readonly socket: Socket;
+  private readonly readsIntoMemory: boolean;
   private receiver: TransportReceiver | undefined = undefined;
   private isAsked = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, { readsIntoMemory = false } = {}) {
     this.socket = socket;
+    this.readsIntoMemory = readsIntoMemory;
     this.encrypted = socket instanceof TLSSocket;
   }
 
@@ -27,6 +32,10 @@ export class SocketTransport implements Transport {
     return this.socket.readableLength > 0;
   }
 
+  get writable(): boolean {
+    return this.socket.writable;
+  }
+
   get finished(): boolean {
     return this.socket.writableFinished;
   }
@@ -36,7 +45,8 @@ export class SocketTransport implements Transport {
     this.receiver = receiver;
     socket.on("end", () => receiver.ended());
     socket.on("close", () => receiver.closed());
-    socket.on("error", () => {});
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => receiver.failed?.(code));
+    if (this.readsIntoMemory) return;
     socket.on("data", this.onData);
     socket.resume();
   }

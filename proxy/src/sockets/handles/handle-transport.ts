@@ -1,0 +1,255 @@
+import type { OnReadOpts, Socket } from "node:net";
+import { getSystemErrorName } from "node:util";
+import { takenBytes } from "../../http/taken-bytes.ts";
+import { ReadBuffer } from "../read-buffer.ts";
+import type { Transport, TransportReceiver } from "../transport.ts";
+import { type HandleInternals, handleOf, type TcpHandle, type WriteRequest } from "./internals.ts";
+
+/** How libuv says that the peer has ended its side. */
+const endOfFile = -4095;
+
+/**
+ * A plain connection read and written through the handle under its socket, which Node's streams are not asked about. The
+ * socket stays the owner of the handle: it closes, resets and half-closes the connection, and reports its end, so that
+ * everything else can use it as before.
+ */
+export class HandleTransport implements Transport {
+  readonly encrypted = false;
+  private readonly socket: Socket;
+  private readonly internals: HandleInternals;
+  private readonly reads: OnReadOpts;
+  /** Undefined from the moment in which the connection is closed by this end, or has been by any. */
+  private handle: TcpHandle | undefined;
+  private receiver: TransportReceiver | undefined = undefined;
+  /** What the next read goes into. The runtime has its address, so it is referred to from here. */
+  private memory: Uint8Array;
+  /** What the socket had read before. */
+  private early: Buffer | undefined = undefined;
+  private isPaused = false;
+  /** The handle reads; it fails when it is asked to twice. */
+  private isReading = false;
+  private isEnded = false;
+  /** Writes that the system has not taken completely, and all their bytes. */
+  private waitingWrites = 0;
+  waitingBytes = 0;
+  private isAsked = false;
+
+  /** The socket must have a handle, which nothing else reads. `memory` is what it is read into, by default that which all share. */
+  constructor(socket: Socket, internals: HandleInternals, memory = new ReadBuffer()) {
+    this.socket = socket;
+    this.internals = internals;
+    this.handle = handleOf(socket);
+    this.reads = memory.onread((piece) => {
+      this.receiver?.receive(piece);
+      return true;
+    });
+    this.memory = this.nextMemory();
+  }
+
+  get takenBytes(): number {
+    return takenBytes(this.socket);
+  }
+
+  get hasUnread(): boolean {
+    return this.early !== undefined;
+  }
+
+  get writable(): boolean {
+    return this.handle !== undefined && !this.isEnded && this.socket.writable;
+  }
+
+  get finished(): boolean {
+    return this.socket.writableFinished;
+  }
+
+  start(receiver: TransportReceiver): void {
+    const { socket, handle } = this;
+    this.receiver = receiver;
+    socket.on("end", () => receiver.ended());
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => receiver.failed?.(code));
+    socket.on("close", () => {
+      this.handle = undefined;
+      receiver.closed();
+    });
+    if (handle === undefined) return;
+    // What the socket reads for itself from now on, because of a call that is on its way, comes here.
+    handle.onread = this.onRead;
+    handle.useUserBuffer(this.memory);
+    if (socket.readableLength > 0) this.early = (socket.read() as Buffer | null) ?? undefined;
+    if (handle.reading) handle.readStop();
+    handle.reading = true;
+    if (this.early === undefined) this.readOn();
+    else process.nextTick(deliverEarly, this);
+  }
+
+  writeText(text: string): void {
+    const { handle } = this;
+    if (handle === undefined || this.isEnded) return;
+    const request = this.takeRequest();
+    this.sent(request, handle.writeLatin1String(request, text), text.length, undefined);
+  }
+
+  writeBytes(before: string, bytes: Buffer, after: string): void {
+    const { handle } = this;
+    if (handle === undefined || this.isEnded) return;
+    const request = this.takeRequest();
+    if (before === "" && after === "") {
+      this.sent(request, handle.writeBuffer(request, bytes), bytes.length, bytes);
+      return;
+    }
+    const chunks: (string | Buffer)[] = [];
+    if (before !== "") chunks.push(before, "latin1");
+    chunks.push(bytes, "buffer");
+    if (after !== "") chunks.push(after, "latin1");
+    const size = before.length + bytes.length + after.length;
+    this.sent(request, handle.writev(request, chunks, false), size, bytes);
+  }
+
+  whenTaken(): void {
+    if (this.isAsked) return;
+    this.isAsked = true;
+    if (this.waitingWrites === 0) process.nextTick(tellTaken, this);
+  }
+
+  pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    if (this.isReading) this.handle?.readStop();
+    this.isReading = false;
+  }
+
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    if (this.early === undefined) this.readOn();
+    else process.nextTick(deliverEarly, this);
+  }
+
+  end(): void {
+    this.isEnded = true;
+    this.socket.end();
+  }
+
+  destroy(): void {
+    this.handle = undefined;
+    this.socket.destroy();
+  }
+
+  reset(): void {
+    this.isEnded = true;
+    this.socket.resetAndDestroy();
+  }
+
+  release(): Socket {
+    const { handle, socket } = this;
+    this.handle = undefined;
+    if (handle === undefined || socket.destroyed) return socket;
+    // From here on the socket decides when it reads, and believes that it does; the memory is still that of this transport.
+    handle.onread = (): undefined => this.readForSocket(handle);
+    if (!this.isReading) this.check(handle.readStart(), "read");
+    return socket;
+  }
+
+  /** Passes on what the socket had read before, then begins to read. */
+  deliverEarly(): void {
+    const { early } = this;
+    if (early === undefined || this.isPaused || this.handle === undefined) return;
+    this.early = undefined;
+    this.receiver?.receive({ owned: true, bytes: early });
+    this.readOn();
+  }
+
+  tellTaken(): void {
+    if (!this.isAsked || this.waitingWrites > 0 || this.handle === undefined) return;
+    this.isAsked = false;
+    this.receiver?.taken();
+  }
+
+  /** Called by the runtime after each read: the only code that sees memory beyond the read bytes is that of `reads`. */
+  private readonly onRead = (): Uint8Array | undefined => {
+    const length = this.internals.state[this.internals.readAt] as number;
+    if (length > 0) {
+      this.reads.callback(length, this.memory);
+      return this.turnMemory();
+    }
+    if (length < 0) this.readEnded(length);
+    return undefined;
+  };
+
+  private readOn(): void {
+    const { handle } = this;
+    if (handle === undefined || this.isPaused || this.isReading) return;
+    this.isReading = true;
+    this.check(handle.readStart(), "read");
+  }
+
+  private readForSocket(handle: TcpHandle): undefined {
+    const length = this.internals.state[this.internals.readAt] as number;
+    if (length < 0) return void this.readEnded(length);
+    if (length === 0 || this.socket.destroyed) return;
+    if (this.socket.push(Buffer.from(this.memory.subarray(0, length)))) return;
+    handle.reading = false;
+    handle.readStop();
+  }
+
+  /** The socket ends its readable side, and the connection if both sides have ended; or it fails. */
+  private readEnded(error: number): void {
+    const { socket } = this;
+    if (error !== endOfFile) return this.check(error, "read");
+    if (socket.destroyed) return;
+    socket.push(null);
+    socket.read(0);
+  }
+
+  /** The memory of the next read, if it is another one. */
+  private turnMemory(): Uint8Array | undefined {
+    const next = this.nextMemory();
+    if (next === this.memory) return undefined;
+    this.memory = next;
+    return next;
+  }
+
+  private nextMemory(): Uint8Array {
+    const { buffer } = this.reads;
+    return typeof buffer === "function" ? buffer() : buffer;
+  }
+
+  private takeRequest(): WriteRequest {
+    const { internals } = this;
+    const { spare } = internals;
+    if (spare === undefined) return internals.createWrite();
+    internals.spare = undefined;
+    return spare;
+  }
+
+  private sent(request: WriteRequest, error: number, size: number, bytes: Buffer | undefined): void {
+    if (error !== 0) return this.check(error, "write");
+    const { internals } = this;
+    if (internals.state[internals.isAsyncAt] === 0) {
+      // The runtime has not touched the request.
+      internals.spare = request;
+      return;
+    }
+    this.waitingWrites++;
+    this.waitingBytes += size;
+    request.kept = bytes;
+    request.oncomplete = (status) => {
+      request.kept = undefined;
+      this.waitingWrites--;
+      this.waitingBytes -= size;
+      if (status !== 0) this.check(status, "write");
+      else if (this.waitingWrites === 0) this.tellTaken();
+    };
+  }
+
+  /** Ends the connection if a call to the system has failed. */
+  private check(status: number, call: "read" | "write"): void {
+    if (status >= 0 || this.socket.destroyed) return;
+    const code = getSystemErrorName(status);
+    this.handle = undefined;
+    this.socket.destroy(Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call }));
+  }
+}
+
+const deliverEarly = (transport: HandleTransport): void => transport.deliverEarly();
+const tellTaken = (transport: HandleTransport): void => transport.tellTaken();

@@ -1,0 +1,100 @@
+import type { Socket } from "node:net";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+
+/** A request to write: the runtime calls it back if the system does not take everything at once. */
+export type WriteRequest = {
+  oncomplete: ((status: number) => void) | undefined;
+  /** What has to stay where it is until then. */
+  kept: unknown;
+};
+
+/** The TCP handle under a socket, as far as it is used. Calls return 0, or a negative error of libuv. */
+export type TcpHandle = {
+  /** Node's socket does not start or stop reading by itself while it takes the handle for one that reads. */
+  reading: boolean;
+  /** Called after each read, with the outcome in `state`; may return the memory of the next read. */
+  onread: () => Uint8Array | undefined;
+  readStart(): number;
+  readStop(): number;
+  /** Reads into this memory from now on; once per handle. */
+  useUserBuffer(memory: Uint8Array): unknown;
+  writeLatin1String(request: WriteRequest, text: string): number;
+  writeBuffer(request: WriteRequest, bytes: Uint8Array): number;
+  /** `chunks` are texts and bytes, each followed by its encoding (`buffer` for bytes). */
+  writev(request: WriteRequest, chunks: readonly (string | Uint8Array)[], areAllBytes: boolean): number;
+};
+
+/** The parts of the runtime that are not public: proved by `proveHandles` before anything uses them. */
+export type HandleInternals = {
+  readonly createWrite: () => WriteRequest;
+  /** The request of a write that the system took at once: the runtime keeps nothing of it, so the next write has it. */
+  spare: WriteRequest | undefined;
+  /** What the last read or write came to, by the indexes below. */
+  readonly state: Int32Array;
+  /** Bytes of a read, or a negative error. */
+  readonly readAt: number;
+  /** 1 when a write waits for the system. */
+  readonly isAsyncAt: number;
+};
+
+const handleMethods = [
+  "readStart",
+  "readStop",
+  "useUserBuffer",
+  "writeLatin1String",
+  "writeBuffer",
+  "writev",
+] as const;
+
+/**
+ * Finds the parts by their names; the error names what is missing. `process.binding` is deprecated in documentation (DEP0111),
+ * may be forbidden (`--permission`), and may be removed: then there are no parts.
+ */
+export function findInternals(
+  binding: (name: string) => unknown = processBinding,
+): Result<HandleInternals, string> {
+  let found: Readonly<Record<string, unknown>>;
+  try {
+    found = binding("stream_wrap") as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    return missing(`process.binding("stream_wrap"): ${(error as Error).message}`);
+  }
+  const { WriteWrap: Write, streamBaseState: state, kReadBytesOrError, kLastWriteWasAsync } = found ?? {};
+  if (typeof Write !== "function") return missing("WriteWrap");
+  if (!(state instanceof Int32Array)) return missing("streamBaseState");
+  const readAt = indexIn(state, kReadBytesOrError);
+  if (readAt === undefined) return missing("kReadBytesOrError");
+  const isAsyncAt = indexIn(state, kLastWriteWasAsync);
+  if (isAsyncAt === undefined || isAsyncAt === readAt) return missing("kLastWriteWasAsync");
+  const Constructor = Write as new () => WriteRequest;
+  const createWrite = (): WriteRequest => {
+    const request = new Constructor();
+    request.oncomplete = undefined;
+    request.kept = undefined;
+    return request;
+  };
+  return ok({ createWrite, spare: undefined, state, readAt, isAsyncAt });
+}
+
+/** The handle of a socket; undefined when it is closed. */
+export const handleOf = (socket: Socket): TcpHandle | undefined =>
+  (socket as unknown as { readonly _handle?: TcpHandle | null })._handle ?? undefined;
+
+/** Names what a handle lacks; undefined: nothing. */
+export function lackOf(handle: TcpHandle | undefined): string | undefined {
+  if (handle === undefined) return "socket._handle";
+  if (typeof handle.reading !== "boolean") return "socket._handle.reading";
+  if (typeof handle.onread !== "function") return "socket._handle.onread";
+  const lack = handleMethods.find((name) => typeof handle[name] !== "function");
+  return lack === undefined ? undefined : `socket._handle.${lack}`;
+}
+
+const missing = (what: string): Result<never, string> => fail(what);
+
+const indexIn = (state: Int32Array, index: unknown): number | undefined =>
+  Number.isInteger(index) && (index as number) >= 0 && (index as number) < state.length
+    ? (index as number)
+    : undefined;
+
+const processBinding = (name: string): unknown =>
+  (process as unknown as { binding(name: string): unknown }).binding(name);

@@ -1,0 +1,39 @@
+import type { OnReadOpts, Socket } from "node:net";
+import type { ReadBuffer } from "./read-buffer.ts";
+import { SocketTransport } from "./socket-transport.ts";
+import type { Transport, TransportReceiver } from "./transport.ts";
+
+/**
+ * How the bytes of established TCP connections are read and written (`--socket-layer`, docs/adr/0033-tcp-handles.md).
+ * Sockets are opened, accepted and closed by Node's public classes in any case.
+ */
+export type SocketLayer = {
+  /** Takes over a connection with all that was read from it and put back. */
+  take(socket: Socket): Transport;
+  /** Prepares to read a connection that is about to be opened, TLS or not, into memory of the caller's choice. */
+  dial(memory: ReadBuffer, receiver: TransportReceiver, isTls: boolean): Dialling;
+};
+
+/** A connection that is being opened. */
+export type Dialling = {
+  /** How its socket is to read. */
+  readonly onread?: OnReadOpts;
+  /** The connection is up, and reads for the receiver from now on. */
+  opened(socket: Socket): Transport;
+};
+
+/** Node's public sockets. */
+export const nodeSockets: SocketLayer = {
+  take: (socket) => new SocketTransport(socket),
+  dial: (memory, receiver) => ({
+    onread: memory.onread((piece) => {
+      receiver.receive(piece);
+      return true;
+    }),
+    opened(socket) {
+      const transport = new SocketTransport(socket, { readsIntoMemory: true });
+      transport.start(receiver);
+      return transport;
+    },
+  }),
+};

@@ -1,0 +1,50 @@
+import { openHandleSockets } from "../src/sockets/handles/handle-layer.ts";
+import { nodeSockets, type SocketLayer } from "../src/sockets/socket-layer.ts";
+
+/** The values of `--socket-layer`. */
+export type SocketLayerName = "node" | "handles";
+
+let handles: SocketLayer | undefined;
+
+/** Opens the TCP handles, once: before the first test, and in programs that tests run before anything uses them. */
+export async function openLayers(): Promise<void> {
+  if (handles !== undefined) return;
+  const opened = await openHandleSockets();
+  if (!opened.ok) throw new Error(opened.error);
+  handles = opened.value;
+}
+
+// A hook of the whole run; programs have none.
+if (typeof before === "function") before(openLayers);
+
+export function layerNamed(name: SocketLayerName): SocketLayer {
+  if (name === "node") return nodeSockets;
+  if (handles === undefined) throw new Error("openLayers has not been called");
+  return handles;
+}
+
+/** Outside of `describeSocketLayers`; SOCKET_LAYER=handles runs everything with the runtime's TCP handles. */
+const layerOfRun: SocketLayerName = process.env["SOCKET_LAYER"] === "handles" ? "handles" : "node";
+let layer = layerOfRun;
+
+/** The socket layer that fronts, upstream clients and gateways of tests have now. */
+export const socketLayer = (): SocketLayer => layerNamed(layer);
+
+/** Undefined: that of the run again. */
+export function useSocketLayer(next: SocketLayerName | undefined): void {
+  layer = next ?? layerOfRun;
+}
+
+/** A describe block for each socket layer, within which fronts, upstream clients and gateways of tests use it. */
+export function describeSocketLayers(
+  subject: string,
+  tests: (this: Mocha.Suite, layer: SocketLayerName) => void,
+): void {
+  for (const each of ["node", "handles"] as const) {
+    describe(`${subject}, on ${each === "node" ? "Node's sockets" : "TCP handles"}`, function () {
+      before(() => useSocketLayer(each));
+      after(() => useSocketLayer(undefined));
+      tests.call(this, each);
+    });
+  }
+}

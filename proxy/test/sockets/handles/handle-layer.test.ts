@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { ok } from "@svc-gateway/common/values/result.ts";
+import { expect } from "chai";
+import { HandleTransport } from "../../../src/sockets/handles/handle-transport.ts";
+import { openHandleSockets, openSocketLayer } from "../../../src/sockets/handles/handle-layer.ts";
+import { findInternals, type HandleInternals } from "../../../src/sockets/handles/internals.ts";
+import { nodeSockets } from "../../../src/sockets/socket-layer.ts";
+import { SocketTransport } from "../../../src/sockets/socket-transport.ts";
+import { layerNamed } from "../../socket-layers.ts";
+
+type Parts = Readonly<Record<string, unknown>>;
+
+const binding = (name: string): Parts =>
+  (process as unknown as { binding(name: string): Parts }).binding(name);
+
+function internals(): HandleInternals {
+  const found = findInternals();
+  if (!found.ok) throw new Error(found.error);
+  return found.value;
+}
+
+describe("the check of the runtime's TCP handles", () => {
+  it("the handles of the Node.js that is shipped pass the check", async () => {
+    expect((await openHandleSockets()).ok).to.equal(true);
+  });
+
+  it("a binding that is forbidden or removed is named with its error", () => {
+    const found = findInternals(() => {
+      throw new Error("No such binding");
+    });
+    expect(found).to.deep.equal({
+      ok: false,
+      error: 'process.binding("stream_wrap"): No such binding',
+    });
+  });
+
+  for (const part of ["WriteWrap", "streamBaseState", "kReadBytesOrError", "kLastWriteWasAsync"]) {
+    it(`a binding without ${part} is not used, and the error names it`, () => {
+      const found = findInternals((name) => ({ ...binding(name), [part]: undefined }));
+      expect(found).to.deep.equal({ ok: false, error: part });
+    });
+  }
+
+  it("an index outside of the state is not used", () => {
+    const found = findInternals((name) => ({ ...binding(name), kReadBytesOrError: 99 }));
+    expect(found).to.deep.equal({ ok: false, error: "kReadBytesOrError" });
+  });
+
+  it("two results at one index are not used", () => {
+    const found = findInternals((name) => ({ ...binding(name), kLastWriteWasAsync: 0 }));
+    expect(found).to.deep.equal({ ok: false, error: "kLastWriteWasAsync" });
+  });
+
+  const changes: readonly {
+    readonly what: string;
+    readonly change: (of: HandleInternals) => HandleInternals;
+  }[] = [
+    { what: "results of reads at another index", change: (of) => ({ ...of, readAt: 1 }) },
+    { what: "a mark of waiting writes at another index", change: (of) => ({ ...of, isAsyncAt: 1 }) },
+    { what: "a state that never changes", change: (of) => ({ ...of, state: new Int32Array(4) }) },
+  ];
+  for (const { what, change } of changes) {
+    it(`the self-test notices ${what}`, async () => {
+      const opened = await openHandleSockets(() => ok(change(internals())), 500);
+      expect(opened.ok).to.equal(false);
+      if (!opened.ok) expect(opened.error).to.match(/^self-test of the TCP handles, [a-z -]+: /);
+    });
+  }
+});
+
+describe("the socket layer", () => {
+  it("handles that cannot be used are logged once, and Node's public sockets are used", async () => {
+    const lines: { readonly fields: object; readonly message: string }[] = [];
+    const log = { warn: (fields: object, message: string) => void lines.push({ fields, message }) };
+    const layer = await openSocketLayer("handles", log, () => ({ ok: false, error: "WriteWrap" }));
+    expect(layer).to.equal(nodeSockets);
+    expect(lines).to.have.length(1);
+    expect(lines[0]?.fields).to.deep.equal({ missing: "WriteWrap", node: process.version });
+    expect(lines[0]?.message).to.match(/public sockets are used instead$/);
+  });
+
+  it("Node's public sockets are used without a check when they are asked for", async () => {
+    const log = { warn: () => expect.fail("nothing is logged") };
+    const find = (): never => expect.fail("nothing is looked for");
+    expect(await openSocketLayer("node", log, find)).to.equal(nodeSockets);
+  });
+
+  it("plain TCP connections are taken by their handles, and those with TLS by Node's sockets", async () => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    const [socket] = (await once(server, "connection")) as [Socket];
+    const handles = layerNamed("handles");
+    expect(handles.take(socket)).to.be.instanceOf(HandleTransport);
+    expect(handles.take(new TLSSocket(socket))).to.be.instanceOf(SocketTransport);
+    client.destroy();
+    socket.destroy();
+    expect(handles.take(socket)).to.be.instanceOf(SocketTransport);
+    server.close();
+    await once(server, "close");
+  });
+});
