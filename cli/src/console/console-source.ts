@@ -37,7 +37,7 @@ export type ConsoleProxy = {
     readonly degradedChecks: readonly string[];
     readonly version: string;
     readonly isInSync: boolean;
-    /** Since when the proxy has what it has, milliseconds since the epoch; absent: unknown. */
-    readonly sinceMs?: number;
+    /** For how long it has not had the last snapshot, in milliseconds; 0 while it has. */
+    readonly behindMs: number;
   };
 };

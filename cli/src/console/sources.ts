@@ -60,6 +60,7 @@ function proxyOf({ pod, node }: ReturnType<ControllerView["proxies"]>[number]): 
         degradedChecks: node.degradedChecks,
         version: node.lastAckedVersion ?? "none",
         isInSync: node.isInSync,
+        behindMs: node.behindMs,
       },
     }),
   };

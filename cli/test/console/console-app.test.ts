@@ -127,7 +127,14 @@ describe("the console", () => {
           scope: evil,
           phase: evil,
           node: evil,
-          stream: { release: evil, health: evil, degradedChecks: [evil], version: evil, isInSync: false },
+          stream: {
+            release: evil,
+            health: evil,
+            degradedChecks: [evil],
+            version: evil,
+            isInSync: false,
+            behindMs: 0,
+          },
         },
       ];
       const hostile = { ...build, translation: { ...translation, routing, diagnostics } } as ConsoleBuild;
@@ -261,8 +268,8 @@ describe("the console", () => {
       const proxy = { namespace: "svc", scope: "shared", phase: "Running", node: "n1" };
       const { page } = await start(await buildOf(shop()), {
         proxies: () => [
-          { ...proxy, name: "one", stream: { ...stream, isInSync: true, sinceMs: Date.now() - 120_000 } },
-          { ...proxy, name: "two", stream: { ...stream, isInSync: false } },
+          { ...proxy, name: "one", stream: { ...stream, isInSync: true, behindMs: 0 } },
+          { ...proxy, name: "two", stream: { ...stream, isInSync: false, behindMs: 120_000 } },
           { ...proxy, name: "three" },
         ],
       });

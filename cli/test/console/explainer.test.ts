@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createExplainer, type Explainer } from "../../src/console/explainer.ts";
 import type { Explained } from "../../src/console/pages/explain.ts";
-import { buildOf, shop } from "./support.ts";
+import { buildOf, shop, unlimitedMs } from "./support.ts";
 
 const ask = (url: string, headers = "") => ({ method: "GET", url, headers, scope: "" });
 
@@ -13,7 +13,7 @@ describe("the explainer of the console", () => {
   afterEach(() => explainer.close());
 
   it("a request is explained as by the command, and again after a build", async () => {
-    explainer = createExplainer({ portMap: [] });
+    explainer = createExplainer({ portMap: [], timeoutMs: unlimitedMs });
     const [first, second] = [await buildOf(shop()), await buildOf(shop("shop", "/other"))];
     expect(messageOf(await explainer.explain(ask("http://shop.example.com/a"), first))).to.equal("route");
     expect(messageOf(await explainer.explain(ask("http://shop.example.com/a"), second))).to.equal("no-route");
@@ -50,7 +50,7 @@ describe("the explainer of the console", () => {
         import { parentPort } from "node:worker_threads";
         parentPort.on("message", () => { throw new Error("a bug"); });`)}`,
     );
-    explainer = createExplainer({ portMap: [], program: failing });
+    explainer = createExplainer({ portMap: [], timeoutMs: unlimitedMs, program: failing });
     const build = await buildOf(shop());
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => explainer.explain(ask("http://x/"), build)),

@@ -13,6 +13,9 @@ import { createExplainer } from "../../src/console/explainer.ts";
 import { createTrafficKeeper } from "../../src/console/traffic.ts";
 import { translateFolder } from "../../src/translate-folder.ts";
 
+/** The time limit of the test counts, also on a machine that is busy. */
+export const unlimitedMs = 60 * 60_000;
+
 export const token = "a-token-of-the-test";
 
 /** What standalone mode would have built of this text. */
@@ -58,7 +61,7 @@ export type TestConsole = {
 };
 
 export async function startTestConsole(source: ConsoleSource): Promise<TestConsole> {
-  const explainer = createExplainer({ portMap: source.portMap });
+  const explainer = createExplainer({ portMap: source.portMap, timeoutMs: unlimitedMs });
   const signIn = createSignIn({
     check: checkFixedToken(() => token),
     sessionMs: 24 * 60 * 60_000,

@@ -56,6 +56,7 @@ describe("serve standalone --proxy", () => {
       ...["--port-map", "80=0,443=0", "--admin-port", "0", "--health-port", "0"],
       ...["--proxy-bind-address", "127.0.0.1", "--proxy-workers", "1"],
     ]);
+    const ended = once(child, "close");
     let err = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
     try {
@@ -89,7 +90,9 @@ describe("serve standalone --proxy", () => {
       expect(response).to.equal("backend /a/b");
       expect(err).to.include(`->  http://127.0.0.1:${port}`).and.include(join(folder, "ca.crt"));
     } finally {
-      child.kill("SIGKILL");
+      // In order, so that the folder of its manifests is removed.
+      child.kill("SIGINT");
+      await ended;
       backend.close();
     }
   });

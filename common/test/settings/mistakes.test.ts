@@ -144,6 +144,13 @@ describe("settings", () => {
       expect(both.ok || both.error.message).to.match(/^--admin-port/);
     });
 
+    it("the port of the console is another one than the management ports, where there is a console", () => {
+      expect(errorOf("standalone", ["--admin-ui", "--admin-ui-port", "8081"])).to.equal(
+        '--admin-ui-port: expected another port than --admin-port and --health-port, got "8081"',
+      );
+      expect(standalone(["--admin-ui-port", "8081"]).adminUi).to.equal(false);
+    });
+
     it("both management ports may be 0, and there may be no Ingress port", () => {
       expect(
         standalone(["--admin-port=0", "--health-port=0", "--ingress-http-port=0", "--ingress-https-port=0"])

@@ -6,7 +6,7 @@ import { pageOf, type View } from "../view.ts";
 
 /** The proxies of a controller with the snapshot that each serves; standalone, the process itself. */
 export function proxiesPage(view: View): Page {
-  const { source, nowMs } = view;
+  const { source } = view;
   const proxies = source.proxies();
   if (proxies === undefined) {
     return {
@@ -29,7 +29,7 @@ export function proxiesPage(view: View): Page {
           html`${proxy.namespace}/${proxy.name}<small>${proxy.node}</small>`,
           proxy.scope === "shared" ? "shared Gateways and Ingresses" : `Gateway ${proxy.scope}`,
           stateOf(proxy),
-          snapshotOf(proxy, nowMs),
+          snapshotOf(proxy),
           proxy.stream?.release ?? "",
         ]),
         "No proxy pod is known.",
@@ -46,11 +46,9 @@ function stateOf({ phase, stream }: ConsoleProxy): Part {
   return html`${badge(health, tone)}${degradedChecks.length > 0 && html`<small>${degradedChecks.join(", ")}</small>`}`;
 }
 
-function snapshotOf({ stream }: ConsoleProxy, nowMs: number): Part {
+function snapshotOf({ stream }: ConsoleProxy): Part {
   if (stream === undefined) return "";
-  const { version, isInSync, sinceMs } = stream;
+  const { version, isInSync, behindMs } = stream;
   return html`${badge(isInSync ? "in sync" : "behind", isInSync ? "good" : "bad")}
-    <code>${version.slice(0, 12)}</code>${
-      sinceMs !== undefined && html`<small>for ${age(nowMs - sinceMs)}</small>`
-    }`;
+    <code>${version.slice(0, 12)}</code>${!isInSync && html`<small>for ${age(behindMs)}</small>`}`;
 }
