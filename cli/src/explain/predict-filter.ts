@@ -1,9 +1,8 @@
 /** The results of filters that look at the client or call a service, as far as they are certain without either. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { compileIdentityStripper } from "@svc-gateway/proxy/auth/identity-headers.ts";
-import { dropFields, joinedField } from "@svc-gateway/proxy/message/fields.ts";
+import type { Fields } from "@svc-gateway/proxy/message/fields.ts";
 import type { LocalReply } from "@svc-gateway/proxy/message/local-reply.ts";
-import type { HeaderList } from "@svc-gateway/proxy/message/message.ts";
 import type { ExplainedRequest } from "./request.ts";
 
 type Known = {
@@ -33,14 +32,14 @@ export function predictFilter(
     case "auth-basic-secret": {
       // Passwords are verified on a worker thread, which `explain` does not start.
       const isUsable = features[slug]?.every(({ htpasswd }) => htpasswd !== undefined) === true;
-      return isUsable && joinedField(asked.headers, "authorization") !== undefined ? "depends" : undefined;
+      return isUsable && asked.headers.joined("authorization") !== undefined ? "depends" : undefined;
     }
     case "auth-jwt": {
       const rules = features[slug]?.map((one) => one.rules) ?? [];
       if (rules.includes(undefined)) return undefined;
       // Remote key sets are fetched by processes that serve, not here.
       const hasTokens = rules.every((one) =>
-        one?.fromHeaders.some(({ name }) => joinedField(asked.headers, name.toLowerCase()) !== undefined),
+        one?.fromHeaders.some(({ name }) => asked.headers.joined(name.toLowerCase()) !== undefined),
       );
       return hasTokens ? "depends" : { status: 401 };
     }
@@ -69,14 +68,14 @@ export function predictFilter(
  * Changes the fields of a request that passes as a token or a service would; values of the client are in angle
  * brackets.
  */
-export function addIdentityHeaders(slug: string, features: RouteFeatures = {}, headers: HeaderList): void {
+export function addIdentityHeaders(slug: string, features: RouteFeatures = {}, headers: Fields): void {
   if (slug === "auth-jwt") {
     const rules = features[slug]?.flatMap((one) => one.rules ?? []) ?? [];
     const spent = rules.filter(({ forward }) => !forward).flatMap(({ fromHeaders }) => fromHeaders);
-    dropFields(headers, new Set(spent.map(({ name }) => name.toLowerCase())));
+    headers.remove(new Set(spent.map(({ name }) => name.toLowerCase())));
     const claims = rules.flatMap(({ claimToHeaders }) => claimToHeaders);
     compileIdentityStripper(claims.map(({ header }) => header))(headers);
-    for (const { claim, header } of claims) headers.push(header, `<claim ${claim}>`);
+    for (const { claim, header } of claims) headers.append(header, `<claim ${claim}>`);
   }
   if (slug === "ext-auth" || slug === "satisfy") {
     const names = features["ext-auth"]?.flatMap(

@@ -13,7 +13,6 @@ import type { PipelineDependencies } from "@svc-gateway/proxy/http/dependencies.
 import { GapSweep } from "@svc-gateway/proxy/http/gap-sweep.ts";
 import { createPipeline } from "@svc-gateway/proxy/http/pipeline.ts";
 import { ResponseMemory } from "@svc-gateway/proxy/http/response-memory.ts";
-import { fieldPairs, firstField } from "@svc-gateway/proxy/message/fields.ts";
 import type { ClientStream, ResponseHead } from "@svc-gateway/proxy/message/message.ts";
 import { noAccessLog } from "@svc-gateway/proxy/telemetry/access-log.ts";
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
@@ -159,7 +158,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
       target: `${asked.rawPath}${asked.query}`,
       authority: undefined,
       scheme: undefined,
-      headers: [...asked.headers],
+      headers: asked.headers,
     },
     client,
   );
@@ -174,7 +173,7 @@ const describeHead = (
   by: string | undefined,
   after: readonly string[],
 ): ExplainedReply => {
-  const location = firstField(head.headers, "location");
+  const location = head.headers.first("location");
   return {
     by: by ?? "gateway",
     status: head.status,
@@ -211,7 +210,7 @@ function describeUpstream(
   service: string,
   { method, target, authority, headers }: UpstreamRequest,
 ): ExplainedUpstreamRequest {
-  const fields = fieldPairs(headers).map(([name, value]) => ({ name, value }));
+  const fields = headers.pairs().map(([name, value]) => ({ name, value }));
   return { service, method, target, host: authority, headers: fields };
 }
 

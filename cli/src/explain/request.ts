@@ -4,6 +4,7 @@ import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { RouteQuery } from "@svc-gateway/proxy/exchange/route-query.ts";
 import { parseRequestAddress } from "@svc-gateway/proxy/message/authority.ts";
+import { Fields } from "@svc-gateway/proxy/message/fields.ts";
 import { isCleanQuery, normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 
 export type ExplainedRequest = RouteQuery & {
@@ -42,9 +43,9 @@ export function readRequest(
     headers.unshift("Host", authority);
   }
   const target = rest.startsWith("/") ? rest : `/${rest}`;
-  const head = { version: "1.1", method, target, authority: undefined, scheme: undefined, headers } as const;
+  const head = { version: "1.1", method, target, authority: undefined, scheme: undefined } as const;
   if (method === "TRACE" || method === "CONNECT") return problem(`the gateway answers ${method} with 405`);
-  const address = parseRequestAddress({ ...head, headers });
+  const address = parseRequestAddress({ ...head, headers: Fields.of(headers) });
   if (!address.ok) return problem(`the gateway answers 400: ${address.error.message}`);
   const mark = target.indexOf("?");
   const rawPath = mark < 0 ? target : target.slice(0, mark);
@@ -63,6 +64,6 @@ export function readRequest(
     path,
     query,
     method,
-    headers,
+    headers: Fields.of(headers),
   });
 }

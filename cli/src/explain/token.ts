@@ -11,6 +11,7 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 import { createVerificationKeys } from "@svc-gateway/proxy/auth/key-set.ts";
 import { tokenReply } from "@svc-gateway/proxy/auth/token-reply.ts";
 import { verifyToken } from "@svc-gateway/proxy/auth/token.ts";
+import { Fields } from "@svc-gateway/proxy/message/fields.ts";
 import type { Answer, ExplainedToken } from "./answer.ts";
 import type { ExplainedRequest } from "./request.ts";
 
@@ -34,15 +35,11 @@ export async function readToken(value: string): Promise<Result<string, Problem>>
 export function withPlaceholder(request: ExplainedRequest, answer: Answer): ExplainedRequest {
   const sources = rulesOf(answer).flatMap(({ fromHeaders }) => fromHeaders[0] ?? []);
   const names = new Set(sources.map(({ name }) => name.toLowerCase()));
-  const kept: string[] = [];
-  for (let i = 0; i < request.headers.length; i += 2) {
-    const name = request.headers[i] ?? "";
-    if (!names.has(name.toLowerCase())) kept.push(name, request.headers[i + 1] ?? "");
-  }
+  const headers = Fields.of(request.headers.kept((name) => !names.has(name.toLowerCase())));
   for (const { name, prefix } of new Map(sources.map((one) => [one.name.toLowerCase(), one])).values()) {
-    kept.push(name, `${prefix}<token>`);
+    headers.append(name, `${prefix}<token>`);
   }
-  return { ...request, headers: kept };
+  return { ...request, headers };
 }
 
 /** The answer with what the JwtAuths of its route decide about the token. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { identifiesClient } from "@svc-gateway/common/features/request-template.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { fieldPairs, firstField, joinedField } from "../message/fields.ts";
+import { fieldPairs, firstField, joinedField } from "../message/field-list.ts";
 import type { HeaderList } from "../message/message.ts";
 import { ownText } from "../message/own-text.ts";
 import { compileTemplateParts } from "../routing/request-template.ts";
@@ -55,7 +55,7 @@ export function createAnswerCache(
       const values = parts.map((part) => part(exchange));
       // Without any of them it is a client that the key does not know, whose credentials may be elsewhere.
       if (!values.some((value, index) => isOfClient[index] === true && value !== "")) return undefined;
-      const authorization = joinedField(exchange.received, "authorization") ?? "";
+      const authorization = exchange.received.joined("authorization") ?? "";
       return createHash("sha256")
         .update(
           JSON.stringify([

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { ReplayBuffer } from "../http/replay-buffer.ts";
+import type { Fields } from "../message/fields.ts";
 import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { UpstreamError } from "../upstream/upstream-errors.ts";
@@ -90,10 +91,12 @@ export class ExternalCall implements UpstreamHandler {
 
   onEnd(trailers: HeaderList | undefined): void {
     const { head, body } = this;
-    this.end(head && { status: head.status, headers: head.headers, body: body.bytes, trailers });
+    this.end(
+      head && { status: head.status, headers: [...head.headers.toList()], body: body.bytes, trailers },
+    );
   }
 
-  onUpgrade(_headers: HeaderList, socket: Duplex): void {
+  onUpgrade(_headers: Fields, socket: Duplex): void {
     socket.destroy();
     this.end(undefined);
   }

@@ -9,7 +9,8 @@ import {
 } from "@svc-gateway/proto/generated/ext-authz.js";
 import type { Exchange } from "../exchange/exchange.ts";
 import { isGrpc } from "../http/request-fields.ts";
-import { fieldPairs, joinedField } from "../message/fields.ts";
+import { fieldPairs, joinedField } from "../message/field-list.ts";
+import { Fields } from "../message/fields.ts";
 import { isHopByHop } from "../message/hop-by-hop.ts";
 import type { HeaderList } from "../message/message.ts";
 import { BufferBody, type ExternalAnswer } from "./external-call.ts";
@@ -50,7 +51,7 @@ export function createGrpcCheck({
       target: method,
       authority: `${service}.${namespace}.svc:${port}`,
       scheme: "http",
-      headers: [...headers],
+      headers: Fields.of([...headers]),
       body: new BufferBody(frame(describe(exchange, allowed, body).serialize())),
       upgrade: undefined,
       expectContinue: false,

@@ -2,7 +2,8 @@ import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { hostOf } from "../message/authority.ts";
-import { keptFields, plainName } from "../message/fields.ts";
+import { keptFields, plainName } from "../message/field-list.ts";
+import { Fields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
 import { compileRequestTemplate, escapeUrl, originForm } from "../routing/request-template.ts";
 import { BufferBody } from "./external-call.ts";
@@ -61,7 +62,7 @@ export function createHttpCheck(check: HttpCheck): ExternalCheckApi {
         target: targetOf(exchange),
         authority,
         scheme: schemeOf(exchange),
-        headers: fieldsOf(exchange),
+        headers: Fields.of(fieldsOf(exchange)),
         body: body === undefined ? null : new BufferBody(body),
         upgrade: undefined,
         expectContinue: false,
@@ -123,8 +124,8 @@ export function shownFields(
   { headers, received }: Pick<Exchange, "headers" | "received">,
   isSent: (lowerName: string) => boolean,
 ): HeaderList {
-  const fields = pickFields(headers, (name) => !credentials.has(name) && isSent(name));
-  fields.push(...pickFields(received, (name) => credentials.has(name) && isSent(name)));
+  const fields = pickFields(headers.toList(), (name) => !credentials.has(name) && isSent(name));
+  fields.push(...pickFields(received.toList(), (name) => credentials.has(name) && isSent(name)));
   return fields;
 }
 

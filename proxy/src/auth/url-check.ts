@@ -3,7 +3,8 @@ import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { hostOf } from "../message/authority.ts";
-import { firstField, joinedField, keptFields, plainName } from "../message/fields.ts";
+import { firstField, joinedField, keptFields, plainName } from "../message/field-list.ts";
+import { Fields } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList, ResponseHead } from "../message/message.ts";
 import { compileRequestTemplate, escapeUrl, originForm } from "../routing/request-template.ts";
@@ -63,7 +64,7 @@ export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironme
     onResponse(exchange, head) {
       const cookie = cookies.get(exchange);
       if (cookie === undefined || head.status === 101) return;
-      if (config.alwaysSetsCookie === true || setsCookie(head)) head.headers.push("Set-Cookie", cookie);
+      if (config.alwaysSetsCookie === true || setsCookie(head)) head.headers.append("Set-Cookie", cookie);
     },
   };
 }
@@ -82,7 +83,7 @@ function compileDecision({ responseHeaders, signIn }: UrlCheck) {
     if (status >= 200 && status <= 299) {
       for (const name of names) {
         const value = joinedField(headers, name);
-        if (value !== undefined && value !== "") exchange.headers.push(name, value);
+        if (value !== undefined && value !== "") exchange.headers.append(name, value);
       }
       return undefined;
     }
@@ -156,7 +157,8 @@ function compileStart(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironmen
     if (upstream === undefined) return notServed;
     const selection = upstream().pick(exchange);
     if (selection === undefined) return failed;
-    const request = { ...question, protocol, body: null, upgrade: undefined, expectContinue: false };
+    const headers = Fields.of(question.headers);
+    const request = { ...question, headers, protocol, body: null, upgrade: undefined, expectContinue: false };
     return new ExternalCall(auth.sendCheck, selection, request, options);
   };
 }
@@ -185,7 +187,7 @@ function compileFields({ set, responseHeaders }: UrlCheck): (exchange: Exchange)
     );
     fields.push(
       ...pickFields(
-        received,
+        received.toList(),
         (name) =>
           fromClient.has(plainName(name)) &&
           !isCredential(name) &&

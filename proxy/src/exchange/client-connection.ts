@@ -1,5 +1,7 @@
+import type { FieldBlock } from "../message/field-block.ts";
+import type { HttpVersion } from "../message/message.ts";
 import type { ClientPolicy } from "../tls/client-validation.ts";
-import type { ListenerView } from "./listener-view.ts";
+import type { ListenerView, PublicPort } from "./listener-view.ts";
 
 /** One accepted client connection, the same for every request on it. */
 export type ClientConnection = {
@@ -15,6 +17,8 @@ export type ClientConnection = {
   readonly tls: TlsFacts | undefined;
   /** The proxy itself asks one of its hosts on behalf of the client, whether another request may pass. */
   readonly isQuestion?: true;
+  /** What was said to backends about the last request on it (http/request-fields.ts). */
+  forwarding?: ForwardingMemo;
 };
 
 export type TlsFacts = {
@@ -45,3 +49,15 @@ export type VerifiedClient = {
   /** The result of its verification, where requests decide about it. */
   readonly identity?: ClientIdentity;
 };
+
+/** What the forwarding fields of a request depend on besides its connection. */
+export type ForwardedAs = {
+  readonly authority: string;
+  readonly version: HttpVersion;
+  readonly clientIp: string;
+  readonly publicPort: PublicPort;
+  readonly via: boolean;
+};
+
+/** The forwarding fields of the last request on a connection: most that follow have the same. */
+export type ForwardingMemo = { readonly as: ForwardedAs; readonly block: FieldBlock };

@@ -4,14 +4,8 @@ import type { HeldBody } from "../http/held-body.ts";
 import type { UpstreamGaps } from "../http/upstream-gaps.ts";
 import type { UpstreamNotes } from "../http/upstream-notes.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
-import type { CheckedFields } from "../message/checked-fields.ts";
-import type {
-  ClientCloseReason,
-  ClientStream,
-  HeaderList,
-  ReadonlyHeaderList,
-  RequestHead,
-} from "../message/message.ts";
+import type { Fields } from "../message/fields.ts";
+import type { ClientCloseReason, ClientStream, HeaderList, RequestHead } from "../message/message.ts";
 import { newRequestId } from "../message/request-id.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { RequestBalancing } from "../upstream/upstream.ts";
@@ -54,9 +48,7 @@ export class Exchange {
   readonly version: RequestHead["version"];
   readonly method: string;
   /** All request fields as the client sent them, for what must look behind the proxy's own forwarding fields. */
-  readonly received: ReadonlyHeaderList;
-  /** The same, where one of the proxy's own codecs has read them. */
-  readonly checked: CheckedFields | undefined;
+  readonly received: Fields;
   /** Milliseconds on the monotonic clock. */
   readonly startedAtMs: number;
 
@@ -73,7 +65,7 @@ export class Exchange {
   /** Query with its `?`, or empty. Never normalised. */
   query = "";
   /** Request fields as the client sent them, hop-by-hop and forwarding fields removed. Filters may change them. */
-  headers: HeaderList;
+  headers: Fields;
   /** Address that policies see: the peer, or what a trusted forwarding header says. */
   clientIp: string;
 
@@ -108,7 +100,7 @@ export class Exchange {
   /** The chosen backend wants a connection for this request only. */
   closesUpstream = false;
   /** Changes what the upstream has written into fields of its response, before anything is added to them. */
-  rewriteUpstreamFields: ((headers: HeaderList) => void) | undefined = undefined;
+  rewriteUpstreamFields: ((headers: Fields) => void) | undefined = undefined;
 
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
@@ -174,7 +166,6 @@ export class Exchange {
     this.version = head.version;
     this.method = head.method;
     this.received = head.headers;
-    this.checked = head.checked;
     this.headers = head.headers;
     this.clientIp = connection.remoteAddress;
     this.publicPort = connection.listener.publicPorts.gateway;

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../message/message.ts";
+import type { Fields } from "../message/fields.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -23,15 +23,15 @@ export type ExchangeTrace = {
   /** Whether spans are made. */
   readonly isSampled: boolean;
   /** Puts the context of this request in place of the one that it came with. */
-  inject(headers: HeaderList): void;
+  inject(headers: Fields): void;
   /** Puts the span of the next attempt in place of the one before, and returns it. */
-  injectAttempt(headers: HeaderList): string;
+  injectAttempt(headers: Fields): string;
   /** Hands the spans of the request over, when it has ended. */
   end(exchange: Exchange): void;
 };
 
 /** Shows clients the ids of their requests (docs/features/access-log.md, "Request ids"). */
-export type RequestIdAnswer = { answer(headers: HeaderList, id: string): void };
+export type RequestIdAnswer = { answer(headers: Fields, id: string): void };
 
 /**
  * The observer of a request. What a class says holds for its Ingresses, what a policy says for a listener of a Gateway, so not

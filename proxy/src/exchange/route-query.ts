@@ -1,3 +1,5 @@
+import type { Fields } from "../message/fields.ts";
+
 /** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
 export type RouteQuery = {
   readonly host: string;
@@ -5,5 +7,5 @@ export type RouteQuery = {
   /** Query with its `?`, or empty. */
   readonly query: string;
   readonly method: string;
-  readonly headers: readonly string[];
+  readonly headers: Fields;
 };

@@ -4,7 +4,6 @@ import type { AuthStore } from "../auth/auth-store.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import type { UserVerdict } from "../auth/user-list.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { dropFields, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { inOrder } from "./in-order.ts";
 
@@ -38,7 +37,7 @@ export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthSt
     slug,
     ownedFields: [...credentials],
     onRequest: thenHide(checkAll),
-    onUnchecked: ({ headers }) => dropFields(headers, credentials),
+    onUnchecked: ({ headers }) => headers.remove(credentials),
   };
 }
 
@@ -54,7 +53,7 @@ function compileCheck(name: string, realm = defaultRealm, store: Pick<AuthStore,
   return (exchange) => {
     const users = store.users(name);
     if (users === undefined) return unavailable;
-    const given = readBasicCredentials(joinedField(exchange.headers, "authorization"));
+    const given = readBasicCredentials(exchange.headers.joined("authorization"));
     if (given === undefined) return missing;
     const verdict = users.check(given, () => !exchange.finished);
     return typeof verdict === "string" ? replyTo(verdict) : verdict.then(replyTo);
@@ -67,7 +66,7 @@ const credentials: ReadonlySet<string> = new Set(["authorization"]);
 function thenHide(check: OnRequest): OnRequest {
   return (exchange) => {
     const hide = (reply: LocalReply | undefined): LocalReply | undefined => {
-      dropFields(exchange.headers, credentials);
+      exchange.headers.remove(credentials);
       return reply;
     };
     const reply = check(exchange);

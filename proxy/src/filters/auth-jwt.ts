@@ -8,7 +8,7 @@ import { tokenReply } from "../auth/token-reply.ts";
 import { verifyToken, type SignatureTurn, type TokenDefect } from "../auth/token.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { dropFields, joinedField } from "../message/fields.ts";
+import type { Fields } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import type { FilterEnvironment } from "./environment.ts";
@@ -22,7 +22,7 @@ const maxRememberedLength = 2_048;
 type Proof = {
   /** The header that held the token, in lower case; undefined when that header goes on upstream. */
   readonly spent: string | undefined;
-  readonly stripIdentity: (headers: HeaderList) => void;
+  readonly stripIdentity: (headers: Fields) => void;
   readonly claims: HeaderList;
 };
 type Verdict = Proof | LocalReply;
@@ -84,11 +84,11 @@ function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
 }
 
 /** Applies the changes of all tokens; of two tokens with a claim header of one name, the later one decides. */
-function accept(headers: HeaderList, proofs: readonly Proof[]): void {
-  dropFields(headers, new Set(proofs.flatMap(({ spent }) => spent ?? [])));
+function accept(headers: Fields, proofs: readonly Proof[]): void {
+  headers.remove(new Set(proofs.flatMap(({ spent }) => spent ?? [])));
   for (const { stripIdentity, claims } of proofs) {
     stripIdentity(headers);
-    headers.push(...claims);
+    headers.appendAll(claims);
   }
 }
 
@@ -178,14 +178,14 @@ type FoundToken = { readonly token: string; readonly source: string };
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /** Reads the token from the first of the headers that the request has; its prefix is compared without case. */
-function compileTokenReader({ fromHeaders }: TokenRules): (headers: HeaderList) => FoundToken | TokenDefect {
+function compileTokenReader({ fromHeaders }: TokenRules): (headers: Fields) => FoundToken | TokenDefect {
   const sources = fromHeaders.map(({ name, prefix }) => ({
     source: name.toLowerCase(),
     prefix: prefix.toLowerCase(),
   }));
   return (headers) => {
     for (const { source, prefix } of sources) {
-      const value = joinedField(headers, source);
+      const value = headers.joined(source);
       if (value === undefined) continue;
       if (value.slice(0, prefix.length).toLowerCase() !== prefix) return "token-missing";
       const token = value.slice(prefix.length).trim();

@@ -1,8 +1,8 @@
 import type { Compression } from "@svc-gateway/common/features/compression.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { addToVary, fieldPairs, joinedField } from "../message/fields.ts";
-import type { HeaderList, ResponseHead } from "../message/message.ts";
+import type { Fields } from "../message/fields.ts";
+import type { ResponseHead } from "../message/message.ts";
 import { readAcceptEncoding } from "./accept-encoding.ts";
 import { createEncoder, type Coding } from "./body-encoder.ts";
 import type { EncoderSlots } from "./encoder-slots.ts";
@@ -17,7 +17,7 @@ export function compressionFilter(settings: Compression, slots: EncoderSlots): F
       if (type === undefined || !types.has(type) || !isCompressible(exchange, head, settings.minSize)) {
         return undefined;
       }
-      addToVary(head.headers, "Accept-Encoding");
+      head.headers.addToVary("Accept-Encoding");
       const coding = chooseCoding(exchange, settings);
       if (coding === undefined || head.bodyless || !slots.take()) return undefined;
       describeEncoded(head, coding);
@@ -28,8 +28,8 @@ export function compressionFilter(settings: Compression, slots: EncoderSlots): F
 }
 
 /** The Content-Type without its parameters. gRPC frames its messages itself and has a compression of its own. */
-function mediaType(headers: HeaderList): string | undefined {
-  const value = joinedField(headers, "content-type");
+function mediaType(headers: Fields): string | undefined {
+  const value = headers.joined("content-type");
   if (value === undefined) return undefined;
   const semicolon = value.indexOf(";");
   const type = (semicolon < 0 ? value : value.slice(0, semicolon)).trim().toLowerCase();
@@ -47,15 +47,15 @@ function isCompressible(
   if (status === 204 || status === 205 || status === 206 || status === 304) return false;
   if (length !== undefined && (length === 0 || length < minSize)) return false;
   return (
-    joinedField(headers, "content-encoding") === undefined &&
-    joinedField(headers, "content-range") === undefined &&
-    !noTransform.test(joinedField(headers, "cache-control") ?? "") &&
-    !noTransform.test(joinedField(received, "cache-control") ?? "")
+    headers.joined("content-encoding") === undefined &&
+    headers.joined("content-range") === undefined &&
+    !noTransform.test(headers.joined("cache-control") ?? "") &&
+    !noTransform.test(received.joined("cache-control") ?? "")
   );
 }
 
 function chooseCoding({ received }: Exchange, { gzip, brotli }: Compression): Coding | undefined {
-  const accepted = readAcceptEncoding(joinedField(received, "accept-encoding") ?? "");
+  const accepted = readAcceptEncoding(received.joined("accept-encoding") ?? "");
   if (brotli && accepted.br) return "br";
   return gzip && accepted.gzip ? "gzip" : undefined;
 }
@@ -72,11 +72,10 @@ const aboutBytes = new Set([
 
 /** Adapts the head to the encoded body, which is another representation: its validator becomes weak (RFC 9110 8.8.3.3). */
 function describeEncoded(head: ResponseHead, coding: Coding): void {
-  const kept = fieldPairs(head.headers).flatMap(([name, value]) => {
-    const lower = name.toLowerCase();
-    if (aboutBytes.has(lower)) return [];
-    return [name, lower === "etag" && value.startsWith('"') ? `W/${value}` : value];
-  });
-  head.headers = [...kept, "Content-Encoding", coding];
+  const { headers } = head;
+  headers.remove(aboutBytes);
+  const tag = headers.first("etag");
+  if (tag?.startsWith('"') === true) headers.replace("ETag", `W/${tag}`);
+  headers.append("Content-Encoding", coding);
   head.length = undefined;
 }

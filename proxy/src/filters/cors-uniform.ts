@@ -1,7 +1,6 @@
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { addToVary, dropFields, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 
 const grants = [
@@ -37,7 +36,7 @@ export function uniformCorsFilter(cors: Cors): Filter {
 
   const allowedOrigin = ({ received }: Exchange): string | undefined => {
     if (isPublic) return "*";
-    const origin = joinedField(received, "origin", ",");
+    const origin = received.joined("origin", ",");
     return origin !== undefined && isAllowed(origin) ? origin : undefined;
   };
 
@@ -50,10 +49,10 @@ export function uniformCorsFilter(cors: Cors): Filter {
     onResponse(exchange, head) {
       const { headers } = head;
       const origin = allowedOrigin(exchange);
-      dropFields(headers, origin === undefined ? removed : replaced);
+      headers.remove(origin === undefined ? removed : replaced);
       // A cache must not serve the response for one origin to another (Fetch, "CORS protocol and HTTP caches").
-      if (!isPublic) addToVary(headers, "Origin");
-      if (origin !== undefined) headers.push("Access-Control-Allow-Origin", origin, ...constant);
+      if (!isPublic) headers.addToVary("Origin");
+      if (origin !== undefined) headers.appendAll(["Access-Control-Allow-Origin", origin, ...constant]);
     },
   };
 }

@@ -2,9 +2,8 @@ import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import { compileOrigins, parseOrigin } from "@svc-gateway/common/values/origin.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { addToVary, dropFields, fieldPairs, joinedField } from "../message/fields.ts";
+import type { Fields } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
-import type { HeaderList } from "../message/message.ts";
 import { uniformCorsFilter } from "./cors-uniform.ts";
 
 /** Fields that grant access to other origins: with this filter only the proxy sets them, not the upstream. */
@@ -34,7 +33,7 @@ export function corsFilter(cors: Cors): Filter {
 
   const answerPreflight = (exchange: Exchange, origin: string, method: string): LocalReply => {
     if (!isAllowed(origin)) return { status: 204, headers: [], body: "" };
-    const headers = joinedField(exchange.received, "access-control-request-headers", ",");
+    const headers = exchange.received.joined("access-control-request-headers", ",");
     return {
       status: 204,
       headers: [
@@ -52,20 +51,20 @@ export function corsFilter(cors: Cors): Filter {
     ownedResponseFields: [...owned],
     onRequest(exchange) {
       if (exchange.method !== "OPTIONS") return undefined;
-      const origin = joinedField(exchange.received, "origin", ",");
-      const method = joinedField(exchange.received, "access-control-request-method", ",");
+      const origin = exchange.received.joined("origin", ",");
+      const method = exchange.received.joined("access-control-request-method", ",");
       if (origin === undefined || method === undefined) return undefined;
       return answerPreflight(exchange, origin, method);
     },
     onResponse(exchange, head) {
-      dropFields(head.headers, owned);
+      head.headers.remove(owned);
       // A cache must not serve the response for one origin to another (Fetch, "CORS protocol and HTTP caches").
-      if (!isPublic) addToVary(head.headers, "Origin");
-      const origin = joinedField(exchange.received, "origin", ",");
+      if (!isPublic) head.headers.addToVary("Origin");
+      const origin = exchange.received.joined("origin", ",");
       if (origin === undefined || !isAllowed(origin)) return;
       const names = namesAll ? exposableNames(head.headers) : exposed;
-      head.headers.push(...grant(origin));
-      if (names !== "") head.headers.push("Access-Control-Expose-Headers", names);
+      head.headers.appendAll(grant(origin));
+      if (names !== "") head.headers.append("Access-Control-Expose-Headers", names);
     },
   };
 }
@@ -112,9 +111,9 @@ const neverExposed = new Set([
 ]);
 
 /** The names of the fields that a page needs permission to read, each once. */
-function exposableNames(headers: HeaderList): string {
+function exposableNames(headers: Fields): string {
   const names = new Map<string, string>();
-  for (const [name] of fieldPairs(headers)) {
+  for (const [name] of headers.pairs()) {
     const key = name.toLowerCase();
     if (!neverExposed.has(key) && !key.startsWith("access-control-")) names.set(key, name);
   }

@@ -10,7 +10,8 @@ import { compileUrlCheck } from "../auth/url-check.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { HeldBody, type HoldFailure } from "../http/held-body.ts";
-import { putFields } from "../message/fields.ts";
+import { putFields } from "../message/field-list.ts";
+import type { Fields } from "../message/fields.ts";
 import { isHopByHop } from "../message/hop-by-hop.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
@@ -172,10 +173,10 @@ function compileNames(names: readonly string[] | undefined): (lowerName: string)
 }
 
 /** Sets the fields of the service in the upstream request; they replace those of the client or of the service before. */
-function setUpstreamFields(headers: HeaderList, fields: HeaderList): void {
+function setUpstreamFields(headers: Fields, fields: HeaderList): void {
   if (fields.length === 0) return;
   compileIdentityStripper(fields.filter((_, index) => index % 2 === 0))(headers);
-  headers.push(...fields);
+  headers.appendAll(fields);
 }
 
 /** Adds the fields of the service to the response, from the upstream or the proxy; of two services the later one decides. */

@@ -1,10 +1,10 @@
 import type { ForwardingFields } from "@svc-gateway/common/features/forwarding-fields.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { dropFieldsThat, firstField, joinedField, plainName, replaceField } from "../message/fields.ts";
-import type { HeaderList } from "../message/message.ts";
+import { plainName } from "../message/field-list.ts";
 import { identityFieldNames, identityFieldsOf } from "../http/client-certificate.ts";
 import { viaName } from "../http/request-fields.ts";
+import type { Fields } from "../message/fields.ts";
 import { memoByName } from "../message/name-memo.ts";
 
 const charactersOf = { plain: /^[a-z0-9-]+$/i, underscores: /^[a-z0-9_-]+$/i } as const;
@@ -39,43 +39,44 @@ export function forwardingFieldsFilter(fields: ForwardingFields): Filter {
     onRequest(exchange) {
       const { headers, received } = exchange;
       if (withoutVia === true) removeOwnVia(headers);
-      if (replaced.size > 0 || allowed !== undefined) dropFieldsThat(headers, isDropped);
-      if (clientOnly === true) replaceField(headers, "X-Forwarded-For", exchange.clientIp);
-      if (requestId === true) headers.push("X-Request-ID", idOf(exchange));
+      if (replaced.size > 0 || allowed !== undefined) headers.removeThat(isDropped);
+      if (clientOnly === true) headers.replace("X-Forwarded-For", exchange.clientIp);
+      if (requestId === true) headers.append("X-Request-ID", idOf(exchange));
       if (scheme === true) {
         // A trusted proxy may have said another one than that of the connection.
-        const value = firstField(headers, "x-forwarded-proto") ?? (exchange.secure ? "https" : "http");
-        headers.push("X-Forwarded-Scheme", value, "X-Scheme", value);
+        const value = headers.first("x-forwarded-proto") ?? (exchange.secure ? "https" : "http");
+        headers.appendAll(["X-Forwarded-Scheme", value, "X-Scheme", value]);
       }
       if (original !== undefined) {
-        addIfPresent(headers, "X-Original-Forwarded-For", joinedField(received, original));
-        addIfPresent(headers, "X-Original-Forwarded-Host", joinedField(received, "x-forwarded-host"));
+        addIfPresent(headers, "X-Original-Forwarded-For", received.joined(original));
+        addIfPresent(headers, "X-Original-Forwarded-Host", received.joined("x-forwarded-host"));
       }
       if (clientCertificate === true) {
         const { connection, host } = exchange;
-        headers.push(...identityFieldsOf(connection, connection.listener.table.clientRulesOf?.(host)));
+        headers.appendAll(identityFieldsOf(connection, connection.listener.table.clientRulesOf?.(host)));
       }
-      if (originalUri === true) headers.push("X-Original-URI", exchange.matchedPath + exchange.query);
+      if (originalUri === true) headers.append("X-Original-URI", exchange.matchedPath + exchange.query);
       return undefined;
     },
   };
 }
 
 function idOf(exchange: Exchange): string {
-  const own = firstField(exchange.received, "x-request-id");
+  const own = exchange.received.first("x-request-id");
   if (own !== undefined && own !== "" && own.length <= maxIdLength) exchange.requestId = own;
   return exchange.requestId;
 }
 
 /** The proxy has added its entry as a line of its own, after those of the client. */
-function removeOwnVia(headers: HeaderList): void {
-  for (let i = headers.length - 2; i >= 0; i -= 2) {
-    if (headers[i] !== "Via" || headers[i + 1]?.endsWith(ownViaEnd) !== true) continue;
-    headers.splice(i, 2);
-    return;
-  }
+function removeOwnVia(headers: Fields): void {
+  const vias = headers.all("via");
+  if (vias.at(-1)?.endsWith(ownViaEnd) !== true) return;
+  headers.remove(viaOnly);
+  for (const via of vias.slice(0, -1)) headers.append("Via", via);
 }
 
-function addIfPresent(headers: HeaderList, name: string, value: string | undefined): void {
-  if (value !== undefined && value !== "") headers.push(name, value);
+const viaOnly: ReadonlySet<string> = new Set(["via"]);
+
+function addIfPresent(headers: Fields, name: string, value: string | undefined): void {
+  if (value !== undefined && value !== "") headers.append(name, value);
 }

@@ -5,7 +5,6 @@ import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { refused, type ConcurrencyTable } from "../shared/concurrency-table.ts";
 import { monotonicMs } from "../shared/monotonic.ts";
@@ -61,7 +60,7 @@ export function rateLimitFilter(
 function clientKey(byHeader: string | undefined): (exchange: Exchange) => string | undefined {
   if (byHeader === undefined) return ({ clientIp }) => (clientIp === "" ? undefined : networkOf(clientIp));
   if (byHeader === "host") return ({ host }) => host;
-  return ({ headers }) => joinedField(headers, byHeader);
+  return ({ headers }) => headers.joined(byHeader);
 }
 
 const tooManyInProgress = ({ concurrentStatus }: RateLimit): LocalReply => ({

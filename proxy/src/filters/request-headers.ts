@@ -3,7 +3,6 @@ import type { RequestHeaders } from "@svc-gateway/common/features/request-header
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { hostOf } from "../message/authority.ts";
-import { dropFields } from "../message/fields.ts";
 import { compileRequestTemplate } from "../routing/request-template.ts";
 import { compileHeaderModifier } from "./header-modifier.ts";
 
@@ -44,7 +43,7 @@ function compileTemplate({ name, value }: Template): (exchange: Exchange) => voi
   const replaced = new Set([name.toLowerCase()]);
   return (exchange) => {
     const text = evaluate(exchange).trim();
-    dropFields(exchange.headers, replaced);
-    if (text !== "") exchange.headers.push(name, text);
+    exchange.headers.remove(replaced);
+    if (text !== "") exchange.headers.append(name, text);
   };
 }

@@ -1,5 +1,5 @@
 import type { Replacement, ResponseHeaders } from "@svc-gateway/common/features/response-headers.ts";
-import type { HeaderList } from "../message/message.ts";
+import type { Fields } from "../message/fields.ts";
 
 type Rewrite = (value: string) => string;
 
@@ -12,7 +12,7 @@ export function compileResponseRewrites({
   cookiePath,
   location,
 }: Pick<ResponseHeaders, "cookieDomain" | "cookiePath" | "location">):
-  ((headers: HeaderList) => void) | undefined {
+  ((headers: Fields) => void) | undefined {
   const byName = new Map<string, Rewrite>();
   const attributes = new Map<string, Rewrite>();
   if (cookieDomain !== undefined) attributes.set("domain", domainRewrite(cookieDomain));
@@ -25,10 +25,8 @@ export function compileResponseRewrites({
   }
   if (byName.size === 0) return undefined;
   return (headers) => {
-    for (let i = 0; i < headers.length; i += 2) {
-      const rewrite = byName.get((headers[i] as string).toLowerCase());
-      if (rewrite !== undefined) headers[i + 1] = rewrite(headers[i + 1] as string);
-    }
+    const isWritten = [...byName.keys()].some((name) => headers.has(name));
+    if (isWritten) headers.rewrite((name, value) => byName.get(name.toLowerCase())?.(value));
   };
 }
 

@@ -7,7 +7,6 @@ import {
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { dropFields } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { asOctets, decodedPath, encodedPath } from "../routing/decoded-path.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
@@ -45,8 +44,8 @@ const prefixField = "X-Forwarded-Prefix";
 const ownNames = new Set([prefixField.toLowerCase()]);
 
 function setPrefix(exchange: Exchange, value: string): void {
-  dropFields(exchange.headers, ownNames);
-  exchange.headers.push(prefixField, value);
+  exchange.headers.remove(ownNames);
+  exchange.headers.append(prefixField, value);
 }
 
 const keepPath: OnRequest = () => undefined;

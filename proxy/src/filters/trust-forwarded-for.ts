@@ -5,7 +5,6 @@ import { parsePort } from "@svc-gateway/common/values/port.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { hostOf } from "../message/authority.ts";
-import { joinedField, replaceField } from "../message/fields.ts";
 
 /** More proxies than any chain has. A header of 64 KiB holds thousands, which would take the thread a long time to read. */
 const maxScanned = 100;
@@ -39,14 +38,14 @@ export function trustForwardedForFilter({
       const { received, headers, connection } = exchange;
       const peer = canonicalIp(connection.remoteAddress) ?? connection.remoteAddress;
       const trusted = trustedCidrs === undefined || hops.contains(peer);
-      const list = trusted ? joinedField(received, name) : undefined;
+      const list = trusted ? received.joined(name) : undefined;
       exchange.clientIp = (list === undefined ? undefined : findClient(list)) ?? peer;
-      replaceField(headers, "X-Real-IP", exchange.clientIp);
+      headers.replace("X-Real-IP", exchange.clientIp);
       if (!trusted) return undefined;
-      const chain = joinedField(received, "x-forwarded-for");
-      if (chain) replaceField(headers, "X-Forwarded-For", `${chain}, ${connection.remoteAddress}`);
-      const proto = joinedField(received, "x-forwarded-proto");
-      if (proto && trustsUrl !== false) replaceField(headers, "X-Forwarded-Proto", proto);
+      const chain = received.joined("x-forwarded-for");
+      if (chain) headers.replace("X-Forwarded-For", `${chain}, ${connection.remoteAddress}`);
+      const proto = received.joined("x-forwarded-proto");
+      if (proto && trustsUrl !== false) headers.replace("X-Forwarded-Proto", proto);
       if (trustsUrl === true) takeUrl(exchange, proto);
       return undefined;
     },
@@ -56,11 +55,11 @@ export function trustForwardedForFilter({
 /** Takes over the first value of each field, which the proxy next to the client has written. */
 function takeUrl(exchange: Exchange, proto: string | undefined): void {
   const { received, headers } = exchange;
-  const authority = firstItem(joinedField(received, "x-forwarded-host"));
+  const authority = firstItem(received.joined("x-forwarded-host"));
   const host = authority === undefined ? undefined : hostOf(authority);
-  const port = parsePort(firstItem(joinedField(received, "x-forwarded-port")) ?? "");
-  if (authority !== undefined && host !== undefined) replaceField(headers, "X-Forwarded-Host", authority);
-  if (port.ok) replaceField(headers, "X-Forwarded-Port", String(port.value));
+  const port = parsePort(firstItem(received.joined("x-forwarded-port")) ?? "");
+  if (authority !== undefined && host !== undefined) headers.replace("X-Forwarded-Host", authority);
+  if (port.ok) headers.replace("X-Forwarded-Port", String(port.value));
   exchange.forwardedUrl = {
     scheme: schemes.get(firstItem(proto)?.toLowerCase() ?? ""),
     host,

@@ -1,7 +1,7 @@
 import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { firstField } from "../message/fields.ts";
-import type { HttpVersion, ReadonlyHeaderList } from "../message/message.ts";
+import type { Fields } from "../message/fields.ts";
+import type { HttpVersion } from "../message/message.ts";
 import type { AccessDetails, AccessRecord } from "../telemetry/access-record.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 
@@ -43,14 +43,14 @@ function detailsOf(exchange: Exchange): AccessDetails {
 export const detailsOfHead = (
   { listener, tls }: ClientConnection,
   version: HttpVersion | undefined,
-  received: ReadonlyHeaderList,
+  received: Fields | undefined,
 ): AccessDetails => ({
   requestId: "",
   traceId: "",
   listener: listener.port,
   protocol: version === undefined ? "" : `HTTP/${version}`,
-  userAgent: firstField(received, "user-agent") ?? "",
-  referer: firstField(received, "referer") ?? "",
+  userAgent: received?.first("user-agent") ?? "",
+  referer: received?.first("referer") ?? "",
   bytesReceived: 0,
   tlsVersion: tls?.version ?? "",
   tlsServerName: tls?.serverName ?? "",

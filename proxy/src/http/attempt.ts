@@ -4,6 +4,7 @@ import type { Cancellable, Exchange } from "../exchange/exchange.ts";
 import type { BodyTransform } from "../exchange/filter.ts";
 import { fitsHeaderBlock } from "../http2/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
+import type { Fields } from "../message/fields.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import { relayedResponseTrailers } from "../message/trailers.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
@@ -57,7 +58,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.selection = selection;
     if (exchange.notes !== undefined) this.beginNote(exchange.notes, upstream, selection);
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
-    client.onDrain = () => this.resume();
+    client.onDrain = null;
     exchange.work = this;
     this.stream = sendSelected(
       deps.client,
@@ -213,7 +214,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private complement(head: ResponseHead): void {
     this.exchange.rewriteUpstreamFields?.(head.headers);
     const setCookie = this.selection?.setCookie;
-    if (setCookie !== undefined) head.headers.push("Set-Cookie", setCookie);
+    if (setCookie !== undefined) head.headers.append("Set-Cookie", setCookie);
     applyResponseFilters(this.exchange, head);
   }
 
@@ -267,7 +268,10 @@ export class Attempt implements UpstreamHandler, Cancellable {
     if (exchange.finished) return false;
     if (this.discarded) return true;
     this.progress();
-    const more = this.transform === undefined ? exchange.client.write(chunk) : this.transform.onData(chunk);
+    const { client } = exchange;
+    const more = this.transform === undefined ? client.write(chunk) : this.transform.onData(chunk);
+    // Nearly every client takes all of a response at once.
+    if (!more) client.onDrain ??= () => this.resume();
     this.gaps?.received(more);
     return more;
   }
@@ -305,7 +309,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.exchange.finish();
   }
 
-  onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
+  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void {
     this.timer?.stop();
     this.note?.answered(101);
     const { exchange } = this;

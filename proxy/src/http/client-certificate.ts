@@ -2,6 +2,7 @@ import type { TLSSocket } from "node:tls";
 import { escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { ClientConnection, ClientIdentity, VerifiedClient } from "../exchange/client-connection.ts";
 import type { LocalReply } from "../message/local-reply.ts";
+import type { Fields } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
 import { type ClientPolicy, type DemandedRules, isProvenBy } from "../tls/client-validation.ts";
 
@@ -114,10 +115,10 @@ export const isUnproven = ({ tls }: ClientConnection, rules: DemandedRules | und
 
 /** Adds the client's certificate to requests for hosts that forward it. */
 export function addClientCertificate(
-  headers: HeaderList,
+  headers: Fields,
   { tls }: ClientConnection,
   rules: DemandedRules | undefined,
 ): void {
   const encoded = tls?.client?.encodedCertificate ?? "";
-  if (encoded !== "" && rules?.forward === true) headers.push(clientCertificateHeader, encoded);
+  if (encoded !== "" && rules?.forward === true) headers.append(clientCertificateHeader, encoded);
 }

@@ -1,5 +1,4 @@
 import type { ErrorPagePlan } from "../exchange/filter.ts";
-import { dropFields, firstField, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
@@ -58,8 +57,8 @@ export class ErrorPage implements AttemptOwner {
     exchange.upstreamTimeouts = timeouts;
     exchange.upstreamService = upstream.service;
     describeFailure(exchange, error.status, plan.fields);
-    dropFields(exchange.headers, conditions);
-    exchange.headers.push("X-Original-URI", original, "X-Forwarded-For", exchange.clientIp);
+    exchange.headers.remove(conditions);
+    exchange.headers.appendAll(["X-Original-URI", original, "X-Forwarded-For", exchange.clientIp]);
     if (error.error !== undefined) {
       exchange.error = error.error;
       exchange.reason = error.reason;
@@ -85,9 +84,9 @@ export function describeFailure(
   fields: HeaderList,
 ): void {
   const { headers, received } = exchange;
-  dropFields(headers, describing);
-  const format = joinedField(received, "accept");
-  headers.push("X-Code", String(status), ...fields);
-  if (format !== undefined && format !== "") headers.push("X-Format", format);
-  if (firstField(headers, "x-request-id") === undefined) headers.push("X-Request-ID", exchange.requestId);
+  headers.remove(describing);
+  const format = received.joined("accept");
+  headers.appendAll(["X-Code", String(status), ...fields]);
+  if (format !== undefined && format !== "") headers.append("X-Format", format);
+  if (headers.first("x-request-id") === undefined) headers.append("X-Request-ID", exchange.requestId);
 }

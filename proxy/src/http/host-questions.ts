@@ -3,6 +3,7 @@ import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { ListenerView } from "../exchange/listener-view.ts";
 import { hostOf } from "../message/authority.ts";
+import { Fields } from "../message/fields.ts";
 import type { Chunk, ClientCloseReason, ClientStream, HeaderList, ResponseHead } from "../message/message.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { RequestHandler } from "./front.ts";
@@ -28,7 +29,7 @@ export const createHostQuestions =
         target,
         authority: undefined,
         scheme: undefined,
-        headers: ["Host", authority, ...headers],
+        headers: Fields.of(["Host", authority, ...headers]),
       },
       stream,
     );
@@ -149,6 +150,6 @@ class QuestionStream implements ClientStream, HostCall {
     this.timer.clear();
     this.headSent = true;
     this.onHeadSent?.();
-    this.settle(head && { status: head.status, headers: head.headers });
+    this.settle(head && { status: head.status, headers: [...head.headers.toList()] });
   }
 }

@@ -4,7 +4,8 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { MirrorPlan, MirrorUrl } from "../exchange/filter.ts";
 import { hostOf } from "../message/authority.ts";
-import { keptFields } from "../message/fields.ts";
+import { keptFields } from "../message/field-list.ts";
+import { Fields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { type Observer, observerOf } from "../exchange/observer.ts";
@@ -98,7 +99,7 @@ export class MirrorRequest implements UpstreamHandler {
     }
     this.timer = new AwakeTimer(() => this.expire(), timeoutMs);
     const request = upstreamRequestOf(exchange, upstream, {
-      headers: withoutCredentials(exchange.headers),
+      headers: Fields.of(withoutCredentials(exchange.headers)),
       body: this.body,
       upgrade: undefined,
       expectContinue: false,
@@ -139,7 +140,7 @@ export class MirrorRequest implements UpstreamHandler {
     else this.end("mirror too slow for the request body", "mirror-body");
   }
 
-  onUpgrade(_headers: HeaderList, socket: Duplex): void {
+  onUpgrade(_headers: Fields, socket: Duplex): void {
     socket.destroy();
     this.end("unexpected upgrade", "mirror-upgrade");
   }
@@ -183,8 +184,8 @@ export class MirrorRequest implements UpstreamHandler {
   }
 }
 
-const withoutCredentials = (headers: ReadonlyHeaderList): HeaderList =>
-  keptFields(headers, (name) => !credentials.has(name.toLowerCase()));
+const withoutCredentials = (headers: Fields): HeaderList =>
+  headers.kept((name) => !credentials.has(name.toLowerCase()));
 
 const withoutHost = (headers: ReadonlyHeaderList): HeaderList =>
   keptFields(headers, (name) => name.toLowerCase() !== "host");

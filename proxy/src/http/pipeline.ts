@@ -5,7 +5,7 @@ import { Exchange, type ExchangeOwner } from "../exchange/exchange.ts";
 import type { ErrorPagePlan, Filter } from "../exchange/filter.ts";
 import type { RouteQuery } from "../exchange/route-query.ts";
 import { addressAsReceived, parseRequestAddress } from "../message/authority.ts";
-import { firstField } from "../message/fields.ts";
+import { firstField } from "../message/field-list.ts";
 import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
 import type { RequestBody, RequestHead, ResponseHead } from "../message/message.ts";
 import { relayedTrailers } from "../message/trailers.ts";
@@ -191,7 +191,8 @@ class Request implements ExchangeOwner, AttemptOwner {
   }
 
   private addForwarding(connection: ClientConnection, fields: RequestFields, head: RequestHead): void {
-    addForwardingFields(fields.headers, connection, this.exchange.authority, {
+    addForwardingFields(fields.headers, connection, {
+      authority: this.exchange.authority,
       version: head.version,
       clientIp: this.exchange.clientIp,
       publicPort: this.exchange.publicPort,
@@ -360,7 +361,7 @@ class Request implements ExchangeOwner, AttemptOwner {
   intercepts({ status, headers }: ResponseHead): boolean {
     const plan = this.exchange.errorPages;
     if (plan?.takesBackends !== true || !this.isReplaced(plan, status)) return false;
-    const challenge = status === 401 ? firstField(headers, "www-authenticate") : undefined;
+    const challenge = status === 401 ? headers.first("www-authenticate") : undefined;
     this.reply({ status, ...(challenge !== undefined && { headers: ["WWW-Authenticate", challenge] }) });
     return true;
   }

@@ -1,15 +1,15 @@
-import type { ClientConnection } from "../exchange/client-connection.ts";
-import type { PublicPort } from "../exchange/listener-view.ts";
-import { keptFields, plainName } from "../message/fields.ts";
-import { connectionOptions, withoutConnectionOptions } from "../message/hop-by-hop.ts";
+import type { ClientConnection, ForwardedAs } from "../exchange/client-connection.ts";
+import { FieldBlock } from "../message/field-block.ts";
+import { Fields } from "../message/fields.ts";
+import { connectionOptions, removeNamedOptions } from "../message/hop-by-hop.ts";
+import { kindOfName, kindsMask } from "../message/known-names.ts";
 import type { HeaderList, HttpVersion } from "../message/message.ts";
-import { memoByName } from "../message/name-memo.ts";
-import { forwardingNames } from "../message/protected-names.ts";
+import { ownText } from "../message/own-text.ts";
 
-/** The result of one pass over the request's fields. */
+/** What the pipeline must know of the fields of a request, and those that go on. */
 export type RequestFields = {
   /** Fields that go on: end-to-end ones, in order, without Host and Content-Length. */
-  readonly headers: HeaderList;
+  readonly headers: Fields;
   /** Upgrade token asked for on this connection, lower case; undefined when none. */
   readonly upgrade: string | undefined;
   /** Value of Expect, lower case; undefined when absent. */
@@ -23,88 +23,36 @@ export type RequestFields = {
 /** The proxy's entry in Via (RFC 9110 7.6.3). */
 export const viaName = "svc";
 
-type Disposition = "keep" | "drop" | "connection" | "upgrade" | "te" | "expect" | "via" | "content-type";
+/** What is not passed on of a request, or not as it came. */
+const notForwarded = kindsMask(
+  ...(["host", "contentLength", "expect"] as const),
+  ...(["connection", "keepAlive", "te", "transferEncoding", "upgrade", "hopByHop"] as const),
+  ...(["clientClaim", "lookalike"] as const),
+);
 
-/**
- * Fields that need a decision, by lower-case name with `_` read as `-`: some servers treat both alike, so a client
- * must not be able to smuggle `X_Forwarded_For` past the removal of `X-Forwarded-For`.
- */
-const dispositions = new Map<string, Disposition>([
-  ["connection", "connection"],
-  ["keep-alive", "drop"],
-  ["te", "te"],
-  ["trailer", "drop"],
-  ["transfer-encoding", "drop"],
-  ["upgrade", "upgrade"],
-  ["host", "drop"],
-  ["content-length", "drop"],
-  ["http2-settings", "drop"],
-  ["expect", "expect"],
-  ["via", "via"],
-  ["content-type", "content-type"],
-  // CGI shows it to programs as HTTP_PROXY, which says where their own requests go ("httpoxy", CVE-2016-5385).
-  ["proxy", "drop"],
-  ...forwardingNames.map((name) => [name, "drop"] as const),
-]);
+/** What says something about the request besides its framing. */
+const telling = kindsMask("connection", "upgrade", "te", "expect", "via", "contentType");
 
-/** The disposition of a field, by its name as sent. */
-const dispositionOf = memoByName((name): Disposition => {
-  const plain = plainName(name);
-  return dispositions.get(plain) ?? (plain.startsWith("proxy-") ? "drop" : "keep");
-});
+const asksForTrailers = /(?:^|,)\s*trailers\s*(?:;|,|$)/i;
 
-/** Reads the received fields in one pass: the fields to forward, and what the pipeline must know. */
-export function readRequestFields(received: readonly string[], version: HttpVersion): RequestFields {
-  const headers: HeaderList = [];
-  let connection: string | undefined;
-  let upgradeField: string | undefined;
-  let te: string | undefined;
-  let expect: string | undefined;
-  let grpc = false;
-  let ownVias = 0;
-  for (let i = 0; i < received.length; i += 2) {
-    const name = received[i] as string;
-    const value = received[i + 1] as string;
-    switch (dispositionOf(name)) {
-      case "keep":
-        headers.push(name, value);
-        break;
-      case "connection":
-        connection = connection === undefined ? value : `${connection},${value}`;
-        break;
-      case "upgrade":
-        upgradeField = value;
-        break;
-      case "te":
-        te = value;
-        break;
-      case "expect":
-        expect = expect === undefined ? value.toLowerCase() : `${expect}, ${value.toLowerCase()}`;
-        break;
-      case "via":
-        ownVias += countOwnVias(value);
-        headers.push(name, value);
-        break;
-      case "content-type":
-        grpc = isGrpc(value);
-        headers.push(name, value);
-        break;
-      case "drop":
-        break;
-    }
+/** Reads what the received fields say, and leaves out what is not to go on. */
+export function readRequestFields(received: Fields, version: HttpVersion): RequestFields {
+  const headers = received.withoutKinds(notForwarded);
+  if (!received.mayHave(telling)) {
+    return { headers, upgrade: undefined, expect: undefined, grpc: false, ownVias: 0 };
   }
+  const connection = received.joined("connection", ",");
   const options = connection === undefined ? undefined : connectionOptions(connection);
-  const kept = options === undefined ? headers : withoutConnectionOptions(headers, options);
-  if (te !== undefined && /(?:^|,)\s*trailers\s*(?:;|,|$)/i.test(te)) kept.push("te", "trailers");
+  if (options !== undefined) removeNamedOptions(headers, options);
+  const te = received.joined("te");
+  if (te !== undefined && asksForTrailers.test(te)) headers.append("te", "trailers");
+  const upgrade = options?.includes("upgrade") === true ? received.all("upgrade").at(-1) : undefined;
   return {
-    headers: kept,
-    upgrade:
-      version === "1.1" && upgradeField !== undefined && options?.includes("upgrade") === true
-        ? upgradeField.trim().toLowerCase()
-        : undefined,
-    expect: version === "1.0" ? undefined : expect,
-    grpc,
-    ownVias,
+    headers,
+    upgrade: version === "1.1" ? upgrade?.trim().toLowerCase() : undefined,
+    expect: version === "1.0" ? undefined : received.joined("expect")?.toLowerCase(),
+    grpc: isGrpc(received.all("content-type").at(-1) ?? ""),
+    ownVias: received.all("via").reduce((count, value) => count + countOwnVias(value), 0),
   };
 }
 
@@ -112,14 +60,13 @@ export function readRequestFields(received: readonly string[], version: HttpVers
  * The fields that routes are matched with after filters of a listener have run: end-to-end fields as the filters left them,
  * so that a removed field matches no more, and fields of the connection and of proxies as the client sent them.
  */
-export function fieldsToMatch(received: readonly string[], filtered: readonly string[]): readonly string[] {
-  return [...keptFields(received, (name) => !isForFilters(name)), ...keptFields(filtered, isForFilters)];
-}
+export const fieldsToMatch = (received: Fields, filtered: Fields): Fields =>
+  Fields.of([...received.kept((name) => !isForFilters(name)), ...filtered.kept(isForFilters)]);
 
-function isForFilters(name: string): boolean {
-  const disposition = dispositionOf(name);
-  return disposition === "keep" || disposition === "content-type";
-}
+/** Fields that filters decide about. */
+const forFilters = kindsMask("other", "contentType", "date");
+
+const isForFilters = (name: string): boolean => ((forFilters >> kindOfName(name, 0, name.length)) & 1) === 1;
 
 function countOwnVias(value: string): number {
   let count = 0;
@@ -135,25 +82,34 @@ export function isGrpc(contentType: string): boolean {
 }
 
 /** Appends the forwarding fields (RFC 7239 and its X- forerunners) and Via. */
-export function addForwardingFields(
-  headers: HeaderList,
-  connection: ClientConnection,
-  authority: string,
-  options: {
-    readonly version: HttpVersion;
-    readonly clientIp: string;
-    readonly publicPort: PublicPort;
-    readonly via: boolean;
-  },
-): void {
+export function addForwardingFields(headers: Fields, connection: ClientConnection, as: ForwardedAs): void {
+  let memo = connection.forwarding;
+  if (memo === undefined || !isForwardedAlike(memo.as, as)) {
+    // A part of the text of a whole head, which the connection must not keep.
+    const kept = { ...as, authority: ownText(as.authority) };
+    memo = { as: kept, block: new FieldBlock(forwardingFields(connection, kept)) };
+    connection.forwarding = memo;
+  }
+  headers.appendBlock(memo.block);
+}
+
+const isForwardedAlike = (one: ForwardedAs, other: ForwardedAs): boolean =>
+  one.authority === other.authority &&
+  one.version === other.version &&
+  one.publicPort === other.publicPort &&
+  one.clientIp === other.clientIp &&
+  one.via === other.via;
+
+function forwardingFields(connection: ClientConnection, as: ForwardedAs): HeaderList {
   const { remoteAddress, listener } = connection;
   const proto = listener.secure ? "https" : "http";
-  headers.push("X-Forwarded-For", remoteAddress, "X-Forwarded-Proto", proto);
-  if (authority !== "") headers.push("X-Forwarded-Host", authority);
-  headers.push("X-Forwarded-Port", options.publicPort.label, "X-Real-IP", options.clientIp);
+  const fields = ["X-Forwarded-For", remoteAddress, "X-Forwarded-Proto", proto];
+  if (as.authority !== "") fields.push("X-Forwarded-Host", as.authority);
+  fields.push("X-Forwarded-Port", as.publicPort.label, "X-Real-IP", as.clientIp);
   if (connection.proxied) {
     const node = remoteAddress.includes(":") ? `[${remoteAddress}]` : remoteAddress;
-    headers.push("Forwarded", `for="${node}:${connection.remotePort}";proto=${proto}`);
+    fields.push("Forwarded", `for="${node}:${connection.remotePort}";proto=${proto}`);
   }
-  if (options.via) headers.push("Via", `${options.version} ${viaName}`);
+  if (as.via) fields.push("Via", `${as.version} ${viaName}`);
+  return fields;
 }

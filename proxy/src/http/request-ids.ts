@@ -2,8 +2,8 @@ import { compileCidrs, type Cidr } from "@svc-gateway/common/values/cidr.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { RequestIdAnswer } from "../exchange/observer.ts";
-import { dropFieldsThat, firstField, plainName, putFields } from "../message/fields.ts";
-import type { HeaderList } from "../message/message.ts";
+import { plainName } from "../message/field-list.ts";
+import type { Fields } from "../message/fields.ts";
 import { memoByName } from "../message/name-memo.ts";
 
 /** An id goes into headers and logs on the whole way: visible ASCII, and no more than anyone needs. */
@@ -29,19 +29,19 @@ export class RequestIds implements RequestIdAnswer {
   }
 
   /** Puts the id among the fields that go to the backend, in place of what the client has sent under that name. */
-  receive(exchange: Exchange, headers: HeaderList): void {
+  receive(exchange: Exchange, headers: Fields): void {
     const { connection, received } = exchange;
-    const sent = firstField(received, this.lowerName);
+    const sent = received.first(this.lowerName);
     // The proxy asks itself with the id of the request that it asks for.
     const isTrusted = connection.isQuestion === true || this.isTrusted(connection.remoteAddress);
     if (isTrusted && sent !== undefined && acceptable.test(sent)) exchange.requestId = sent;
-    dropFieldsThat(headers, this.isOwn);
-    headers.push(this.name, exchange.requestId);
+    headers.removeThat(this.isOwn);
+    headers.append(this.name, exchange.requestId);
     exchange.requestIds = this;
   }
 
   /** Tells the client the id, whatever the backend has sent under that name. */
-  answer(headers: HeaderList, id: string): void {
-    putFields(headers, [this.name, id]);
+  answer(headers: Fields, id: string): void {
+    headers.put([this.name, id]);
   }
 }

@@ -1,6 +1,5 @@
 import type { Exchange } from "../exchange/exchange.ts";
 import type { BodyTransform, Filter } from "../exchange/filter.ts";
-import { putFields } from "../message/fields.ts";
 import type { BodySink, ResponseHead } from "../message/message.ts";
 
 /**
@@ -10,10 +9,13 @@ import type { BodySink, ResponseHead } from "../message/message.ts";
  */
 export function applyResponseFilters(exchange: Exchange, head: ResponseHead): void {
   exchange.requestIds?.answer(head.headers, exchange.requestId);
-  if (exchange.clientFields !== undefined) putFields(head.headers, exchange.clientFields);
-  for (const filter of exchange.backendFilters) filter.onResponse?.(exchange, head);
-  if (exchange.route === undefined) return;
-  for (const filter of exchange.route.filters) filter.onResponse?.(exchange, head);
+  if (exchange.clientFields !== undefined) head.headers.put(exchange.clientFields);
+  runResponseFilters(exchange.backendFilters, exchange, head);
+  if (exchange.route !== undefined) runResponseFilters(exchange.route.filters, exchange, head);
+}
+
+function runResponseFilters(filters: readonly Filter[], exchange: Exchange, head: ResponseHead): void {
+  for (let i = 0; i < filters.length; i++) filters[i]?.onResponse?.(exchange, head);
 }
 
 /** The two ends of a chain of transformations. */
@@ -33,8 +35,10 @@ export function transformBody(
   head: ResponseHead,
   sides: Sides,
 ): BodyTransform | undefined {
-  const chain = addTransforms(undefined, exchange.route?.filters ?? [], exchange, head, sides);
-  const whole = addTransforms(chain, exchange.backendFilters, exchange, head, sides);
+  const { route, backendFilters } = exchange;
+  if (route === undefined || (route.filters.length === 0 && backendFilters.length === 0)) return undefined;
+  const chain = addTransforms(undefined, route.filters, exchange, head, sides);
+  const whole = addTransforms(chain, backendFilters, exchange, head, sides);
   return whole === undefined || whole.length === 1 ? whole?.[0] : join(whole);
 }
 

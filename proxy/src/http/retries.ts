@@ -1,7 +1,6 @@
 import type { CompiledUpstream } from "../exchange/compiled-route.ts";
 import type { Cancellable } from "../exchange/exchange.ts";
 import type { RetryCondition, RetryPlan } from "../exchange/filter.ts";
-import { joinedField } from "../message/fields.ts";
 import { noSelection } from "../message/local-reply.ts";
 import type { ResponseHead } from "../message/message.ts";
 import { isIdempotent } from "../message/methods.ts";
@@ -113,7 +112,7 @@ export class Retries implements Cancellable, RetryDecision {
     const { plan } = this;
     if (plan.codes.has(status)) return status >= 500 ? "5xx" : "http-code";
     if (plan.grpcCodes.size === 0 || !this.owner.exchange.grpc || length !== 0) return undefined;
-    return plan.grpcCodes.has(Number(joinedField(headers, "grpc-status"))) ? "grpc-code" : undefined;
+    return plan.grpcCodes.has(Number(headers.joined("grpc-status"))) ? "grpc-code" : undefined;
   }
 
   private again(condition: Condition, cost: "budgeted" | "free" = "budgeted"): boolean {

@@ -16,7 +16,6 @@ export const upstreamRequestOf = (
   authority: exchange.upstreamAuthority ?? exchange.authority,
   scheme: exchange.connection.listener.secure ? "https" : "http",
   headers,
-  checked: exchange.checked,
   body,
   upgrade: protocol === "http2" ? undefined : upgrade,
   expectContinue,

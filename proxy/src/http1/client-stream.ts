@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Fields } from "../message/fields.ts";
 import type {
   Chunk,
   ClientCloseReason,
@@ -177,7 +178,7 @@ export class Http1ClientStream implements ClientStream {
     this.keepAlive = false;
   }
 
-  upgrade(headers: HeaderList): { readonly socket: Duplex; readonly head: Buffer } | undefined {
+  upgrade(headers: Fields): { readonly socket: Duplex; readonly head: Buffer } | undefined {
     if (this.done || this.headTaken || !this.canUpgrade) return undefined;
     const text = renderUpgradeHead(headers);
     if (text === undefined) return undefined;

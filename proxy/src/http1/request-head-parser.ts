@@ -1,5 +1,6 @@
 import type { RefusalReason } from "../http/h1/refusal.ts";
-import type { CheckedFields } from "../message/checked-fields.ts";
+import { FieldPlaces } from "../message/field-lines.ts";
+import { Fields } from "../message/fields.ts";
 import type { HeaderList, HttpVersion, RequestHead } from "../message/message.ts";
 import type { BorrowedBytes, Piece } from "../sockets/read-buffer.ts";
 import { HeldBytes } from "./held-bytes.ts";
@@ -14,7 +15,7 @@ import {
   slash,
   space,
   tab,
-} from "./octets.ts";
+} from "../message/octets.ts";
 import { isRequestTarget } from "./request-target.ts";
 
 /** What a head may have; bytes, and a number of fields. */
@@ -79,8 +80,8 @@ export class RequestHeadParser {
   private method = "";
   private target = "";
   private version: HttpVersion = "1.1";
-  private headers: HeaderList = [];
-  private checked: CheckedFields | undefined = undefined;
+  private headers = noFields;
+  private readonly places = new FieldPlaces();
   /** Whether all lines so far have one space behind the colon and nothing behind the value. */
   private isPlain = true;
 
@@ -124,8 +125,8 @@ export class RequestHeadParser {
   }
 
   private head(): RequestHead {
-    const { version, method, target, headers, checked } = this;
-    return { version, method, target, authority: undefined, scheme: undefined, headers, checked };
+    const { version, method, target, headers } = this;
+    return { version, method, target, authority: undefined, scheme: undefined, headers };
   }
 
   private reset(): void {
@@ -138,8 +139,7 @@ export class RequestHeadParser {
     this.method = "";
     this.version = "1.1";
     this.target = "";
-    this.headers = [];
-    this.checked = undefined;
+    this.headers = noFields;
     this.isPlain = true;
   }
 
@@ -270,7 +270,7 @@ export class RequestHeadParser {
       if (bytes[i] !== lineFeed) return this.refuseFields("malformed", bytes, base);
       i++;
       if (state === atHeadEnd) {
-        this.takeText(bytes, base, true);
+        this.takeText(bytes, base);
         return i - base;
       }
       const refusal = this.countField(bytes, base, i - base);
@@ -307,24 +307,31 @@ export class RequestHeadParser {
   }
 
   /** Makes the text of the head up to its last complete field, with its line end, and takes it apart. */
-  private takeText(bytes: BorrowedBytes, base: number, isComplete = false): void {
-    const { fields, fieldCount, targetAt, targetEnd } = this;
-    const headers: HeaderList = [];
-    const places: number[] = [];
+  private takeText(bytes: BorrowedBytes, base: number): void {
+    const { fields, fieldCount, targetAt, targetEnd, places } = this;
     const end = fieldCount === 0 ? targetEnd : (fields[4 * fieldCount - 1] as number) + crlfBytes;
     const text = bytes.toString("latin1", base + targetAt, base + end);
     this.target = text.slice(0, targetEnd - targetAt);
+    if (fieldCount === 0) return;
+    places.begin();
     for (let at = 0; at < 4 * fieldCount; at += 4) {
-      places.push((fields[at] as number) - targetAt);
-      headers.push(
+      places.add(text, (fields[at] as number) - targetAt, (fields[at + 1] as number) - targetAt);
+    }
+    const lines = this.isPlain ? places.finish(text, end - targetAt) : undefined;
+    this.headers = lines === undefined ? Fields.checked(this.listOf(text)) : Fields.received(lines);
+  }
+
+  /** The fields of a head that is written in another way than the proxy writes it. */
+  private listOf(text: string): HeaderList {
+    const { fields, fieldCount, targetAt } = this;
+    const list: HeaderList = [];
+    for (let at = 0; at < 4 * fieldCount; at += 4) {
+      list.push(
         text.slice((fields[at] as number) - targetAt, (fields[at + 1] as number) - targetAt),
         text.slice((fields[at + 2] as number) - targetAt, (fields[at + 3] as number) - targetAt),
       );
     }
-    this.headers = headers;
-    if (!isComplete || !this.isPlain || fieldCount === 0) return;
-    places.push(end - targetAt);
-    this.checked = { list: headers, lines: { text, places } };
+    return list;
   }
 
   private pauseInFields(state: number, bytes: BorrowedBytes, base: number): -1 {
@@ -358,6 +365,9 @@ export class RequestHeadParser {
     return false;
   }
 }
+
+/** Those of a head that has none, or of which none was read; nothing adds to them. */
+const noFields = Fields.none();
 
 const isCodingName = (bytes: BorrowedBytes, from: number, to: number): boolean =>
   /^transfer-encoding$/i.test(bytes.toString("latin1", from, to));

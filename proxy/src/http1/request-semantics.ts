@@ -1,5 +1,6 @@
 import type { RefusalReason } from "../http/h1/refusal.ts";
 import { connectionOptions } from "../message/hop-by-hop.ts";
+import { kindsMask } from "../message/known-names.ts";
 import type { RequestHead } from "../message/message.ts";
 
 /** What the fields of a request say about its body and its connection. */
@@ -29,46 +30,27 @@ const plain: RequestSemantics = {
 
 /** Values of the fields that say something, lines of the same name joined. */
 type Said = {
-  length: string | undefined;
-  coding: string | undefined;
-  connection: string | undefined;
-  upgrade: string | undefined;
-  expect: string | undefined;
+  readonly length: string | undefined;
+  readonly coding: string | undefined;
+  readonly connection: string | undefined;
+  readonly upgrade: string | undefined;
+  readonly expect: string | undefined;
 };
 
-type SaidName = keyof Said;
-
-const names: { readonly [length: number]: readonly [lower: string, said: SaidName] } = {
-  6: ["expect", "expect"],
-  7: ["upgrade", "upgrade"],
-  10: ["connection", "connection"],
-  14: ["content-length", "length"],
-  17: ["transfer-encoding", "coding"],
-};
+const telling = kindsMask("contentLength", "transferEncoding", "connection", "upgrade", "expect");
 
 /** Reads the fields that concern framing and connection, or answers why the request is refused (RFC 9112 6 and 9). */
 export function readSemantics(head: RequestHead): RequestSemantics | Refused {
   const { headers, version } = head;
-  let said: Said | undefined;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    const saidName = saidNameOf(name);
-    if (saidName === undefined) continue;
-    said ??= {
-      length: undefined,
-      coding: undefined,
-      connection: undefined,
-      upgrade: undefined,
-      expect: undefined,
-    };
-    const before = said[saidName];
-    const value = headers[i + 1] as string;
-    if (before === undefined) said[saidName] = value;
-    else if (saidName === "length") return { refusal: "malformed" };
-    else said[saidName] = `${before}, ${value}`;
-  }
-  if (said === undefined && version === "1.1") return plain;
-  return meaningOf(head, said ?? noneSaid);
+  if (!headers.mayHave(telling)) return version === "1.1" ? plain : meaningOf(head, noneSaid);
+  if (headers.hasSeveral("content-length")) return { refusal: "malformed" };
+  return meaningOf(head, {
+    length: headers.first("content-length"),
+    coding: headers.joined("transfer-encoding"),
+    connection: headers.joined("connection"),
+    upgrade: headers.joined("upgrade"),
+    expect: headers.joined("expect"),
+  });
 }
 
 const noneSaid: Said = {
@@ -78,21 +60,6 @@ const noneSaid: Said = {
   upgrade: undefined,
   expect: undefined,
 };
-
-function saidNameOf(name: string): SaidName | undefined {
-  switch (name.length) {
-    case 6:
-    case 7:
-    case 10:
-    case 14:
-    case 17: {
-      const [lower, said] = names[name.length] as readonly [string, SaidName];
-      return name === lower || name.toLowerCase() === lower ? said : undefined;
-    }
-    default:
-      return undefined;
-  }
-}
 
 function meaningOf({ version, method }: RequestHead, said: Said): RequestSemantics | Refused {
   const isCurrent = version === "1.1";

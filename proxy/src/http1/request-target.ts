@@ -1,4 +1,4 @@
-import { slash } from "./octets.ts";
+import { slash } from "../message/octets.ts";
 
 /** `scheme://authority`, followed by nothing, a path or a query; the rest is the pipeline's to check. */
 const absoluteForm = /^[A-Za-z]+:\/\/[A-Za-z0-9\-._~%!$&'()*+,;=:@[\]]+(?:[/?]|$)/;

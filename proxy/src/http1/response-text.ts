@@ -1,11 +1,11 @@
 import { STATUS_CODES } from "node:http";
 import { type RefusalReason, refusalStatus } from "../http/h1/refusal.ts";
 import { dateNow } from "../message/date-now.ts";
-import { LineCopier } from "../message/checked-fields.ts";
-import { fieldNames } from "../message/fields.ts";
+import { linesOf } from "../message/field-block.ts";
+import type { Fields } from "../message/fields.ts";
+import { kindsMask } from "../message/known-names.ts";
 import { renderReply } from "../message/local-reply.ts";
-import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
-import { isFieldName, isFieldValue } from "../upstream/h1/field-lines.ts";
+import type { ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
 
 /** What the connection allows, besides the response itself. */
 export type ResponseOptions = {
@@ -22,6 +22,8 @@ export type RenderedHead = {
   /** The connection can stay open. */
   readonly keepAlive: boolean;
 };
+
+const contentLength = kindsMask("contentLength");
 
 const statusLines = new Map<number, string>();
 
@@ -46,33 +48,10 @@ export function renderHead(head: ResponseHead, options: ResponseOptions): Render
   const { headers, status, length, bodyless } = head;
   const isLengthForbidden = status === 204 || status < 200;
   const keepsLength = !isLengthForbidden && (length !== undefined || bodyless);
-  let hasLength = false;
-  let hasDate = head.undated === true;
-  const lines = new LineCopier(head.checked);
-  let text = statusLine(status);
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    const value = headers[i + 1] as string;
-    switch (name.length) {
-      case 4:
-        hasDate ||= name.toLowerCase() === "date";
-        break;
-      case 14:
-        if (name.toLowerCase() !== "content-length") break;
-        if (!keepsLength) continue;
-        hasLength = true;
-        break;
-    }
-    if (lines.continues(name, value)) continue;
-    text += lines.take();
-    if (lines.begins(name, value)) continue;
-    if (!isFieldName(name) || !isFieldValue(value)) return undefined;
-    text += name;
-    text += ": ";
-    text += value;
-    text += "\r\n";
-  }
-  text += lines.take();
+  const lines = headers.linesText(keepsLength ? 0 : contentLength);
+  if (lines === undefined) return undefined;
+  let text = statusLine(status) + lines;
+  let hasLength = keepsLength && headers.has("content-length");
   if (!hasLength && length !== undefined && !isLengthForbidden && status !== 304) {
     hasLength = true;
     text += `Content-Length: ${length}\r\n`;
@@ -81,7 +60,7 @@ export function renderHead(head: ResponseHead, options: ResponseOptions): Render
   // `keep-alive` says nothing to an HTTP/1.1 client.
   if (!keepAlive) text += "Connection: close\r\n";
   else if (!options.http11) text += "Connection: keep-alive\r\n";
-  if (!hasDate) text += dateLine();
+  if (head.undated !== true && !headers.has("date")) text += dateLine();
   const chunked = !bodyless && !hasLength && options.http11 && !isLengthForbidden && status !== 304;
   if (chunked) text += "Transfer-Encoding: chunked\r\n";
   text += "\r\n";
@@ -105,13 +84,12 @@ export function renderInterimHead(status: number, headers: ReadonlyHeaderList): 
 }
 
 /** Renders a 101 with the fields that make it an upgrade (RFC 9110 7.8), where they are missing. */
-export function renderUpgradeHead(headers: HeaderList): string | undefined {
-  const names = fieldNames(headers);
-  const fields = renderFields(headers);
+export function renderUpgradeHead(headers: Fields): string | undefined {
+  const fields = headers.linesText();
   if (fields === undefined) return undefined;
-  const upgrade = names.has("upgrade") ? "" : "Upgrade: websocket\r\n";
-  const connection = names.has("connection") ? "" : "Connection: Upgrade\r\n";
-  const date = names.has("date") ? "" : dateLine();
+  const upgrade = headers.has("upgrade") ? "" : "Upgrade: websocket\r\n";
+  const connection = headers.has("connection") ? "" : "Connection: Upgrade\r\n";
+  const date = headers.has("date") ? "" : dateLine();
   return `${statusLine(101)}${fields}${upgrade}${connection}${date}\r\n`;
 }
 
@@ -122,13 +100,5 @@ export function renderLastChunk(trailers: ReadonlyHeaderList | undefined): strin
   return fields === undefined ? undefined : `0\r\n${fields}\r\n`;
 }
 
-function renderFields(headers: ReadonlyHeaderList): string | undefined {
-  let text = "";
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    const value = headers[i + 1] as string;
-    if (!isFieldName(name) || !isFieldValue(value)) return undefined;
-    text += `${name}: ${value}\r\n`;
-  }
-  return text;
-}
+const renderFields = (list: ReadonlyHeaderList): string | undefined =>
+  linesOf(list, { withoutKinds: 0, isSuspect: true });

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import { fieldPairs } from "../message/fields.ts";
+import { fieldPairs } from "../message/field-list.ts";
+import type { Fields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
 import { memoByName } from "../message/name-memo.ts";
 
@@ -45,11 +46,8 @@ const blockFieldBytes = 12;
 const blockOwnBytes = 128;
 
 /** Whether a message with these fields can be sent to a client: Node resets one that cannot, and reports nothing. */
-export function fitsHeaderBlock(fields: ReadonlyHeaderList): boolean {
-  let bytes = blockOwnBytes + (fields.length / 2) * blockFieldBytes;
-  for (const text of fields) bytes += text.length;
-  return bytes <= maxBlockBytes;
-}
+export const fitsHeaderBlock = ({ count, octets }: Pick<Fields, "count" | "octets">): boolean =>
+  blockOwnBytes + count * blockFieldBytes + octets <= maxBlockBytes;
 
 /** The same fields as an object, for the few calls of Node that take no list: 1xx heads and trailers. */
 export function fieldObject(fields: ReadonlyHeaderList): OutgoingHttpHeaders {

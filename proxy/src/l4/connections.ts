@@ -10,6 +10,7 @@ import { connectEndpoint, type UpstreamClientOptions } from "../upstream/connect
 import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
 import type { CompiledL4Route } from "./l4-table.ts";
+import { Fields } from "../message/fields.ts";
 
 /** A client connection with its route, before anything is read from it. */
 export type L4Connection = {
@@ -215,11 +216,20 @@ class Relay {
   /** The input of balancers: there is no request, only a client address. */
   private pickRequest(): PickRequest {
     const { clientIp, secure, route } = this.connection;
-    return { clientIp, secure, routeId: route.route.id, path: "", query: "", headers: [], received: [] };
+    return {
+      clientIp,
+      secure,
+      routeId: route.route.id,
+      path: "",
+      query: "",
+      headers: noFields,
+      received: noFields,
+    };
   }
 }
 
 const nothing = Buffer.alloc(0);
+const noFields = Fields.none();
 
 /** Why connections fail, but for their endpoints (docs/reference/refusals.md). */
 const failures = {

@@ -2,6 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import type { Origin } from "../fairness/listener-holdings.ts";
+import { Fields } from "../message/fields.ts";
 import type { ConnectionFailure, ConnectionLog } from "../telemetry/connection-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
@@ -172,8 +173,8 @@ export class UdpSessions {
       secure: false,
       path: "",
       query: "",
-      headers: [],
-      received: [],
+      headers: noFields,
+      received: noFields,
     });
     if (selection === undefined) return this.drop("no-endpoint");
     const { metrics, resolver, places } = this.options;
@@ -317,5 +318,7 @@ const udpFailures = {
   connect: { error: "connect failed", reason: "upstream-unreachable" },
   other: { error: "endpoint is a port of the gateway", reason: "upstream-own-port" },
 } as const satisfies Readonly<Record<string, ConnectionFailure>>;
+
+const noFields = Fields.none();
 
 const keyOf = ({ address, port }: UdpClient): string => `${address} ${port}`;

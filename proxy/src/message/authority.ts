@@ -1,5 +1,4 @@
 import { type Result, ok, problem } from "@svc-gateway/common/values/result.ts";
-import { joinedField } from "./fields.ts";
 import type { RequestHead } from "./message.ts";
 
 /** Where a request goes, after the checks of RFC 9112 3.2 and RFC 9113 8.3.1. */
@@ -17,15 +16,9 @@ export type RequestAddress = {
  * `host[:port]`, userinfo, and one that differs from the absolute form or `:authority`.
  */
 export function parseRequestAddress(head: RequestHead): Result<RequestAddress> {
-  let hostField: string | undefined;
   const { headers } = head;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (name.length === 4 && (name === "Host" || name === "host" || name.toLowerCase() === "host")) {
-      if (hostField !== undefined) return problem("more than one Host field");
-      hostField = headers[i + 1] as string;
-    }
-  }
+  if (headers.hasSeveral("host")) return problem("more than one Host field");
+  const hostField = headers.first("host");
   if (head.version === "2.0") return http2Address(head, hostField);
   const { target } = head;
   if (target.charCodeAt(0) === SLASH) return originAddress(head, hostField, target);
@@ -42,7 +35,7 @@ export function addressAsReceived(head: RequestHead): { readonly authority: stri
   const { target } = head;
   const end = target.search(/[?#]/);
   const path = target.startsWith("/") || target === "*" ? target.slice(0, end < 0 ? undefined : end) : "";
-  const authority = head.authority ?? joinedField(head.headers, "host") ?? "";
+  const authority = head.authority ?? head.headers.joined("host") ?? "";
   return { authority: authority.slice(authority.lastIndexOf("@") + 1), path };
 }
 

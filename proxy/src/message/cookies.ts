@@ -1,12 +1,11 @@
-import { fieldLines } from "./fields.ts";
-import type { ReadonlyHeaderList } from "./message.ts";
+import type { Fields } from "./fields.ts";
 
 /**
  * The value of the first cookie of that name (RFC 6265 4.2, and 9113 8.2.3 for several fields); undefined when there is
  * none. Names are compared with their case, and quotes belong to the value.
  */
-export function cookieValue(headers: ReadonlyHeaderList, name: string): string | undefined {
-  for (const line of fieldLines(headers, "cookie")) {
+export function cookieValue(headers: Pick<Fields, "all">, name: string): string | undefined {
+  for (const line of headers.all("cookie")) {
     const value = valueIn(line, name);
     if (value !== undefined) return value;
   }

@@ -1,134 +1,351 @@
-/**
- * Reading and changing the fields of header lists. Names are compared without case (RFC 9110 5.1); those that functions
- * take are in lower case. Everything here works on the flat list; only the codecs, which look at each field of every
- * message for many things at once, walk it themselves.
- */
-import type { HeaderList, ReadonlyHeaderList } from "./message.ts";
+import { FieldBlock, linesOf, listWithoutKinds } from "./field-block.ts";
+import {
+  type FieldLines,
+  syntaxLength,
+  kindOf,
+  nameLengthOf,
+  startOf,
+  valueEnd,
+  valueStart,
+} from "./field-lines.ts";
+import {
+  fieldLines,
+  fieldNames,
+  fieldPairs,
+  firstField,
+  type HeaderList,
+  keptFields,
+  type ReadonlyHeaderList,
+} from "./field-list.ts";
+import { isFieldName, isFieldValue } from "./field-syntax.ts";
+import { isNameAt } from "./known-names.ts";
+
+/** So many lines have a bit in a mask that is a small integer. */
+const maxMaskedLines = 30;
+
+/** The list of fields that have none of their own; it stays empty. */
+const noList: HeaderList = [];
+const noBlock = new FieldBlock([]);
+const noLines: FieldLines = { text: "", places: [0], kinds: 0 };
+
+/** Any of the known names may be among fields that are kept as a list. */
+const anyKind = -1;
 
 /**
- * The value of a field, its lines joined in order (RFC 9110 5.3), by `, ` unless `separator` says otherwise; undefined
- * when it is absent.
+ * The header fields of a message (RFC 9110 5), in order and as they were spelt. Names are compared without case; those that
+ * methods take to look something up are in lower case.
+ *
+ * Fields that came over HTTP/1 stay the text that they came in: looking one up builds no string but its value, and a
+ * change is recorded, a bit for each line that is removed, and a list of what is added behind. Whoever sends them on
+ * copies runs of that text (`linesText`). What was checked when it was read is not checked again; what is added is
+ * checked as it is added. See docs/adr/0032-fields-as-text.md.
  */
-export function joinedField(
-  headers: ReadonlyHeaderList,
-  name: string,
-  separator: ", " | "," | "; " = ", ",
-): string | undefined {
-  let joined: string | undefined;
-  for (let i = 0; i < headers.length; i += 2) {
-    if (!isNamed(headers[i] as string, name)) continue;
-    const value = headers[i + 1] as string;
-    joined = joined === undefined ? value : joined + separator + value;
+export class Fields {
+  private lines: FieldLines;
+  /** The lines that were removed, as a mask. */
+  private dropped = 0;
+  /** What follows the lines, and what follows that; nothing else has a reference to the list unless it is `noList`. */
+  private block: FieldBlock = noBlock;
+  private list: HeaderList;
+  /** Something in the list may be unfit to be written. */
+  private isSuspect: boolean;
+
+  private constructor(lines: FieldLines, list: HeaderList, isSuspect: boolean) {
+    this.lines = lines;
+    this.list = list;
+    this.isSuspect = isSuspect;
   }
-  return joined;
-}
 
-/** The value of Cookie, its lines joined by `; ` (RFC 9113 8.2.3); undefined when it is absent. */
-export const joinedCookies = (headers: ReadonlyHeaderList): string | undefined =>
-  joinedField(headers, "cookie", "; ");
-
-/** The value of the first line of a field; undefined when it is absent. */
-export function firstField(headers: ReadonlyHeaderList, name: string): string | undefined {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (isNamed(headers[i] as string, name)) return headers[i + 1] as string;
+  /** Fields of any source; the list is theirs from now on. They are checked when they are written. */
+  static of(list: HeaderList): Fields {
+    return new Fields(noLines, list, true);
   }
-  return undefined;
-}
 
-/** The values of the lines of a field, in order. */
-export function fieldLines(headers: ReadonlyHeaderList, name: string): readonly string[] {
-  let lines: string[] | undefined;
-  for (let i = 0; i < headers.length; i += 2) {
-    if (isNamed(headers[i] as string, name)) (lines ??= []).push(headers[i + 1] as string);
+  /** Fields that one of the proxy's own codecs has read and checked; the list is theirs from now on. */
+  static checked(list: HeaderList): Fields {
+    return new Fields(noLines, list, false);
   }
-  return lines ?? none;
-}
 
-const none: readonly string[] = [];
-
-/** The fields as pairs, in order; for what is not done for every message. */
-export function fieldPairs(headers: ReadonlyHeaderList): [name: string, value: string][] {
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] as string, headers[i + 1] as string]);
-  return pairs;
-}
-
-/** The names of the fields, in lower case unless they are to be spelt in another way. */
-export function fieldNames(headers: ReadonlyHeaderList, spell = lowerCase): Set<string> {
-  const names = new Set<string>();
-  for (let i = 0; i < headers.length; i += 2) names.add(spell(headers[i] as string));
-  return names;
-}
-
-const lowerCase = (name: string): string => name.toLowerCase();
-
-/** A list of the fields that `isKept` takes, which sees names as they were sent. */
-export function keptFields(
-  headers: ReadonlyHeaderList,
-  isKept: (name: string, value: string) => boolean,
-): HeaderList {
-  const kept: HeaderList = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    const value = headers[i + 1] as string;
-    if (isKept(name, value)) kept.push(name, value);
+  /** The same as lines of text. */
+  static received(lines: FieldLines): Fields {
+    return new Fields(lines, noList, false);
   }
-  return kept;
-}
 
-/** Takes away all fields that `isDropped` takes, which sees names as they were sent; in one pass and in place. */
-export function dropFieldsThat(headers: HeaderList, isDropped: (name: string) => boolean): void {
-  let kept = 0;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (isDropped(name)) continue;
-    headers[kept] = name;
-    headers[kept + 1] = headers[i + 1] as string;
-    kept += 2;
+  /** No fields, to which some may be added. */
+  static none(): Fields {
+    return new Fields(noLines, noList, false);
   }
-  headers.length = kept;
-}
 
-/** Takes away all fields of these names, in one pass and in place. A loop of its own, because a call per field is felt. */
-export function dropFields(headers: HeaderList, names: ReadonlySet<string>): void {
-  let kept = 0;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (names.has(name.toLowerCase())) continue;
-    headers[kept] = name;
-    headers[kept + 1] = headers[i + 1] as string;
-    kept += 2;
+  /** False when there is certainly no field of any of these kinds (known-names.ts). */
+  mayHave(kinds: number): boolean {
+    const isText = this.list.length === 0 && this.block === noBlock;
+    return ((isText ? this.lines.kinds : anyKind) & kinds) !== 0;
   }
-  headers.length = kept;
-}
 
-/** Gives the last field of that name, which may be in any case, another value; without one, appends it. */
-export function replaceField(headers: HeaderList, name: string, value: string): void {
-  const lower = name.toLowerCase();
-  for (let i = headers.length - 2; i >= 0; i -= 2) {
-    if (!isNamed(headers[i] as string, lower)) continue;
-    headers[i + 1] = value;
-    return;
+  /** The value of the first line of a field; undefined when it is absent. */
+  first(name: string): string | undefined {
+    const line = this.nextLine(name, 0);
+    if (line >= 0) return this.valueOf(line);
+    return firstField(this.block.list, name) ?? firstField(this.list, name);
   }
-  headers.push(name, value);
+
+  /** The values of the lines of a field, in order. */
+  all(name: string): readonly string[] {
+    const values: string[] = [];
+    for (let i = this.nextLine(name, 0); i >= 0; i = this.nextLine(name, i + 1)) values.push(this.valueOf(i));
+    values.push(...fieldLines(this.block.list, name), ...fieldLines(this.list, name));
+    return values;
+  }
+
+  /**
+   * The value of a field, its lines joined in order (RFC 9110 5.3), by `, ` unless `separator` says otherwise; undefined
+   * when it is absent.
+   */
+  joined(name: string, separator: ", " | "," | "; " = ", "): string | undefined {
+    const values = this.all(name);
+    return values.length > 1 ? values.join(separator) : values[0];
+  }
+
+  /** The value of Cookie, its lines joined by `; ` (RFC 9113 8.2.3); undefined when it is absent. */
+  cookies(): string | undefined {
+    return this.joined("cookie", "; ");
+  }
+
+  /** The number of fields. */
+  get count(): number {
+    let count = (this.block.list.length + this.list.length) / 2;
+    for (let i = 0; i < this.lines.places.length - 1; i++) if (!this.isDropped(i)) count++;
+    return count;
+  }
+
+  /** The octets of all names and values. */
+  get octets(): number {
+    const { places } = this.lines;
+    let octets = 0;
+    for (let i = 0; i < places.length - 1; i++) {
+      if (!this.isDropped(i))
+        octets += startOf(places[i + 1] as number) - startOf(places[i] as number) - syntaxLength;
+    }
+    for (const text of this.block.list) octets += text.length;
+    for (const text of this.list) octets += text.length;
+    return octets;
+  }
+
+  has(name: string): boolean {
+    return this.nextLine(name, 0) >= 0 || this.first(name) !== undefined;
+  }
+
+  /** Whether the field has more than one line. */
+  hasSeveral(name: string): boolean {
+    const line = this.nextLine(name, 0);
+    if (line >= 0 && this.list.length === 0 && this.block === noBlock)
+      return this.nextLine(name, line + 1) >= 0;
+    return this.all(name).length > 1;
+  }
+
+  /** The fields as `[name, value, …]`, not to be changed, nor kept while the fields change. */
+  toList(): ReadonlyHeaderList {
+    return this.lines === noLines && this.block === noBlock ? this.list : this.copy();
+  }
+
+  /** The fields as pairs, for what is not done for every message. */
+  pairs(): [name: string, value: string][] {
+    return fieldPairs(this.toList());
+  }
+
+  /** A list of the fields that `isKept` takes, which sees names as they were sent. */
+  kept(isKept: (name: string, value: string) => boolean): HeaderList {
+    return keptFields(this.toList(), isKept);
+  }
+
+  /** The names of the fields, in lower case unless they are to be spelt in another way. */
+  names(spell?: (name: string) => string): Set<string> {
+    return fieldNames(this.toList(), spell);
+  }
+
+  /** The same fields without those of some kinds (known-names.ts). Changes of either do not change the other. */
+  withoutKinds(kinds: number): Fields {
+    const { lines, list } = this;
+    if (this.block !== noBlock || lines.places.length > maxMaskedLines) {
+      return new Fields(noLines, listWithoutKinds(this.toList(), kinds), this.isSuspect);
+    }
+    const own = list.length === 0 ? noList : listWithoutKinds(list, kinds);
+    const fields = new Fields(lines, own, this.isSuspect);
+    fields.dropped = this.dropped | maskOf(lines, kinds);
+    return fields;
+  }
+
+  /** Adds a field behind the others. */
+  append(name: string, value: string): void {
+    if (this.list === noList) this.list = [];
+    this.list.push(name, value);
+    if (!this.isSuspect && !(isFieldName(name) && isFieldValue(value))) this.isSuspect = true;
+  }
+
+  /** Adds fields behind the others. */
+  appendAll(list: ReadonlyHeaderList): void {
+    for (let i = 0; i < list.length; i += 2) this.append(list[i] as string, list[i + 1] as string);
+  }
+
+  /** Adds fields that many messages have behind the others. */
+  appendBlock(block: FieldBlock): void {
+    if (this.block === noBlock && this.list.length === 0 && block.text !== undefined) this.block = block;
+    else this.appendAll(block.list);
+  }
+
+  /** Gives the last field of that name, which may be in any case, another value; without one, appends it. */
+  replace(name: string, value: string): void {
+    const lower = name.toLowerCase();
+    const list = this.own();
+    let at = list.length - 2;
+    while (at >= 0 && (list[at] as string).toLowerCase() !== lower) at -= 2;
+    if (at < 0) return this.append(name, value);
+    this.setValue(list, at + 1, value);
+  }
+
+  /** Gives the fields for which `change` answers a value that value. */
+  rewrite(change: (name: string, value: string) => string | undefined): void {
+    const list = this.own();
+    for (let i = 0; i < list.length; i += 2) {
+      const value = change(list[i] as string, list[i + 1] as string);
+      if (value !== undefined) this.setValue(list, i + 1, value);
+    }
+  }
+
+  /** Puts fields in place of those of the same names, except for cookies, of which there may be any number: they are added. */
+  put(fields: ReadonlyHeaderList): void {
+    const replaced = fieldNames(fields);
+    replaced.delete("set-cookie");
+    this.remove(replaced);
+    this.appendAll(fields);
+  }
+
+  /** Says that the response depends on this field of the request, unless it says so already (RFC 9110 12.5.5). */
+  addToVary(name: string): void {
+    const named = (this.joined("vary") ?? "").toLowerCase().split(/[\s,]+/);
+    if (!named.includes("*") && !named.includes(name.toLowerCase())) this.append("Vary", name);
+  }
+
+  /** Takes away all fields of these names. */
+  remove(names: ReadonlySet<string>): void {
+    if (this.lines.places.length > maxMaskedLines) this.own();
+    for (const name of names) {
+      for (let i = this.nextLine(name, 0); i >= 0; i = this.nextLine(name, i + 1)) this.dropped |= 1 << i;
+    }
+    this.removeFromList((name) => names.has(name.toLowerCase()));
+  }
+
+  /** Takes away all fields that `isDropped` takes, which sees names as they were sent. */
+  removeThat(isDropped: (name: string) => boolean): void {
+    if (this.lines.places.length > maxMaskedLines) this.own();
+    for (let i = 0; i < this.lines.places.length - 1; i++) {
+      if (!this.isDropped(i) && isDropped(this.nameOf(i))) this.dropped |= 1 << i;
+    }
+    this.removeFromList(isDropped);
+  }
+
+  /**
+   * The fields as lines of text, each with its CRLF, without those of some kinds (known-names.ts); undefined when one of them
+   * could end its line early, or is no field.
+   */
+  linesText(withoutKinds = 0): string | undefined {
+    const { lines, block, list, isSuspect } = this;
+    const received = lines === noLines ? "" : this.receivedText(withoutKinds);
+    // Only blocks that are well formed are taken as such.
+    const text = block === noBlock ? received : `${received}${block.text}`;
+    if (list.length === 0) return text;
+    const own = linesOf(list, { withoutKinds, isSuspect });
+    return own === undefined ? undefined : text + own;
+  }
+
+  /** The lines that are left, copied in runs. */
+  private receivedText(withoutKinds: number): string {
+    const { text, places, kinds } = this.lines;
+    const lineCount = places.length - 1;
+    const hasSome = (kinds & withoutKinds) !== 0;
+    if (this.dropped === 0 && !hasSome) {
+      return text.slice(startOf(places[0] as number), startOf(places[lineCount] as number));
+    }
+    let copied = "";
+    let run = -1;
+    for (let i = 0; i < lineCount; i++) {
+      const place = places[i] as number;
+      const isLeft = !this.isDropped(i) && !(hasSome && ((withoutKinds >> kindOf(place)) & 1) === 1);
+      if (isLeft && run < 0) run = startOf(place);
+      if (isLeft || run < 0) continue;
+      copied += text.slice(run, startOf(place));
+      run = -1;
+    }
+    return run < 0 ? copied : copied + text.slice(run, startOf(places[lineCount] as number));
+  }
+
+  private isDropped(line: number): boolean {
+    return line < maxMaskedLines && ((this.dropped >> line) & 1) === 1;
+  }
+
+  /** The index of the next line of that name from line `from` on; negative when there is none. */
+  private nextLine(name: string, from: number): number {
+    const { text, places } = this.lines;
+    for (let i = from; i < places.length - 1; i++) {
+      const place = places[i] as number;
+      if (nameLengthOf(place) !== name.length || this.isDropped(i)) continue;
+      if (isNameAt(text, startOf(place), name)) return i;
+    }
+    return -1;
+  }
+
+  private nameOf(line: number): string {
+    const place = this.lines.places[line] as number;
+    return this.lines.text.slice(startOf(place), startOf(place) + nameLengthOf(place));
+  }
+
+  private valueOf(line: number): string {
+    const { text, places } = this.lines;
+    return text.slice(valueStart(places, line), valueEnd(places, line));
+  }
+
+  private setValue(list: HeaderList, at: number, value: string): void {
+    list[at] = value;
+    if (!isFieldValue(value)) this.isSuspect = true;
+  }
+
+  private copy(): HeaderList {
+    const copy: HeaderList = [];
+    for (let i = 0; i < this.lines.places.length - 1; i++) {
+      if (!this.isDropped(i)) copy.push(this.nameOf(i), this.valueOf(i));
+    }
+    copy.push(...this.block.list, ...this.list);
+    return copy;
+  }
+
+  /** Turns everything into the list, where fields are changed in their places. */
+  private own(): HeaderList {
+    if (this.lines !== noLines || this.block !== noBlock || this.list === noList) {
+      this.list = this.copy();
+      this.lines = noLines;
+      this.block = noBlock;
+      this.dropped = 0;
+    }
+    return this.list;
+  }
+
+  private removeFromList(isDropped: (name: string) => boolean): void {
+    const isKept = (name: string): boolean => !isDropped(name);
+    const isName = (_: string, index: number): boolean => index % 2 === 0;
+    if (this.block.list.filter(isName).some(isDropped)) {
+      this.list = [...this.block.list, ...this.list];
+      this.block = noBlock;
+    }
+    if (this.list.length > 0) this.list = keptFields(this.list, isKept);
+  }
 }
 
-/** Puts fields in place of those of the same names, except for cookies, of which there may be any number: they are added. */
-export function putFields(headers: HeaderList, fields: HeaderList): void {
-  const replaced = fieldNames(fields);
-  replaced.delete("set-cookie");
-  if (replaced.size > 0) dropFields(headers, replaced);
-  headers.push(...fields);
+/** The lines of some kinds. */
+function maskOf({ places, kinds }: FieldLines, wanted: number): number {
+  if ((kinds & wanted) === 0) return 0;
+  let mask = 0;
+  for (let i = 0; i < places.length - 1; i++) {
+    if (((wanted >> kindOf(places[i] as number)) & 1) === 1) mask |= 1 << i;
+  }
+  return mask;
 }
-
-/** A name in the form in which identity headers are compared: some servers treat `_` like `-`. */
-export const plainName = (name: string): string => name.toLowerCase().replaceAll("_", "-");
-
-/** Says that the response depends on this field of the request, unless it says so already (RFC 9110 12.5.5). */
-export function addToVary(headers: HeaderList, name: string): void {
-  const named = (joinedField(headers, "vary") ?? "").toLowerCase().split(/[\s,]+/);
-  if (!named.includes("*") && !named.includes(name.toLowerCase())) headers.push("Vary", name);
-}
-
-const isNamed = (name: string, lower: string): boolean =>
-  name.length === lower.length && (name === lower || name.toLowerCase() === lower);

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
-import { fieldPairs } from "./fields.ts";
+import { fieldPairs } from "./field-list.ts";
+import { Fields } from "./fields.ts";
 import type { HeaderList, ResponseHead } from "./message.ts";
 
 /** An answer of the proxy itself. */
@@ -48,7 +49,12 @@ export function renderReply(
   if (!bodyless) headers.push("Content-Length", String(length));
   const empty = bodyless || request.head || text === "";
   return {
-    head: { status, headers, length: empty ? 0 : length, bodyless: bodyless || request.head },
+    head: {
+      status,
+      headers: Fields.of(headers),
+      length: empty ? 0 : length,
+      bodyless: bodyless || request.head,
+    },
     body: empty ? "" : text,
   };
 }
@@ -66,7 +72,7 @@ function renderGrpcReply(reply: LocalReply): RenderedReply {
     const lower = name.toLowerCase();
     if (lower === "www-authenticate" || lower === "retry-after") headers.push(lower, value);
   }
-  return { head: { status: 200, headers, length: 0, bodyless: false }, body: "" };
+  return { head: { status: 200, headers: Fields.of(headers), length: 0, bodyless: false }, body: "" };
 }
 
 /** HTTP status to gRPC status for errors of the proxy. See docs/features/grpc.md. */

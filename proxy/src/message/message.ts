@@ -3,11 +3,10 @@
  * can be replaced without touching routing or filters. See docs/architecture.md, "Exchange is the seam".
  */
 
-import type { CheckedFields } from "./checked-fields.ts";
+import type { HeaderList, ReadonlyHeaderList } from "./field-list.ts";
+import type { Fields } from "./fields.ts";
 
-/** A flat list `[name, value, name, value, ...]`: order and repetition are kept, names as received. */
-export type HeaderList = string[];
-export type ReadonlyHeaderList = readonly string[];
+export type { HeaderList, ReadonlyHeaderList };
 
 /**
  * A piece of a body. A string holds one byte per character (latin1), which lets a small message leave in one write
@@ -28,9 +27,7 @@ export type RequestHead = {
   /** HTTP/2 `:scheme`, when present. */
   readonly scheme: string | undefined;
   /** All header fields, pseudo-fields left out. */
-  readonly headers: HeaderList;
-  /** The same, where one of the proxy's own codecs has read them. */
-  readonly checked?: CheckedFields | undefined;
+  readonly headers: Fields;
 };
 
 /** Why a request body ended without its end. */
@@ -66,13 +63,11 @@ export type RequestBody = {
 export type ResponseHead = {
   status: number;
   /** Hop-by-hop fields are already removed; framing fields (Content-Length) are still there. */
-  headers: HeaderList;
+  headers: Fields;
   /** Body length in bytes when known, else undefined. */
   length: number | undefined;
   /** True when no body follows (HEAD, 204, 304): the message is its head. */
   bodyless: boolean;
-  /** The fields as they were received, where one of the proxy's own codecs has read them. */
-  checked?: CheckedFields | undefined;
   /** The route removes Date, so that none is added where it is missing. */
   undated?: true;
 };
@@ -140,7 +135,7 @@ export type ClientStream = {
    * front cannot. The socket is not read before it is resumed. `head` holds bytes that the client sent after its request.
    */
   upgrade(
-    headers: HeaderList,
+    headers: Fields,
   ): { readonly socket: import("node:stream").Duplex; readonly head: Buffer } | undefined;
 
   /** Set by the exchange; called when `write` may go on. */

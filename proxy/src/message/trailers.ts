@@ -1,5 +1,6 @@
-import { fieldNames, keptFields, plainName } from "./fields.ts";
-import type { HeaderList, ReadonlyHeaderList } from "./message.ts";
+import { keptFields, plainName } from "./field-list.ts";
+import type { Fields } from "./fields.ts";
+import type { HeaderList } from "./message.ts";
 import { connectionNames, protectedNames } from "./protected-names.ts";
 
 /**
@@ -32,10 +33,10 @@ const isUnsafe = (name: string): boolean => forbidden.has(name) || name.startsWi
  */
 export function relayedTrailers(
   trailers: HeaderList,
-  sent: ReadonlyHeaderList,
+  sent: Fields,
   owned: readonly string[],
 ): HeaderList | undefined {
-  const repeated = fieldNames(sent, plainName);
+  const repeated = sent.names(plainName);
   const taken = new Set(owned.map(plainName));
   return withoutTrailers(trailers, (name) => isUnsafe(name) || repeated.has(name) || taken.has(name));
 }

@@ -42,7 +42,11 @@ export function compileConditions(match: Omit<RouteMatch, "path">): Result<reado
 
 /** The first condition that does not hold; undefined when all do. */
 export function firstFailure(conditions: readonly Condition[], query: RouteQuery): Condition | undefined {
-  for (const condition of conditions) if (!condition.test(query)) return condition;
+  // Most routes have none, and this runs for each candidate.
+  for (let i = 0; i < conditions.length; i++) {
+    const condition = conditions[i] as Condition;
+    if (!condition.test(query)) return condition;
+  }
   return undefined;
 }
 

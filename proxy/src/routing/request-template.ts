@@ -2,8 +2,7 @@ import { hostname } from "node:os";
 import type { RequestTemplate, TemplateVariable } from "@svc-gateway/common/features/request-template.ts";
 import { decodeOctets, escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
-import { firstField, joinedCookies, joinedField } from "../message/fields.ts";
-import type { ReadonlyHeaderList } from "../message/message.ts";
+import type { Fields } from "../message/fields.ts";
 
 /** What a template reads of a request; an Exchange is one. */
 export type TemplateRequest = {
@@ -17,9 +16,9 @@ export type TemplateRequest = {
   readonly clientIp: string;
   readonly publicPort: { readonly label: string };
   /** As they go to the backend. */
-  readonly headers: ReadonlyHeaderList;
+  readonly headers: Fields;
   /** As the client sent them. */
-  readonly received: ReadonlyHeaderList;
+  readonly received: Fields;
   /** The id that the proxy gave the request. */
   readonly requestId: string;
 };
@@ -51,12 +50,12 @@ function evaluatorOf(part: TemplateVariable): Evaluate {
   switch (part.variable) {
     case "http": {
       const { name } = part;
-      if (name === "cookie") return ({ received }) => joinedCookies(received) ?? "";
-      return ({ received }) => joinedField(received, name) ?? "";
+      if (name === "cookie") return ({ received }) => received.cookies() ?? "";
+      return ({ received }) => received.joined(name) ?? "";
     }
     case "cookie": {
       const find = compileFinder(part.name, ";");
-      return ({ received }) => find(joinedCookies(received) ?? "");
+      return ({ received }) => find(received.cookies() ?? "");
     }
     case "arg": {
       const find = compileFinder(part.name, "&");
@@ -92,15 +91,15 @@ const evaluators: {
   remote_user: ({ received }) => userName(received),
   request_id: ({ requestId }) => requestId,
   req_id: ({ headers, received, requestId }) =>
-    firstField(headers, "x-request-id") ?? firstField(received, "x-request-id") ?? requestId,
+    headers.first("x-request-id") ?? received.first("x-request-id") ?? requestId,
   server_name: ({ host }) => host,
   server_port: ({ publicPort }) => publicPort.label,
   escaped_request_uri: (request) => escapeComponent(requestUri(request)),
   // What the backend gets: by then the proxy has decided whom it trusts.
-  pass_access_scheme: (request) => firstField(request.headers, "x-forwarded-proto") ?? scheme(request),
-  best_http_host: ({ headers, authority }) => firstField(headers, "x-forwarded-host") ?? authority,
+  pass_access_scheme: (request) => request.headers.first("x-forwarded-proto") ?? scheme(request),
+  best_http_host: ({ headers, authority }) => headers.first("x-forwarded-host") ?? authority,
   proxy_add_x_forwarded_for: (request) => {
-    const before = joinedField(request.received, "x-forwarded-for") ?? "";
+    const before = request.received.joined("x-forwarded-for") ?? "";
     return before === "" ? request.clientIp : `${before}, ${request.clientIp}`;
   },
 };
@@ -122,8 +121,8 @@ function compileFinder(name: string, separator: ";" | "&"): (text: string) => st
 }
 
 /** The name in Basic credentials, whether or not they have been checked; in wire form. */
-function userName(received: ReadonlyHeaderList): string {
-  const name = readBasicCredentials(joinedField(received, "authorization"))?.name ?? "";
+function userName(received: Fields): string {
+  const name = readBasicCredentials(received.joined("authorization"))?.name ?? "";
   return Buffer.from(name, "utf8").toString("latin1");
 }
 

@@ -1,12 +1,12 @@
-import { joinedCookies, joinedField } from "../message/fields.ts";
+import type { Fields } from "../message/fields.ts";
 
 /**
  * The value of a header field as matches see it: names compared without case, the values of repeated fields joined
  * by a comma (RFC 9110 5.2), those of Cookie by `; ` (RFC 9113 8.2.3). Undefined when the request does not have it.
  * `name` is lower case.
  */
-export const headerValue = (headers: readonly string[], name: string): string | undefined =>
-  name === "cookie" ? joinedCookies(headers) : joinedField(headers, name, ",");
+export const headerValue = (headers: Fields, name: string): string | undefined =>
+  name === "cookie" ? headers.cookies() : headers.joined(name, ",");
 
 /** The parameters of the query that was looked at last: one request's query is asked for several names. */
 let parsedQuery = "";

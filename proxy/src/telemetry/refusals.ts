@@ -53,9 +53,7 @@ export function createRefusalRecorder(
       error: reason,
       reason: code,
       details:
-        accessLog.shows === "usual"
-          ? undefined
-          : detailsOfHead(connection, head?.version, head?.headers ?? []),
+        accessLog.shows === "usual" ? undefined : detailsOfHead(connection, head?.version, head?.headers),
     });
   };
 }

@@ -1,7 +1,6 @@
 import { registeredMethods } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { maskText } from "@svc-gateway/common/telemetry/redaction.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { firstField } from "../message/fields.ts";
 import { bounded, type SpanRecord, type TraceIdentity } from "./span-record.ts";
 
 type Attributes = Record<string, string | number | boolean>;
@@ -23,7 +22,7 @@ export function requestSpan(exchange: Exchange, identity: TraceIdentity, offsetM
   const { route, connection, method, status } = exchange;
   const { spanId, caller } = identity;
   const isError = status >= 500 || (exchange.error !== "" && status === 499);
-  const userAgent = firstField(exchange.received, "user-agent");
+  const userAgent = exchange.received.first("user-agent");
   return {
     spanId,
     parentId: caller?.parentId,

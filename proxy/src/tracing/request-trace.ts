@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange/exchange.ts";
 import type { ExchangeTrace } from "../exchange/observer.ts";
-import { dropFieldsThat, plainName, replaceField } from "../message/fields.ts";
-import type { HeaderList } from "../message/message.ts";
+import { plainName } from "../message/field-list.ts";
+import type { Fields } from "../message/fields.ts";
 import { memoByName } from "../message/name-memo.ts";
 import { newSpanId } from "./random-ids.ts";
 import { spanLine, spansOf } from "./span-line.ts";
@@ -33,17 +33,17 @@ export class RequestTrace implements ExchangeTrace {
     return this.identity.isSampled;
   }
 
-  inject(headers: HeaderList): void {
+  inject(headers: Fields): void {
     const { traceId, spanId, flags, caller } = this.identity;
-    dropFieldsThat(headers, isContextField);
-    headers.push("traceparent", formatTraceParent(traceId, spanId, flags));
-    if (caller !== undefined && caller.state !== "") headers.push("tracestate", caller.state);
+    headers.removeThat(isContextField);
+    headers.append("traceparent", formatTraceParent(traceId, spanId, flags));
+    if (caller !== undefined && caller.state !== "") headers.append("tracestate", caller.state);
   }
 
-  injectAttempt(headers: HeaderList): string {
+  injectAttempt(headers: Fields): string {
     const { traceId, flags } = this.identity;
     const spanId = newSpanId();
-    replaceField(headers, "traceparent", formatTraceParent(traceId, spanId, flags));
+    headers.replace("traceparent", formatTraceParent(traceId, spanId, flags));
     return spanId;
   }
 

@@ -1,5 +1,4 @@
-import type { ReadonlyHeaderList } from "../message/message.ts";
-import { fieldLines } from "../message/fields.ts";
+import type { Fields } from "../message/fields.ts";
 
 /** The trace that a request says it belongs to (W3C Trace Context, level 2). */
 export type TraceContext = {
@@ -25,8 +24,8 @@ const noId = /^0+$/;
  * Reads the context of a request; undefined where there is none, or one that is not well formed in every detail: the request
  * then begins a trace of its own (3.2.4, 4.3).
  */
-export function readTraceContext(received: ReadonlyHeaderList): TraceContext | undefined {
-  const lines = fieldLines(received, "traceparent");
+export function readTraceContext(received: Pick<Fields, "all">): TraceContext | undefined {
+  const lines = received.all("traceparent");
   const [line] = lines;
   // More than one is no context, since none of them is known to be the right one.
   if (line === undefined || lines.length > 1 || line.length > maxParentLength) return undefined;
@@ -37,7 +36,7 @@ export function readTraceContext(received: ReadonlyHeaderList): TraceContext | u
     traceId,
     parentId,
     flags: Number.parseInt(flags, 16) & (sampledFlag | randomFlag),
-    state: readTraceState(fieldLines(received, "tracestate")),
+    state: readTraceState(received.all("tracestate")),
   };
 }
 

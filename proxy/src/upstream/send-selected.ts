@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Fields } from "../message/fields.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import type { UpstreamError } from "./upstream-errors.ts";
 import type {
@@ -79,7 +80,7 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
   }
 
   /** The attempt ends when the tunnel closes. */
-  onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
+  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void {
     this.watch?.responded(101);
     socket.once("close", () => this.end());
     this.handler.onUpgrade(headers, socket, head);

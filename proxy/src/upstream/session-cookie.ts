@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 import type { SessionCookie } from "@svc-gateway/common/features/session-cookie.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import { cookieValue } from "../message/cookies.ts";
-import { joinedField } from "../message/fields.ts";
 import type { PickRequest, UpstreamEndpoint } from "./upstream.ts";
 
 /** The key of all session cookies of an installation; undefined until a snapshot has brought it. */
@@ -76,9 +75,7 @@ function renderCookie(rules: CookieRules, value: string, { secure, received }: P
   if (secure || rules.alwaysSecure === true) text += "; Secure";
   text += "; HttpOnly";
   const isOmitted =
-    sameSite === "None" &&
-    rules.omitsNoneIfMisread === true &&
-    misreadsNone(joinedField(received, "user-agent"));
+    sameSite === "None" && rules.omitsNoneIfMisread === true && misreadsNone(received.joined("user-agent"));
   return sameSite === undefined || isOmitted ? text : `${text}; SameSite=${sameSite}`;
 }
 

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BackendPolicy, CircuitBreaker } from "@svc-gateway/common/features/backend-policy.ts";
-import { joinedField } from "../message/fields.ts";
 import type { Balancer, Picker } from "./balancers/balancer.ts";
 import { createBalancer } from "./balancers/create-balancer.ts";
 import { createRendezvousPicker } from "./balancers/rendezvous.ts";
@@ -64,7 +63,7 @@ export class UpstreamView {
       picker,
       firstPicker:
         session?.type === "header"
-          ? createRendezvousPicker(({ received }) => joinedField(received, session.name), endpoints, picker)
+          ? createRendezvousPicker(({ received }) => received.joined(session.name), endpoints, picker)
           : picker,
       sessions: new SessionCookies(this.identity.service, environment.sessionKey, endpoints),
       cookie: session?.type === "cookie" ? policyCookie(session.name, session.cookie) : undefined,

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
-import type { CheckedFields } from "../message/checked-fields.ts";
+import type { Fields } from "../message/fields.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
-import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../message/message.ts";
+import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import type { UpstreamError } from "./upstream-errors.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamTls } from "./tls/upstream-tls.ts";
@@ -37,9 +37,9 @@ export type PickRequest = {
   /** With its `?`, or empty. */
   readonly query: string;
   /** As they go to the backend. */
-  readonly headers: ReadonlyHeaderList;
+  readonly headers: Fields;
   /** As the client sent them. */
-  readonly received: ReadonlyHeaderList;
+  readonly received: Fields;
   /** Empty without a route. */
   readonly routeId: string;
   /** The client came over TLS. */
@@ -114,9 +114,7 @@ export type UpstreamRequest = {
   readonly authority: string;
   /** `http` or `https` as the client used it, for `:scheme`. */
   readonly scheme: "http" | "https";
-  readonly headers: HeaderList;
-  /** The fields of the client's request, where one of the proxy's own codecs has read them. */
-  readonly checked?: CheckedFields | undefined;
+  readonly headers: Fields;
   /** Null when the request has no body. The client starts it once a connection is ready. */
   readonly body: RequestBody | null;
   /** Set for an upgrade request (`websocket`): the client adds `Connection: upgrade` and `Upgrade`. */
@@ -154,7 +152,7 @@ export type UpstreamHandler = {
    * 101: the connection now belongs to the receiver; `head` are bytes that followed the response head. `headers` hold
    * neither Connection nor Upgrade.
    */
-  onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void;
+  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void;
   onError(error: UpstreamError): void;
 };
 

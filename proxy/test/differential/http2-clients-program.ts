@@ -117,7 +117,7 @@ const outcomeOf = (sent: Exchanged): Outcome => {
   return {
     kind: "response",
     status: head?.status,
-    headers: head?.headers,
+    headers: head?.headers.toList(),
     length: head?.length,
     body,
     trailers: sent.trailers ?? [],

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { Fields } from "../../src/message/fields.ts";
 import type { RequestHead } from "../../src/message/message.ts";
 import { flags, frame, frameTypes, rawClient, type RawPeer } from "../http/h2/frames.ts";
 import { codecs, type FrontServer, readBody, startFront } from "../http/h2/support.ts";
 import { BlockEncoder, type Representation } from "../http2/hpack/block.ts";
 import { type Field, fieldOr, octets } from "./http2-fields.ts";
+import { type Listed, listed } from "../message/listed.ts";
 
 /** A million cases take about an hour: RUNS=1000000. */
 const runs = Number(process.env["RUNS"] ?? 400);
@@ -25,7 +27,7 @@ type Outcome =
   | {
       readonly kind: "request";
       /** Without what only one of them checks. */
-      readonly head: Omit<RequestHead, "checked">;
+      readonly head: Listed<RequestHead>;
       readonly body: string;
       readonly trailers: readonly string[];
     }
@@ -229,12 +231,11 @@ describe("the two codecs of HTTP/2", function () {
     server.events.length = 0;
     if (received === undefined) return { kind: "reset" };
     const body = await readBody(received.client.body);
-    received.client.sendHead({ status: 204, headers: [], length: 0, bodyless: true });
+    received.client.sendHead({ status: 204, headers: Fields.of([]), length: 0, bodyless: true });
     received.client.end(undefined);
     if (body.aborted !== undefined) return { kind: "reset" };
     // An empty list and none are the same.
-    const { checked: _checked, ...seen } = received.head;
-    return { kind: "request", head: seen, body: body.text, trailers: body.trailers ?? [] };
+    return { kind: "request", head: listed(received.head), body: body.text, trailers: body.trailers ?? [] };
   };
 
   it("the native codec takes the requests that nghttp2 takes, with the same fields, but for those of a list", async () => {

@@ -1,6 +1,7 @@
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import { expect } from "chai";
 import { corsFilter } from "../../src/filters/cors.ts";
+import { Fields } from "../../src/message/fields.ts";
 import type { HeaderList } from "../../src/message/message.ts";
 import { exchange } from "./support.ts";
 
@@ -32,12 +33,12 @@ function answer(cors: Cors, method: string, headers: HeaderList, response: reado
   if (reply instanceof Promise) throw new Error("the filter must not wait");
   const head = {
     status: reply?.status ?? 200,
-    headers: [...(reply?.headers ?? response)],
+    headers: Fields.of([...(reply?.headers ?? response)]),
     length: undefined,
     bodyless: false,
   };
   filter.onResponse?.(under, head);
-  return { status: reply?.status, headers: head.headers };
+  return { status: reply?.status, headers: head.headers.toList() };
 }
 
 describe("the cors filter", () => {

@@ -2,13 +2,14 @@ import type { HeaderModifier } from "@svc-gateway/common/features/header-modifie
 import { expect } from "chai";
 import { requestHeadersFilter } from "../../src/filters/request-headers.ts";
 import { exchange } from "./support.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 function run(modifier: HeaderModifier, headers: readonly string[]) {
   const under = exchange();
   under.authority = "a.example";
-  under.headers = [...headers];
+  under.headers = Fields.of([...headers]);
   expect(requestHeadersFilter(modifier).onRequest?.(under)).to.equal(undefined);
-  return under;
+  return { ...under, headers: under.headers.toList() };
 }
 
 const a = (value: string) => ({ name: "X-A", value });

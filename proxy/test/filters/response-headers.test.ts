@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { responseHeadersFilter } from "../../src/filters/response-headers.ts";
 import { exchange } from "./support.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 describe("the response-headers filter", () => {
   it("response-headers: response headers are set, added and removed, and requests are not changed", () => {
@@ -9,19 +10,24 @@ describe("the response-headers filter", () => {
       add: [{ name: "Set-Cookie", value: "b=2" }],
       remove: ["Server"],
     });
-    const headers = ["server", "x", "x-a", "0", "set-cookie", "a=1"];
+    const headers = Fields.of(["server", "x", "x-a", "0", "set-cookie", "a=1"]);
     filter.onResponse?.(exchange(), { status: 200, headers, length: 0, bodyless: false });
-    expect(headers).to.deep.equal(["set-cookie", "a=1", "X-A", "1", "Set-Cookie", "b=2"]);
+    expect(headers.toList()).to.deep.equal(["set-cookie", "a=1", "X-A", "1", "Set-Cookie", "b=2"]);
     expect(filter.onRequest).to.equal(undefined);
   });
 
   it("response-headers: fields for TLS replace those of the backend on responses over TLS only, and can be removed", () => {
     const setOverTls = [{ name: "Strict-Transport-Security", value: "max-age=1" }];
     const respond = (secure: boolean, remove: string[]) => {
-      const headers = ["strict-transport-security", "max-age=9", "x", "1"];
+      const headers = Fields.of(["strict-transport-security", "max-age=9", "x", "1"]);
       const filter = responseHeadersFilter({ setOverTls, remove });
-      filter.onResponse?.(exchange({ secure }), { status: 200, headers, length: 0, bodyless: false });
-      return headers;
+      filter.onResponse?.(exchange({ secure }), {
+        status: 200,
+        headers,
+        length: 0,
+        bodyless: false,
+      });
+      return headers.toList();
     };
     expect(respond(true, [])).to.deep.equal(["x", "1", "Strict-Transport-Security", "max-age=1"]);
     expect(respond(false, [])).to.deep.equal(["strict-transport-security", "max-age=9", "x", "1"]);

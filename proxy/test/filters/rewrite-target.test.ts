@@ -129,7 +129,7 @@ describe("the rewrite-target filter", () => {
       const path = { type: "expand", value, pattern, matchPath: "decoded" } as const;
       const filter = rewriteTargetFilter({ path, ...(forwardedPrefix !== undefined && { forwardedPrefix }) });
       const reply = filter.onRequest?.(under);
-      return reply ?? { path: under.path, headers: under.headers };
+      return reply ?? { path: under.path, headers: under.headers.toList() };
     };
     const pathOf = (...given: Parameters<typeof rewrite>): unknown => {
       const result = rewrite(...given);
@@ -165,7 +165,7 @@ describe("the rewrite-target filter", () => {
       const under = exchange({ headers: ["x-forwarded-prefix", "/client"] });
       const filter = rewriteTargetFilter({ path: { type: "full", value: "/" }, forwardedPrefix: "/app" });
       expect(filter.onRequest?.(under)).to.equal(undefined);
-      expect(under.headers).to.deep.equal(["X-Forwarded-Prefix", "/app"]);
+      expect(under.headers.toList()).to.deep.equal(["X-Forwarded-Prefix", "/app"]);
       expect(filter.ownedFields).to.deep.equal(["X-Forwarded-Prefix"]);
     });
   });

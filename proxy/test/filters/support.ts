@@ -1,5 +1,6 @@
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import { Exchange } from "../../src/exchange/exchange.ts";
+import { Fields } from "../../src/message/fields.ts";
 import type { ClientStream, HeaderList, HttpVersion, RequestBody } from "../../src/message/message.ts";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
@@ -66,11 +67,18 @@ export function exchange({
     onHeadSent: null,
     onClose: null,
   };
-  const head = { version, method, target: "/", authority: undefined, scheme: undefined, headers };
+  const head = {
+    version,
+    method,
+    target: "/",
+    authority: undefined,
+    scheme: undefined,
+    headers: Fields.of([...headers]),
+  };
   const connection = connectionTo(secure, publicPort);
   const from = peer === undefined ? connection : { ...connection, remoteAddress: peer };
   const result = new Exchange(from, head, client, 0);
   // As in the pipeline, the forwarded fields are a list of their own.
-  result.headers = [...headers];
+  result.headers = Fields.of([...headers]);
   return result;
 }

@@ -2,6 +2,7 @@ import type { TrustForwardedFor } from "@svc-gateway/common/features/trust-forwa
 import { expect } from "chai";
 import { trustForwardedForFilter } from "../../src/filters/trust-forwarded-for.ts";
 import { exchange } from "./support.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 const proxies = ["192.0.2.0/24", "2001:db8:1::/48"];
 const anyPeer: TrustForwardedFor = { header: "X-Forwarded-For" };
@@ -98,12 +99,12 @@ describe("the trust-forwarded-for filter", () => {
       [["198.51.100.0/24"], ["192.0.2.1", "http", "192.0.2.1"]],
     ] as const) {
       const under = exchange({ peer: "192.0.2.1", headers: received });
-      under.headers = [...own];
+      under.headers = Fields.of([...own]);
       void trustForwardedForFilter({
         header: "X-Forwarded-For",
         trustedCidrs: [...trustedCidrs],
       }).onRequest?.(under);
-      expect(under.headers.filter((_, index) => index % 2 === 1)).to.deep.equal(sent);
+      expect(under.headers.toList().filter((_, index) => index % 2 === 1)).to.deep.equal(sent);
     }
   });
 
@@ -128,9 +129,9 @@ describe("the trust-forwarded-for filter", () => {
     const headers = [...forwarded("203.0.113.5"), "X-Forwarded-Proto", "https"];
     const protoOf = (feature: TrustForwardedFor) => {
       const under = exchange({ peer: "192.0.2.1", headers });
-      under.headers = ["X-Forwarded-Proto", "http", "X-Forwarded-For", "192.0.2.1"];
+      under.headers = Fields.of(["X-Forwarded-Proto", "http", "X-Forwarded-For", "192.0.2.1"]);
       void trustForwardedForFilter(feature).onRequest?.(under);
-      return [under.headers[1], under.scheme];
+      return [under.headers.first("x-forwarded-proto"), under.scheme];
     };
     expect(protoOf(someProxies)).to.deep.equal(["https", "http"]);
     expect(protoOf({ ...someProxies, trustsUrl: false })).to.deep.equal(["http", "http"]);

@@ -8,6 +8,8 @@ import { peekClientHello } from "../../src/tls/client-hello.ts";
 import { type ResponseEvents, ResponseReader } from "../../src/upstream/h1/response-reader.ts";
 import { addresses, version2 } from "../listeners/proxy-protocol/headers.ts";
 import { isTainted, memoryOf, stale, staleMemory } from "./stale-memory.ts";
+import type { Fields } from "../../src/message/fields.ts";
+import { listed } from "../message/listed.ts";
 
 /** The same messages in each run; SEED=<integer> makes others. */
 const seed = Number(process.env["SEED"] ?? 9112);
@@ -27,13 +29,9 @@ class RecordedEvents implements ResponseEvents {
   onInformational(status: number, headers: HeaderList): void {
     this.tell("informational", status, headers);
   }
-  onHead({ checked, ...head }: ResponseHead, keepAlive: boolean): void {
-    this.tell("head", head, keepAlive);
-    // Other text may stand around the lines.
-    if (checked !== undefined) {
-      const { text = "", places = [] } = checked.lines ?? {};
-      this.tell("lines", checked.list, text.slice(places[0], places.at(-1)));
-    }
+  onHead(head: ResponseHead, keepAlive: boolean): void {
+    this.tell("head", listed(head), keepAlive);
+    this.tell("lines", head.headers.linesText());
     this.text += "\n";
   }
   onData(chunk: Chunk): boolean {
@@ -44,9 +42,9 @@ class RecordedEvents implements ResponseEvents {
     this.tell("complete", trailers);
     this.isOver = true;
   }
-  onUpgrade(headers: HeaderList, rest: Buffer): void {
+  onUpgrade(headers: Fields, rest: Buffer): void {
     // What comes behind the head belongs to the tunnel, and how much of it came with the head is chance.
-    this.tell("upgrade", headers);
+    this.tell("upgrade", headers.toList());
     if (!rest.every((byte) => byte === 0x74)) this.tell(rest.toString("latin1"));
     this.isOver = true;
   }

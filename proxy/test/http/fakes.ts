@@ -7,6 +7,7 @@ import { GapSweep } from "../../src/http/gap-sweep.ts";
 import { Mirrors } from "../../src/http/mirrors.ts";
 import { createPipeline } from "../../src/http/pipeline.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
+import { Fields } from "../../src/message/fields.ts";
 import type {
   BodySink,
   Chunk,
@@ -28,12 +29,13 @@ import type {
   UpstreamRequest,
 } from "../../src/upstream/upstream.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
+import { type Listed, listed } from "../message/listed.ts";
 
 /** A client's side that records the calls it gets. */
 export class FakeClient implements ClientStream {
   readonly body: FakeBody | null;
   readonly informational: [number, HeaderList][] = [];
-  head: ResponseHead | undefined;
+  head: Listed<ResponseHead> | undefined;
   text = "";
   trailers: HeaderList | undefined;
   readonly canUpgrade = true;
@@ -62,7 +64,7 @@ export class FakeClient implements ClientStream {
     this.informational.push([status, headers]);
   }
   sendHead(head: ResponseHead): void {
-    this.head = head;
+    this.head = listed(head);
     if (!this.holdsHead) this.onHeadSent?.();
   }
   takeBack(): void {
@@ -84,8 +86,8 @@ export class FakeClient implements ClientStream {
   closeAfterResponse(): void {
     this.closing = true;
   }
-  upgrade(headers: HeaderList): undefined {
-    this.upgradeFields = headers;
+  upgrade(headers: Fields): undefined {
+    this.upgradeFields = [...headers.toList()];
     return undefined;
   }
 }
@@ -110,14 +112,20 @@ export class FakeBody implements RequestBody {
   }
 }
 
+type Sent = {
+  readonly endpoint: UpstreamEndpoint;
+  readonly request: Listed<UpstreamRequest>;
+  readonly handler: UpstreamHandler;
+};
+
 /** An upstream client that records its requests. */
 export class FakeUpstream implements UpstreamClient {
-  readonly sent: { endpoint: UpstreamEndpoint; request: UpstreamRequest; handler: UpstreamHandler }[] = [];
+  readonly sent: Sent[] = [];
   aborted = 0;
   resumed = 0;
 
   send(endpoint: UpstreamEndpoint, request: UpstreamRequest, handler: UpstreamHandler) {
-    this.sent.push({ endpoint, request, handler });
+    this.sent.push({ endpoint, request: listed(request), handler });
     return { resume: () => void this.resumed++, abort: () => void this.aborted++ };
   }
   retire(): void {}
@@ -133,7 +141,7 @@ export class FakeUpstream implements UpstreamClient {
     });
   }
 
-  get last(): { endpoint: UpstreamEndpoint; request: UpstreamRequest; handler: UpstreamHandler } {
+  get last(): Sent {
     const found = this.sent.at(-1);
     if (found === undefined) throw new Error("nothing was sent upstream");
     return found;
@@ -146,7 +154,7 @@ export const requestHead = (given: Partial<RequestHead>): RequestHead => ({
   target: "/a",
   authority: undefined,
   scheme: undefined,
-  headers: ["Host", "a.example"],
+  headers: Fields.of(["Host", "a.example"]),
   ...given,
 });
 

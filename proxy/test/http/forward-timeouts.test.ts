@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { timeoutsFilter } from "../../src/filters/timeouts.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 describe("forwarding under timeouts", () => {
   // A timer that is much too late lets arrived data be read before it expires.
@@ -19,7 +20,7 @@ describe("forwarding under timeouts", () => {
       upstream: "ns/web",
       error_type: "timeout",
     }).value;
-  const ok = () => ({ status: 200, headers: [], length: undefined, bodyless: false });
+  const ok = () => ({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
 
   it("no upstream timeout runs before there is a connection", () => {
     const under = bench();

@@ -1,4 +1,5 @@
 import { mock } from "node:test";
+import type { Exchange } from "../../src/exchange/exchange.ts";
 import { expect } from "chai";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
 import type { Filter } from "../../src/exchange/filter.ts";
@@ -7,6 +8,7 @@ import { retryFilter } from "../../src/filters/retry.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type { Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { createBench, FakeBody } from "./fakes.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 const endpoint: UpstreamEndpoint = { host: "127.0.0.9", port: 9, address: "127.0.0.9:9" };
 
@@ -32,7 +34,7 @@ const mirroring = (fraction?: { numerator: number; denominator: number }, endpoi
 type Bench = ReturnType<typeof createBench>;
 const copies = ({ metrics }: Bench): number =>
   metrics.mirrorRequests.with({ route: "ingress/ns/web:0.0", upstream: "ns/copy" }).value;
-const head = { status: 200, headers: [], length: undefined, bodyless: false };
+const head = { status: 200, headers: Fields.of([]), length: undefined, bodyless: false };
 
 describe("mirrors", () => {
   it("a mirror gets the request as the upstream gets it, without credentials", () => {
@@ -41,7 +43,7 @@ describe("mirrors", () => {
     bench.request({
       method: "PUT",
       target: "/a?b=1",
-      headers: ["Host", "a.example", "X-A", "1", ...secrets],
+      headers: Fields.of(["Host", "a.example", "X-A", "1", ...secrets]),
     });
     const { request, endpoint: chosen } = bench.mirrorUpstream.last;
     const original = bench.upstream.last.request;
@@ -59,9 +61,12 @@ describe("mirrors", () => {
   });
 
   it("a mirror gets the changes that the backend's filters make", () => {
+    const addBackend = ({ headers }: Exchange): undefined => {
+      headers.append("X-Backend", "1");
+    };
     const bench = createBench({
       filters: [mirroring()],
-      backendFilters: [{ slug: "x", onRequest: (exchange) => void exchange.headers.push("X-Backend", "1") }],
+      backendFilters: [{ slug: "x", onRequest: addBackend }],
     });
     bench.request();
     expect(bench.mirrorUpstream.last.request.headers).to.include("X-Backend");
@@ -71,7 +76,7 @@ describe("mirrors", () => {
     const bench = createBench({ filters: [mirroring()] });
     const client = bench.request();
     const copy = bench.mirrorUpstream.last.handler;
-    copy.onHead({ ...head, status: 500, headers: ["X-Mirror", "1"] });
+    copy.onHead({ ...head, status: 500, headers: Fields.of(["X-Mirror", "1"]) });
     expect(copy.onData("mirrored")).to.equal(true);
     copy.onEnd(undefined);
     expect(client.head).to.equal(undefined);
@@ -157,7 +162,7 @@ describe("mirrors", () => {
     const refused = createBench({ filters: [mirroring()], backendFilters: [refusing] });
     refused.request();
     const upgraded = createBench({ filters: [mirroring()] });
-    upgraded.request({ headers: ["Host", "a", "Connection", "upgrade", "Upgrade", "websocket"] });
+    upgraded.request({ headers: Fields.of(["Host", "a", "Connection", "upgrade", "Upgrade", "websocket"]) });
     expect([copies(refused), copies(upgraded), upgraded.upstream.sent.length]).to.deep.equal([0, 0, 1]);
   });
 

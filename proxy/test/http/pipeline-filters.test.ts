@@ -3,12 +3,13 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import type { BodyEnds, Filter } from "../../src/exchange/filter.ts";
 import { createBench, FakeBody } from "./fakes.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 describe("pipeline: Expect, filters, upgrades", () => {
   it("the proxy answers 100 itself when the upstream starts the body without one", () => {
     const bench = createBench();
     const client = bench.request(
-      { method: "POST", headers: ["Host", "a", "Expect", "100-Continue"] },
+      { method: "POST", headers: Fields.of(["Host", "a", "Expect", "100-Continue"]) },
       new FakeBody(3),
     );
     const { request } = bench.upstream.last;
@@ -20,7 +21,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
   it("the proxy sends no 100 for an empty body", () => {
     const bench = createBench();
     const headers = ["Host", "a", "Expect", "100-continue"];
-    const client = bench.request({ method: "POST", headers }, new FakeBody(0));
+    const client = bench.request({ method: "POST", headers: Fields.of(headers) }, new FakeBody(0));
     const { request } = bench.upstream.last;
     expect(request.expectContinue).to.equal(false);
     request.body?.start({ onData: () => true, onEnd: () => {}, onAbort: () => {} });
@@ -30,7 +31,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
   it("the upstream's 100 is relayed and not followed by another one", () => {
     const bench = createBench();
     const headers = ["Host", "a", "Expect", "100-continue"];
-    const client = bench.request({ method: "POST", headers }, new FakeBody(3));
+    const client = bench.request({ method: "POST", headers: Fields.of(headers) }, new FakeBody(3));
     const { request, handler } = bench.upstream.last;
     handler.onInformational(100, []);
     request.body?.start({ onData: () => true, onEnd: () => {}, onAbort: () => {} });
@@ -117,7 +118,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
       filters: [
         {
           slug: "shout",
-          onResponse: (_exchange, head) => void head.headers.push("X-Seen", "1"),
+          onResponse: (_exchange, head) => head.headers.append("X-Seen", "1"),
           transformBody: (_exchange, _head, ends) => ({
             onData: (chunk) => ends.client.onData(chunk.toString().toUpperCase()),
             onEnd: (trailers) => ends.client.onEnd(trailers),
@@ -130,7 +131,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     });
     const client = bench.request();
     const { handler } = bench.upstream.last;
-    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    handler.onHead({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
     handler.onData("abc");
     handler.onEnd(undefined);
     expect(client.head?.headers).to.deep.equal(["X-Seen", "1"]);
@@ -161,7 +162,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
       });
       const client = bench.request();
       const { handler } = bench.upstream.last;
-      handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+      handler.onHead({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
       return { bench, client, handler, calls, ends: ends as BodyEnds };
     };
 
@@ -206,14 +207,14 @@ describe("pipeline: Expect, filters, upgrades", () => {
   it("the upstream is asked to upgrade to websocket only, and a 101 that the client cannot take is destroyed", () => {
     const bench = createBench();
     const upgrade = (token: string) =>
-      bench.request({ headers: ["Host", "a", "Connection", "upgrade", "Upgrade", token] });
+      bench.request({ headers: Fields.of(["Host", "a", "Connection", "upgrade", "Upgrade", token]) });
     upgrade("h2c");
     expect(bench.upstream.last.request.upgrade).to.equal(undefined);
     const client = upgrade("websocket");
     const { request, handler } = bench.upstream.last;
     expect(request.upgrade).to.equal("websocket");
     const socket = new PassThrough();
-    handler.onUpgrade([], socket, Buffer.alloc(0));
+    handler.onUpgrade(Fields.of([]), socket, Buffer.alloc(0));
     expect(socket.destroyed).to.equal(true);
     expect(client.head?.status).to.equal(502);
   });

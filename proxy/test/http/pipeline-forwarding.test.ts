@@ -1,13 +1,14 @@
 import { expect } from "chai";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { createBench, FakeBody, fieldOf } from "./fakes.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 describe("pipeline: forwarding", () => {
   it("the upstream gets the normalised path, the query untouched, Host apart and the proxy's forwarding fields", () => {
     const bench = createBench();
     bench.request({
       target: "/a/./b/../%7Ec?q=%7E",
-      headers: ["Host", "A.example:80", "X-Real-IP", "forged"],
+      headers: Fields.of(["Host", "A.example:80", "X-Real-IP", "forged"]),
     });
     const { request, endpoint } = bench.upstream.last;
     expect(endpoint.address).to.equal("127.0.0.1:1");
@@ -23,7 +24,7 @@ describe("pipeline: forwarding", () => {
     const client = bench.request();
     const { handler } = bench.upstream.last;
     handler.onConnection(false);
-    handler.onHead({ status: 201, headers: ["X-A", "1"], length: undefined, bodyless: false });
+    handler.onHead({ status: 201, headers: Fields.of(["X-A", "1"]), length: undefined, bodyless: false });
     handler.onData("hel");
     handler.onData(Buffer.from("lo"));
     handler.onEnd(["X-T", "1", "Transfer-Encoding", "chunked", "Host", "x"]);
@@ -44,7 +45,7 @@ describe("pipeline: forwarding", () => {
         .filter((line) => line.includes(`listener="80",route="${id}"`)).length;
     const answer = (): void => {
       const { handler } = bench.upstream.last;
-      handler.onHead({ status: 200, headers: [], length: 0, bodyless: true });
+      handler.onHead({ status: 200, headers: Fields.of([]), length: 0, bodyless: true });
       handler.onEnd(undefined);
     };
     bench.request();
@@ -62,7 +63,7 @@ describe("pipeline: forwarding", () => {
     const client = bench.request({ method: "POST" }, body);
     client.write = () => false;
     const { handler, request } = bench.upstream.last;
-    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    handler.onHead({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
     expect(handler.onData("x")).to.equal(false);
     client.onDrain?.();
     expect(bench.upstream.resumed).to.equal(1);
@@ -95,7 +96,7 @@ describe("pipeline: forwarding", () => {
     const bench = createBench();
     const client = bench.request();
     const { handler } = bench.upstream.last;
-    handler.onHead({ status: 200, headers: [], length: 10, bodyless: false });
+    handler.onHead({ status: 200, headers: Fields.of([]), length: 10, bodyless: false });
     handler.onError({ kind: "reset", text: "upstream reset", requestSent: true });
     expect(client.aborted).to.equal(true);
     expect(client.ended).to.equal(false);
@@ -108,7 +109,7 @@ describe("pipeline: forwarding", () => {
     client.onClose?.("client-closed");
     expect(bench.upstream.aborted).to.equal(1);
     expect(bench.records[0]).to.deep.include({ status: 499, error: "client closed" });
-    bench.upstream.last.handler.onHead({ status: 200, headers: [], length: 0, bodyless: true });
+    bench.upstream.last.handler.onHead({ status: 200, headers: Fields.of([]), length: 0, bodyless: true });
     expect(client.head).to.equal(undefined);
     expect(bench.records).to.have.length(1);
   });

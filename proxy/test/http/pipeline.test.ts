@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
+import { Fields } from "../../src/message/fields.ts";
 import type { RequestHead } from "../../src/message/message.ts";
 import { awake } from "../../src/timing/awake-clock.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
@@ -9,11 +10,11 @@ import { holdClock } from "./held-clock.ts";
 describe("pipeline: answers without an upstream", () => {
   const vias = Array.from({ length: 10 }, () => ["Via", "1.1 svc"]).flat();
   const cases: readonly [string, Partial<RequestHead>, number][] = [
-    ["a missing Host", { headers: [] }, 400],
+    ["a missing Host", { headers: Fields.of([]) }, 400],
     ["the method TRACE", { method: "TRACE" }, 405],
     ["OPTIONS and the target *", { method: "OPTIONS", target: "*" }, 204],
-    ["an unknown expectation", { headers: ["Host", "a", "Expect", "202-later"] }, 417],
-    ["ten passes through this proxy", { headers: ["Host", "a", ...vias] }, 508],
+    ["an unknown expectation", { headers: Fields.of(["Host", "a", "Expect", "202-later"]) }, 417],
+    ["ten passes through this proxy", { headers: Fields.of(["Host", "a", ...vias]) }, 508],
     ["a NUL in the path", { target: "/a%00" }, 400],
     ["a path without a route", { target: "/b" }, 404],
   ];
@@ -54,7 +55,12 @@ describe("pipeline: answers without an upstream", () => {
   it("a gRPC client gets a gRPC status while the log has the HTTP status", () => {
     const bench = createBench();
     const headers = ["content-type", "application/grpc"];
-    const client = bench.request({ version: "2.0", authority: "a", target: "/b", headers });
+    const client = bench.request({
+      version: "2.0",
+      authority: "a",
+      target: "/b",
+      headers: Fields.of(headers),
+    });
     expect(client.head?.status).to.equal(200);
     expect(fieldOf(client.head?.headers ?? [], "grpc-status")).to.equal("12");
     expect(client.text).to.equal("");
@@ -89,7 +95,12 @@ describe("pipeline: the choice of an endpoint", () => {
   it("the session cookie is set on the answer of the endpoint, not on the proxy's own", () => {
     const bench = selecting("sid=1; Path=/; HttpOnly");
     const answered = bench.request();
-    bench.upstream.last.handler.onHead({ status: 200, headers: ["X-A", "1"], length: 0, bodyless: true });
+    bench.upstream.last.handler.onHead({
+      status: 200,
+      headers: Fields.of(["X-A", "1"]),
+      length: 0,
+      bodyless: true,
+    });
     expect(answered.head?.headers).to.deep.equal(["X-A", "1", "Set-Cookie", "sid=1; Path=/; HttpOnly"]);
     const failed = bench.request();
     bench.upstream.last.handler.onError({ kind: "refused", text: "connection refused", requestSent: false });
@@ -99,8 +110,14 @@ describe("pipeline: the choice of an endpoint", () => {
 
   it("the session cookie is set on a 101 as well, since a WebSocket has no other answer", () => {
     const bench = selecting("sid=1; Path=/; HttpOnly");
-    const client = bench.request({ headers: ["Host", "a", "Connection", "upgrade", "Upgrade", "websocket"] });
-    bench.upstream.last.handler.onUpgrade(["Upgrade", "websocket"], new PassThrough(), Buffer.alloc(0));
+    const client = bench.request({
+      headers: Fields.of(["Host", "a", "Connection", "upgrade", "Upgrade", "websocket"]),
+    });
+    bench.upstream.last.handler.onUpgrade(
+      Fields.of(["Upgrade", "websocket"]),
+      new PassThrough(),
+      Buffer.alloc(0),
+    );
     expect(client.upgradeFields).to.deep.equal([
       "Upgrade",
       "websocket",

@@ -1,13 +1,14 @@
 import { expect } from "chai";
 import type { Filter } from "../../src/exchange/filter.ts";
 import { createBench } from "./fakes.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 const cancelled: string[] = [];
 
 /** Notes its name on the head and on every piece of the body. */
 const marking = (name: string): Filter => ({
   slug: name,
-  onResponse: (_, head) => void head.headers.push("X-Seen", name),
+  onResponse: (_, head) => head.headers.append("X-Seen", name),
   transformBody: (_exchange, _head, { client, upstream }) => ({
     onData: (chunk) => client.onData(`${chunk.toString()} ${name}`),
     onEnd: (trailers) => client.onEnd(trailers),
@@ -22,7 +23,7 @@ describe("response filters", () => {
     const bench = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
     const client = bench.request();
     const { handler } = bench.upstream.last;
-    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    handler.onHead({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
     handler.onData("body");
     handler.onEnd(undefined);
     expect(client.head?.headers).to.deep.equal(["X-Seen", "backend", "X-Seen", "route"]);
@@ -32,7 +33,12 @@ describe("response filters", () => {
   it("transformations resume the upstream through each other, and are all freed when the client leaves", () => {
     const bench = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
     const client = bench.request();
-    bench.upstream.last.handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    bench.upstream.last.handler.onHead({
+      status: 200,
+      headers: Fields.of([]),
+      length: undefined,
+      bodyless: false,
+    });
     client.onDrain?.();
     expect(bench.upstream.resumed).to.equal(1);
     client.onClose?.("client-closed");
@@ -59,7 +65,7 @@ describe("response filters", () => {
     });
     const client = bench.request();
     const { handler } = bench.upstream.last;
-    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    handler.onHead({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
     handler.onData("body");
     expect(client.text).to.equal("body backend");
   });

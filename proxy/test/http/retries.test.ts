@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
+import { Fields } from "../../src/message/fields.ts";
 import type { RequestHead, ResponseHead } from "../../src/message/message.ts";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { createBench, FakeBody } from "./fakes.ts";
@@ -104,9 +105,9 @@ describe("retries: which failures", () => {
   it("the listed codes are retried for every method, and other codes are relayed", async () => {
     const bench = benchWith({ codes: [429, 503] });
     const client = bench.request({ method: "POST" });
-    await answer(bench, head(503, { headers: ["X-Who", "1"] }));
+    await answer(bench, head(503, { headers: Fields.of(["X-Who", "1"]) }));
     await answer(bench, head(429));
-    await answer(bench, head(500, { headers: ["X-Who", "3"] }));
+    await answer(bench, head(500, { headers: Fields.of(["X-Who", "3"]) }));
     expect(client.head).to.deep.include({ status: 500, headers: ["X-Who", "3"] });
     expect([retriesOf(bench, "5xx"), retriesOf(bench, "http-code")]).to.deep.equal([1, 1]);
   });
@@ -126,7 +127,7 @@ describe("retries: which failures", () => {
     const bench = benchWith();
     const client = bench.request();
     const first = bench.upstream.last.handler;
-    first.onHead(head(503, { headers: ["X-First", "1"] }));
+    first.onHead(head(503, { headers: Fields.of(["X-First", "1"]) }));
     expect(first.onData("old")).to.equal(true);
     await turn();
     expect(bench.upstream.aborted).to.equal(1);
@@ -142,8 +143,8 @@ describe("retries: which failures", () => {
 
   it("gRPC statuses of trailers-only responses to gRPC requests are retried", async () => {
     const status = (code: string, length: number | undefined): ResponseHead =>
-      head(200, { headers: ["grpc-status", code], length });
-    const grpc = { headers: ["Host", "a", "content-type", "application/grpc"] };
+      head(200, { headers: Fields.of(["grpc-status", code]), length });
+    const grpc = { headers: Fields.of(["Host", "a", "content-type", "application/grpc"]) };
     const sent = async (given: Partial<RequestHead>, response: ResponseHead): Promise<number> => {
       const bench = benchWith({ codes: [], grpcCodes: [14] });
       bench.request({ method: "POST", ...given });
@@ -176,7 +177,7 @@ describe("retries: what the client has seen", () => {
     expect(hinted.upstream.sent).to.have.length(1);
     const continued = benchWith();
     const client = continued.request(
-      { method: "PUT", headers: ["Host", "a", "Expect", "100-continue"] },
+      { method: "PUT", headers: Fields.of(["Host", "a", "Expect", "100-continue"]) },
       new FakeBody(2),
     );
     continued.upstream.last.handler.onInformational(100, []);

@@ -1,5 +1,6 @@
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import { retryFilter } from "../../src/filters/retry.ts";
+import { Fields } from "../../src/message/fields.ts";
 import type { RequestHead, ResponseHead } from "../../src/message/message.ts";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { createBench, FakeBody, type FakeClient } from "./fakes.ts";
@@ -12,7 +13,7 @@ export const benchWith = (retry: Partial<Retry> = {}, endpoints = 3): Bench =>
 
 export const head = (status: number, rest: Partial<ResponseHead> = {}): ResponseHead => ({
   status,
-  headers: [],
+  headers: Fields.of([]),
   length: undefined,
   bodyless: false,
   ...rest,

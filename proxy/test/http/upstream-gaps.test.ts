@@ -3,6 +3,7 @@ import { awake } from "../../src/timing/awake-clock.ts";
 import { timeoutsFilter } from "../../src/filters/timeouts.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 describe("gaps between reads and writes of an upstream", () => {
   const clock = holdClock();
@@ -19,7 +20,7 @@ describe("gaps between reads and writes of an upstream", () => {
       },
     };
   };
-  const ok = () => ({ status: 200, headers: [], length: undefined, bodyless: false });
+  const ok = () => ({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
 
   it("a head that does not arrive within the gap is answered 504", () => {
     const under = bench();

@@ -77,7 +77,8 @@ export function readByNative(pieces: readonly Buffer[], owned = true): Reading {
   const front = new FrontConnections({
     limits,
     handler: (_, head, client) => {
-      const { version, method, target, headers } = head;
+      const { version, method, target } = head;
+      const headers = [...head.headers.toList()];
       if (client.body === null) {
         messages.push({ version, method, target, headers, body: "", trailers: [] });
         return answer(client, "");

@@ -14,6 +14,7 @@ import { requestHeadersFilter } from "../../src/filters/request-headers.ts";
 import { responseHeadersFilter } from "../../src/filters/response-headers.ts";
 import { exchange as exchangeOf } from "../filters/support.ts";
 import { exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 /** Pieces of which texts are made that would begin a field of their own, or end the message, if they got through. */
 const hostileText = fc.string({
@@ -121,10 +122,10 @@ describeCodecs("values from outside", () => {
           const names = fields.map((field) => field.name.toLowerCase());
           const request = exchangeOf();
           void requestHeadersFilter({ set: fields }).onRequest?.(request);
-          expectFields(request.headers, names);
-          const head = { status: 200, headers: [], length: 0, bodyless: false };
+          expectFields(request.headers.toList(), names);
+          const head = { status: 200, headers: Fields.of([]), length: 0, bodyless: false };
           responseHeadersFilter({ add: fields }).onResponse?.(request, head);
-          expectFields(head.headers, names);
+          expectFields(head.headers.toList(), names);
           // No line of the value gave more than one field.
           expect(fields.length).to.be.at.most(text.split("\n").length);
         }

@@ -4,6 +4,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { answer, eventually, RawClient } from "../http/h1/harness.ts";
 import { closeLater, connect, http, plan, request, startManager, stopManagers } from "./harness.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 describeCodecs("the listener manager: shutdown", () => {
   afterEach(stopManagers);
@@ -74,7 +75,7 @@ describeCodecs("the listener manager: shutdown", () => {
 
   it("a shutdown lets WebSockets continue until its end, then cuts and counts them", async () => {
     const started = startManager({}, (_, _head, client) => {
-      const tunnel = client.upgrade([]);
+      const tunnel = client.upgrade(Fields.of([]));
       tunnel?.socket.on("data", (chunk) => tunnel.socket.write(chunk));
       tunnel?.socket.on("error", () => {});
       tunnel?.socket.resume();

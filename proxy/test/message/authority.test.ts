@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { addressAsReceived, hostOf, parseRequestAddress } from "../../src/message/authority.ts";
+import { Fields } from "../../src/message/fields.ts";
 import type { HttpVersion, RequestHead } from "../../src/message/message.ts";
 
 type Given = Partial<RequestHead> & { readonly target: string };
@@ -9,7 +10,7 @@ const head = (given: Given): RequestHead => ({
   method: "GET",
   authority: undefined,
   scheme: undefined,
-  headers: [],
+  headers: Fields.of([]),
   ...given,
 });
 
@@ -17,38 +18,38 @@ describe("parseRequestAddress", () => {
   const accepted: readonly [string, Given, { host: string; authority: string; target: string }][] = [
     [
       "origin form",
-      { target: "/a?b", headers: ["Host", "A.Example.com:8080"] },
+      { target: "/a?b", headers: Fields.of(["Host", "A.Example.com:8080"]) },
       { host: "a.example.com", authority: "A.Example.com:8080", target: "/a?b" },
     ],
     [
       "a trailing dot",
-      { target: "/", headers: ["hOsT", "a.example."] },
+      { target: "/", headers: Fields.of(["hOsT", "a.example."]) },
       { host: "a.example", authority: "a.example.", target: "/" },
     ],
     [
       "absolute form with the same Host",
-      { target: "http://a.example/x?y", headers: ["Host", "a.example"] },
+      { target: "http://a.example/x?y", headers: Fields.of(["Host", "a.example"]) },
       { host: "a.example", authority: "a.example", target: "/x?y" },
     ],
     [
       "absolute form with the default port spelled out",
-      { target: "HTTP://A.example:80?y", headers: ["Host", "a.example"] },
+      { target: "HTTP://A.example:80?y", headers: Fields.of(["Host", "a.example"]) },
       { host: "a.example", authority: "A.example:80", target: "/?y" },
     ],
     ["no Host in HTTP/1.0", { target: "/", version: "1.0" }, { host: "", authority: "", target: "/" }],
     [
       "an IPv6 literal",
-      { target: "/", headers: ["Host", "[2001:DB8::1]:81"] },
+      { target: "/", headers: Fields.of(["Host", "[2001:DB8::1]:81"]) },
       { host: "[2001:db8::1]", authority: "[2001:DB8::1]:81", target: "/" },
     ],
     [
       "an IPv6 literal without a port",
-      { target: "/", headers: ["Host", "[::1]"] },
+      { target: "/", headers: Fields.of(["Host", "[::1]"]) },
       { host: "[::1]", authority: "[::1]", target: "/" },
     ],
     [
       "the asterisk of OPTIONS",
-      { target: "*", method: "OPTIONS", headers: ["Host", "a"] },
+      { target: "*", method: "OPTIONS", headers: Fields.of(["Host", "a"]) },
       { host: "a", authority: "a", target: "*" },
     ],
     [
@@ -58,7 +59,7 @@ describe("parseRequestAddress", () => {
     ],
     [
       "HTTP/2 with Host only",
-      { version: "2.0", target: "/", headers: ["host", "a.example"] },
+      { version: "2.0", target: "/", headers: Fields.of(["host", "a.example"]) },
       { host: "a.example", authority: "a.example", target: "/" },
     ],
     [
@@ -68,7 +69,7 @@ describe("parseRequestAddress", () => {
         authority: "a.example",
         scheme: "https",
         target: "/",
-        headers: ["host", "a.example:443"],
+        headers: Fields.of(["host", "a.example:443"]),
       },
       { host: "a.example", authority: "a.example", target: "/" },
     ],
@@ -81,20 +82,26 @@ describe("parseRequestAddress", () => {
 
   const refused: readonly [string, Given][] = [
     ["a missing Host", { target: "/" }],
-    ["an empty Host", { target: "/", headers: ["Host", ""] }],
-    ["two Host fields", { target: "/", headers: ["Host", "a", "host", "a"] }],
-    ["a Host that differs from the absolute form", { target: "http://b/", headers: ["Host", "a"] }],
-    ["userinfo in the absolute form", { target: "http://u@a/", headers: ["Host", "a"] }],
-    ["userinfo in Host", { target: "/", headers: ["Host", "u@a"] }],
-    ["another scheme", { target: "ftp://a/", headers: ["Host", "a"] }],
-    ["a relative target", { target: "a", headers: ["Host", "a"] }],
-    ["the asterisk of GET", { target: "*", headers: ["Host", "a"] }],
-    ["a path in Host", { target: "/", headers: ["Host", "a/b"] }],
-    ["a list in Host", { target: "/", headers: ["Host", "a,b"] }],
-    ["a port out of range", { target: "/", headers: ["Host", "a:65536"] }],
-    ["a port that is no number", { target: "/", headers: ["Host", "a:8o"] }],
+    ["an empty Host", { target: "/", headers: Fields.of(["Host", ""]) }],
+    ["two Host fields", { target: "/", headers: Fields.of(["Host", "a", "host", "a"]) }],
+    [
+      "a Host that differs from the absolute form",
+      { target: "http://b/", headers: Fields.of(["Host", "a"]) },
+    ],
+    ["userinfo in the absolute form", { target: "http://u@a/", headers: Fields.of(["Host", "a"]) }],
+    ["userinfo in Host", { target: "/", headers: Fields.of(["Host", "u@a"]) }],
+    ["another scheme", { target: "ftp://a/", headers: Fields.of(["Host", "a"]) }],
+    ["a relative target", { target: "a", headers: Fields.of(["Host", "a"]) }],
+    ["the asterisk of GET", { target: "*", headers: Fields.of(["Host", "a"]) }],
+    ["a path in Host", { target: "/", headers: Fields.of(["Host", "a/b"]) }],
+    ["a list in Host", { target: "/", headers: Fields.of(["Host", "a,b"]) }],
+    ["a port out of range", { target: "/", headers: Fields.of(["Host", "a:65536"]) }],
+    ["a port that is no number", { target: "/", headers: Fields.of(["Host", "a:8o"]) }],
     ["HTTP/2 without authority", { version: "2.0", target: "/" }],
-    ["HTTP/2 Host that differs", { version: "2.0", authority: "a", target: "/", headers: ["host", "b"] }],
+    [
+      "HTTP/2 Host that differs",
+      { version: "2.0", authority: "a", target: "/", headers: Fields.of(["host", "b"]) },
+    ],
     ["HTTP/2 absolute form", { version: "2.0", authority: "a", target: "http://a/" }],
     ["an HTTP/2 scheme that is not ours", { version: "2.0", authority: "a", scheme: "ws", target: "/" }],
   ];
@@ -106,7 +113,7 @@ describe("parseRequestAddress", () => {
 
   it("HTTP/1.0 and HTTP/1.1 requests with a Host are routed alike", () => {
     for (const version of ["1.0", "1.1"] satisfies HttpVersion[]) {
-      const result = parseRequestAddress(head({ target: "/", version, headers: ["Host", "a"] }));
+      const result = parseRequestAddress(head({ target: "/", version, headers: Fields.of(["Host", "a"]) }));
       expect(result).to.have.nested.property("value.host", "a");
     }
   });
@@ -131,7 +138,7 @@ describe("addressAsReceived", () => {
     ["no path of another form", { target: "http://u:p@a.example/" }, { authority: "", path: "" }],
     [
       "a host without userinfo",
-      { target: "/", headers: ["Host", "user:p@ss@a.example:81"] },
+      { target: "/", headers: Fields.of(["Host", "user:p@ss@a.example:81"]) },
       { authority: "a.example:81", path: "/" },
     ],
     [
@@ -141,7 +148,7 @@ describe("addressAsReceived", () => {
     ],
     [
       "both of two hosts",
-      { target: "*", headers: ["Host", "a.example", "Host", "b.example"] },
+      { target: "*", headers: Fields.of(["Host", "a.example", "Host", "b.example"]) },
       { authority: "a.example, b.example", path: "*" },
     ],
   ];

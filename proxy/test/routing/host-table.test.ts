@@ -4,6 +4,7 @@ import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { isOverspent } from "../../src/routing/regex-budget.ts";
 import { compileHostTable } from "../../src/routing/host-table.ts";
 import { exact, hostCase, hostTable, pattern, prefix, prepared, regex, request } from "./support.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 const winner = (routes: readonly Route[], query: RouteQuery): string | undefined =>
   hostTable(hostCase("example.com", routes)).match(query)?.id;
@@ -132,9 +133,15 @@ describe("a host table", () => {
         prefix("rest", "/"),
         prefix("never", "/"),
       ];
-      expect(winner(routes, request("/", { method: "POST", headers: ["X-V", "2"] }))).to.equal("post");
-      expect(winner(routes, request("/", { headers: ["X-V", "2"], query: "?v=2" }))).to.equal("header");
-      expect(winner(routes, request("/", { headers: ["X-V", "3"], query: "?v=2" }))).to.equal("query");
+      expect(winner(routes, request("/", { method: "POST", headers: Fields.of(["X-V", "2"]) }))).to.equal(
+        "post",
+      );
+      expect(winner(routes, request("/", { headers: Fields.of(["X-V", "2"]), query: "?v=2" }))).to.equal(
+        "header",
+      );
+      expect(winner(routes, request("/", { headers: Fields.of(["X-V", "3"]), query: "?v=2" }))).to.equal(
+        "query",
+      );
       expect(winner(routes, request("/", { query: "?v=3" }))).to.equal("rest");
     });
 
@@ -150,12 +157,16 @@ describe("a host table", () => {
         }),
       ];
       const headers = ["X-A", "1", "X-B", "bcd"];
-      expect(winner(routes, request("/", { headers, query: "?q=12" }))).to.equal("all");
-      expect(winner(routes, request("/", { headers, query: "?q=x" }))).to.equal(undefined);
-      expect(winner(routes, request("/", { headers: headers.slice(0, 2), query: "?q=1" }))).to.equal(
+      expect(winner(routes, request("/", { headers: Fields.of(headers), query: "?q=12" }))).to.equal("all");
+      expect(winner(routes, request("/", { headers: Fields.of(headers), query: "?q=x" }))).to.equal(
         undefined,
       );
-      expect(winner(routes, request("/", { headers, query: "?q=1", method: "HEAD" }))).to.equal(undefined);
+      expect(
+        winner(routes, request("/", { headers: Fields.of(headers.slice(0, 2)), query: "?q=1" })),
+      ).to.equal(undefined);
+      expect(
+        winner(routes, request("/", { headers: Fields.of(headers), query: "?q=1", method: "HEAD" })),
+      ).to.equal(undefined);
     });
 
     it("methods are compared with case, header names without", () => {
@@ -164,17 +175,25 @@ describe("a host table", () => {
       );
       const header = { name: "X-Version", type: "exact", value: "a" } as const;
       expect(
-        winner([prefix("r", "/", { headers: [header] })], request("/", { headers: ["x-version", "a"] })),
+        winner(
+          [prefix("r", "/", { headers: [header] })],
+          request("/", { headers: Fields.of(["x-version", "a"]) }),
+        ),
       ).to.equal("r");
       expect(
-        winner([prefix("r", "/", { headers: [header] })], request("/", { headers: ["x-version", "A"] })),
+        winner(
+          [prefix("r", "/", { headers: [header] })],
+          request("/", { headers: Fields.of(["x-version", "A"]) }),
+        ),
       ).to.equal(undefined);
     });
 
     it("an absent header matches no regex, not even one that matches the empty text", () => {
       const headers = [{ name: "x-a", type: "regex", value: ".*" }] as const;
       expect(winner([prefix("r", "/", { headers })], request("/"))).to.equal(undefined);
-      expect(winner([prefix("r", "/", { headers })], request("/", { headers: ["x-a", ""] }))).to.equal("r");
+      expect(
+        winner([prefix("r", "/", { headers })], request("/", { headers: Fields.of(["x-a", ""]) })),
+      ).to.equal("r");
     });
   });
 
@@ -215,7 +234,8 @@ describe("a host table", () => {
     it("the cost of regex matches on header values counts as well", () => {
       const headers = [{ name: "x-a", type: "regex", value: "a.{900}z$" }] as const;
       const routes = [prefix("guarded", "/a", { headers }), prefix("open", "/")];
-      const sent = (length: number): RouteQuery => request("/a", { headers: ["x-a", "a".repeat(length)] });
+      const sent = (length: number): RouteQuery =>
+        request("/a", { headers: Fields.of(["x-a", "a".repeat(length)]) });
       expect(winner(routes, sent(1_000))).to.equal("open");
       expect(winner(routes, sent(20_000))).to.equal(undefined);
     });

@@ -5,6 +5,7 @@ import {
   compileTemplateParts,
   type TemplateRequest,
 } from "../../src/routing/request-template.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 const request: TemplateRequest = {
   secure: true,
@@ -15,12 +16,12 @@ const request: TemplateRequest = {
   method: "GET",
   clientIp: "192.0.2.7",
   publicPort: { label: "8443" },
-  headers: ["X-Forwarded-Proto", "https", "X-Forwarded-Host", "outer.example.com"],
-  received: [
+  headers: Fields.of(["X-Forwarded-Proto", "https", "X-Forwarded-Host", "outer.example.com"]),
+  received: Fields.of([
     ...["Cookie", "a=1; Session=s=2", "Cookie", "b=3"],
     ...["X-Team", "one", "x-team", "two", "X-Forwarded-For", "203.0.113.9"],
     ...["Authorization", `Basic ${Buffer.from("ann\n:pw").toString("base64")}`],
-  ],
+  ]),
   requestId: "0123456789abcdef0123456789abcdef",
 };
 
@@ -73,7 +74,7 @@ describe("a request template", () => {
   });
 
   it("a request without query, cookies and forwarding fields gives empty texts", () => {
-    const bare = { query: "", headers: [], received: [], secure: false };
+    const bare = { query: "", headers: Fields.of([]), received: Fields.of([]), secure: false };
     assert.equal(evaluate("$args$is_args$cookie_a$remote_user$http_x$arg_a", bare), "");
     assert.equal(evaluate("$best_http_host", bare), "App.example.com:8443");
     assert.equal(evaluate("$pass_access_scheme", bare), "http");
@@ -82,7 +83,7 @@ describe("a request template", () => {
 
   it("a parameter or cookie whose name only begins or ends alike is not found", () => {
     assert.equal(evaluate("$arg_a", { query: "?ba=1&ab=2&a" }), "");
-    assert.equal(evaluate("$cookie_a", { received: ["Cookie", "ba=1; ab=2; a"] }), "");
+    assert.equal(evaluate("$cookie_a", { received: Fields.of(["Cookie", "ba=1; ab=2; a"]) }), "");
   });
 
   it("the parts of a template can be had apart, so that keys of different values differ", () => {

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { explainMatch } from "../../src/routing/explain.ts";
 import { portTable, route, type HostCase } from "./support.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 /** Worlds are small so that routes and requests meet often. */
 const segment = fc.constantFrom("a", "b", "ab", "", "%c3", "%C3");
@@ -77,7 +78,7 @@ const query: fc.Arbitrary<RouteQuery> = fc.record({
   method: fc.constantFrom("GET", "POST"),
   headers: fc
     .array(fc.tuple(fc.constantFrom("X-A", "x-b"), value), { maxLength: 3 })
-    .map((pairs) => pairs.flat()),
+    .map((pairs) => Fields.of(pairs.flat())),
 });
 
 /** The routing rules read one after the other, without any index. */
@@ -129,13 +130,10 @@ function rankOf({ match: { path: wanted }, fallback }: Route): number {
 
 function conditionsHold(wanted: RouteMatch, request: RouteQuery): boolean {
   const headers = new Map<string, string>();
-  for (let i = 0; i < request.headers.length; i += 2) {
-    const name = String(request.headers[i]).toLowerCase();
+  for (const [spelled, text] of request.headers.pairs()) {
+    const name = spelled.toLowerCase();
     const known = headers.get(name);
-    headers.set(
-      name,
-      known === undefined ? String(request.headers[i + 1]) : `${known},${request.headers[i + 1]}`,
-    );
+    headers.set(name, known === undefined ? text : `${known},${text}`);
   }
   const parameters = new URLSearchParams(request.query);
   const fits = ({ type, value: text }: ValueMatch, actual: string | null | undefined): boolean =>

@@ -5,6 +5,7 @@ import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
 import { ChangingPortTable, type OpenPortTable } from "../../src/routing/changing-port-table.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 export const route = (id: string, match: RouteMatch): Route => ({
   id,
@@ -69,6 +70,6 @@ export const request = (path: string, rest: Partial<RouteQuery> = {}): RouteQuer
   path,
   query: "",
   method: "GET",
-  headers: [],
+  headers: Fields.of([]),
   ...rest,
 });

@@ -1,17 +1,20 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { Fields } from "../../src/message/fields.ts";
 import { readTraceContext, readTraceState } from "../../src/tracing/trace-context.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parentId = "00f067aa0ba902b7";
 const read = (...values: readonly string[]) =>
-  readTraceContext(values.flatMap((one) => ["traceparent", one]));
+  readTraceContext(Fields.of(values.flatMap((one) => ["traceparent", one])));
 
 describe("the trace context of a request", () => {
   it("a well-formed traceparent names the trace, the caller's span and its decision", () => {
     expect(read(`00-${traceId}-${parentId}-01`)).to.deep.equal({ traceId, parentId, flags: 1, state: "" });
     expect(read(`00-${traceId}-${parentId}-00`)).to.include({ flags: 0 });
-    expect(readTraceContext(["TraceParent", `00-${traceId}-${parentId}-02`])).to.include({ flags: 2 });
+    expect(readTraceContext(Fields.of(["TraceParent", `00-${traceId}-${parentId}-02`]))).to.include({
+      flags: 2,
+    });
   });
 
   it("flags that have no meaning yet are not passed on", () => {

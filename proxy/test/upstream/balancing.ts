@@ -2,14 +2,15 @@ import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metri
 import { BreakerTable, breakerTableBytes } from "../../src/upstream/breaker/breaker-table.ts";
 import type { BreakerEnvironment } from "../../src/upstream/breaker/upstream-breakers.ts";
 import type { PickRequest, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 /** A request as a balancer sees it. Without `received`, the client sent what goes to the backend. */
 export const pickRequest = (given: Partial<PickRequest> = {}): PickRequest => ({
   clientIp: "192.0.2.1",
   path: "/",
   query: "",
-  headers: [],
-  received: given.headers ?? [],
+  headers: Fields.of([]),
+  received: given.headers ?? Fields.of([]),
   routeId: "ingress/ns/web:0.0",
   secure: false,
   ...given,

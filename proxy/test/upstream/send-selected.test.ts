@@ -6,8 +6,9 @@ import type { UpstreamHandler } from "../../src/upstream/upstream.ts";
 import { FakeUpstream } from "../http/fakes.ts";
 import { endpointList } from "./balancing.ts";
 import { getRequest } from "./support.ts";
+import { Fields } from "../../src/message/fields.ts";
 
-const head = (status: number) => ({ status, headers: [], length: 0, bodyless: true });
+const head = (status: number) => ({ status, headers: Fields.of([]), length: 0, bodyless: true });
 
 /** A watched request, with the events that its watch and the receiver of the response get. */
 function harness() {
@@ -80,7 +81,7 @@ describe("sendSelected", () => {
   it("the watch of an upgraded request ends when the tunnel closes", async () => {
     const { watched, upstream } = harness();
     const socket = new PassThrough();
-    upstream.onUpgrade([], socket, Buffer.alloc(0));
+    upstream.onUpgrade(Fields.of([]), socket, Buffer.alloc(0));
     expect(watched).to.deep.equal(["responded 101"]);
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.destroy();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { Fields } from "../../src/message/fields.ts";
 import type {
   BodyAbortReason,
   BodySink,
@@ -15,6 +16,7 @@ import { createIdlePool } from "../../src/upstream/idle-pool.ts";
 import type { UpstreamClientOptions } from "../../src/upstream/connect.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest } from "../../src/upstream/upstream.ts";
+import { type Listed, listed } from "../message/listed.ts";
 
 /** Waits until something holds; only a broken test lets mocha's own limit end it. */
 export async function until(condition: () => boolean): Promise<void> {
@@ -35,7 +37,7 @@ export const getRequest = (overrides: Partial<UpstreamRequest> = {}): UpstreamRe
   target: "/",
   authority: "example.com",
   scheme: "http",
-  headers: [],
+  headers: Fields.of([]),
   body: null,
   upgrade: undefined,
   expectContinue: false,
@@ -136,7 +138,7 @@ export class Recorder implements UpstreamHandler {
   readonly reused: boolean[] = [];
   readonly informational: [number, HeaderList][] = [];
   readonly pieces: Chunk[] = [];
-  head: ResponseHead | undefined = undefined;
+  head: Listed<ResponseHead> | undefined = undefined;
   /** Ends received; more than one is a fault of the client. */
   ends: ("end" | "error" | "upgrade")[] = [];
   trailers: HeaderList | undefined = undefined;
@@ -165,8 +167,7 @@ export class Recorder implements UpstreamHandler {
     this.informational.push([status, headers]);
   }
   onHead(head: ResponseHead): void {
-    const { checked: _, ...rest } = head;
-    this.head = rest;
+    this.head = listed(head);
   }
   onData(piece: Chunk): boolean {
     this.pieces.push(piece);
@@ -178,8 +179,8 @@ export class Recorder implements UpstreamHandler {
     this.ends.push("end");
     this.settle();
   }
-  onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
-    this.upgraded = { headers, socket, head };
+  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void {
+    this.upgraded = { headers: [...headers.toList()], socket, head };
     this.ends.push("upgrade");
     this.settle();
   }

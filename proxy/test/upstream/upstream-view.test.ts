@@ -6,6 +6,7 @@ import { UpstreamView } from "../../src/upstream/upstream-view.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { holdClock } from "../http/held-clock.ts";
 import { breakerEnvironment, endpointList, pickRequest } from "./balancing.ts";
+import { Fields } from "../../src/message/fields.ts";
 
 const identity = {
   key: "ns/web/80",
@@ -68,12 +69,12 @@ describe("UpstreamView: algorithms", () => {
     [
       "a header",
       { algorithm: "hash", key: { from: "header", name: "x-user" } },
-      (value) => ({ headers: ["X-User", value] }),
+      (value) => ({ headers: Fields.of(["X-User", value]) }),
     ],
     [
       "a cookie",
       { algorithm: "hash", key: { from: "cookie", name: "user" } },
-      (value) => ({ headers: cookie(value) }),
+      (value) => ({ headers: Fields.of(cookie(value)) }),
     ],
   ];
   for (const [name, loadBalancer, given] of keyed) {
@@ -155,7 +156,7 @@ describe("UpstreamView: balancing of routes", () => {
     expect(new Set(hosts(upstream, 6, hashed))).to.deep.equal(new Set([byHash]));
     const sessions = Array.from({ length: 30 }, (_, index) => ({
       ...hashed,
-      headers: ["X-Session", `s${index}`],
+      headers: Fields.of(["X-Session", `s${index}`]),
     }));
     expect(new Set(sessions.flatMap((session) => hosts(upstream, 1, session))).size).to.equal(3);
     expect(new Set(hosts(upstream, 6)).size).to.equal(3);
@@ -170,7 +171,7 @@ describe("UpstreamView: session persistence by cookie", () => {
     expect(first.setCookie).to.match(/^sid=[0-9a-f]{32}; Path=\/; HttpOnly$/);
     const other = harness().update(policy, [three, two, one]);
     for (let i = 0; i < 4; i++) {
-      const again = pick(other, { received: ["cookie", `x=1; ${cookieOf(first)}`] });
+      const again = pick(other, { received: Fields.of(["cookie", `x=1; ${cookieOf(first)}`]) });
       expect([again.endpoint, again.setCookie]).to.deep.equal([first.endpoint, undefined]);
     }
   });
@@ -189,34 +190,30 @@ describe("UpstreamView: session persistence by cookie", () => {
     const textOf = (given: Partial<PickRequest>): string =>
       pick(upstream, given).setCookie?.replace(/^sid=[0-9a-f]{32}; /, "") ?? "";
     expect(textOf({})).to.equal(`${attributes}; SameSite=None`);
-    expect(textOf({ headers: ["User-Agent", "Mozilla/5.0 Chrome/60.0"] })).to.equal(attributes);
+    expect(textOf({ headers: Fields.of(["User-Agent", "Mozilla/5.0 Chrome/60.0"]) })).to.equal(attributes);
   });
 
   it("a policy can let the endpoint that answers a retry take over the session", () => {
     const cookie = { path: "/", changesOnFailure: true } as const;
     const upstream = harness().update({ sessionPersistence: { type: "cookie", name: "sid", cookie } });
     const first = pick(upstream);
-    const headers = ["Cookie", cookieOf(first)];
+    const headers = Fields.of(["Cookie", cookieOf(first)]);
     const retried = pick(upstream, { headers }, [first.endpoint]);
     expect(retried.endpoint).to.not.equal(first.endpoint);
-    const again = pick(upstream, { headers: ["Cookie", cookieOf(retried)] });
+    const again = pick(upstream, { headers: Fields.of(["Cookie", cookieOf(retried)]) });
     expect(again.endpoint).to.equal(retried.endpoint);
     expect(again.setCookie).to.equal(undefined);
   });
 
   it("a session cookie takes precedence over the algorithm", () => {
-    const upstream = harness().update({
-      ...policy,
-      loadBalancer: { algorithm: "hash", key: { from: "source-ip" } },
-    });
+    const loadBalancer = { algorithm: "hash", key: { from: "source-ip" } } as const;
+    const upstream = harness().update({ ...policy, loadBalancer });
     const bound = pick(upstream);
-    const elsewhere = { clientIp: "198.51.100.1" };
     const other = Array.from({ length: 50 }, (_, i) => `198.51.100.${i}`).find(
       (clientIp) => pick(upstream, { clientIp }).endpoint !== bound.endpoint,
     );
-    expect(
-      pick(upstream, { ...elsewhere, clientIp: other ?? "", received: ["Cookie", cookieOf(bound)] }).endpoint,
-    ).to.equal(bound.endpoint);
+    const moved = { clientIp: other ?? "", received: Fields.of(["Cookie", cookieOf(bound)]) };
+    expect(pick(upstream, moved).endpoint).to.equal(bound.endpoint);
   });
 
   it("a cookie that is forged, of another Service or of a removed endpoint is replaced", () => {
@@ -233,13 +230,13 @@ describe("UpstreamView: session persistence by cookie", () => {
       cookieOf(pick(otherService)),
       cookieOf(bound).toUpperCase(),
     ]) {
-      expect(pick(upstream, { received: ["Cookie", cookie] }).setCookie).to.match(/^sid=/);
+      expect(pick(upstream, { received: Fields.of(["Cookie", cookie]) }).setCookie).to.match(/^sid=/);
     }
     const shrunk = update(
       policy,
       all.filter((endpoint) => endpoint !== bound.endpoint),
     );
-    const moved = pick(shrunk, { received: ["Cookie", cookieOf(bound)] });
+    const moved = pick(shrunk, { received: Fields.of(["Cookie", cookieOf(bound)]) });
     expect(moved.endpoint).to.not.equal(bound.endpoint);
     expect(cookieOf(moved)).to.not.equal(cookieOf(bound));
   });
@@ -247,7 +244,7 @@ describe("UpstreamView: session persistence by cookie", () => {
   it("a retry ignores the session cookie, and sets one only for a client without", () => {
     const upstream = harness().update(policy);
     const bound = pick(upstream);
-    const received = ["Cookie", cookieOf(bound)];
+    const received = Fields.of(["Cookie", cookieOf(bound)]);
     const retried = pick(upstream, { received }, [bound.endpoint]);
     expect(retried.endpoint).to.not.equal(bound.endpoint);
     expect(retried.setCookie).to.equal(undefined);
@@ -259,9 +256,11 @@ describe("UpstreamView: session persistence by cookie", () => {
     const upstream = update(policy);
     const before = pick(upstream);
     sessionKey.current = Buffer.from("another key");
-    expect(pick(upstream, { received: ["Cookie", cookieOf(before)] }).setCookie).to.match(/^sid=/);
+    expect(pick(upstream, { received: Fields.of(["Cookie", cookieOf(before)]) }).setCookie).to.match(/^sid=/);
     sessionKey.current = undefined;
-    expect(pick(upstream, { received: ["Cookie", cookieOf(before)] }).setCookie).to.equal(undefined);
+    expect(pick(upstream, { received: Fields.of(["Cookie", cookieOf(before)]) }).setCookie).to.equal(
+      undefined,
+    );
   });
 });
 
@@ -270,7 +269,7 @@ describe("UpstreamView: session persistence by header", () => {
 
   it("session persistence by header keeps clients with one value together, and others follow the algorithm", () => {
     const upstream = harness().update(policy);
-    const by = (value: string) => pick(upstream, { received: ["X-Session", value] }).endpoint;
+    const by = (value: string) => pick(upstream, { received: Fields.of(["X-Session", value]) }).endpoint;
     const values = Array.from({ length: 20 }, (_, index) => `s${index}`);
     expect(values.map(by)).to.deep.equal(values.map(by));
     expect(new Set(values.map(by)).size).to.equal(3);
@@ -280,8 +279,8 @@ describe("UpstreamView: session persistence by header", () => {
 
   it("a retry ignores the session header", () => {
     const upstream = harness().update(policy);
-    const received = ["X-Session", "s1"];
-    const retried = [0, 1, 2].map(() => pick(upstream, { received }, []).endpoint);
+    const received = Fields.of(["X-Session", "s1"]);
+    const retried = Array.from({ length: 3 }, () => pick(upstream, { received }, []).endpoint);
     expect(new Set(retried).size).to.equal(3);
   });
 });
@@ -341,7 +340,7 @@ describe("UpstreamView: circuit breakers", () => {
     const { update, advance } = harness();
     const upstream = update({ circuitBreaker: breaker, sessionPersistence: { type: "cookie", name: "sid" } });
     const bound = pick(upstream);
-    const received = ["Cookie", cookieOf(bound)];
+    const received = Fields.of(["Cookie", cookieOf(bound)]);
     finish(bound, 503);
     finish(pick(upstream, { received }), 503);
     const elsewhere = pick(upstream, { received });

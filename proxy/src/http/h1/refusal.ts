@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { fieldPairs } from "../../message/fields.ts";
+import { fieldPairs } from "../../message/field-list.ts";
 import { renderReply } from "../../message/local-reply.ts";
 import type { HeaderList } from "../../message/message.ts";
 import type { FrontEventReason } from "./events.ts";
@@ -23,7 +23,7 @@ export type RefusalReason = keyof typeof refusalStatus;
 /** Head and body of the answer to a refused request; the connection closes after it. */
 export function refusalReply(reason: RefusalReason): { readonly headers: HeaderList; readonly body: string } {
   const { head, body } = renderReply({ status: refusalStatus[reason] }, { head: false, grpc: false });
-  return { headers: [...head.headers, "Connection", "close"], body };
+  return { headers: [...head.headers.toList(), "Connection", "close"], body };
 }
 
 /** The same as one message, for when the request has no response object because its head did not parse. */

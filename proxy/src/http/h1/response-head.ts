@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { ResponseHead } from "../../message/message.ts";
+import type { HeaderList, ResponseHead } from "../../message/message.ts";
 
 /** What the connection allows, besides the response itself. */
 export type ResponseOptions = {
@@ -14,8 +14,8 @@ export type ResponseOptions = {
  * connection can stay open.
  */
 export function writeHead(response: ServerResponse, head: ResponseHead, options: ResponseOptions): boolean {
-  const { headers } = head;
-  const hasLength = settleContentLength(head);
+  const headers = [...head.headers.toList()];
+  const hasLength = settleContentLength(head, headers);
   const keepAlive = options.keepAlive && (head.bodyless || hasLength || options.http11);
   if (!options.http11) response.useChunkedEncodingByDefault = false;
   if (!keepAlive) headers.push("Connection", "close");
@@ -31,8 +31,7 @@ export function writeHead(response: ServerResponse, head: ResponseHead, options:
  * Makes Content-Length agree with `length`: added where only the length is known, removed where the length became
  * unknown on the way, or where none is allowed (RFC 9110 8.6). Answers whether the head has one.
  */
-function settleContentLength(head: ResponseHead): boolean {
-  const { headers, status, length } = head;
+function settleContentLength({ status, length, bodyless }: ResponseHead, headers: HeaderList): boolean {
   const forbidden = status === 204 || status < 200;
   let at = -1;
   let mustMove = false;
@@ -46,7 +45,7 @@ function settleContentLength(head: ResponseHead): boolean {
     headers.push("Content-Length", String(length));
     return true;
   }
-  const remove = forbidden || (length === undefined && !head.bodyless);
+  const remove = forbidden || (length === undefined && !bodyless);
   if (!remove && !mustMove) return true;
   const removed = headers.splice(at, 2);
   if (remove) return false;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { fieldPairs, fieldNames } from "../../message/fields.ts";
+import { fieldPairs } from "../../message/field-list.ts";
+import { Fields } from "../../message/fields.ts";
 import type {
   Chunk,
   ClientCloseReason,
@@ -76,7 +77,7 @@ export class Http1Stream implements ClientStream {
       target: request.url as string,
       authority: undefined,
       scheme: undefined,
-      headers: request.rawHeaders,
+      headers: Fields.of(request.rawHeaders),
     };
     const { clock, limits } = connection.context;
     this.body =
@@ -116,7 +117,7 @@ export class Http1Stream implements ClientStream {
   get waitingBytes(): number {
     const { head, body, upgradeHead } = this;
     let bytes = requestBytes + head.target.length + (upgradeHead?.length ?? 0);
-    for (const text of head.headers) bytes += text.length;
+    bytes += head.headers.octets;
     return body === null ? bytes : bytes + Math.min(body.length ?? maxHeldBytes, maxHeldBytes);
   }
 
@@ -197,7 +198,7 @@ export class Http1Stream implements ClientStream {
     this.keepAlive = false;
   }
 
-  upgrade(headers: HeaderList): { readonly socket: Duplex; readonly head: Buffer } | undefined {
+  upgrade(headers: Fields): { readonly socket: Duplex; readonly head: Buffer } | undefined {
     const { upgradeHead } = this;
     if (this.done || this.headTaken || upgradeHead === undefined || !this.canUpgrade) return undefined;
     this.done = true;
@@ -317,9 +318,8 @@ const expects100 = (request: IncomingRequest): boolean =>
   request.headers.expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect);
 
 /** The fields that make a 101 an upgrade (RFC 9110 7.8), where they are missing. */
-function withUpgradeFields(headers: HeaderList): HeaderList {
-  const names = fieldNames(headers);
-  if (!names.has("upgrade")) headers.push("Upgrade", "websocket");
-  if (!names.has("connection")) headers.push("Connection", "Upgrade");
-  return headers;
+function withUpgradeFields(headers: Fields): HeaderList {
+  if (!headers.has("upgrade")) headers.append("Upgrade", "websocket");
+  if (!headers.has("connection")) headers.append("Connection", "Upgrade");
+  return [...headers.toList()];
 }

@@ -2,6 +2,7 @@ import { fieldOverheadBytes, fieldTag, isPseudo } from "../../http2/field-tags.t
 import type { FieldSink } from "../../http2/hpack/decoder.ts";
 import { type Priority, readPriority } from "../../http2/priority.ts";
 import { type HeadLimits, type ReceivedHead, refusalOf } from "../h2/request-head.ts";
+import { Fields } from "../../message/fields.ts";
 import type { HeaderList } from "../../message/message.ts";
 import { isGrpc } from "../request-fields.ts";
 
@@ -150,8 +151,7 @@ export class RequestFields implements FieldSink {
         target,
         authority,
         scheme,
-        headers,
-        checked: { list: headers, lines: undefined },
+        headers: Fields.checked(headers),
       },
       contentLength,
       grpc: this.isGrpc,

@@ -1,7 +1,7 @@
 import { errorCode } from "../../http2/frames/frame-types.ts";
 import { HeldContent } from "../../http2/connection/held-content.ts";
 import { Http2Stream, type ResetCause } from "../../http2/connection/stream.ts";
-import { dropFields } from "../../message/fields.ts";
+import type { Fields } from "../../message/fields.ts";
 import type {
   Chunk,
   ClientCloseReason,
@@ -17,7 +17,7 @@ import { NativeRequestBody } from "./request-body.ts";
 import type { RequestFacts, StreamHost } from "./stream-host.ts";
 import { StreamSocket } from "./stream-socket.ts";
 import { takeWebSocketProof } from "./web-socket-key.ts";
-import { maxFieldsBytes, putFields } from "../../http2/hpack/field-block.ts";
+import { maxFieldsBytes, maxHeadBytes, putFields } from "../../http2/hpack/field-block.ts";
 import { putInformational, putResponseHead } from "./response-block.ts";
 
 /** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
@@ -100,7 +100,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.bodyless =
       head.bodyless || this.isHead || status === 204 || status === 304 || status === resetContent;
     this.length = this.bodyless ? undefined : head.length;
-    if (status === resetContent) dropFields(head.headers, contentLength);
+    if (status === resetContent) head.headers.remove(contentLength);
     this.head = head;
     this.connection.sender.schedule(this);
   }
@@ -171,7 +171,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   closeAfterResponse(): void {}
 
   /** Answers 200, the counterpart of 101 (RFC 8441 5), and makes a socket of the stream. */
-  upgrade(headers: HeaderList): { readonly socket: StreamSocket; readonly head: Buffer } | undefined {
+  upgrade(headers: Fields): { readonly socket: StreamSocket; readonly head: Buffer } | undefined {
     if (this.isClosed || this.headTaken || this.webSocketKey === undefined) return undefined;
     if (!takeWebSocketProof(headers, this.webSocketKey)) return undefined;
     this.headTaken = true;
@@ -307,7 +307,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   }
 
   get maxHeadBytes(): number {
-    return this.head === undefined ? 0 : maxFieldsBytes(this.head.headers);
+    return this.head === undefined ? 0 : maxHeadBytes(this.head.headers);
   }
 
   putHead(into: Buffer, at: number): number {

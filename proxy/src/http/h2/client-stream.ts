@@ -1,6 +1,5 @@
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from "node:http2";
 import { appendFields, fieldObject } from "../../http2/fields.ts";
-import { dropFields } from "../../message/fields.ts";
 import type {
   Chunk,
   ClientCloseReason,
@@ -286,8 +285,8 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
     const { stream } = this;
     if (stream.destroyed || stream.closed) return false;
     const fields: string[] = [":status", String(head.status)];
-    if (head.status === resetContent) dropFields(head.headers, contentLength);
-    appendFields(fields, head.headers);
+    if (head.status === resetContent) head.headers.remove(contentLength);
+    appendFields(fields, head.headers.toList());
     this.takesTrailers = !whole;
     if (!whole) stream.on("wantTrailers", () => this.sendTrailers());
     const options = whole ? (endStream ? endOfStream : undefined) : trailersFollow;

@@ -1,3 +1,4 @@
+import { Fields } from "../../message/fields.ts";
 import type { HeaderList, RequestHead } from "../../message/message.ts";
 import { fieldOverheadBytes } from "../../http2/field-tags.ts";
 import type { FrontLimits } from "../front.ts";
@@ -85,7 +86,7 @@ export function readRequestHead(raw: readonly string[], limits: HeadLimits): Rec
   }
   const target = path ?? authority ?? "";
   return {
-    head: { version: "2.0", method, target, authority, scheme, headers },
+    head: { version: "2.0", method, target, authority, scheme, headers: Fields.of(headers) },
     contentLength,
     grpc,
     listBytes,

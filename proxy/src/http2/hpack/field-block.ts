@@ -1,5 +1,7 @@
+import { fieldOverheadBytes } from "../field-tags.ts";
 import { wireName } from "../fields.ts";
 import { memoByName } from "../../message/name-memo.ts";
+import type { Fields } from "../../message/fields.ts";
 import type { ReadonlyHeaderList } from "../../message/message.ts";
 import { encodedName, maxBlockBytes, putName, putValue } from "./encoder.ts";
 
@@ -16,6 +18,10 @@ const wireNames = memoByName((spelled): Name | null => {
 
 /** Most octets of a block with these fields. */
 export const maxFieldsBytes = (fields: ReadonlyHeaderList): number => maxBlockBytes(fields, ownBytes);
+
+/** The same for the fields of a head. */
+export const maxHeadBytes = ({ count, octets }: Pick<Fields, "count" | "octets">): number =>
+  ownBytes + count * fieldOverheadBytes + octets;
 
 /**
  * Writes fields from `from` on; those that no receiver may accept are left out (docs/features/http2.md, "Requests"). Answers

@@ -1,6 +1,5 @@
 import type { HashKey, LoadBalancer } from "@svc-gateway/common/features/backend-policy.ts";
 import { cookieValue } from "../../message/cookies.ts";
-import { joinedField } from "../../message/fields.ts";
 import type { Balancer } from "./balancer.ts";
 import { connectionScore, createLeastBalancer, latencyScore } from "./least.ts";
 import { createRendezvousBalancer, type KeyOf } from "./rendezvous.ts";
@@ -29,7 +28,7 @@ function keyOf(key: HashKey): KeyOf {
     case "uri":
       return ({ path, query }) => path + query;
     case "header":
-      return ({ headers }) => joinedField(headers, key.name);
+      return ({ headers }) => headers.joined(key.name);
     case "cookie":
       return ({ headers }) => cookieValue(headers, key.name);
   }

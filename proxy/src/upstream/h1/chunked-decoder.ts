@@ -1,3 +1,4 @@
+import type { Fields } from "../../message/fields.ts";
 import type { HeaderList } from "../../message/message.ts";
 import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
 import {
@@ -10,7 +11,7 @@ import {
   lineFeed,
   quote,
   semicolon,
-} from "../../http1/octets.ts";
+} from "../../message/octets.ts";
 import { readFields } from "./field-lines.ts";
 
 /** What the two directions differ in. */
@@ -218,9 +219,9 @@ export class ChunkedDecoder {
   private finish(): State {
     if (this.trailerText === "") return "done";
     const { maxTrailerFields, isStrict } = this.rules;
-    const trailers = readFields(this.trailerText, 0, this.trailerText.length, maxTrailerFields)?.list;
-    if (trailers === undefined || (isStrict && trailers.some(isFramingName))) return "invalid";
-    this.parsedTrailers = trailers;
+    const trailers = readFields(this.trailerText, 0, this.trailerText.length, maxTrailerFields);
+    if (trailers === undefined || (isStrict && framesBody(trailers))) return "invalid";
+    this.parsedTrailers = [...trailers.toList()];
     return "done";
   }
 }
@@ -230,9 +231,9 @@ function afterExtension(code: number): State {
   return code === carriageReturn ? "size-line-feed" : "invalid";
 }
 
-/** True for the name of a field that would frame a body (RFC 9110 6.5.1); called with names and values in turn. */
-const isFramingName = (text: string, index: number): boolean =>
-  index % 2 === 0 && /^(?:content-length|transfer-encoding)$/i.test(text);
+/** Whether one of the fields would frame a body (RFC 9110 6.5.1). */
+const framesBody = (trailers: Fields): boolean =>
+  trailers.has("content-length") || trailers.has("transfer-encoding");
 
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;

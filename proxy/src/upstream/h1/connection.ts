@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Fields } from "../../message/fields.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import { type Piece, ReadBuffer } from "../../sockets/read-buffer.ts";
 import type { Transport, TransportReceiver } from "../../sockets/transport.ts";
@@ -166,7 +167,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     stream.complete(trailers);
   }
 
-  onUpgrade(headers: HeaderList, rest: Buffer): void {
+  onUpgrade(headers: Fields, rest: Buffer): void {
     const { stream, transport } = this;
     if (stream === undefined || transport === undefined) return;
     this.stream = undefined;

@@ -1,4 +1,5 @@
-import type { CheckedFields } from "../../message/checked-fields.ts";
+import { FieldPlaces } from "../../message/field-lines.ts";
+import { Fields } from "../../message/fields.ts";
 import type { HeaderList } from "../../message/message.ts";
 import {
   carriageReturn,
@@ -8,43 +9,21 @@ import {
   isValueOctet,
   lineFeed,
   space,
-} from "../../http1/octets.ts";
+} from "../../message/octets.ts";
 
-const foreignToValue = /[^\t\x20-\x7e\x80-\xff]/;
-
-/** True for a name that can be written as it is (RFC 9110 5.1). */
-export function isFieldName(name: string): boolean {
-  for (let i = 0; i < name.length; i++) if (isTokenOctet[name.charCodeAt(i)] !== 1) return false;
-  return name !== "";
-}
-
-/** Up to this length a loop is faster than a regex. */
-const shortLength = 32;
-
-/** True for a value that can be written as it is: one line, without control characters, of latin1. */
-export function isFieldValue(value: string): boolean {
-  if (value.length > shortLength) return !foreignToValue.test(value);
-  for (let i = 0; i < value.length; i++) if (isValueOctet[value.charCodeAt(i)] !== 1) return false;
-  return true;
-}
-
-/** Fields that were read, and their lines where all of them are written as the proxy writes them. */
-export type ReadFields = { readonly list: HeaderList; readonly checked: CheckedFields | undefined };
+/** The places of the lines that are being read; one is enough, because that takes no turn. */
+const placesOfLines = new FieldPlaces();
 
 /**
  * Reads field lines (RFC 9112 5) of a latin1 text from `start` up to `end`, where the last line's CRLF ends. Strict:
  * no space before the colon, no folding, no bare CR or LF, no control characters. Returns the fields as they were sent,
  * or undefined when a line is malformed or there are more than `maxFields`.
  */
-export function readFields(
-  text: string,
-  start: number,
-  end: number,
-  maxFields: number,
-): ReadFields | undefined {
-  const fields: HeaderList = [];
-  const places: number[] = [];
+export function readFields(text: string, start: number, end: number, maxFields: number): Fields | undefined {
+  const places = placesOfLines;
+  places.begin();
   let isPlain = true;
+  let count = 0;
   let i = start;
   while (i < end) {
     const nameStart = i;
@@ -56,15 +35,34 @@ export function readFields(
     const valueStart = i;
     while (isValueOctet[text.charCodeAt(i)] === 1) i++;
     if (text.charCodeAt(i) !== carriageReturn || text.charCodeAt(i + 1) !== lineFeed) return undefined;
-    let valueEnd = i;
-    while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd--;
-    isPlain &&= valueStart === nameEnd + 2 && text.charCodeAt(nameEnd + 1) === space && valueEnd === i;
+    // A value of blanks alone ends where it begins.
+    const endsPlain = i === valueStart || !isBlank(text.charCodeAt(i - 1));
+    isPlain &&= valueStart === nameEnd + 2 && text.charCodeAt(nameEnd + 1) === space && endsPlain;
     i += 2;
-    if (fields.length >= 2 * maxFields) return undefined;
-    places.push(nameStart);
-    fields.push(text.slice(nameStart, nameEnd), text.slice(valueStart, valueEnd));
+    if (++count > maxFields) return undefined;
+    places.add(text, nameStart, nameEnd);
   }
   if (i !== end) return undefined;
-  places.push(end);
-  return { list: fields, checked: isPlain ? { list: fields, lines: { text, places } } : undefined };
+  const lines = isPlain ? places.finish(text, end) : undefined;
+  return lines === undefined ? Fields.checked(readList(text, start, end)) : Fields.received(lines);
+}
+
+/** Reads lines that were found to be well formed, in whichever way they are written. */
+function readList(text: string, start: number, end: number): HeaderList {
+  const list: HeaderList = [];
+  for (let i = start; i < end;) {
+    const nameEnd = text.indexOf(":", i);
+    const lineEnd = text.indexOf("\r", nameEnd);
+    list.push(text.slice(i, nameEnd), trimBlanks(text, nameEnd + 1, lineEnd));
+    i = lineEnd + 2;
+  }
+  return list;
+}
+
+function trimBlanks(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
 }

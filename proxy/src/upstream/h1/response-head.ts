@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { connectionOptions, isHopByHop, withoutConnectionOptions } from "../../message/hop-by-hop.ts";
-import type { CheckedFields } from "../../message/checked-fields.ts";
-import type { HeaderList } from "../../message/message.ts";
+import type { Fields } from "../../message/fields.ts";
+import { connectionOptions, hopByHopKinds, removeNamedOptions } from "../../message/hop-by-hop.ts";
+import { kindsMask } from "../../message/known-names.ts";
 import { readFields } from "./field-lines.ts";
 
 /** Most bytes of a response head, and of a trailer section (docs/features/upstream.md, "Limits"). */
@@ -13,9 +13,7 @@ export const maxFields = 200;
 export type ParsedResponseHead = {
   readonly status: number;
   /** End-to-end fields in order, at most one Content-Length among them. */
-  readonly headers: HeaderList;
-  /** All fields as they were received. */
-  readonly checked: CheckedFields | undefined;
+  readonly headers: Fields;
   /** Value of Content-Length in bytes, where it says how long the body is. */
   readonly length: number | undefined;
   readonly chunked: boolean;
@@ -49,67 +47,81 @@ export function parseResponseHead(
 
   // Meaningless there, and forbidden (RFC 9110 8.6).
   const mayHaveLength = status >= 200 && status !== 204;
-  const { list, checked } = read;
-  const headers: HeaderList = [];
-  let length: number | undefined;
-  let chunked = false;
-  let upgradeField: string | undefined;
-  let keepAliveField: string | undefined;
-  let options: readonly string[] | undefined;
-  for (let i = 0; i < list.length; i += 2) {
-    const name = list[i] as string;
-    let value = list[i + 1] as string;
-    switch (name.length) {
-      case 7:
-        if (name.toLowerCase() !== "upgrade") break;
-        upgradeField = upgradeField === undefined ? value : `${upgradeField}, ${value}`;
-        break;
-      case 10:
-        switch (name.toLowerCase()) {
-          case "connection":
-            options =
-              options === undefined ? connectionOptions(value) : [...options, ...connectionOptions(value)];
-            continue;
-          case "keep-alive":
-            keepAliveField ??= value;
-            continue;
-        }
-        break;
-      case 14: {
-        if (name.toLowerCase() !== "content-length") break;
-        const bytes = parseContentLength(value);
-        if (bytes === undefined || (length !== undefined && length !== bytes)) {
-          return fail("invalid content-length");
-        }
-        const first = length === undefined;
-        length = bytes;
-        if (!first || !mayHaveLength) continue;
-        value = String(bytes);
-        break;
-      }
-      case 17:
-        if (name.toLowerCase() !== "transfer-encoding") break;
-        if (chunked || value.toLowerCase() !== "chunked") return fail("unsupported transfer-encoding");
-        chunked = true;
-        continue;
-    }
-    if (isHopByHop(name)) continue;
-    headers.push(name, value);
-  }
-  if (chunked && (length !== undefined || http10)) return fail("invalid response framing");
+  const framing = read.mayHave(framingKinds) ? framingOf(read, http10) : unframed;
+  if (typeof framing === "string") return fail(framing);
+  const { length, chunked } = framing;
+  const said = read.mayHave(connectionKinds) ? connectionSaid(read) : unsaid;
+  const { options } = said;
+  const headers = read.withoutKinds(mayHaveLength ? hopByHopKinds : hopByHopKinds | contentLength);
+  if (length !== undefined && mayHaveLength) settleLength(headers, length);
+  if (options !== undefined) removeNamedOptions(headers, options);
 
   const close = options?.includes("close") === true;
   const announcesBody = !mayHaveLength && (chunked || (length !== undefined && length > 0));
   return ok({
     status,
-    headers: options === undefined ? headers : withoutConnectionOptions(headers, options),
-    checked,
+    headers,
     length: mayHaveLength ? length : undefined,
     chunked,
     keepAlive: !close && !announcesBody && (!http10 || options?.includes("keep-alive") === true),
-    keepAliveField,
-    upgradeTo: options?.includes("upgrade") === true ? upgradeField?.toLowerCase() : undefined,
+    keepAliveField: said.keepAlive,
+    upgradeTo: options?.includes("upgrade") === true ? said.upgrade?.toLowerCase() : undefined,
   });
+}
+
+const contentLength = kindsMask("contentLength");
+const framingKinds = kindsMask("contentLength", "transferEncoding");
+const connectionKinds = kindsMask("connection", "keepAlive", "upgrade");
+
+type Framing = { readonly length: number | undefined; readonly chunked: boolean };
+const unframed: Framing = { length: undefined, chunked: false };
+
+/** What frames the body, or the text for the access log (RFC 9112 6.3). */
+function framingOf(fields: Fields, http10: boolean): Framing | string {
+  const length = lengthOf(fields);
+  if (Number.isNaN(length)) return "invalid content-length";
+  if (!fields.mayHave(transferEncoding)) return { length, chunked: false };
+  const coding = fields.joined("transfer-encoding");
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") return "unsupported transfer-encoding";
+  const chunked = coding !== undefined;
+  return chunked && (length !== undefined || http10) ? "invalid response framing" : { length, chunked };
+}
+
+const transferEncoding = kindsMask("transferEncoding");
+
+/** The value of Content-Length in bytes; NaN when lines differ, or one is malformed. */
+function lengthOf(fields: Fields): number | undefined {
+  if (!fields.hasSeveral("content-length")) {
+    const value = fields.first("content-length");
+    return value === undefined ? undefined : (parseContentLength(value) ?? Number.NaN);
+  }
+  const lengths = fields.all("content-length").map((value) => parseContentLength(value) ?? Number.NaN);
+  return lengths.every((length) => length === lengths[0]) ? lengths[0] : Number.NaN;
+}
+
+/** Leaves one Content-Length, a plain number. */
+function settleLength(headers: Fields, length: number): void {
+  if (!headers.hasSeveral("content-length") && headers.first("content-length") === String(length)) return;
+  headers.remove(contentLengthOnly);
+  headers.append("Content-Length", String(length));
+}
+
+const contentLengthOnly: ReadonlySet<string> = new Set(["content-length"]);
+
+type ConnectionSaid = {
+  readonly options: readonly string[] | undefined;
+  readonly keepAlive: string | undefined;
+  readonly upgrade: string | undefined;
+};
+const unsaid: ConnectionSaid = { options: undefined, keepAlive: undefined, upgrade: undefined };
+
+function connectionSaid(fields: Fields): ConnectionSaid {
+  const connection = fields.joined("connection", ",");
+  return {
+    options: connection === undefined ? undefined : connectionOptions(connection),
+    keepAlive: fields.first("keep-alive"),
+    upgrade: fields.joined("upgrade"),
+  };
 }
 
 /** `HTTP/1.x 200 Reason`, the reason and the space before it optional; undefined when it is anything else. */

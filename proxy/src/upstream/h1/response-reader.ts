@@ -1,3 +1,4 @@
+import type { Fields } from "../../message/fields.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import { copyOf } from "../../sockets/copy-of.ts";
 import { type BorrowedBytes, lend, type Piece } from "../../sockets/read-buffer.ts";
@@ -18,7 +19,7 @@ export type ResponseEvents = {
   /** The response is complete; `reusable` is false when the peer closes, or sent more than the message. */
   onComplete(trailers: HeaderList | undefined, reusable: boolean): void;
   /** 101 in answer to an upgrade request; `rest` is what followed the head. */
-  onUpgrade(headers: HeaderList, rest: Buffer): void;
+  onUpgrade(headers: Fields, rest: Buffer): void;
   /** The peer broke the protocol. */
   onInvalid(text: string): void;
   /** The peer ended the connection before the response was complete. */
@@ -182,11 +183,11 @@ export class ResponseReader {
       return this.invalid("too many informational responses");
     }
     this.keepAlive &&= keepAlive;
-    this.events.onInformational(status, headers);
+    this.events.onInformational(status, [...headers.toList()]);
   }
 
   private takeFinalHead(parsed: ParsedResponseHead, nothingFollows: boolean): void {
-    const { status, headers, checked, length } = parsed;
+    const { status, headers, length } = parsed;
     const bodyless = this.expected.toHead || status === 204 || status === 304;
     this.keepAlive &&= parsed.keepAlive;
     // Most servers send the same value each time.
@@ -203,7 +204,7 @@ export class ResponseReader {
       this.phase = "until-close";
       this.keepAlive = false;
     }
-    this.events.onHead({ status, headers, checked, length, bodyless }, this.keepAlive);
+    this.events.onHead({ status, headers, length, bodyless }, this.keepAlive);
     if (this.phase === "length" && (bodyless || length === 0)) this.complete(undefined, nothingFollows);
   }
 

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Fields } from "../../message/fields.ts";
 import type { HeaderList, ResponseHead } from "../../message/message.ts";
 import { isIdempotent } from "../../message/methods.ts";
 import { upstreamError, type UpstreamError } from "../upstream-errors.ts";
@@ -114,7 +115,7 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.handler.onEnd(trailers);
   }
 
-  upgraded(headers: HeaderList, socket: Duplex, rest: Buffer): void {
+  upgraded(headers: Fields, socket: Duplex, rest: Buffer): void {
     const { requestComplete } = this;
     if (requestComplete) {
       this.finish();

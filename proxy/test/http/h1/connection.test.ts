@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import { takenBytes } from "../../../src/http/taken-bytes.ts";
+import { Fields } from "../../../src/message/fields.ts";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
@@ -90,7 +91,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
         stream.onDrain = null;
         stream.end(undefined);
       };
-      stream.sendHead({ status: 200, headers: [], length: total * 65_536, bodyless: false });
+      stream.sendHead({ status: 200, headers: Fields.of([]), length: total * 65_536, bodyless: false });
       stream.onDrain = pump;
       pump();
     });

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server, Socket } from "node:net";
 import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
 import type { FrontEvent } from "../../../src/http/h1/events.ts";
+import { Fields } from "../../../src/message/fields.ts";
 import type {
   BodyAbortReason,
   BodySink,
@@ -188,7 +189,7 @@ export const statusesOf = (text: string): string[] =>
 export function answer(client: ClientStream, text = "hello", headers: HeaderList = []): void {
   client.sendHead({
     status: 200,
-    headers: [...headers, "Content-Length", String(text.length)],
+    headers: Fields.of([...headers, "Content-Length", String(text.length)]),
     length: text.length,
     bodyless: false,
   });

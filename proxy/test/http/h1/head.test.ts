@@ -2,15 +2,15 @@ import { expect } from "chai";
 import type { RequestHead } from "../../../src/message/message.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, bodyOf, startFront, statusesOf, stopAll } from "./harness.ts";
+import { type Listed, listed } from "../../message/listed.ts";
 
 describeCodecs("the HTTP/1 front: heads", () => {
   afterEach(stopAll);
 
   const startRecording = async (limits = {}) => {
-    const heads: Omit<RequestHead, "checked">[] = [];
-    // Which fields were checked is what differs between the codecs.
-    const started = await startFront((_, { checked: _checked, ...head }, client) => {
-      heads.push(head);
+    const heads: Listed<RequestHead>[] = [];
+    const started = await startFront((_, head, client) => {
+      heads.push(listed(head));
       answer(client);
     }, limits);
     return { ...started, heads };

@@ -278,7 +278,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     it("an Expect: 100-continue gets 100 only when the handler sends it, and the connection is kept", async () => {
       const seen: string[] = [];
       const { connect } = await startFront((_, head, client) => {
-        seen.push(head.headers[head.headers.indexOf("Expect") + 1] as string);
+        seen.push(head.headers.first("expect") ?? "");
         const sink = new CollectingSink();
         sink.onComplete = () => answer(client, sink.text);
         setImmediate(() => {
@@ -304,7 +304,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
     });
 
     it("an unknown expectation reaches the handler", async () => {
-      const { connect } = await startFront((_, head, client) => answer(client, head.headers.join()));
+      const { connect } = await startFront((_, head, client) => answer(client, head.headers.toList().join()));
       const client = await connect();
       client.send("GET / HTTP/1.1\r\nExpect: gold\r\n\r\n");
       expect(await client.until(/gold$/)).to.match(/Expect,gold$/);

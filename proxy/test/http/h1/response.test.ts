@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { expect } from "chai";
+import { Fields } from "../../../src/message/fields.ts";
 import type { ClientStream, HeaderList, ResponseHead } from "../../../src/message/message.ts";
 import { handleOf, type TcpHandle } from "../../../src/sockets/handles/internals.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
@@ -16,7 +17,7 @@ import {
 
 const head = (fields: HeaderList = [], overrides: Partial<ResponseHead> = {}): ResponseHead => ({
   status: 200,
-  headers: fields,
+  headers: Fields.of(fields),
   length: undefined,
   bodyless: false,
   ...overrides,

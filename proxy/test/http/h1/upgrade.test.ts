@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Fields } from "../../../src/message/fields.ts";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
@@ -14,9 +15,9 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
 
   it("an upgrade hands over the connection with the bytes that follow the request", async () => {
     const { connect, front } = await startFront((_, head, stream) => {
-      expect(head.headers).to.include.members(["Upgrade", "websocket"]);
+      expect(head.headers.toList()).to.include.members(["Upgrade", "websocket"]);
       setImmediate(() => {
-        const given = stream.upgrade(["Sec-WebSocket-Accept", "x"]);
+        const given = stream.upgrade(Fields.of(["Sec-WebSocket-Accept", "x"]));
         if (given === undefined) return;
         given.socket.write(`<${given.head.toString()}>`);
         given.socket.on("data", (chunk: Buffer) => given.socket.write(`<${chunk.toString()}>`));
@@ -40,7 +41,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
 
   it("the Upgrade and Connection fields of an upgrade response are sent unchanged", async () => {
     const { connect } = await startFront((_, _head, stream) => {
-      stream.upgrade(["connection", "upgrade", "upgrade", "WebSocket"]);
+      stream.upgrade(Fields.of(["connection", "upgrade", "upgrade", "WebSocket"]));
     });
     const client = await connect();
     client.send(upgrade("websocket"));
@@ -53,7 +54,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     const total = 200;
     let written = 0;
     const { connect } = await startFront((_, _head, stream) => {
-      stream.sendHead({ status: 403, headers: [], length: undefined, bodyless: false });
+      stream.sendHead({ status: 403, headers: Fields.of([]), length: undefined, bodyless: false });
       const pump = (): void => {
         while (written < total) {
           written++;
@@ -110,7 +111,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
     it(`an upgrade request with ${name} is served as an ordinary request`, async () => {
       let upgraded: unknown = "unset";
       const { connect } = await startFront((_, _head, stream) => {
-        upgraded = stream.upgrade([]);
+        upgraded = stream.upgrade(Fields.of([]));
         answer(stream);
       });
       const client = await connect();
@@ -123,9 +124,9 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
   it("an upgrade is refused for CONNECT and after the response head was sent", async () => {
     const results: unknown[] = [];
     const { connect } = await startFront((_, _head, stream) => {
-      if (_head.method === "CONNECT") results.push(stream.upgrade([]));
+      if (_head.method === "CONNECT") results.push(stream.upgrade(Fields.of([])));
       answer(stream);
-      results.push(stream.upgrade([]));
+      results.push(stream.upgrade(Fields.of([])));
     });
     const first = await connect();
     first.send("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -153,7 +154,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
   it("a tunnel counts as a request that is cut when the HTTP/1 front is destroyed", async () => {
     let closed = false;
     const { connect, front } = await startFront((_, _head, stream) => {
-      stream.upgrade([])?.socket.on("close", () => {
+      stream.upgrade(Fields.of([]))?.socket.on("close", () => {
         closed = true;
       });
     });

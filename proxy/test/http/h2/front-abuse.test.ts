@@ -3,6 +3,7 @@ import { holdClock } from "../held-clock.ts";
 import { field, flags, frame, frameTypes, requestBlock, requestFrame, uint32 } from "./frames.ts";
 import { postFrame, usePeerOnFront } from "./peer-on-front.ts";
 import { codecs, readBody, type Received, reply, until } from "./support.ts";
+import { Fields } from "../../../src/message/fields.ts";
 
 const refusedStream = 7;
 const enhanceYourCalm = 11;
@@ -227,7 +228,7 @@ for (const codec of codecs) {
       it("PING frames in answer to data are tolerated", async () => {
         front.peer.send(requestFrame(1, { end: true }));
         const { client } = await front.server.next();
-        client.sendHead({ status: 200, headers: [], length: undefined, bodyless: false });
+        client.sendHead({ status: 200, headers: Fields.of([]), length: undefined, bodyless: false });
         for (let i = 0; i < 1500; i++) {
           client.write("x");
           front.peer.send(ping);

@@ -13,6 +13,7 @@ import {
   uint32,
 } from "./frames.ts";
 import { type FrontServer, readBody, reply, startFront, streamingHead, until } from "./support.ts";
+import { Fields } from "../../../src/message/fields.ts";
 
 const protocolError = 1;
 const flowControlError = 3;
@@ -201,7 +202,12 @@ describe("the native codec of HTTP/2", () => {
     peer.send(frame(frameTypes.settings, 0, 0, Buffer.concat([Buffer.from([0, 1]), uint32(0)])));
     peer.send(requestFrame(1, { end: true }));
     const { client } = await server.next();
-    client.sendHead({ status: 204, headers: ["X-A", "a".repeat(40_000)], length: 0, bodyless: true });
+    client.sendHead({
+      status: 204,
+      headers: Fields.of(["X-A", "a".repeat(40_000)]),
+      length: 0,
+      bodyless: true,
+    });
     client.end(undefined);
     await peer.frame((f) => f.type === frameTypes.continuation && (f.flags & flags.endHeaders) !== 0);
     const block = peer.frames.filter(({ streamId }) => streamId === 1);

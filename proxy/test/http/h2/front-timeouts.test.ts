@@ -1,6 +1,7 @@
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect } from "chai";
+import { Fields } from "../../../src/message/fields.ts";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
 import { flags, frame, frameTypes, preface, rawClient, RawPeer, requestFrame, uint32 } from "./frames.ts";
@@ -80,7 +81,7 @@ for (const codec of codecs) {
       await handled(session);
       const body = await clock.passing(reading);
       expect(body).to.deep.equal({ text: "part", trailers: undefined, aborted: "timeout" });
-      client.sendHead({ status: 408, headers: [], length: 0, bodyless: false });
+      client.sendHead({ status: 408, headers: Fields.of([]), length: 0, bodyless: false });
       client.end(undefined);
       const { status, rstCode } = await answer;
       expect(status).to.equal(408);

@@ -7,6 +7,7 @@ import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front
 import { createNativeHttp2Front } from "../../../src/http/h2-native/front.ts";
 import type { Http2FrontEvent } from "../../../src/http/h2/events.ts";
 import { createHttp2Front } from "../../../src/http/h2/front.ts";
+import { Fields } from "../../../src/message/fields.ts";
 import type {
   BodyAbortReason,
   Chunk,
@@ -178,7 +179,7 @@ export function openSession(url: string): ClientHttp2Session {
 export function reply(client: ClientStream, text: string, headers: HeaderList = []): void {
   client.sendHead({
     status: 200,
-    headers: [...headers, "Content-Length", String(text.length)],
+    headers: Fields.of([...headers, "Content-Length", String(text.length)]),
     length: text.length,
     bodyless: false,
   });
@@ -188,7 +189,7 @@ export function reply(client: ClientStream, text: string, headers: HeaderList = 
 
 export const streamingHead = (headers: HeaderList = []): Parameters<ClientStream["sendHead"]>[0] => ({
   status: 200,
-  headers,
+  headers: Fields.of(headers),
   length: undefined,
   bodyless: false,
 });

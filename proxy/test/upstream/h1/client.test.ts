@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { describeSocketLayers } from "../../socket-layers.ts";
 import { answering, RawServer, Recorder, until } from "../support.ts";
 import { benchForEach, ok } from "./harness.ts";
+import { Fields } from "../../../src/message/fields.ts";
 
 describeSocketLayers("the HTTP/1.1 upstream client", () => {
   const bench = benchForEach();
@@ -11,7 +12,10 @@ describeSocketLayers("the HTTP/1.1 upstream client", () => {
     const server = await start(
       answering("HTTP/1.1 201 Created\r\nA: b\r\nConnection: x\r\nX: y\r\nContent-Length: 2\r\n\r\nok"),
     );
-    const { recorder } = send(server.endpoint, { target: "/path?query", headers: ["Accept", "*/*"] });
+    const { recorder } = send(server.endpoint, {
+      target: "/path?query",
+      headers: Fields.of(["Accept", "*/*"]),
+    });
     await recorder.done;
     expect(server.peers[0]?.received).to.equal(
       "GET /path?query HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\n\r\n",
@@ -137,7 +141,12 @@ describeSocketLayers("the HTTP/1.1 upstream client", () => {
     const { recorder } = send(server.endpoint);
     await recorder.done;
     expect([recorder.text, recorder.trailers]).to.deep.equal(["ok", ["Sum", "1"]]);
-    expect(recorder.head).to.deep.equal({ status: 200, headers: [], length: undefined, bodyless: false });
+    expect(recorder.head).to.deep.equal({
+      status: 200,
+      headers: [],
+      length: undefined,
+      bodyless: false,
+    });
 
     const other = await start(RawServer.start());
     const second = send(other.endpoint);
@@ -201,7 +210,7 @@ describeSocketLayers("the HTTP/1.1 upstream client", () => {
   });
 
   describe("upgrades", () => {
-    const upgrade = { upgrade: "websocket", headers: ["Sec-WebSocket-Key", "k"] };
+    const upgrade = { upgrade: "websocket", headers: Fields.of(["Sec-WebSocket-Key", "k"]) };
 
     it("an upgrade hands the connection over with the bytes that followed the head", async () => {
       const server = await start(RawServer.start());
@@ -307,7 +316,7 @@ describeSocketLayers("the HTTP/1.1 upstream client", () => {
 
   it("the HTTP/1.1 client rejects a malformed request head, after send has returned", async () => {
     const server = await start(answering(ok));
-    const { recorder } = send(server.endpoint, { headers: ["A", "b\r\nC: d"] });
+    const { recorder } = send(server.endpoint, { headers: Fields.of(["A", "b\r\nC: d"]) });
     expect(recorder.ends).to.deep.equal([]);
     await recorder.done;
     expect(recorder.error).to.deep.equal({

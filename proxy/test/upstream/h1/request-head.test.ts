@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { renderLastChunk, renderRequestHead } from "../../../src/upstream/h1/request-head.ts";
 import { getRequest, ManualBody } from "../support.ts";
+import { Fields } from "../../../src/message/fields.ts";
 
 const render = (...overrides: Parameters<typeof getRequest>) => {
   const result = renderRequestHead(getRequest(...overrides));
@@ -10,7 +11,7 @@ const render = (...overrides: Parameters<typeof getRequest>) => {
 
 describe("renderRequestHead", () => {
   it("the request head contains request line, Host and fields unchanged", () => {
-    expect(render({ target: "/a?b", headers: ["Accept", "*/*", "x-B", ""] })).to.equal(
+    expect(render({ target: "/a?b", headers: Fields.of(["Accept", "*/*", "x-B", ""]) })).to.equal(
       "GET /a?b HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\nx-B: \r\n\r\n",
     );
   });
@@ -44,7 +45,7 @@ describe("renderRequestHead", () => {
   });
 
   it("the TE field is not sent to an HTTP/1.1 upstream", () => {
-    expect(render({ headers: ["te", "trailers", "A", "b"] })).to.equal(
+    expect(render({ headers: Fields.of(["te", "trailers", "A", "b"]) })).to.equal(
       "GET / HTTP/1.1\r\nHost: example.com\r\nA: b\r\n\r\n",
     );
   });
@@ -61,8 +62,8 @@ describe("renderRequestHead", () => {
   ];
   for (const bad of injections) {
     it(`renderRequestHead and renderLastChunk reject ${JSON.stringify(bad)} in every part`, () => {
-      expect(render({ headers: ["A", bad] })).to.equal(undefined);
-      expect(render({ headers: [bad, "a"] })).to.equal(undefined);
+      expect(render({ headers: Fields.of(["A", bad]) })).to.equal(undefined);
+      expect(render({ headers: Fields.of([bad, "a"]) })).to.equal(undefined);
       expect(render({ authority: bad })).to.equal(undefined);
       expect(render({ target: `/${bad}` })).to.equal(undefined);
       expect(render({ method: bad })).to.equal(undefined);
@@ -86,7 +87,7 @@ describe("renderRequestHead", () => {
     const text = fc.string({ unit, maxLength: 6 });
     fc.assert(
       fc.property(text, text, text, (name, value, target) => {
-        const head = render({ target: `/${target}`, headers: [name, value] });
+        const head = render({ target: `/${target}`, headers: Fields.of([name, value]) });
         if (head === undefined) return;
         expect(
           Buffer.from(head, "latin1")

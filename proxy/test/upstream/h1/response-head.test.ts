@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { maxFields, parseResponseHead } from "../../../src/upstream/h1/response-head.ts";
+import { listed } from "../../message/listed.ts";
 
 const parse = (head: string) => parseResponseHead(head, 0, head.length);
 const value = (head: string) => {
   const result = parse(head);
   if (!result.ok) throw new Error(result.error);
-  return result.value;
+  return listed(result.value);
 };
 
 describe("parseResponseHead", () => {
@@ -15,7 +16,6 @@ describe("parseResponseHead", () => {
     );
     expect(head).to.deep.equal({
       status: 200,
-      checked: undefined,
       headers: ["Content-Type", "text/plain", "X-Empty", "", "Content-Length", "5"],
       length: 5,
       chunked: false,
@@ -114,7 +114,7 @@ describe("parseResponseHead", () => {
       it(`the Content-Length values ${JSON.stringify(lines)} mean 5 and are passed on as one field`, () => {
         const result = withLength(...lines);
         expect(result.ok && result.value.length).to.equal(5);
-        expect(result.ok && result.value.headers).to.deep.equal(["Content-Length", "5"]);
+        expect(result.ok && result.value.headers.toList()).to.deep.equal(["Content-Length", "5"]);
       });
     }
     const bad = [

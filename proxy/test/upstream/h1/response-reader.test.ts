@@ -2,6 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { Chunk, HeaderList, ResponseHead } from "../../../src/message/message.ts";
 import { type ResponseEvents, ResponseReader } from "../../../src/upstream/h1/response-reader.ts";
+import { type Listed, listed } from "../../message/listed.ts";
+import type { Fields } from "../../../src/message/fields.ts";
 
 /** Records the events of a reader, with the pieces of the body joined. */
 class EventRecorder implements ResponseEvents {
@@ -13,8 +15,7 @@ class EventRecorder implements ResponseEvents {
     this.events.push(["informational", status, headers]);
   }
   onHead(head: ResponseHead, keepAlive: boolean): void {
-    const { checked: _, ...rest } = head;
-    this.events.push(["head", rest, keepAlive]);
+    this.events.push(["head", listed(head), keepAlive]);
   }
   onData(chunk: Chunk): boolean {
     this.body += typeof chunk === "string" ? chunk : chunk.toString("latin1");
@@ -23,8 +24,8 @@ class EventRecorder implements ResponseEvents {
   onComplete(trailers: HeaderList | undefined, reusable: boolean): void {
     this.events.push(["complete", this.body, trailers, reusable]);
   }
-  onUpgrade(headers: HeaderList, rest: Buffer): void {
-    this.events.push(["upgrade", headers, rest.toString("latin1")]);
+  onUpgrade(headers: Fields, rest: Buffer): void {
+    this.events.push(["upgrade", headers.toList(), rest.toString("latin1")]);
   }
   onInvalid(text: string): void {
     this.events.push(["invalid", text]);
@@ -47,9 +48,14 @@ function read(pieces: readonly string[], expected: Expected = {}, owned = false)
   return recorder.events;
 }
 
-const head = (status: number, fields: HeaderList = [], length?: number, bodyless = false): ResponseHead => ({
+const head = (
+  status: number,
+  headers: HeaderList = [],
+  length?: number,
+  bodyless = false,
+): Listed<ResponseHead> => ({
   status,
-  headers: fields,
+  headers,
   length,
   bodyless,
 });

@@ -10,6 +10,7 @@ import {
   type Settings,
 } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { Fields } from "../../../src/message/fields.ts";
 import type {
   BodyAbortReason,
   BodySink,
@@ -66,7 +67,7 @@ export const getRequest: UpstreamRequest = {
   target: "/",
   authority: "a.test",
   scheme: "http",
-  headers: [],
+  headers: Fields.of([]),
   body: null,
   upgrade: undefined,
   expectContinue: false,

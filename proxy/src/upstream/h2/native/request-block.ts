@@ -1,5 +1,5 @@
-import { encodedField, encodedName, maxBlockBytes, putName, putValue } from "../../../http2/hpack/encoder.ts";
-import { putFields } from "../../../http2/hpack/field-block.ts";
+import { encodedField, encodedName, putName, putValue } from "../../../http2/hpack/encoder.ts";
+import { maxHeadBytes, putFields } from "../../../http2/hpack/field-block.ts";
 import { memoByName } from "../../../message/name-memo.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 
@@ -25,7 +25,7 @@ export const isSendable = ({ method, target, authority: host }: UpstreamRequest)
 
 /** Most octets of the block of a request. */
 export const maxRequestBytes = ({ method, target, authority: host, headers }: UpstreamRequest): number =>
-  maxBlockBytes(headers, ownBytes) + method.length + target.length + host.length;
+  ownBytes + maxHeadBytes(headers) + method.length + target.length + host.length;
 
 /** Writes the block of a request that can be sent. `:authority` replaces Host (RFC 9113 8.3.1). */
 export function putRequestHead(into: Buffer, at: number, request: UpstreamRequest): number {
@@ -35,7 +35,8 @@ export function putRequestHead(into: Buffer, at: number, request: UpstreamReques
   if (request.authority !== "") next = putValue(into, putName(into, next, authority), request.authority);
   if (target === "/") next = putName(into, next, rootPath);
   else next = putValue(into, putName(into, next, path), target);
-  next = putFields(into, next, headers, headers[0]?.toLowerCase() === "host" ? 2 : 0);
+  const list = headers.toList();
+  next = putFields(into, next, list, list[0]?.toLowerCase() === "host" ? 2 : 0);
   const length = request.body?.length;
   if (length !== undefined) next = putValue(into, putName(into, next, contentLength), String(length));
   return request.expectContinue ? putName(into, next, expectContinue) : next;

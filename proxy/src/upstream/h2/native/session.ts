@@ -3,6 +3,7 @@ import { Http2Connection } from "../../../http2/connection/connection.ts";
 import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
 import { settingId, settingsPayload } from "../../../http2/frames/settings-frame.ts";
 import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
+import { Fields } from "../../../message/fields.ts";
 import type { ResponseHead } from "../../../message/message.ts";
 import { AwakeTimer } from "../../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
@@ -194,7 +195,10 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
       return !this.isOver;
     }
     const { status, headers, length } = responseFields;
-    if (status >= 200) return this.onHead(stream, endStream, { status, headers, length, bodyless: false });
+    if (status >= 200) {
+      const head = { status, headers: Fields.checked(headers), length, bodyless: false };
+      return this.onHead(stream, endStream, head);
+    }
     if (endStream) return this.refuse(stream, "1xx response without a final one");
     stream.onInformational(status, headers);
     return !this.isOver;

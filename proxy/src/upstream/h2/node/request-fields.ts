@@ -1,5 +1,5 @@
 import { appendFields } from "../../../http2/fields.ts";
-import type { HeaderList, ReadonlyHeaderList } from "../../../message/message.ts";
+import type { ReadonlyHeaderList } from "../../../message/message.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 
 /** The flat field list of a request, as Node takes it. */
@@ -7,7 +7,7 @@ export function requestFields(request: UpstreamRequest): string[] {
   const fields = [":method", request.method, ":scheme", request.scheme];
   if (request.authority !== "") fields.push(":authority", request.authority);
   fields.push(":path", request.target);
-  appendFields(fields, withoutHost(request.headers));
+  appendFields(fields, withoutHost(request.headers.toList()));
   const length = request.body?.length;
   if (length !== undefined) fields.push("content-length", String(length));
   if (request.expectContinue) fields.push("expect", "100-continue");
@@ -15,7 +15,7 @@ export function requestFields(request: UpstreamRequest): string[] {
 }
 
 /** `:authority` replaces it (RFC 9113 8.3.1). */
-function withoutHost(headers: HeaderList): ReadonlyHeaderList {
+function withoutHost(headers: ReadonlyHeaderList): ReadonlyHeaderList {
   if (headers[0]?.toLowerCase() !== "host") return headers;
   return headers.slice(2);
 }

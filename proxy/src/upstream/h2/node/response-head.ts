@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { Fields } from "../../../message/fields.ts";
 import type { HeaderList, ResponseHead } from "../../../message/message.ts";
 import { faultOfHead, isBodyless } from "../response-rules.ts";
 
@@ -27,5 +28,5 @@ export function readResponseHead(
   }
   const fault = faultOfHead({ status, length, bytes, fields: headers.length / 2 });
   if (fault !== undefined) return fail(fault);
-  return ok({ status, headers, length, bodyless: isBodyless(method, status) });
+  return ok({ status, headers: Fields.of(headers), length, bodyless: isBodyless(method, status) });
 }

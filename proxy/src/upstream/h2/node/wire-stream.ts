@@ -107,7 +107,7 @@ export class NodeWireStream implements WireStream {
     if (this.isOver) return;
     const head = readResponseHead(raw, this.method);
     if (!head.ok) return this.events.onInvalid(head.error);
-    this.events.onInformational(head.value.status, head.value.headers);
+    this.events.onInformational(head.value.status, [...head.value.headers.toList()]);
   }
 
   private onResponse(flags: number, raw: HeaderList): void {

@@ -11,6 +11,7 @@ import {
   type RawBackend,
   startRawBackend,
 } from "../support.ts";
+import { Fields } from "../../../../src/message/fields.ts";
 
 const setting = (id: number, value: number): Buffer =>
   frame(frameTypes.settings, 0, 0, Buffer.concat([Buffer.of(0, id), uint32(value)]));
@@ -215,7 +216,7 @@ describe("connections of the native HTTP/2 upstream client", () => {
     const headers = Array.from({ length: 3 }, () => ["x-a", "a".repeat(80_000)]).flat();
     const sent: Exchanged[] = [];
     for (let i = 0; i < count; i++) {
-      sent.push(exchange(client, backend.port, { headers }));
+      sent.push(exchange(client, backend.port, { headers: Fields.of(headers) }));
       if (i % 10 === 9) await new Promise((resolve) => setImmediate(resolve));
     }
     for (let i = count - 10; i < count; i += 2) sent[i]?.stream.abort();
@@ -240,7 +241,7 @@ describe("connections of the native HTTP/2 upstream client", () => {
     peer.socket.pause();
     const headers = Array.from({ length: 3 }, () => ["x-a", "a".repeat(80_000)]).flat();
     const sent = Array.from({ length: 60 }, () =>
-      exchange(client, backend.port, { headers, method: "POST" }),
+      exchange(client, backend.port, { headers: Fields.of(headers), method: "POST" }),
     );
     await new Promise((resolve) => setImmediate(resolve));
     peer.socket.resetAndDestroy();
@@ -330,7 +331,7 @@ describe("connections of the native HTTP/2 upstream client", () => {
       expect(error?.text).to.equal("invalid request head");
     }
     const sent = exchange(client, backend.port, {
-      headers: ["X-\u010a", "1", "x-b", "\u010d\u010a", "x-c", "c"],
+      headers: Fields.of(["X-\u010a", "1", "x-b", "\u010d\u010a", "x-c", "c"]),
     });
     const { payload } = await requestOf(3);
     expect(payload.includes(field("x-c", "c").subarray(1))).to.equal(true);

@@ -1,0 +1,74 @@
+import { fieldKind, kindOfName } from "./known-names.ts";
+
+/**
+ * The field lines of a message as they were received and checked: one text with `name: value` and CRLF for each, one
+ * character per octet, and where its parts are. Immutable, so that the fields that were received and those that go on share
+ * it. The text is of the reader's own making, and may hold more than the lines.
+ */
+export type FieldLines = {
+  readonly text: string;
+  /** A packed place for each line (`placeOf`), and behind them one for where the last line ends. */
+  readonly places: readonly number[];
+  /** The kinds of the lines, a mask (known-names.ts). */
+  readonly kinds: number;
+};
+
+// The bits of a place, all of which fit into a small integer: where the line begins, the length of its name, its kind.
+const startBits = 18;
+const nameBits = 8;
+const maxStart = (1 << startBits) - 1;
+const maxNameLength = (1 << nameBits) - 1;
+
+/** The place of a line that begins at `start`; neither of them may be beyond its bits. */
+export const placeOf = (start: number, nameLength: number, kind: number): number =>
+  start | (nameLength << startBits) | (kind << (startBits + nameBits));
+
+export const startOf = (place: number): number => place & maxStart;
+export const nameLengthOf = (place: number): number => (place >> startBits) & maxNameLength;
+export const kindOf = (place: number): number => place >> (startBits + nameBits);
+
+/** Between a name and its value. */
+const separatorLength = 2;
+const crlfLength = 2;
+/** What a line has besides its name and value. */
+export const syntaxLength = separatorLength + crlfLength;
+
+/** Where the value of line `index` begins. */
+export const valueStart = (places: readonly number[], index: number): number => {
+  const place = places[index] as number;
+  return startOf(place) + nameLengthOf(place) + separatorLength;
+};
+
+/** Where it ends. */
+export const valueEnd = (places: readonly number[], index: number): number =>
+  startOf(places[index + 1] as number) - crlfLength;
+
+/** Gathers the places of lines while they are read; used again for each message. */
+export class FieldPlaces {
+  private places: number[] = [];
+  private kinds = 0;
+  private fits = true;
+
+  begin(): void {
+    this.places = [];
+    this.kinds = 0;
+    this.fits = true;
+  }
+
+  /** Adds a line that is written as the proxy writes it: `nameEnd` is where its name ends. */
+  add(text: string, start: number, nameEnd: number): void {
+    if (nameEnd - start > maxNameLength || start > maxStart) this.fits = false;
+    const kind = kindOfName(text, start, nameEnd);
+    this.kinds |= 1 << kind;
+    this.places.push(placeOf(start, nameEnd - start, kind));
+  }
+
+  /** The lines; undefined where one of them is too long for a place. */
+  finish(text: string, end: number): FieldLines | undefined {
+    const { places } = this;
+    this.places = [];
+    if (!this.fits || end > maxStart) return undefined;
+    places.push(placeOf(end, 0, fieldKind.other));
+    return { text, places, kinds: this.kinds };
+  }
+}

@@ -1,0 +1,120 @@
+import { forwardingNames } from "./protected-names.ts";
+
+/**
+ * What a field is to a proxy, by its name: a small number, so that a set of kinds is a mask of bits and a message says by
+ * one comparison that it has none of some fields.
+ */
+export const fieldKind = {
+  /** Nothing that the proxy has to know. */
+  other: 0,
+  host: 1,
+  connection: 2,
+  contentLength: 3,
+  transferEncoding: 4,
+  expect: 5,
+  upgrade: 6,
+  te: 7,
+  via: 8,
+  contentType: 9,
+  date: 10,
+  keepAlive: 11,
+  /** Other fields of one connection (RFC 9110 7.6.1), and `proxy-*`. */
+  hopByHop: 12,
+  /** What a client must not say about itself or to a backend; in a response a field like any other. */
+  clientClaim: 13,
+  /**
+   * A name of the others or of those above with `_` for `-`: some servers treat both alike, so a client must not be able to
+   * smuggle `X_Forwarded_For` past the removal of `X-Forwarded-For`. In a response a field like any other.
+   */
+  lookalike: 14,
+} as const;
+
+/** A set of kinds. */
+export const kindsMask = (...kinds: readonly (keyof typeof fieldKind)[]): number =>
+  kinds.reduce((mask, kind) => mask | (1 << fieldKind[kind]), 0);
+
+type KnownName = { readonly name: string; readonly kind: number };
+
+const known: readonly KnownName[] = [
+  { name: "host", kind: fieldKind.host },
+  { name: "connection", kind: fieldKind.connection },
+  { name: "content-length", kind: fieldKind.contentLength },
+  { name: "transfer-encoding", kind: fieldKind.transferEncoding },
+  { name: "expect", kind: fieldKind.expect },
+  { name: "upgrade", kind: fieldKind.upgrade },
+  { name: "te", kind: fieldKind.te },
+  { name: "via", kind: fieldKind.via },
+  { name: "content-type", kind: fieldKind.contentType },
+  { name: "date", kind: fieldKind.date },
+  { name: "keep-alive", kind: fieldKind.keepAlive },
+  { name: "trailer", kind: fieldKind.hopByHop },
+  { name: "http2-settings", kind: fieldKind.clientClaim },
+  // CGI shows it to programs as HTTP_PROXY, which says where their own requests go ("httpoxy", CVE-2016-5385).
+  { name: "proxy", kind: fieldKind.clientClaim },
+  ...forwardingNames.map((name) => ({ name, kind: fieldKind.clientClaim })),
+];
+
+/** The known names by their length; most lengths have none. */
+const byLength: readonly (readonly KnownName[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
+  const names = known.filter(({ name }) => name.length === length);
+  return names.length === 0 ? undefined : names;
+});
+
+const underscore = 0x5f;
+const hyphen = 0x2d;
+const lowerP = 0x70;
+const proxyPrefix = "proxy-";
+
+/** The kind of the field whose name, in any case, is at `start` to `end` of a text. */
+export function kindOfName(text: string, start: number, end: number): number {
+  const names = byLength[end - start];
+  const first = text.charCodeAt(start) | 0x20;
+  if (names !== undefined) {
+    for (let i = 0; i < names.length; i++) {
+      const { name, kind } = names[i] as KnownName;
+      if (name.charCodeAt(0) !== first) continue;
+      const likeness = likenessOf(text, start, name);
+      if (likeness === same) return kind;
+      // A name with an underscore is another media type to no one.
+      if (likeness === alike) return kind === fieldKind.contentType ? fieldKind.other : fieldKind.lookalike;
+    }
+  }
+  if (first !== lowerP || end - start < proxyPrefix.length) return fieldKind.other;
+  const likeness = likenessOf(text, start, proxyPrefix);
+  if (likeness === different) return fieldKind.other;
+  return likeness === same && end - start > proxyPrefix.length ? fieldKind.hopByHop : fieldKind.lookalike;
+}
+
+const different = 0;
+const alike = 1;
+const same = 2;
+
+/** Compares a text from `start` on with a name in lower case: without case, and with `_` for `-`. */
+function likenessOf(
+  text: string,
+  start: number,
+  name: string,
+): typeof different | typeof alike | typeof same {
+  let likeness: typeof alike | typeof same = same;
+  for (let i = 0; i < name.length; i++) {
+    const wanted = name.charCodeAt(i);
+    const octet = text.charCodeAt(start + i);
+    if (octet === wanted || lowerCase(octet) === wanted) continue;
+    if (octet !== underscore || wanted !== hyphen) return different;
+    likeness = alike;
+  }
+  return likeness;
+}
+
+/** The octet of a letter in lower case. */
+const lowerCase = (octet: number): number => (octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet);
+
+/** Whether a name in lower case is at `start` of a text, in any case; the caller has compared the lengths. */
+export function isNameAt(text: string, start: number, name: string): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const octet = text.charCodeAt(start + i);
+    const wanted = name.charCodeAt(i);
+    if (octet !== wanted && lowerCase(octet) !== wanted) return false;
+  }
+  return true;
+}
