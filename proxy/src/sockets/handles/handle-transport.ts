@@ -185,8 +185,8 @@ export class HandleTransport implements Transport {
 
   private readForSocket(handle: TcpHandle): undefined {
     const length = this.internals.state[this.internals.readAt] as number;
-    if (length < 0) return void this.readEnded(length);
-    if (length === 0 || this.socket.destroyed) return;
+    if (length < 0) this.readEnded(length);
+    if (length <= 0 || this.socket.destroyed) return;
     if (this.socket.push(Buffer.from(this.memory.subarray(0, length)))) return;
     handle.reading = false;
     handle.readStop();
