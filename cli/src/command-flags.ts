@@ -102,10 +102,22 @@ export function problemOfPaths(command: string, paths: readonly string[]): strin
   return undefined;
 }
 
+const shorthands: Readonly<Record<string, string>> = { "-o": "--output", "-n": "--namespace" };
+
 const expandShorthand = (word: string): string => {
-  if (word === "-o") return "--output";
-  return word.startsWith("-o=") ? `--output=${word.slice(3)}` : word;
+  const whole = shorthands[word];
+  if (whole !== undefined) return whole;
+  const named = shorthands[word.slice(0, 2)];
+  return named !== undefined && word[2] === "=" ? `${named}=${word.slice(3)}` : word;
 };
+
+type NginxSettings = Pick<StandaloneSettings, "ingressNginxClasses" | "ingressNginxWatchWithoutClass">;
+
+/** With the usual class of ingress-nginx, where no flag names one. */
+export function namingClasses<S extends NginxSettings>(settings: S): S {
+  const namesNone = settings.ingressNginxClasses.length === 0 && !settings.ingressNginxWatchWithoutClass;
+  return namesNone ? { ...settings, ingressNginxClasses: ["nginx"] } : settings;
+}
 
 /** The rows of a help text. */
 export const flagRows = (known: readonly Flag[]): readonly string[] =>

@@ -2,7 +2,12 @@ import { loadFolder } from "@svc-gateway/operator/sources/files/file-source.ts";
 import { joinFolders, type FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { isFile, loadFile, loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
 import { readManifest, type ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
-import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import {
+  formatManifestProblem,
+  type ManifestProblem,
+  type Place,
+} from "@svc-gateway/operator/sources/files/place.ts";
 import { createFallbackSecret } from "@svc-gateway/operator/keys/fallback-certificate.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
@@ -26,7 +31,11 @@ export type TranslatedFolder = {
 const standardInput = { argument: "-", name: "<stdin>" };
 
 /** Manifests before they are translated. */
-export type ReadFolder = Pick<TranslatedFolder, "state"> & Required<Pick<TranslatedFolder, "read">>;
+export type ReadFolder = Pick<TranslatedFolder, "state"> &
+  Required<Pick<TranslatedFolder, "read">> & {
+    /** Files that are read with the others, and not written again; absent: none. */
+    readonly isContext?: (file: string) => boolean;
+  };
 
 type TranslationSettings = Omit<FolderSettings, "output" | "failOn">;
 
@@ -41,16 +50,27 @@ export async function translateFolder(
   nowMs: number,
 ): Promise<Result<TranslatedFolder, readonly string[]>> {
   const folder = await readFolder(paths, io);
-  if (!folder.ok) return folder;
-  const { state, read } = folder.value;
+  return folder.ok ? ok(await translateRead(folder.value, settings, nowMs)) : folder;
+}
+
+/** Translates manifests that are read, with findings about what is not served. */
+export async function translateRead(
+  { state, read }: ReadFolder,
+  settings: TranslationSettings,
+  nowMs: number,
+): Promise<TranslatedFolder> {
   const translation = await translateWorld(state.world, settings, nowMs);
   const diagnostics = [
     ...translation.diagnostics,
     ...findUnserved(state.world, translation, settings),
     ...findUnservedAuth(translation, settings),
   ];
-  return ok({ state, read, translation: { ...translation, diagnostics } });
+  return { state, read, translation: { ...translation, diagnostics } };
 }
+
+/** The places of objects, by the name of the object. */
+export const placesOf = ({ state }: Pick<TranslatedFolder, "state">): ReadonlyMap<string, Place> =>
+  new Map([...state.objects.values()].map(({ ref, place }) => [formatRef(ref), place]));
 
 /** Reads manifests as `translateFolder` does. */
 export async function readFolder(

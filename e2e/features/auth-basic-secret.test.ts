@@ -14,7 +14,7 @@ const hashes = {
 
 describe("auth-basic-secret", () => {
   const sandbox = useSandbox("auth-basic-secret");
-  covers("auth-basic-secret");
+  covers("auth-basic-secret", "auth-basic-realm", "auth-basic-hide-credentials");
   const host = "auth-basic-secret.e2e.example";
   const basic = (password: string): Record<string, string> => ({
     authorization: `Basic ${Buffer.from(`alice:${password}`).toString("base64")}`,
@@ -34,7 +34,11 @@ describe("auth-basic-secret", () => {
       ingress({
         name: "secured",
         host,
-        annotations: { "auth-basic-secret": `${sandbox.namespace}/users` },
+        annotations: {
+          "auth-basic-secret": `${sandbox.namespace}/users`,
+          "auth-basic-realm": "Staff only",
+          "auth-basic-hide-credentials": "true",
+        },
         paths: [{ service: "echo" }],
       }),
     );
@@ -49,11 +53,11 @@ describe("auth-basic-secret", () => {
     await sandbox.apply(users("a"));
     await until("the users", async () => (await ask()).status === 401);
     const reply = await ask();
-    expect(reply.headers["www-authenticate"]).to.equal('Basic realm="Authentication required"');
+    expect(reply.headers["www-authenticate"]).to.equal('Basic realm="Staff only"');
     expect((await ask(basic("b"))).status).to.equal(401);
     const accepted = await ask(basic("a"));
     expect(accepted.status).to.equal(200);
-    expect(echoed(accepted)).to.not.equal(undefined);
+    expect(echoed(accepted)?.headers.map(([name]) => name.toLowerCase())).to.not.include("authorization");
   });
 
   it("auth-basic-secret: a changed password applies", async () => {

@@ -1,27 +1,37 @@
 import { expect } from "chai";
+import { createExampleCertificates } from "../../scripts/quickstart/certificates.ts";
 import { send } from "../support/client.ts";
 import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
+import { tlsSecret } from "../support/tls-secret.ts";
 import { until } from "../support/until.ts";
 
 describe("response-headers", () => {
   const sandbox = useSandbox("response-headers");
   covers("response-header-set", "response-header-add", "response-header-remove");
+  covers("response-header-set-tls");
   covers("response-cookie-domain", "response-cookie-path", "response-location");
   const host = "response-headers.e2e.example";
 
+  let authorityPem = "";
+
   before(async () => {
+    const certificates = await createExampleCertificates([host]);
+    ({ authorityPem } = certificates);
     await deployEcho(sandbox, { replicas: 1 });
+    await sandbox.apply(tlsSecret(certificates));
     await sandbox.apply(
       ingress({
         name: "changed",
         host,
+        tlsSecret: "tls",
         annotations: {
           "response-header-set": "Content-Type: text/plain\nX-Frame-Options: DENY",
           "response-header-add": "Set-Cookie: a=1\nSet-Cookie: b=2",
           "response-header-remove": "Echo-Backend",
+          "response-header-set-tls": "Strict-Transport-Security: max-age=60",
         },
         paths: [{ service: "echo" }, { path: "/none", service: "none" }],
       }),
@@ -38,6 +48,15 @@ describe("response-headers", () => {
       "set-cookie": ["a=1", "b=2"],
     });
     expect(headers).not.to.have.property("echo-backend");
+    expect(headers).not.to.have.property("strict-transport-security");
+  });
+
+  it("response-headers: headers that are set over TLS are on responses over TLS", async () => {
+    const { value: headers } = await until("the certificate", async () => {
+      const reply = await send({ host, caPem: authorityPem });
+      return reply.status === 200 && reply.headers;
+    });
+    expect(headers["strict-transport-security"]).to.equal("max-age=60");
   });
 
   it("response-headers: headers of the gateway's own responses are changed, too", async () => {

@@ -1,3 +1,5 @@
+import { choiceType } from "@svc-gateway/common/settings/flag-types.ts";
+import { flag } from "@svc-gateway/common/settings/flag.ts";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { done, misused, refused, type Command } from "../command.ts";
@@ -7,13 +9,30 @@ import { answerConnection, readConnection } from "../explain/l4.ts";
 import { type ExplainedRequest, readRequest } from "../explain/request.ts";
 import { decideToken, readToken, withPlaceholder } from "../explain/token.ts";
 import { formatAnswer } from "../explain/answer-text.ts";
-import { flagRows, manifestsFlag, translationFlags, outputFlag, readFolderFlags } from "../command-flags.ts";
+import {
+  flagRows,
+  manifestsFlag,
+  namingClasses,
+  outputFlag,
+  readFolderFlags,
+  translationFlags,
+  type FolderSettings,
+} from "../command-flags.ts";
 import { translateFolder } from "../translate-folder.ts";
 import { twoColumns } from "../text/columns.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
-const flags = [manifestsFlag, outputFlag, ...translationFlags];
+const asFlag = flag({
+  name: "as",
+  type: choiceType(["configured", "nginx"]),
+  roles: ["standalone"],
+  defaultValue: "configured",
+  meaning:
+    "How Ingresses are read: `nginx` as ingress-nginx reads them, of the class nginx unless `--ingress-nginx-classes` names others; `configured` as the other flags and the classes say.",
+});
+
+const flags = [manifestsFlag, asFlag, outputFlag, ...translationFlags];
 
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
@@ -47,7 +66,8 @@ export const explain: Command = {
     if (!fields.ok) return misused(fields.error.message);
     const read = readFolderFlags(flags, { argv: fields.value.rest, env: io.env });
     if (!read.ok) return misused(read.error.message);
-    const { settings, positionals } = read.value;
+    const { positionals } = read.value;
+    const settings = readingAs(read.value.settings as ExplainSettings);
     const [first, second, unexpected] = positionals;
     if (first === undefined) return misused("explain: expected a method and a URL");
     if (unexpected !== undefined) return misused(`unexpected argument "${clip(unexpected)}"`);
@@ -90,6 +110,11 @@ type Words = {
   readonly token: string | undefined;
   readonly rest: readonly string[];
 };
+
+type ExplainSettings = FolderSettings & { readonly as: "configured" | "nginx" };
+
+const readingAs = ({ as, ...settings }: ExplainSettings): FolderSettings =>
+  as === "nginx" ? namingClasses(settings) : settings;
 
 /** Takes `-H value` and `--header value`, which may be repeated, and `--token value` out of a command line. */
 function takeWords(argv: readonly string[]): Result<Words, Problem> {

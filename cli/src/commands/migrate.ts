@@ -1,23 +1,41 @@
-import { choiceType, namesType, objectNameType, pathType } from "@svc-gateway/common/settings/flag-types.ts";
+import type { World } from "@svc-gateway/operator/world.ts";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import {
+  choiceType,
+  namespacedNameType,
+  namesType,
+  objectNameType,
+  pathType,
+} from "@svc-gateway/common/settings/flag-types.ts";
 import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
-import { flagRows, problemOfPaths, readFolderFlags, translationFlags } from "../command-flags.ts";
+import { flagRows, namingClasses, readFolderFlags, translationFlags } from "../command-flags.ts";
 import { done, misused, refused, type Command } from "../command.ts";
 import { joinDocuments } from "../migrate/manifest-texts.ts";
-import { migrateToAnnotations } from "../migrate/migrate.ts";
+import { annotationsTarget } from "../migrate/annotations-target.ts";
+import { gatewayTarget } from "../migrate/gateway/gateway-target.ts";
+import { migrate as migrateManifests } from "../migrate/migrate.ts";
 import { createMigrationReport, isAcceptable, type MigrationReport } from "../migrate/migration-report.ts";
 import { formatMigration, formatMigrationMarkdown } from "../migrate/report-text.ts";
 import { writeReport, writeToFolder } from "../migrate/write-files.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor, type Paint } from "../text/paint.ts";
-import { readFolder } from "../translate-folder.ts";
+import { inputFlags, readInput, type InputSettings } from "../live/input.ts";
 
 const flags = [
   flag({
     name: "to",
-    type: choiceType(["annotations"]),
+    type: choiceType(["annotations", "gateway-api"]),
     roles: ["standalone"],
     defaultValue: "annotations",
-    meaning: "What is written: Ingresses with annotations and policies of this gateway.",
+    meaning:
+      "What is written: Ingresses with annotations of this gateway, or routes of the Gateway API; both with its policies.",
+  }),
+  optionalFlag({
+    name: "gateway",
+    type: namespacedNameType,
+    roles: ["standalone"],
+    shownDefault: "a Gateway svc-system/public, which is written",
+    meaning: "Gateway, as `namespace/name`, that routes attach to; with `--to gateway-api`.",
   }),
   optionalFlag({
     name: "class",
@@ -55,6 +73,7 @@ const flags = [
     shownDefault: "none",
     meaning: "Settings, by their names without prefix, that may be lost without exit code 1.",
   }),
+  ...inputFlags,
   ...translationFlags,
 ];
 
@@ -65,9 +84,11 @@ export const migrate: Command = {
   help: () =>
     [
       "Usage: svc-gateway migrate PATH... [--output DIR] [flags]",
+      "       svc-gateway migrate --from cluster [--context NAME] [--output DIR] [flags]",
       "",
       "Writes manifests in which Ingresses of ingress-nginx have annotations and policies of this gateway instead of those of",
-      "ingress-nginx, and reports what is the same, changed or lost. Everything else in the manifests stays as it is written.",
+      "ingress-nginx, or are routes of the Gateway API, and reports what is the same, changed or lost. Everything else in the",
+      "manifests stays as it is written.",
       "Reads folders of manifests, files, or standard input (-). Without --ingress-nginx-classes the class is nginx.",
       "",
       "Flags:",
@@ -81,20 +102,19 @@ export const migrate: Command = {
     const read = readFolderFlags(flags, { argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { positionals } = read.value;
-    const problem = problemOfPaths("migrate", positionals);
-    if (problem !== undefined) return misused(problem);
     const {
       accept,
       format,
       output,
       report: reportFile,
+      to,
+      gateway,
       class: asked,
       ...given
     } = read.value.settings as unknown as MigrateSettings;
-    const namesNone = given.ingressNginxClasses.length === 0 && !given.ingressNginxWatchWithoutClass;
-    const settings = namesNone ? { ...given, ingressNginxClasses: ["nginx"] } : given;
-    const folder = await readFolder(positionals, io);
-    if (!folder.ok) return refused(...folder.error);
+    const settings = namingClasses(given);
+    const folder = await readInput("migrate", positionals, settings, io);
+    if (!folder.ok) return folder.error;
     const { IngressClass: classes } = folder.value.state.world;
     const isOwn = (name: string): boolean => !settings.ingressNginxClasses.includes(name);
     const ofGateway = classes.filter(({ spec }) => spec?.controller === settings.controllerName);
@@ -104,7 +124,17 @@ export const migrate: Command = {
         `--class: "${className}" is read as ingress-nginx reads it, expected a class of this gateway's own`,
       );
     }
-    const migration = await migrateToAnnotations(folder.value, { settings, className, nowMs: Date.now() });
+    const { controllerName } = settings;
+    const target =
+      to === "annotations"
+        ? annotationsTarget(className, controllerName)
+        : gatewayTarget({
+            gateway: gateway ?? defaultGateway,
+            isGiven: gateway !== undefined,
+            gatewayClass: gatewayClassOf(folder.value.state.world, controllerName),
+            controllerName,
+          });
+    const migration = await migrateManifests(folder.value, target, { settings, nowMs: Date.now() });
     const report = await createMigrationReport(folder.value, migration, accept);
     if (output === undefined) io.out.write(joinDocuments([...migration.files.values()]));
     else {
@@ -122,14 +152,23 @@ export const migrate: Command = {
   },
 };
 
-type FolderSettings = Parameters<typeof migrateToAnnotations>[1]["settings"];
-type MigrateSettings = FolderSettings & {
-  readonly class: string | undefined;
-  readonly output: string | undefined;
-  readonly report: string | undefined;
-  readonly format: "text" | "markdown" | "json";
-  readonly accept: readonly string[];
-};
+const defaultGateway: NamespacedName = { namespace: "svc-system", name: "public" };
+
+/** The class of the Gateway that is written. */
+const gatewayClassOf = ({ GatewayClass: classes }: World, controllerName: string): string =>
+  classes.find(({ spec }) => spec.controllerName === controllerName)?.metadata.name ?? "svc";
+
+type FolderSettings = Parameters<typeof migrateManifests>[2]["settings"];
+type MigrateSettings = FolderSettings &
+  InputSettings & {
+    readonly to: "annotations" | "gateway-api";
+    readonly gateway: NamespacedName | undefined;
+    readonly class: string | undefined;
+    readonly output: string | undefined;
+    readonly report: string | undefined;
+    readonly format: "text" | "markdown" | "json";
+    readonly accept: readonly string[];
+  };
 
 const formatReport = (report: MigrationReport, format: MigrateSettings["format"], paint: Paint): string =>
   format === "markdown"

@@ -1,12 +1,13 @@
 import { choiceType, namesType } from "@svc-gateway/common/settings/flag-types.ts";
 import { flag } from "@svc-gateway/common/settings/flag.ts";
-import { done, misused, refused, type Command } from "../command.ts";
-import { flagRows, translationFlags, problemOfPaths, readFolderFlags } from "../command-flags.ts";
+import { done, misused, type Command } from "../command.ts";
+import { flagRows, namingClasses, readFolderFlags, translationFlags } from "../command-flags.ts";
 import { createAnnotationReport, isAcceptable } from "../report/annotation-report.ts";
 import { formatAnnotationReport, formatMarkdown } from "../report/report-text.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
-import { translateFolder } from "../translate-folder.ts";
+import { inputFlags, readInput, type InputSettings } from "../live/input.ts";
+import { translateRead } from "../translate-folder.ts";
 
 const outputFlag = flag({
   name: "output",
@@ -25,10 +26,7 @@ const acceptFlag = flag({
   meaning: "Annotations, by their names without prefix, that may be refused without exit code 1.",
 });
 
-const flags = [outputFlag, acceptFlag, ...translationFlags];
-
-/** The class of ingress-nginx, where no flag names one. */
-const usualClasses = ["nginx"];
+const flags = [outputFlag, acceptFlag, ...inputFlags, ...translationFlags];
 
 /** `report PATH...`: what becomes of each annotation of ingress-nginx. See docs/cli.md. */
 export const report: Command = {
@@ -37,6 +35,7 @@ export const report: Command = {
   help: () =>
     [
       "Usage: svc-gateway report PATH... [flags]",
+      "       svc-gateway report --from cluster [--context NAME] [flags]",
       "",
       "Lists the annotations of Ingresses that are read as ingress-nginx reads them, with what becomes of each: served,",
       "without effect, served differently, or refused. Reads folders of manifests, files, or standard input (-).",
@@ -54,13 +53,11 @@ export const report: Command = {
     if (!read.ok) return misused(read.error.message);
     const { positionals } = read.value;
     const { output, accept, ...given } = read.value.settings as unknown as ReportSettings;
-    const problem = problemOfPaths("report", positionals);
-    if (problem !== undefined) return misused(problem);
-    const namesNone = given.ingressNginxClasses.length === 0 && !given.ingressNginxWatchWithoutClass;
-    const settings = namesNone ? { ...given, ingressNginxClasses: usualClasses } : given;
-    const translated = await translateFolder(positionals, settings, io, Date.now());
-    if (!translated.ok) return refused(...translated.error);
-    const found = await createAnnotationReport(translated.value, accept);
+    const settings = namingClasses(given);
+    const folder = await readInput("report", positionals, settings, io);
+    if (!folder.ok) return folder.error;
+    const translated = await translateRead(folder.value, settings, Date.now());
+    const found = await createAnnotationReport(translated, accept);
     io.out.write(
       output === "markdown"
         ? formatMarkdown(found)
@@ -70,8 +67,9 @@ export const report: Command = {
   },
 };
 
-type FolderSettings = Parameters<typeof translateFolder>[1];
-type ReportSettings = Omit<FolderSettings, "output"> & {
-  readonly output: "text" | "markdown" | "json" | "yaml";
-  readonly accept: readonly string[];
-};
+type FolderSettings = Parameters<typeof translateRead>[1];
+type ReportSettings = Omit<FolderSettings, "output"> &
+  InputSettings & {
+    readonly output: "text" | "markdown" | "json" | "yaml";
+    readonly accept: readonly string[];
+  };

@@ -6,8 +6,14 @@ import { createLookup, updateWorld, type World } from "@svc-gateway/operator/wor
 
 type Port = { readonly name?: string | undefined; readonly number?: number | undefined };
 
+export type Assumed = {
+  readonly world: World;
+  /** Whether the number of a port was guessed, by the name of its endpoint set. */
+  readonly isGuessed: (endpoints: string) => boolean;
+};
+
 /** The world with the Services and user lists that its Ingresses name. `prefix`: that of the annotations of ingress-nginx. */
-export function withAssumed(world: World, prefix: string): World {
+export function withAssumed(world: World, prefix: string): Assumed {
   const lookup = createLookup(world);
   const objects: KubeObject[] = [];
   const ports = new Map<string, Port[]>();
@@ -24,11 +30,13 @@ export function withAssumed(world: World, prefix: string): World {
       objects.push(usersOf(owner, name));
     }
   }
-  for (const [key, named] of ports) objects.push(serviceOf(key, named));
-  return updateWorld(
+  const guessed = new Set<string>();
+  for (const [key, named] of ports) objects.push(serviceOf(key, named, guessed));
+  const completed = updateWorld(
     world,
     objects.map((object) => ({ type: "apply", object })),
   );
+  return { world: completed, isGuessed: (endpoints) => guessed.has(endpoints) };
 }
 
 const backendsOf = ({ spec }: ObjectOf<"Ingress">): readonly (readonly [string, Port])[] =>
@@ -37,14 +45,18 @@ const backendsOf = ({ spec }: ObjectOf<"Ingress">): readonly (readonly [string, 
     ...(spec?.rules ?? []).flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend)),
   ].flatMap(({ service }) => (service === undefined ? [] : [[service.name, service.port ?? {}] as const]));
 
-/** Numbers of named ports are not known; those that are given are left free. */
-function serviceOf(key: string, named: readonly Port[]): KubeObject {
+/** Numbers of named ports are not known: they are guessed from the first one that is free of 80, 8080 and so on. */
+function serviceOf(key: string, named: readonly Port[], guessed: Set<string>): KubeObject {
   const [namespace = "", name = ""] = key.split("/");
   const unique = [...new Map(named.map((port) => [port.name ?? port.number, port])).values()];
-  const ports = unique.map(({ name: portName, number }, at) => ({
-    name: portName ?? `p${number ?? 80}`,
-    port: number ?? 50_000 + at,
-  }));
+  const taken = new Set(unique.map(({ number }) => number));
+  const ports = unique.map(({ name: portName, number }, at) => {
+    if (number !== undefined) return { name: portName ?? `p${number}`, port: number };
+    const [free = 50_000 + at] = usualNumbers(portName ?? "").filter((one) => !taken.has(one));
+    taken.add(free);
+    guessed.add(`${key}/${free}`);
+    return { name: portName ?? `p${free}`, port: free };
+  });
   const object: ObjectOf<"Service"> = {
     apiVersion: "v1",
     kind: "Service",
@@ -53,6 +65,8 @@ function serviceOf(key: string, named: readonly Port[]): KubeObject {
   };
   return object;
 }
+
+const usualNumbers = (name: string): readonly number[] => (name.includes("https") ? [443, 8443] : [80, 8080]);
 
 /** One user whom no password lets in. */
 function usersOf(namespace: string, name: string): KubeObject {

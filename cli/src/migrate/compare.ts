@@ -1,24 +1,60 @@
 /** Compares what served a path before with what serves it afterwards. The report says what is found here and nothing else. */
 import { isDeepStrictEqual } from "node:util";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { differencesOf, isWithin } from "./difference.ts";
-import type { MovedUnit } from "./ingress-parts.ts";
 import { knownDifference, type UnitDifference } from "./known-differences.ts";
 import type { ServedUnit } from "./served-units.ts";
+import { withServicePolicies } from "./service-policies.ts";
 import type { Note } from "./written.ts";
+
+/** Where a unit has gone. */
+export type MovedUnit = {
+  readonly before: ServedUnit;
+  readonly notes: readonly Note[];
+  /** The key of the unit that serves its paths. */
+  readonly after: string;
+  /** The keys of those that serve what meets a condition, in the order of the conditions. */
+  readonly conditions?: readonly string[];
+  /** Properties that are called otherwise afterwards, with their names before. */
+  readonly renames?: Readonly<Record<string, string>>;
+};
 
 /** The differences of all paths of one Ingress, each once. */
 export function compareUnits(
   moved: readonly MovedUnit[],
   after: ReadonlyMap<string, ServedUnit>,
 ): readonly UnitDifference[] {
-  const found = moved.flatMap((one) => compareUnit(one, after.get(one.after)));
+  const found = moved.flatMap((one) =>
+    compareUnit(one, withChoices(after.get(one.after), one.conditions ?? [], after)),
+  );
   const inOrder = findReordered(moved, after);
   const unique = new Map([...found, ...inOrder].map((one) => [`${one.property}\n${one.text}`, one]));
   return [...unique.values()];
 }
 
-function compareUnit({ before, notes }: MovedUnit, after: ServedUnit | undefined): readonly UnitDifference[] {
+/** A unit with those for conditions as its choices. */
+function withChoices(
+  unit: ServedUnit | undefined,
+  keys: readonly string[],
+  after: ReadonlyMap<string, ServedUnit>,
+): ServedUnit | undefined {
+  if (unit === undefined || keys.length === 0) return unit;
+  const choices = keys.flatMap((key) => {
+    const one = after.get(key);
+    if (one === undefined) return [];
+    const { path: _, ...when } = one.route.match;
+    const weightOf = (endpoints: string | undefined): number =>
+      one.route.backends.find((backend) => backend.endpoints === endpoints)?.weight ?? 0;
+    return [{ when, weights: unit.route.backends.map(({ endpoints }) => weightOf(endpoints)) }];
+  });
+  return { ...unit, route: { ...unit.route, choices } };
+}
+
+function compareUnit(
+  { before, notes, renames = {} }: MovedUnit,
+  after: ServedUnit | undefined,
+): readonly UnitDifference[] {
   if (after === undefined) {
     return [
       {
@@ -29,7 +65,11 @@ function compareUnit({ before, notes }: MovedUnit, after: ServedUnit | undefined
     ];
   }
   const properties = differencesOf(comparable(before), comparable(after));
-  return properties.map((property) => explain(property, notes, before, after));
+  return properties.map((property) => {
+    const found = explain(property, notes, before, after);
+    const [was, is] = Object.entries(renames).find(([name]) => isWithin(found.property, name)) ?? ["", ""];
+    return { ...found, property: `${is}${found.property.slice(was.length)}` };
+  });
 }
 
 const pathText = ({ route: { match } }: ServedUnit): string => match.path.value;
@@ -44,20 +84,29 @@ function explain(
     notes.find((one) => isWithin(property, one.property)) ??
     // A feature that is absent as a whole, of which a part was not to be had.
     notes.find((one) => one.loss === "lost" && isWithin(one.property, property));
-  if (note !== undefined) return { property: note.property, loss: note.loss, text: note.text };
+  if (note !== undefined) return { property: note.of ?? note.property, loss: note.loss, text: note.text };
   return knownDifference(property, before, after);
 }
 
 /** What decides about requests; names and origins do not. */
-function comparable({ route, ofHost }: ServedUnit): object {
-  const { id: _, source: __, clients, tier: ___, backends, ...rest } = route;
+function comparable({ route, ofHost, endpointsOf }: ServedUnit): object {
+  const { id: _, source: __, clients, tier: ___, features, ...rest } = route;
   return {
-    ...rest,
-    backends,
+    ...withServicePolicies(rest as Route, endpointsOf),
+    ...(features && { features: withoutNames(features) }),
     ...(clients && { clients: withoutOwner(clients) }),
     host: { ...ofHost, ...(ofHost.clients && { clients: withoutOwner(ofHost.clients) }) },
   };
 }
+
+/** The names of zones say who made them. */
+const withoutNames = ({ "rate-limit": limit, retry, ...features }: RouteFeatures): object => ({
+  ...features,
+  ...(retry && {
+    retry: { ...retry, grpcCodes: retry.grpcCodes?.length === 0 ? undefined : retry.grpcCodes },
+  }),
+  ...(limit && { "rate-limit": { ...limit, ...(limit.zone !== undefined && { zone: "of the Ingress" }) } }),
+});
 
 function withoutOwner(rules: NonNullable<Route["clients"]>): object {
   const { owner: _, ...rest } = rules;

@@ -5,10 +5,13 @@ import type { IngressPart } from "./ingress-parts.ts";
 import { createNode, type ManifestNode } from "./manifest-texts.ts";
 
 /** What an API server adds, and what belongs to the object before. */
-const serverFields = ["uid", "resourceVersion", "generation", "managedFields", "selfLink"];
-const ofServer = new Set(["kubectl.kubernetes.io/last-applied-configuration", "kubernetes.io/ingress.class"]);
+export const serverFields = ["uid", "resourceVersion", "generation", "managedFields", "selfLink"];
+export const ofServer = new Set([
+  "kubectl.kubernetes.io/last-applied-configuration",
+  "kubernetes.io/ingress.class",
+]);
 /** Certificates are asked for by the first Ingress alone. */
-const ofIssuer = /^(?:[a-z.]*cert-manager\.io\/|kubernetes\.io\/tls-acme$)/;
+export const ofIssuer = /^(?:[a-z.]*cert-manager\.io\/|kubernetes\.io\/tls-acme$)/;
 
 export type EditOptions = {
   readonly className: string;

@@ -3,6 +3,7 @@ import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { collectObjects, boundedName } from "./own-objects.ts";
+import type { MovedUnit } from "./compare.ts";
 import type { ServedUnit } from "./served-units.ts";
 import { writeUnit } from "./write-unit.ts";
 import type { Note } from "./written.ts";
@@ -18,13 +19,6 @@ export type IngressPart = {
   readonly annotations: Readonly<Record<string, string>>;
   readonly rules: Rules;
   readonly defaultBackend: IngressBackend | undefined;
-};
-
-/** Where a unit has gone. */
-export type MovedUnit = {
-  readonly before: ServedUnit;
-  readonly notes: readonly Note[];
-  readonly after: string;
 };
 
 export type WrittenIngress = {
@@ -98,13 +92,27 @@ function entriesOf(
   for (const unit of units) {
     if (written.has(unit)) continue;
     const host = unit.host === "*" ? undefined : unit.host;
-    if (unit.part === "default") add(unit, host, undefined);
+    if (unit.part === "default" && host !== undefined && defaultBackend !== undefined) {
+      // As the default backend of an Ingress it would get the requests of all other hosts, too.
+      const last = asLastPath(unit, units);
+      add(last, host, pathOf(last, { path: "/", pathType: "Prefix", backend: defaultBackend }));
+    } else if (unit.part === "default") add(unit, host, undefined);
     else {
       const backend = backendOf(rules) ?? defaultBackend;
       if (backend !== undefined) add(unit, host, pathOf(unit, { path: "/", pathType: "Prefix", backend }));
     }
   }
   return entries.sort((a, b) => (a.host ?? "").localeCompare(b.host ?? "") || a.order - b.order);
+}
+
+/** A path that takes what no other one does: beside regular expressions, the shortest of them. */
+function asLastPath(unit: ServedUnit, units: readonly ServedUnit[]): ServedUnit {
+  const { fallback: _, ...route } = unit.route;
+  const isRegex = units.some(
+    ({ host, route: { match } }) => host === unit.host && match.path.type === "regex",
+  );
+  if (!isRegex) return { ...unit, route };
+  return { ...unit, route: { ...route, match: { path: { type: "regex", value: "/" } } } };
 }
 
 const backendOf = (rules: Rules): IngressBackend | undefined =>

@@ -24,11 +24,21 @@ const known: readonly Known[] = [
     loss: "changed",
     text: "The regular expression of the path is found anywhere in the path and compared with case",
   },
+  {
+    property: "host.inherit",
+    loss: "changed",
+    text: "Paths that the host does not have are looked for at the wildcard host that covers it",
+  },
+  {
+    property: "host.takesLabels",
+    loss: "changed",
+    text: "A wildcard host also takes names with several labels in place of the *",
+  },
   { property: "host.pathLevel", loss: "changed", text: "Paths are normalised at another level" },
   { property: "host.clients", loss: "lost", text: "Client certificates are not asked for as before" },
   { property: "clients", loss: "lost", text: "Client certificates are not asked for as before" },
   { property: "choices", loss: "lost", text: "Requests are not sent to the canary" },
-  { property: "affinity", loss: "lost", text: "Clients are not kept on one endpoint by a cookie" },
+  { property: "affinity", loss: "lost", text: "Another policy of the Service decides about its sessions" },
   { property: "accessLog", loss: "lost", text: "Requests are written to the access log" },
   { property: "fallback", loss: "changed", text: "The default backend is a path like others" },
 ];
@@ -41,7 +51,7 @@ const ofBackend: readonly Known[] = [
   {
     property: "balancing",
     loss: "lost",
-    text: "Requests are distributed among endpoints by the Service's policy",
+    text: "Another policy of the Service decides how its endpoints are chosen",
   },
   { property: "unbound", loss: "changed", text: "Session affinity applies to all backends" },
 ];

@@ -66,7 +66,7 @@ export function joinDocuments(documents: readonly string[]): string {
 
 /** A new object, as a node. */
 export const createNode = (object: object): ManifestNode =>
-  new Document(object).contents as unknown as YAMLMap;
+  new Document(object, { aliasDuplicateObjects: false }).contents as unknown as YAMLMap;
 
 /** A field of an object by its path; undefined where it is no text. */
 export function textAt(node: ManifestNode, path: readonly string[]): string | undefined {

@@ -2,28 +2,29 @@
  * Writes Ingresses of ingress-nginx in this project's own terms. What the manifests come to is translated, written, translated
  * again and compared: the report says what the comparison finds. See docs/cli.md, "migrate".
  */
-import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
+import { basename } from "node:path";
+import { Document, isMap } from "yaml";
 import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
+import { kindNames, type KindName } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
+import { compareAges, ageOf } from "@svc-gateway/operator/translate/age.ts";
 import { htpasswdLabel } from "@svc-gateway/operator/translate/credentials/htpasswd.ts";
 import type { NginxReport } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
 import { createLookup, updateWorld, type World } from "@svc-gateway/operator/world.ts";
 import { translateWorld, type ReadFolder } from "../translate-folder.ts";
 import { withAssumed } from "./assumed.ts";
 import { compareUnits } from "./compare.ts";
-import { editIngress } from "./ingress-nodes.ts";
-import { writeIngress, type WrittenIngress } from "./ingress-parts.ts";
 import type { UnitDifference } from "./known-differences.ts";
 import { createNode, joinDocuments, rewriteText, textAt, type ManifestNode } from "./manifest-texts.ts";
-import { servedUnits } from "./served-units.ts";
+import { comparePassed, passedHosts } from "./passthrough.ts";
+import { servedUnits, type ServedUnit } from "./served-units.ts";
+import type { MigratedObjects, Target } from "./target.ts";
 
 type FolderSettings = Parameters<typeof translateWorld>[1];
 
 export type MigrateOptions = {
   readonly settings: FolderSettings;
-  /** The class of the Ingresses that are written. */
-  readonly className: string;
   readonly nowMs: number;
 };
 
@@ -31,55 +32,66 @@ export type MigrateOptions = {
 export type MigratedIngress = {
   readonly report: NginxReport;
   /** It adds a backend to the routes of another Ingress, and is not written. */
-  readonly isCanary: boolean;
+  readonly isLostCanary: boolean;
   readonly differences: readonly UnitDifference[];
 };
 
 export type Migration = {
-  /** The text of each file of the input, by its path as given. */
+  /** The text of each file of the input, by its path as given, and of one for what belongs to no Ingress. */
   readonly files: ReadonlyMap<string, string>;
   readonly ingresses: readonly MigratedIngress[];
-  /** What has to be done by hand, as commands. */
+  /** What has to be done by hand, as commands and sentences. */
   readonly todo: readonly string[];
 };
 
-/** Migrates to annotations. */
-export async function migrateToAnnotations(folder: ReadFolder, options: MigrateOptions): Promise<Migration> {
-  const { className, nowMs } = options;
+/** Migrates all Ingresses of ingress-nginx. */
+export async function migrate(
+  folder: ReadFolder,
+  target: Target,
+  options: MigrateOptions,
+): Promise<Migration> {
+  const { nowMs } = options;
   const { state } = folder;
   const settings = withUsualPorts(options.settings);
   const prefix = settings.ingressNginxAnnotationsPrefix;
-  const before = withClass(withAssumed(state.world, prefix), options);
+  const { world: before, isGuessed } = withAssumed(state.world, prefix);
   const translation = await translateWorld(before, settings, nowMs);
+  const { nginxReports } = translation;
   const units = Map.groupBy(servedUnits(translation).values(), ({ ingress }) => ingress);
+  const unitsOf = (name: string): readonly ServedUnit[] => units.get(name) ?? [];
   const lookup = createLookup(before);
-  const written = new Map<string, WrittenIngress | "canary">();
-  for (const { object } of translation.nginxReports) {
-    const ingress = lookup("Ingress", object.namespace ?? "", object.name);
-    if (ingress === undefined) continue;
-    const ofIngress = units.get(nameOf(object)) ?? [];
-    const isCanary = ofIngress.length === 0 && ingress.metadata.annotations?.[`${prefix}/canary`] === "true";
-    const isTaken = (kind: string, name: string): boolean =>
-      before[kind as "Ingress"].some(
-        ({ metadata }) => metadata.name === name && metadata.namespace === object.namespace,
-      );
-    written.set(nameOf(object), isCanary ? "canary" : writeIngress(ingress, { units: ofIngress, isTaken }));
-  }
+  const all = nginxReports.flatMap(
+    ({ object }) => lookup("Ingress", object.namespace ?? "", object.name) ?? [],
+  );
+  const isCanary = ({ metadata }: (typeof all)[number]): boolean =>
+    unitsOf(nameOf(metadata)).length === 0 &&
+    /^(?:1|t|T|true|True|TRUE)$/.test(metadata.annotations?.[`${prefix}/canary`] ?? "");
+  const isForeign = (key: string): boolean => key.startsWith(`${prefix}/`);
+  const ingresses = all.filter((one) => !isCanary(one)).sort((a, b) => compareAges(ageOf(a), ageOf(b)));
+  const writer = target.prepare({ world: before, translation, unitsOf, ingresses, isForeign, isGuessed });
+  const written = new Map<string, MigratedObjects | "canary">([
+    ...all.filter(isCanary).map(({ metadata }) => [nameOf(metadata), "canary"] as const),
+    ...ingresses.map((one) => [nameOf(one.metadata), writer.write(one)] as const),
+  ]);
   const userLists = userListsOf(written.values());
-  const files = await writeFiles(folder, { className, prefix, written, userLists });
-  const after = withClass(completed(await readWritten(files), before), options);
-  const labelled = labelUserLists(after, userLists);
+  const files = await writeFiles(folder, { written, userLists, shared: writer.shared });
+  const after = labelUserLists(completed(await readWritten(files), before, writer.assumed), userLists);
   const afterSettings = { ...settings, ingressNginxClasses: [], ingressNginxWatchWithoutClass: false };
-  const served = servedUnits(await translateWorld(labelled, afterSettings, nowMs));
+  const translated = await translateWorld(after, afterSettings, nowMs);
+  const served = writer.served(translated);
+  const [passedBefore, passedAfter] = [passedHosts(translation), passedHosts(translated)];
   return {
     files,
-    todo: todoOf(state.world, userLists),
-    ingresses: translation.nginxReports.map((report) => {
-      const one = written.get(nameOf(report.object));
+    todo: [...todoOf(state.world, userLists), ...writer.todo],
+    ingresses: nginxReports.map((report) => {
+      const name = nameOf(report.object);
+      const one = written.get(name);
+      const moved = one === undefined || one === "canary" ? [] : one.moved;
+      const passed = comparePassed(name, passedBefore, passedAfter);
       return {
         report,
-        isCanary: one === "canary",
-        differences: one === undefined || one === "canary" ? [] : compareUnits(one.moved, served),
+        isLostCanary: one === "canary" && !target.hasCanaries,
+        differences: [...compareUnits(moved, served), ...passed],
       };
     }),
   };
@@ -95,31 +107,17 @@ const withUsualPorts = (settings: FolderSettings): FolderSettings => {
   };
 };
 
-/** The world with a class of this gateway of the given name. */
-function withClass(world: World, { className, settings }: MigrateOptions): World {
-  if (world.IngressClass.some(({ metadata }) => metadata.name === className)) return world;
-  const object: ObjectOf<"IngressClass"> = {
-    apiVersion: "networking.k8s.io/v1",
-    kind: "IngressClass",
-    metadata: { name: className },
-    spec: { controller: settings.controllerName },
-  };
-  return updateWorld(world, [{ type: "apply", object }]);
-}
-
 type Writing = {
-  readonly className: string;
-  readonly prefix: string;
-  readonly written: ReadonlyMap<string, WrittenIngress | "canary">;
+  readonly written: ReadonlyMap<string, MigratedObjects | "canary">;
   /** Secrets as `namespace/name`. */
   readonly userLists: ReadonlySet<string>;
+  readonly shared: readonly KubeObject[];
 };
 
 async function writeFiles(
-  { state, read }: ReadFolder,
-  { className, prefix, written, userLists }: Writing,
+  { state, read, isContext = () => false }: ReadFolder,
+  { written, userLists, shared }: Writing,
 ): Promise<ReadonlyMap<string, string>> {
-  const isForeign = (key: string): boolean => key.startsWith(`${prefix}/`);
   const replace = (node: ManifestNode): readonly ManifestNode[] | undefined => {
     const kind = textAt(node, ["kind"]);
     const name = textAt(node, ["metadata", "name"]) ?? "";
@@ -127,23 +125,35 @@ async function writeFiles(
     if (kind === "Secret" && userLists.has(key)) return [withLabel(node)];
     const one = kind === "Ingress" ? written.get(key) : undefined;
     if (one === undefined) return undefined;
-    if (one === "canary") return [];
-    return [
-      ...editIngress(node, one.parts, { className, isForeign }),
-      ...one.objects.map((object) => createNode(object)),
-    ];
+    return one === "canary" ? [] : one.replace(node);
   };
   const files = new Map<string, string>();
   const places = new Set([...state.objects.values()].map(({ place }) => place.file));
   const others = new Set(state.ignored.map(({ file }) => file));
   for (const file of new Set([...places, ...others])) {
+    if (isContext(file)) continue;
     files.set(file, rewriteText(await read(file), file.endsWith(".json"), replace));
   }
+  if (shared.length > 0) files.set(freeName(files), joinDocuments(shared.map((one) => textOf(one))));
   return files;
+}
+
+const textOf = (object: KubeObject): string => new Document(object).toString({ lineWidth: 0 });
+
+/** The file of objects that belong to no Ingress. */
+function freeName(files: ReadonlyMap<string, string>): string {
+  const taken = new Set([...files.keys()].map((file) => basename(file)));
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? "gateway.yaml" : `gateway-${count}.yaml`;
+    if (!taken.has(name)) return name;
+  }
 }
 
 function withLabel(node: ManifestNode): ManifestNode {
   const labelled = node.clone() as ManifestNode;
+  // A path would make a map of YAML 1.1 here, which is no map to most readers.
+  if (!isMap(labelled.getIn(["metadata", "labels"], true)))
+    labelled.setIn(["metadata", "labels"], createNode({}));
   labelled.setIn(["metadata", "labels", htpasswdLabel], "true");
   return labelled;
 }
@@ -156,29 +166,23 @@ async function readWritten(files: ReadonlyMap<string, string>): Promise<World> {
   return loaded.value.state.world;
 }
 
-/** A world with the Services and Secrets of another one that it lacks. */
-function completed(world: World, before: World): World {
+/** A world with the objects of another one that it lacks, but for Ingresses, and with what it needs besides. */
+function completed(world: World, before: World, assumed: readonly KubeObject[]): World {
   const lookup = createLookup(world);
-  const missing: readonly KubeObject[] = [
-    ...before.Service.filter(
-      ({ metadata }) => lookup("Service", metadata.namespace, metadata.name) === undefined,
-    ),
-    ...before.Secret.filter(
-      ({ metadata }) => lookup("Secret", metadata.namespace, metadata.name) === undefined,
-    ),
-  ];
+  const missing = [
+    ...assumed,
+    ...kindNames.filter((kind) => kind !== "Ingress").flatMap((kind): readonly KubeObject[] => before[kind]),
+  ].filter(
+    ({ kind, metadata }) => lookup(kind as KindName, metadata.namespace ?? "", metadata.name) === undefined,
+  );
   return updateWorld(
     world,
     missing.map((object) => ({ type: "apply", object })),
   );
 }
 
-const userListsOf = (written: Iterable<WrittenIngress | "canary">): ReadonlySet<string> =>
-  new Set(
-    [...written]
-      .flatMap((one) => (one === "canary" ? [] : one.parts))
-      .flatMap(({ annotations }) => annotations["auth-basic-secret"] ?? []),
-  );
+const userListsOf = (written: Iterable<MigratedObjects | "canary">): ReadonlySet<string> =>
+  new Set([...written].flatMap((one) => (one === "canary" ? [] : one.userLists)));
 
 /** What the reader of the list of things to do will have done. */
 function labelUserLists(world: World, userLists: ReadonlySet<string>): World {

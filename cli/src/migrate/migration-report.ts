@@ -4,7 +4,7 @@ import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
 import type { Verdict } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
-import type { ReadFolder } from "../translate-folder.ts";
+import { placesOf, type ReadFolder } from "../translate-folder.ts";
 import type { MigratedIngress, Migration } from "./migrate.ts";
 import { originsOf } from "./origins.ts";
 
@@ -36,11 +36,12 @@ export type MigrationReport = {
 const shortName = (key: string): string => key.slice(key.indexOf("/") + 1);
 
 export async function createMigrationReport(
-  { state, read }: ReadFolder,
+  folder: ReadFolder,
   { ingresses, todo }: Migration,
   accepted: readonly string[],
 ): Promise<MigrationReport> {
-  const places = new Map([...state.objects.values()].map(({ ref, place }) => [formatRef(ref), place]));
+  const { read } = folder;
+  const places = placesOf(folder);
   const rows: MigrationRow[] = [];
   for (const one of ingresses) {
     const place = places.get(formatRef(one.report.object));
@@ -71,7 +72,7 @@ export async function createMigrationReport(
 export const isAcceptable = ({ summary }: MigrationReport): boolean => summary.lost === summary.accepted;
 
 /** The annotations in their order, then the defaults that differ. */
-function rowsOf({ report, differences, isCanary }: MigratedIngress): readonly MigrationRow[] {
+function rowsOf({ report, differences, isLostCanary }: MigratedIngress): readonly MigrationRow[] {
   const ingress = nameOf(report.object);
   const names = new Set(report.verdicts.map(({ key }) => shortName(key)));
   const ofSetting = new Map<string, (typeof differences)[number][]>();
@@ -98,7 +99,7 @@ function rowsOf({ report, differences, isCanary }: MigratedIngress): readonly Mi
   const ofAnnotations = report.verdicts.map((verdict): MigrationRow => {
     const name = shortName(verdict.key);
     const found = ofSetting.get(name) ?? [];
-    const before = outcomeBefore(verdict, isCanary);
+    const before = outcomeBefore(verdict, isLostCanary);
     return {
       ingress,
       setting: verdict.key,
@@ -119,10 +120,13 @@ const order: readonly MigrationOutcome[] = ["same", "changed", "lost"];
 /** What was not served before is not in what is written either. */
 function outcomeBefore(
   { outcome, text }: Verdict,
-  isCanary: boolean,
+  isLostCanary: boolean,
 ): { readonly outcome: MigrationOutcome; readonly texts: readonly string[] } {
-  if (isCanary)
-    return { outcome: "lost", texts: ["The canary is not written: Ingresses cannot share a path"] };
+  if (isLostCanary)
+    return {
+      outcome: "lost",
+      texts: ["The canary is not written: Ingresses cannot share a path; --to gateway-api writes it"],
+    };
   if (outcome === "refused") return { outcome: "lost", texts: [text] };
   if (outcome === "differently") return { outcome: "changed", texts: [text] };
   return { outcome: "same", texts: text === "" ? [] : [text] };

@@ -127,6 +127,7 @@ const ofProperties: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   ["accessLog", ["enable-access-log"]],
+  ["passthrough", ["ssl-passthrough"]],
   ["match", ["use-regex", "rewrite-target"]],
   ["order", ["use-regex", "rewrite-target"]],
   ["route", ["server-alias", "from-to-www-redirect", "app-root"]],

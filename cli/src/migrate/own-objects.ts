@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
+import type { World } from "@svc-gateway/operator/world.ts";
 import type { OwnObject } from "./written.ts";
 
 /** The longest name of an object (RFC 1123 subdomain). */
@@ -43,3 +44,11 @@ export function collectObjects(
     objects: () => [...known.values()],
   };
 }
+
+/** Whether a namespace has an object of a kind and name. */
+export const nameTaken =
+  (world: World, namespace: string) =>
+  (kind: string, name: string): boolean =>
+    (world[kind as "Ingress"] ?? []).some(
+      ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
+    );

@@ -1,6 +1,10 @@
 /** What the translation says about each path of each Ingress, on each host that it is served on. */
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import type { EndpointsOf } from "./service-policies.ts";
 
 /** One path on one host. */
 export type ServedUnit = {
@@ -14,6 +18,10 @@ export type ServedUnit = {
   readonly ofHost: Omit<HostRoutes, "routes" | "listener" | "filters">;
   /** Its places in the order of the host; a path of a regular expression may have two. */
   readonly places: readonly number[];
+  /** What its paths are compared with, as many as there are places. */
+  readonly matches: readonly RouteMatch[];
+  /** The sets of endpoints that its backends name, with the policies of their Services. */
+  readonly endpointsOf: EndpointsOf;
 };
 
 /** The name of a unit among all of a translation. */
@@ -23,27 +31,48 @@ export const unitKey = (ingress: string, host: string, part: string): string => 
  * The units of all Ingresses by their keys, in the order in which their hosts try them. Ports that Ingresses listen on serve alike,
  * so one of them is looked at.
  */
-export function servedUnits({ routing }: Pick<Translation, "routing">): ReadonlyMap<string, ServedUnit> {
+export function servedUnits(translation: Pick<Translation, "routing">): ReadonlyMap<string, ServedUnit> {
+  return collect(translation, "ingress", ({ id, source: { kind, namespace, name } }, host) => {
+    const prefix = `ingress/${namespace}/${name}:`;
+    if (kind !== "Ingress" || !id.startsWith(prefix)) return [];
+    const part = id.slice(prefix.length);
+    return [{ ingress: `${namespace}/${name}`, part, key: unitKey(`${namespace}/${name}`, host, part) }];
+  });
+}
+
+/** The rules of routes, on each port and host that serves them: `port id host`. */
+export function servedRules(translation: Pick<Translation, "routing">): ReadonlyMap<string, ServedUnit> {
+  return collect(translation, "gateway", ({ id, source: { namespace, name } }, host, ports) =>
+    ports.map((port) => ({ ingress: `${namespace}/${name}`, part: id, key: `${port} ${id} ${host}` })),
+  );
+}
+
+type Named = Pick<ServedUnit, "ingress" | "part"> & { readonly key: string };
+
+function collect(
+  { routing }: Pick<Translation, "routing">,
+  of: RouteGroup,
+  namesOf: (route: Route, host: string, ports: readonly number[]) => readonly Named[],
+): ReadonlyMap<string, ServedUnit> {
   const units = new Map<string, ServedUnit>();
-  for (const { group, host, value } of routing.hosts) {
-    if (group !== "ingress") continue;
+  const endpointsOf: EndpointsOf = (name) => findEntry(routing.endpoints, name)?.set;
+  for (const { group, host, value, ports } of routing.hosts) {
+    if (group !== of) continue;
     const { routes, listener: _, filters: __, ...ofHost } = value;
     for (const [place, route] of routes.entries()) {
-      const { kind, namespace, name } = route.source;
-      const prefix = `ingress/${namespace}/${name}:`;
-      if (kind !== "Ingress" || !route.id.startsWith(prefix)) continue;
-      const part = route.id.slice(prefix.length);
-      const key = unitKey(`${namespace}/${name}`, host.host, part);
-      const before = units.get(key);
-      const places = [...(before?.places ?? []), place];
-      units.set(key, {
-        ingress: `${namespace}/${name}`,
-        host: host.host,
-        part,
-        route: before?.route ?? route,
-        ofHost,
-        places,
-      });
+      for (const { key, ingress, part } of namesOf(route, host.host, ports)) {
+        const before = units.get(key);
+        units.set(key, {
+          ingress,
+          host: host.host,
+          part,
+          route: before?.route ?? route,
+          ofHost,
+          places: [...(before?.places ?? []), place],
+          matches: [...(before?.matches ?? []), route.match],
+          endpointsOf,
+        });
+      }
     }
   }
   return units;

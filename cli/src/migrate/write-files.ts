@@ -35,6 +35,8 @@ export async function writeToFolder(
 
 function nameBelow(file: string, inputs: readonly string[]): string {
   if (file === "<stdin>") return "stdin.yaml";
+  // Of a live cluster.
+  if (inputs.length === 0) return file;
   const below = inputs
     .map((input) => relative(input, file))
     .filter((name) => name !== "" && !name.startsWith(".."));

@@ -2,6 +2,7 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { featureWriters } from "./features/index.ts";
 import type { ServedUnit } from "./served-units.ts";
+import { writeServicePolicies } from "./service-policies.ts";
 import type { FeatureWriter, Note, WriterContext, Written } from "./written.ts";
 
 /** Answers 403 to every request for the path. */
@@ -14,16 +15,35 @@ export function writeUnit(unit: ServedUnit, define: WriterContext["define"]): Re
   const parts = Object.entries(unit.route.features ?? {}).flatMap(([slug, value]) =>
     value === undefined ? [] : [writeFeature(slug as FeatureSlug, value, context)],
   );
-  const notes = parts.flatMap((part) => part.notes ?? []);
+  const notes = [...parts.flatMap((part) => part.notes ?? []), ...writeServicePolicies(unit, define)];
   const closing = [...notes.filter((note) => note.closes), ...closedNotes(unit)];
   return {
     annotations: {
       ...(unit.route.match.path.type === "regex" && { "use-regex": "true" }),
-      ...Object.assign({}, ...parts.map((part) => part.annotations)),
+      ...join(parts),
       ...(closing.length > 0 && closed),
     },
-    notes: [...notes, ...closedNotes(unit)],
+    notes: [
+      ...notes,
+      ...closedNotes(unit),
+      ...closing.slice(0, 1).map((note): Note => ({
+        property: "features.closed-paths",
+        loss: note.loss,
+        text: note.text,
+        of: note.property,
+      })),
+    ],
   };
+}
+
+/** The annotations of all parts; lists of fields that several of them set are one list. */
+function join(parts: readonly Written[]): Readonly<Record<string, string>> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of parts.flatMap(({ annotations = {} }) => Object.entries(annotations))) {
+    const before = joined[name];
+    joined[name] = before !== undefined && name.endsWith("-header-set") ? `${before}\n${value}` : value;
+  }
+  return joined;
 }
 
 /** The entry of a slug writes its values. */

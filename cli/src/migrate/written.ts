@@ -1,6 +1,7 @@
 /** What a part of a route is in this project's own terms: what writers get, and what they give. See README.md. */
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { apiVersionOf, type KindName } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 
 /**
@@ -21,6 +22,8 @@ export type Note = {
   readonly text: string;
   /** It protects, and is lost: the paths answer 403 to every request instead of being open. */
   readonly closes?: true;
+  /** The property that it is reported as, where another one differs because of it. */
+  readonly of?: string;
 };
 
 /** A part of a route as annotations of this gateway. */
@@ -34,6 +37,13 @@ export type Written = {
 export type OwnObject = Pick<KubeObject, "apiVersion" | "kind"> & {
   readonly spec: Readonly<Record<string, unknown>>;
 };
+
+/** An object of a kind. */
+export const policy = (kind: KindName, spec: OwnObject["spec"]): OwnObject => ({
+  apiVersion: apiVersionOf(kind),
+  kind,
+  spec,
+});
 
 /** What a writer can use besides the value. */
 export type WriterContext = {

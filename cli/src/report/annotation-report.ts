@@ -4,7 +4,7 @@ import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
 import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
-import type { TranslatedFolder } from "../translate-folder.ts";
+import { placesOf, type TranslatedFolder } from "../translate-folder.ts";
 
 /** One annotation of one Ingress. */
 export type AnnotationRow = Partial<Place> & {
@@ -30,10 +30,11 @@ export const outcomes: readonly Outcome[] = ["served", "no-effect", "differently
 
 /** Lists the annotations; `accepted` are names without prefix. */
 export async function createAnnotationReport(
-  { state, translation, read }: TranslatedFolder,
+  folder: TranslatedFolder,
   accepted: readonly string[],
 ): Promise<AnnotationReport> {
-  const places = new Map([...state.objects.values()].map(({ ref, place }) => [formatRef(ref), place]));
+  const { translation, read } = folder;
+  const places = placesOf(folder);
   const isAccepted = (key: string): boolean => accepted.includes(key.slice(key.indexOf("/") + 1));
   const rows: AnnotationRow[] = [];
   for (const { object, verdicts } of translation.nginxReports) {

@@ -17,6 +17,12 @@ export type CaseBackends = {
   close(): Promise<void>;
 };
 
+/** The Services of a case with endpoints that nothing listens on, and the Secrets of its hosts. */
+export const placeBackends = (one: CorpusCase): readonly object[] => [
+  ...[...servicesOf(one)].flatMap(([name, written]) => serviceObjects(one.name, name, written, 8080)),
+  ...[...issueSecrets(one)].map(([name, stringData]) => tlsSecret(one.name, name, stringData)),
+];
+
 /** Starts what the paths of the case lead to. */
 export async function startBackends(one: CorpusCase): Promise<CaseBackends> {
   const started: Listening[] = [];
@@ -42,16 +48,7 @@ export async function startBackends(one: CorpusCase): Promise<CaseBackends> {
     kind === "Secret" ? [[metadata.name, stringData] as const] : [],
   );
   return {
-    objects: [
-      ...objects,
-      ...[...issued].map(([name, stringData]) => ({
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name, namespace: one.name },
-        type: "kubernetes.io/tls",
-        stringData,
-      })),
-    ],
+    objects: [...objects, ...[...issued].map(([name, stringData]) => tlsSecret(one.name, name, stringData))],
     secrets: new Map([...issued, ...own]),
     ports,
     async close() {
@@ -59,6 +56,18 @@ export async function startBackends(one: CorpusCase): Promise<CaseBackends> {
     },
   };
 }
+
+const tlsSecret = (
+  namespace: string,
+  name: string,
+  stringData: Readonly<Record<string, string>>,
+): object => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, namespace },
+  type: "kubernetes.io/tls",
+  stringData,
+});
 
 function serviceObjects(
   namespace: string,

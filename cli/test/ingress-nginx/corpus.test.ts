@@ -2,23 +2,7 @@ import { withGateway } from "../standalone/gateway.ts";
 import { expectAnswers } from "./ask.ts";
 import { startBackends, type CaseBackends } from "./backends.ts";
 import { readCorpus } from "./cases.ts";
-
-const ingressClass = {
-  apiVersion: "networking.k8s.io/v1",
-  kind: "IngressClass",
-  metadata: { name: "nginx" },
-  spec: { controller: "k8s.io/ingress-nginx" },
-};
-
-/** Clusters with snippets have allowed both. */
-const configMap = {
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: { name: "controller", namespace: "ingress-nginx" },
-  data: { "allow-snippet-annotations": "true", "annotations-risk-level": "Critical" },
-};
-
-const flags = ["--ingress-nginx-classes", "nginx", "--ingress-nginx-configmap", "ingress-nginx/controller"];
+import { clusterObjects, nginxFlags } from "./cluster.ts";
 
 describe("Ingresses of popular charts, with ingress-nginx's annotations and unchanged", () => {
   const corpus = readCorpus();
@@ -33,15 +17,14 @@ describe("Ingresses of popular charts, with ingress-nginx's annotations and unch
 
   it("all of them together are served by one gateway as ingress-nginx served them", async function () {
     const manifests: Record<string, string> = {
-      "class.json": JSON.stringify(ingressClass),
-      "settings.json": JSON.stringify(configMap),
+      "cluster.json": JSON.stringify({ apiVersion: "v1", kind: "List", items: clusterObjects }),
     };
     for (const { name, manifests: text } of corpus) {
       manifests[`${name}.yaml`] = text;
       const items = backends.get(name)?.objects ?? [];
       manifests[`${name}-services.json`] = JSON.stringify({ apiVersion: "v1", kind: "List", items });
     }
-    await withGateway({ manifests, flags }, async (gateway) => {
+    await withGateway({ manifests, flags: nginxFlags }, async (gateway) => {
       const failures: string[] = [];
       for (const { name, requests } of corpus) {
         for (const wanted of requests) {

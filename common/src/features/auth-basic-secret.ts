@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { defineTranslatedFeature, defineProtection } from "./definition.ts";
+import { defineAnnotation, defineProtection, defineTranslatedFeature } from "./definition.ts";
+import { booleanForm, parseBoolean } from "../values/boolean.ts";
+import { formProblem, type Form } from "../values/form.ts";
+import { ok } from "../values/result.ts";
 
 /**
  * The user lists of a request: its credentials must be those of a user of each. See docs/features/auth-basic-secret.md.
@@ -23,6 +26,13 @@ export const authBasicSecretSchema = z
 
 export type AuthBasicSecret = z.infer<typeof authBasicSecretSchema>;
 
+const realmForm: Form = {
+  pattern: String.raw`^[ !#-\[\]-~]{1,256}$`,
+  noun: "a realm",
+  expected: String.raw`up to 256 printable ASCII characters without " and \ `.trim(),
+};
+const isRealm = new RegExp(realmForm.pattern);
+
 export const authBasicSecret = defineTranslatedFeature({
   slug: "auth-basic-secret",
   schema: authBasicSecretSchema,
@@ -31,8 +41,32 @@ export const authBasicSecret = defineTranslatedFeature({
       name: "auth-basic-secret",
       resource: "Secret",
       gatewayApi: "`ExtensionRef` to BasicAuth",
-      alsoInEvents: "a Secret that does not exist, is not permitted or is unusable; users with SHA-1 hashes",
+      alsoInEvents: "a Secret that does not exist, is not permitted or is unusable; users with weak hashes",
       doc: "The htpasswd Secret with the users that may send requests.",
+    }),
+    realm: defineAnnotation({
+      name: "auth-basic-realm",
+      type: "string",
+      form: realmForm,
+      builtIn: "`Authentication required`",
+      gatewayApi: "[RouteOptions](../gateway-api.md#routeoptions)",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: 'the realm is "Authentication required"',
+      doc: "The realm of the challenge (RFC 9110 11.5), which browsers show, with `auth-basic-secret`.",
+      parse: (text) => (isRealm.test(text) ? ok(text) : formProblem(realmForm, text)),
+    }),
+    hidesCredentials: defineAnnotation({
+      name: "auth-basic-hide-credentials",
+      type: "boolean",
+      form: booleanForm,
+      builtIn: "false",
+      gatewayApi: "[RouteOptions](../gateway-api.md#routeoptions)",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "backends get the credentials of the client",
+      doc: "Whether backends do not get `Authorization`, with `auth-basic-secret`.",
+      parse: parseBoolean,
     }),
   },
 });

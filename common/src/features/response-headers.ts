@@ -97,6 +97,17 @@ export const responseHeaders = defineFeature({
       doc: "Names of fields to remove from the response to the client.",
       parse: parseHeaderNames,
     }),
+    setOverTls: defineAnnotation({
+      name: "response-header-set-tls",
+      type: "newline-list",
+      builtIn: "none",
+      gatewayApi: "[RouteOptions](../gateway-api.md#routeoptions)",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "no fields are set because of TLS",
+      doc: "Fields to set on responses over TLS only, one `Name: Value` per line, before the other changes.",
+      parse: parseHeaderFields,
+    }),
     cookieDomain: defineReplacement({
       name: "response-cookie-domain",
       words: String.raw`\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?`,
@@ -116,9 +127,10 @@ export const responseHeaders = defineFeature({
       replaced: "The beginning of the URL in `Location` and `Refresh` of backends",
     }),
   },
-  fromAnnotations({ cookieDomain, cookiePath, location, ...changes }, ofClass) {
+  fromAnnotations({ setOverTls = [], cookieDomain, cookiePath, location, ...changes }, ofClass) {
     const value: ResponseHeaders = {
       ...headerModifierOf(changes, ofClass),
+      ...(setOverTls.length > 0 && { setOverTls }),
       ...(cookieDomain && { cookieDomain }),
       ...(cookiePath && { cookiePath }),
       ...(location && { location }),

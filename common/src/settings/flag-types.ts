@@ -79,6 +79,8 @@ export const imageType = textType("image", "an image reference", (text) =>
 
 export const namespaceType = textType("namespace", "the name of a namespace", isNamespaceName);
 
+export const contextNameType = textType("name", "the name of a context", (text) => text !== "");
+
 export const objectNameType = textType("name", "the name of a Kubernetes object", isObjectName);
 
 export const trustDomainType = textType(

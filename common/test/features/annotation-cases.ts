@@ -49,6 +49,7 @@ export const annotationCases: Readonly<Record<string, readonly AnnotationCase[]>
   "request-header-add": [...fieldLines, ["Host: internal.example", "taken in part"]],
   "request-header-remove": [...fieldNames, ["Host", "taken in part"]],
   "response-header-set": fieldLines,
+  "response-header-set-tls": fieldLines,
   "response-header-add": fieldLines,
   "response-header-remove": fieldNames,
   "response-cookie-domain": [
@@ -246,6 +247,18 @@ export const annotationCases: Readonly<Record<string, readonly AnnotationCase[]>
   "rate-limit": references,
   "ext-auth": references,
   "auth-basic-secret": references,
+  "auth-basic-realm": [
+    ["Staff only", "taken"],
+    ["a", "taken"],
+    ["x".repeat(256), "taken"],
+    ["x".repeat(257), "malformed"],
+    ['a "b"', "malformed"],
+    [String.raw`a\b`, "malformed"],
+    ["a\r\nX-A: c", "malformed"],
+    ["Büro", "malformed"],
+    ["", "malformed"],
+  ],
+  "auth-basic-hide-credentials": booleans,
   "auth-jwt": references,
   compression: references,
   "error-pages": [

@@ -1,7 +1,6 @@
 /** Who may send requests: address rules, passwords, and pages of other origins. */
-import { apiVersionOf } from "@svc-gateway/operator/api/kinds.ts";
 import { maxDurationMs } from "@svc-gateway/common/values/duration.ts";
-import { noteIf, unsayable, type FeatureWriter } from "../written.ts";
+import { noteIf, policy, unsayable, type FeatureWriter } from "../written.ts";
 import { durationText } from "./limits.ts";
 
 export const writeIpAccessControl: FeatureWriter<"ip-access-control"> = (
@@ -13,9 +12,9 @@ export const writeIpAccessControl: FeatureWriter<"ip-access-control"> = (
     return unsayable("ip-access-control", "No client is let in, which address rules cannot say", "closes");
   }
   const spec = { ...(deny.length > 0 && { deny }), ...(allow !== undefined && { allow }) };
-  const kind = "IpAccessControl";
-  const name = define({ apiVersion: apiVersionOf(kind), kind, spec });
-  return { annotations: { "ip-access-control": `${namespace}/${name}` } };
+  return {
+    annotations: { "ip-access-control": `${namespace}/${define(policy("IpAccessControl", spec))}` },
+  };
 };
 
 export const writeAuthBasicSecret: FeatureWriter<"auth-basic-secret"> = (lists) => {
@@ -28,27 +27,24 @@ export const writeAuthBasicSecret: FeatureWriter<"auth-basic-secret"> = (lists) 
     const text = `Secret ${namespace}/${name} has a key for each user, expected one key auth with lines of htpasswd`;
     return unsayable("auth-basic-secret", text, "closes");
   }
-  const label = `the label ingress.svc-labs.dev/auth-basic: "true"`;
   return {
-    annotations: { "auth-basic-secret": `${namespace}/${name}` },
+    annotations: {
+      "auth-basic-secret": `${namespace}/${name}`,
+      ...(first?.realm !== undefined && first.realm !== "" && { "auth-basic-realm": first.realm }),
+      ...(first?.hidesCredentials === true && { "auth-basic-hide-credentials": "true" }),
+    },
     notes: [
       ...noteIf(
         true,
         "auth-basic-secret[0].htpasswd",
         "changed",
-        `Secret ${namespace}/${name} must have ${label}; hashes other than bcrypt and SHA-1 let no user in`,
+        `Secret ${namespace}/${name} must have the label ingress.svc-labs.dev/auth-basic: "true"; passwords in plain text let no user in`,
       ),
       ...noteIf(
-        true,
+        first?.realm === "",
         "auth-basic-secret[0].realm",
         "changed",
-        'The realm that browsers show is "Authentication required"',
-      ),
-      ...noteIf(
-        true,
-        "auth-basic-secret[0].hidesCredentials",
-        "changed",
-        "The backend gets the Authorization field of the client",
+        'The realm is "Authentication required" instead of empty',
       ),
     ],
   };

@@ -1,6 +1,7 @@
 /** Changes of header fields. */
 import type { HeaderField, HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
-import { noteIf, type FeatureWriter, type Note, type Written } from "../written.ts";
+import type { Replacement } from "@svc-gateway/common/features/response-headers.ts";
+import { noteIf, type FeatureWriter, type Written } from "../written.ts";
 
 const linesOf = (fields: readonly HeaderField[]): string =>
   fields.map(({ name, value }) => `${name}: ${Buffer.from(value, "latin1").toString("utf8")}`).join("\n");
@@ -27,28 +28,20 @@ export const writeRequestHeaders: FeatureWriter<"request-headers"> = ({ template
 
 export const writeResponseHeaders: FeatureWriter<"response-headers"> = (value) => {
   const { setOverTls = [], cookieDomain, cookiePath, location, set = [], ...modifier } = value;
-  const rewritten: readonly (readonly [string, unknown, string])[] = [
-    ["cookieDomain", cookieDomain, "The domain of cookies of the backend cannot be replaced"],
-    ["cookiePath", cookiePath, "The path of cookies of the backend cannot be replaced"],
-    ["location", location, "The beginning of redirects of the backend cannot be replaced"],
+  const replacements: readonly (readonly [string, Replacement | undefined])[] = [
+    ["response-cookie-domain", cookieDomain],
+    ["response-cookie-path", cookiePath],
+    ["response-location", location],
   ];
   return {
-    // Browsers ignore Strict-Transport-Security on responses without TLS (RFC 6797, 8.1).
-    ...modifierOf("response", { ...modifier, set: [...set, ...setOverTls] }),
-    notes: [
-      ...overTlsNotes(setOverTls),
-      ...rewritten.flatMap(([name, found, text]) =>
-        noteIf(found !== undefined, `response-headers.${name}`, "lost", text),
+    annotations: {
+      ...modifierOf("response", { ...modifier, set }).annotations,
+      ...(setOverTls.length > 0 && { "response-header-set-tls": linesOf(setOverTls) }),
+      ...Object.fromEntries(
+        replacements.flatMap(([name, found]) =>
+          found === undefined ? [] : [[name, `${found.from} ${found.to}`]],
+        ),
       ),
-    ],
+    },
   };
-};
-
-const overTlsNotes = (fields: readonly HeaderField[]): readonly Note[] => {
-  const text = `Responses without TLS have ${fields.map(({ name }) => name).join(", ")} as well, which browsers ignore there`;
-  const differs = fields.length > 0;
-  return [
-    ...noteIf(differs, "response-headers.setOverTls", "changed", text),
-    ...noteIf(differs, "response-headers.set", "changed", text),
-  ];
 };

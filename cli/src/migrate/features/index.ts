@@ -1,35 +1,40 @@
 /** A writer for each feature: a feature without one does not compile. */
 import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
-import { unsayable, type FeatureWriter } from "../written.ts";
+import { policy, unsayable, type FeatureWriter } from "../written.ts";
 import { writeAuthBasicSecret, writeCors, writeIpAccessControl } from "./access.ts";
+import { writeClosedPaths } from "./closed-paths.ts";
 import { writeForwardingFields } from "./forwarding-fields.ts";
 import { writeRequestHeaders, writeResponseHeaders } from "./headers.ts";
-import { writeMaxBodySize, writeTimeouts } from "./limits.ts";
+import { writeMaxBodySize, writeRateLimit, writeTimeouts } from "./limits.ts";
+import { writeErrorPages, writeMirrorTarget } from "./services.ts";
 import { writeRedirect, writeSslRedirect } from "./redirects.ts";
+import { writeRetry } from "./retry.ts";
 import { writeRewriteTarget } from "./rewrite-target.ts";
+import { writeTrustForwardedFor } from "./trust-forwarded-for.ts";
 
 export const featureWriters: { readonly [S in FeatureSlug]: FeatureWriter<S> } = {
-  "trust-forwarded-for": () =>
-    unsayable("trust-forwarded-for", "Trusted proxies cannot be written in migrated manifests"),
+  "trust-forwarded-for": writeTrustForwardedFor,
   "forwarding-fields": writeForwardingFields,
-  "error-pages": () => unsayable("error-pages", "Error pages cannot be written in migrated manifests"),
-  "closed-paths": () => unsayable("closed-paths", "Closed paths cannot be written", "closes"),
+  "error-pages": writeErrorPages,
+  "closed-paths": writeClosedPaths,
   "ip-access-control": writeIpAccessControl,
-  "rate-limit": () => unsayable("rate-limit", "Limits of clients cannot be written", "closes"),
+  "rate-limit": writeRateLimit,
   "max-body-size": writeMaxBodySize,
   "auth-basic-secret": writeAuthBasicSecret,
-  "mirror-target": () => unsayable("mirror-target", "Mirrors cannot be written in migrated manifests"),
+  "mirror-target": writeMirrorTarget,
   "auth-jwt": () => unsayable("auth-jwt", "Token rules cannot be written", "closes"),
   "ext-auth": () =>
     unsayable("ext-auth", "Authorization by a URL cannot be written in migrated manifests", "closes"),
-  satisfy: () => unsayable("satisfy", "All checks must agree instead of any of them"),
+  satisfy: (value) => ({ annotations: { satisfy: value } }),
   "request-headers": writeRequestHeaders,
   "response-headers": writeResponseHeaders,
   cors: writeCors,
   redirect: writeRedirect,
-  retry: () => unsayable("retry", "Retries cannot be written in migrated manifests"),
+  retry: writeRetry,
   "rewrite-target": writeRewriteTarget,
   "ssl-redirect": writeSslRedirect,
   timeouts: writeTimeouts,
-  compression: () => unsayable("compression", "Compression cannot be written in migrated manifests"),
+  compression: (value, { define, namespace }) => ({
+    annotations: { compression: `${namespace}/${define(policy("Compression", value))}` },
+  }),
 };

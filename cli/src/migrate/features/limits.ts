@@ -1,5 +1,5 @@
 /** Sizes and times of requests. */
-import { noteIf, type FeatureWriter } from "../written.ts";
+import { noteIf, policy, type FeatureWriter } from "../written.ts";
 
 /** Sizes that are whole mebi- or kibibytes are written so. */
 function sizeText(bytes: number): string {
@@ -43,4 +43,23 @@ export const writeTimeouts: FeatureWriter<"timeouts"> = (value) => {
       ...(status !== undefined && { "connect-timeout-status": String(status) }),
     },
   };
+};
+
+export const writeRateLimit: FeatureWriter<"rate-limit"> = (value, { define, namespace }) => {
+  const { requestsPerSecond, burst, byHeader, rates, maxConcurrent, exempt, zone, pace } = value;
+  const spec = {
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    ...(burst !== undefined && { burst }),
+    ...(byHeader !== undefined && { byHeader }),
+    ...(rates !== undefined && {
+      rates: rates.map(({ periodMs, ...rate }) => ({ ...rate, period: durationText(periodMs) })),
+    }),
+    ...(maxConcurrent !== undefined && { maxConcurrent }),
+    ...(exempt !== undefined && { exempt }),
+    ...(zone !== undefined && { scope: "Namespace" }),
+    ...(value.status !== undefined && { status: value.status }),
+    ...(value.concurrentStatus !== undefined && { concurrentStatus: value.concurrentStatus }),
+    ...(pace !== undefined && { bandwidth: pace }),
+  };
+  return { annotations: { "rate-limit": `${namespace}/${define(policy("RateLimit", spec))}` } };
 };

@@ -1,28 +1,38 @@
 /** The path and host of the upstream request. */
+import { hasGroupReference } from "@svc-gateway/common/features/rewrite-target.ts";
 import { noteIf, type FeatureWriter, type Note } from "../written.ts";
 
 export const writeRewriteTarget: FeatureWriter<"rewrite-target"> = ({ path, hostname, forwardedPrefix }) => {
+  const hasGroups = forwardedPrefix !== undefined && hasGroupReference(forwardedPrefix);
+  const prefix = hasGroups ? undefined : forwardedPrefix;
+  // Fields say the same where no group is part of them.
+  const fields = [
+    ...(hostname === undefined ? [] : [`Host: ${hostname}`]),
+    ...(prefix === undefined ? [] : [`X-Forwarded-Prefix: ${prefix}`]),
+  ];
+  const text = "It is set by request-header-set";
   const notes: readonly Note[] = [
+    ...noteIf(hostname !== undefined, "rewrite-target.hostname", "changed", text),
+    ...noteIf(prefix !== undefined, "rewrite-target.forwardedPrefix", "changed", text),
+    ...noteIf(fields.length > 0, "request-headers", "changed", text),
     ...noteIf(
-      hostname !== undefined,
-      "rewrite-target.hostname",
-      "lost",
-      "The Host of the upstream request cannot be replaced beside a new path",
-    ),
-    ...noteIf(
-      forwardedPrefix !== undefined,
+      hasGroups,
       "rewrite-target.forwardedPrefix",
       "lost",
-      "X-Forwarded-Prefix cannot be set",
+      "X-Forwarded-Prefix cannot be set with groups of the path",
     ),
   ];
-  if (path === undefined) return { notes };
+  const ofFields = fields.length === 0 ? {} : { "request-header-set": fields.join("\n") };
+  if (path === undefined) return { annotations: ofFields, notes };
   if (path.type === "prefix" || path.type === "replace") {
-    const text = "A new path that replaces a part of the old one cannot be written";
-    return { notes: [...notes, { property: "features.rewrite-target.path", loss: "lost", text }] };
+    const why = "A new path that replaces a part of the old one cannot be written";
+    return {
+      annotations: ofFields,
+      notes: [...notes, { property: "features.rewrite-target.path", loss: "lost", text: why }],
+    };
   }
   return {
-    annotations: { "rewrite-target": path.value },
+    annotations: { "rewrite-target": path.value, ...ofFields },
     notes: [
       ...notes,
       ...noteIf(

@@ -20,4 +20,10 @@ export type RetryPolicySpec = {
   readonly backoff?: string;
   /** gRPC status codes that are retried on a GRPCRoute, for responses that carry trailers only. */
   readonly grpcCodes?: readonly number[];
+  /** The only failures without a response that are retried: error (no connection, or one that was lost), timeout (no connection or no progress in time), invalid-response (what is not HTTP). */
+  readonly conditions?: readonly ("error" | "timeout" | "invalid-response")[];
+  /** With conditions, POST, LOCK and PATCH requests are retried as well. */
+  readonly everyMethod?: boolean;
+  /** No attempt begins later than this after the first one, a Go duration of at most 24h. */
+  readonly within?: string;
 };

@@ -33,11 +33,19 @@ export function translateAuthBasicSecret(
   for (const names of namesInMessages(weakUsers)) {
     context.warn(
       definition,
-      `Secret ${name} holds SHA-1 password hashes, which are fast to crack (expected bcrypt), for users ${names}`,
+      `Secret ${name} holds password hashes that are fast to crack (expected bcrypt or SHA-2 of crypt), for users ${names}`,
     );
   }
   if (leftOut.length > 0)
     context.report(definition, (place) => linesLeftOut(place, `Secret ${name}`, leftOut));
   context.provide(encodeResource(htpasswdKey(name), value));
-  return [{ htpasswd: name }];
+  const realm = read(authBasicSecret.annotations.realm);
+  const hides = read(authBasicSecret.annotations.hidesCredentials) === true;
+  return [
+    {
+      htpasswd: name,
+      ...(realm !== undefined && { realm }),
+      ...(hides && { hidesCredentials: true as const }),
+    },
+  ];
 }

@@ -53,15 +53,37 @@ export function readRetrySpec(spec: ObjectOf<"RetryPolicy">["spec"], at: string)
   }
   if (attempts <= 0) return { value: undefined, refused };
   const backoffMs = wait?.ok === true && wait.value > 0 ? wait.value : undefined;
+  const withinMs = readWithin(spec.within, at, refused);
+  const { conditions, everyMethod } = spec;
   return {
     value: {
       attempts,
       codes: http.codes,
       ...(backoffMs !== undefined && { backoffMs }),
       grpcCodes: grpc.codes,
+      ...(conditions !== undefined && { conditions: inOrder(conditions) }),
+      ...(conditions !== undefined && everyMethod === true && { everyMethod }),
+      ...(withinMs !== undefined && { withinMs }),
     },
     refused,
   };
+}
+
+type Condition = NonNullable<Retry["conditions"]>[number];
+
+const allConditions: readonly Condition[] = ["error", "timeout", "invalid-response"];
+
+/** Equal settings have equal forms. */
+const inOrder = (written: readonly Condition[]): Condition[] =>
+  allConditions.filter((one) => written.includes(one));
+
+/** Zero is as good as absent. */
+function readWithin(text: string | undefined, at: string, refused: string[]): number | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseDuration(text);
+  if (parsed.ok) return parsed.value > 0 ? parsed.value : undefined;
+  refused.push(`${at}within: ${describeProblem(parsed.error)}; attempts may begin at any time`);
+  return undefined;
 }
 
 /** The codes of a range, each once and sorted, and the first one outside it. */

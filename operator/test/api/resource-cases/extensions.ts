@@ -25,7 +25,15 @@ const option = (name: string): string => annotationKey({ name });
 /** Those that filters and annotations name. */
 export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
   RetryPolicy: {
-    full: { attempts: 2, codes: [503], backoff: "25ms", grpcCodes: [14] },
+    full: {
+      attempts: 2,
+      codes: [503],
+      backoff: "25ms",
+      grpcCodes: [14],
+      conditions: ["error", "timeout"],
+      everyMethod: true,
+      within: "10s",
+    },
     fields: {
       attempts: [
         ...taken(1, 2_147_483_647),
@@ -47,6 +55,14 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...refused("14", ["14"], [1.5], tooMany(17, 14)),
         ...optional,
       ],
+      conditions: [
+        ...taken([], ["error"], ["timeout", "invalid-response"]),
+        ...equalTo(["error", "timeout"], ["timeout", "error"]),
+        ...refused("error", ["off"], ["error", "error"], [1], [null]),
+        ...optional,
+      ],
+      everyMethod: [...taken(true), ...equalTo(undefined, false, null), ...refused("true", 1)],
+      within: duration,
     },
   },
   IpAccessControl: {

@@ -1,0 +1,170 @@
+/** HTTPRoutes, GRPCRoutes and TLSRoutes of the Gateway API, with listeners of ListenerSets and policies of this gateway. */
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
+import { nameOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
+import { protocolOf } from "@svc-gateway/operator/translate/backends/service-port.ts";
+import { createLookup, type World } from "@svc-gateway/operator/world.ts";
+import { ofIssuer, ofServer } from "../ingress-nodes.ts";
+import { nameTaken } from "../own-objects.ts";
+import { passedHosts } from "../passthrough.ts";
+import { servedRules, type ServedUnit } from "../served-units.ts";
+import type { Target, TargetInput } from "../target.ts";
+import { gatewayApi, planListeners, writeGateway, writeListenerSet, type HostListener } from "./listeners.ts";
+import { prefixPattern } from "./patterns.ts";
+import { editRoutes } from "./route-nodes.ts";
+import { writeRoutes } from "./routes.ts";
+
+export type GatewayTargetOptions = {
+  readonly gateway: NamespacedName;
+  /** Whether the Gateway is one that exists already, so that it is not written. */
+  readonly isGiven: boolean;
+  readonly gatewayClass: string;
+  readonly controllerName: string;
+};
+
+export const gatewayTarget = (options: GatewayTargetOptions): Target => ({
+  hasCanaries: true,
+  prepare: (input) => prepare(input, options),
+});
+
+function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<Target["prepare"]> {
+  const { world, translation, unitsOf, ingresses, isForeign, isGuessed } = input;
+  const { gateway, isGiven, gatewayClass, controllerName } = options;
+  const lookup = createLookup(world);
+  const isHttp2 = (endpoints: string): boolean => {
+    const [namespace = "", name = "", port = ""] = endpoints.split("/");
+    const found = lookup("Service", namespace, name)?.spec?.ports?.find((one) => one.port === Number(port));
+    return found !== undefined && protocolOf(found) === "http2";
+  };
+  const redirected = new Set(
+    ingresses
+      .flatMap(({ metadata }) => unitsOf(nameOf(metadata)))
+      .flatMap(({ route, host }) => (route.features?.["ssl-redirect"] === undefined ? [] : [host])),
+  );
+  const passed = passedHosts(translation);
+  const listeners = planListeners(ingresses, { redirected, passed: new Set(passed.keys()) });
+  const existing = lookup("Gateway", gateway.namespace, gateway.name);
+  const written = writeGateway(gateway, gatewayClass);
+  const isNeeded = ingresses.length > 0 && !isGiven && existing === undefined;
+  const guessed = new Set<string>();
+  const todo = [
+    ...(isGiven && existing === undefined
+      ? [
+          `Gateway ${gateway.namespace}/${gateway.name} needs a listener "http" on port 80, and allowedListeners and allowedRoutes for the namespaces of the routes`,
+        ]
+      : []),
+    ...listeners.missing.map(
+      ({ secret, host }) =>
+        `Secret ${secret} must hold a certificate for ${host}, which no Ingress names one for`,
+    ),
+  ];
+  return {
+    write(ingress) {
+      const { namespace } = ingress.metadata;
+      const own = listeners.ownedBy(ingress);
+      const routes = writeRoutes(ingress, {
+        units: onlyRegexes(unitsOf(nameOf(ingress.metadata))),
+        gateway,
+        listeners,
+        isTaken: nameTaken(world, namespace),
+        portOf: (unit) => portOf(ingress, unit),
+        rules: { isHttp2 },
+      });
+      for (const { route } of unitsOf(nameOf(ingress.metadata))) {
+        for (const { endpoints } of route.backends)
+          if (endpoints !== undefined && isGuessed(endpoints)) guessed.add(endpoints);
+      }
+      const set = writeListenerSet(own, gateway, issuerAnnotations(ingress, own));
+      return {
+        replace: (node) =>
+          editRoutes(node, {
+            routes: routes.routes,
+            others: [...(set ? [set] : []), ...routes.policies],
+            leaves: (key) => isForeign(key) || ofServer.has(key) || ofIssuer.test(key),
+          }),
+        moved: routes.moved,
+        userLists: routes.userLists,
+      };
+    },
+    shared: isNeeded ? [written] : [],
+    assumed: [
+      ...(existing === undefined ? [written] : []),
+      ...gatewayClassOf(world, existing?.spec.gatewayClassName ?? gatewayClass, controllerName),
+    ],
+    served: (translated) => withoutInherit(servedRules(translated), hostsOf(translation)),
+    get todo() {
+      return [...todo, ...[...guessed].sort().map(guessText)];
+    },
+  };
+}
+
+const guessText = (endpoints: string): string => {
+  const [namespace = "", name = "", port = ""] = endpoints.split("/");
+  return `Routes send to port ${port} of Service ${namespace}/${name}, which is a guess: Ingresses name the port, and the manifests do not hold the Service`;
+};
+
+const hostsOf = ({ routing }: TargetInput["translation"]): ReadonlySet<string> =>
+  new Set(routing.hosts.map(({ host }) => host.host));
+
+/** That a less specific host is asked after this one makes a difference only where there is one. */
+function withoutInherit(
+  units: ReadonlyMap<string, ServedUnit>,
+  hosts: ReadonlySet<string>,
+): ReadonlyMap<string, ServedUnit> {
+  const isCovered = (host: string): boolean => {
+    const labels = host.split(".");
+    const wildcards = labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join(".")}`);
+    return host !== "*" && ["*", ...wildcards].some((wildcard) => wildcard !== host && hosts.has(wildcard));
+  };
+  return new Map(
+    [...units].map(([key, unit]) => {
+      const ofHost = {
+        ...unit.ofHost,
+        inherit: unit.ofHost.inherit && isCovered(unit.host),
+        ...(unit.host.startsWith("*.") && { takesLabels: "several" }),
+      };
+      return [key, { ...unit, ofHost }];
+    }),
+  );
+}
+
+const gatewayClassOf = (world: World, name: string, controllerName: string): readonly KubeObject[] =>
+  world.GatewayClass.some(({ metadata }) => metadata.name === name)
+    ? []
+    : [
+        {
+          apiVersion: gatewayApi,
+          kind: "GatewayClass",
+          metadata: { name },
+          spec: { controllerName },
+        } as KubeObject,
+      ];
+
+/** cert-manager reads the issuer where the listeners are. */
+const issuerAnnotations = (
+  { metadata }: ObjectOf<"Ingress">,
+  own: readonly HostListener[],
+): Readonly<Record<string, string>> =>
+  own.length === 0
+    ? {}
+    : Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => ofIssuer.test(key)));
+
+/** The port as the path names it. */
+function portOf({ spec }: ObjectOf<"Ingress">, { part }: ServedUnit): number | undefined {
+  const [rule, path] = part.split(".").map(Number);
+  const backend = spec?.rules?.[rule ?? -1]?.http?.paths[path ?? -1]?.backend ?? spec?.defaultBackend;
+  return backend?.service?.port?.number;
+}
+
+/** Prefixes come before regular expressions in the Gateway API, so beside them a default backend is one as well. */
+function onlyRegexes(units: readonly ServedUnit[]): readonly ServedUnit[] {
+  const hosts = new Set(
+    units.flatMap(({ route, host }) => (route.match.path.type === "regex" ? [host] : [])),
+  );
+  return units.map((unit) => {
+    const { path } = unit.route.match;
+    if (!hosts.has(unit.host) || path.type === "regex") return unit;
+    const match = { ...unit.route.match, path: prefixPattern(path) };
+    return { ...unit, route: { ...unit.route, match }, matches: [match] };
+  });
+}

@@ -1,0 +1,142 @@
+/** The listeners of migrated hosts: one Gateway for all plain requests, and a ListenerSet with certificates per Ingress. */
+import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
+import { nameOf } from "@svc-gateway/operator/api/object.ts";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+
+/** The group and version of the standard kinds. */
+export const gatewayApi = "gateway.networking.k8s.io/v1";
+
+/** A listener of a ListenerSet. */
+export type HostListener = {
+  readonly set: NamespacedName;
+  readonly section: string;
+  readonly host: string;
+  readonly mode: "Terminate" | "Passthrough";
+  readonly secret?: string;
+  /** Whether routes of other namespaces attach to it. */
+  readonly isShared: boolean;
+};
+
+export type Listeners = {
+  /** The listener of a host over TLS; undefined: there is none. */
+  of(host: string): HostListener | undefined;
+  /** Those that an Ingress brings along. */
+  ownedBy(ingress: ObjectOf<"Ingress">): readonly HostListener[];
+  /** Secrets that nothing in the manifests names, as `namespace/name` with the host that they are for. */
+  readonly missing: readonly { readonly secret: string; readonly host: string }[];
+};
+
+type Needs = {
+  /** Hosts that redirect to https, whether or not a Secret is named for them. */
+  readonly redirected: ReadonlySet<string>;
+  /** Hosts whose TLS goes to the backend unopened. */
+  readonly passed: ReadonlySet<string>;
+};
+
+/** The first Ingress that names a Secret for a host brings its listener; the other ones attach to it. */
+export function planListeners(ingresses: readonly ObjectOf<"Ingress">[], needs: Needs): Listeners {
+  const byHost = new Map<string, { readonly owner: string; readonly listener: HostListener }>();
+  const missing: { readonly secret: string; readonly host: string }[] = [];
+  const users = Map.groupBy(
+    ingresses.flatMap((one) => hostsOf(one).map((host) => ({ host, namespace: one.metadata.namespace }))),
+    ({ host }) => host,
+  );
+  const add = (ingress: ObjectOf<"Ingress">, host: string, secret: string | undefined): void => {
+    if (host === "*" || byHost.has(host)) return;
+    const { namespace, name } = ingress.metadata;
+    const count = [...byHost.values()].filter(({ owner }) => owner === nameOf(ingress.metadata)).length;
+    const isShared = [...users].some(
+      ([other, of]) =>
+        (other === host || (host.startsWith("*.") && other.endsWith(host.slice(1)))) &&
+        of.some((user) => user.namespace !== namespace),
+    );
+    const isPassed = needs.passed.has(host);
+    byHost.set(host, {
+      owner: nameOf(ingress.metadata),
+      listener: {
+        set: { namespace, name },
+        section: `https-${count + 1}`,
+        host,
+        mode: isPassed ? "Passthrough" : "Terminate",
+        ...(!isPassed && secret !== undefined && { secret }),
+        isShared,
+      },
+    });
+  };
+  for (const ingress of ingresses) {
+    for (const { hosts, secretName } of ingress.spec?.tls ?? []) {
+      if (secretName === undefined || secretName === "") continue;
+      const named = hosts !== undefined && hosts.length > 0 ? hosts : hostsOf(ingress);
+      for (const host of named) add(ingress, host.toLowerCase(), secretName);
+    }
+  }
+  const of = (host: string): HostListener | undefined =>
+    (byHost.get(host) ?? byHost.get(`*${host.slice(host.indexOf("."))}`))?.listener;
+  for (const ingress of ingresses) {
+    for (const host of hostsOf(ingress)) {
+      const isNeeded = needs.redirected.has(host) || needs.passed.has(host);
+      if (!isNeeded || of(host) !== undefined || host === "*") continue;
+      const secret = `${ingress.metadata.name}-tls`;
+      add(ingress, host, secret);
+      if (!needs.passed.has(host)) missing.push({ secret: `${ingress.metadata.namespace}/${secret}`, host });
+    }
+  }
+  return {
+    of,
+    missing,
+    ownedBy: ({ metadata }) =>
+      [...byHost.values()].filter(({ owner }) => owner === nameOf(metadata)).map(({ listener }) => listener),
+  };
+}
+
+const hostsOf = ({ spec }: ObjectOf<"Ingress">): readonly string[] => [
+  ...new Set((spec?.rules ?? []).map(({ host }) => (host ?? "*").toLowerCase())),
+];
+
+/** The ListenerSet of an Ingress; undefined where it brings no listener. */
+export function writeListenerSet(
+  listeners: readonly HostListener[],
+  gateway: NamespacedName,
+  annotations: Readonly<Record<string, string>>,
+): ObjectOf<"ListenerSet"> | undefined {
+  const [first] = listeners;
+  if (first === undefined) return undefined;
+  return {
+    apiVersion: gatewayApi,
+    kind: "ListenerSet",
+    metadata: { ...first.set, ...(Object.keys(annotations).length > 0 && { annotations }) },
+    spec: {
+      parentRef: { group: "gateway.networking.k8s.io", kind: "Gateway", ...gateway },
+      listeners: listeners.map(({ section, host, mode, secret, isShared }) => ({
+        name: section,
+        hostname: host,
+        port: 443,
+        protocol: mode === "Passthrough" ? "TLS" : "HTTPS",
+        tls: { mode, ...(secret !== undefined && { certificateRefs: [{ name: secret }] }) },
+        ...(isShared && { allowedRoutes: { namespaces: { from: "All" as const } } }),
+      })),
+    },
+  };
+}
+
+/** The listener of all plain requests. */
+export const plainSection = "http";
+
+/** A Gateway that accepts routes and listeners of all namespaces. */
+export const writeGateway = (gateway: NamespacedName, className: string): ObjectOf<"Gateway"> => ({
+  apiVersion: gatewayApi,
+  kind: "Gateway",
+  metadata: gateway,
+  spec: {
+    gatewayClassName: className,
+    allowedListeners: { namespaces: { from: "All" } },
+    listeners: [
+      {
+        name: plainSection,
+        port: 80,
+        protocol: "HTTP",
+        allowedRoutes: { namespaces: { from: "All" } },
+      },
+    ],
+  },
+});

@@ -1,0 +1,136 @@
+/** One path of an Ingress as rules of a route. */
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import type { Backend } from "@svc-gateway/common/ir/route.ts";
+import type {
+  HTTPRouteRule,
+  HTTPRouteRuleBackendRef,
+  HTTPRouteRuleFilter,
+} from "@svc-gateway/operator/api/generated/httproute.ts";
+import type { ServedUnit } from "../served-units.ts";
+import { writeUnit } from "../write-unit.ts";
+import type { Note, WriterContext } from "../written.ts";
+import { writeFilters } from "./filters.ts";
+import { routeConditions, routePath, writeMatch } from "./patterns.ts";
+
+/** A rule, and whether it is of a GRPCRoute. */
+export type PlannedRule = { readonly kind: "HTTPRoute" | "GRPCRoute"; readonly rule: HTTPRouteRule };
+
+export type PathRules = {
+  /** What serves the path; the others are for its conditions, in their order. */
+  readonly serving: PlannedRule;
+  readonly conditions: readonly PlannedRule[];
+  /** What plain requests get instead; undefined: they are served alike. */
+  readonly redirect?: PlannedRule;
+  readonly notes: readonly Note[];
+  /** Users that its annotations name, as `namespace/name` of a Secret. */
+  readonly userList?: string;
+};
+
+export type RuleOptions = {
+  readonly define: WriterContext["define"];
+  /** Whether the port itself says that it is spoken to in HTTP/2. */
+  readonly isHttp2: (endpoints: string) => boolean;
+  /** The number of the port as the Ingress names it, for a Service that cannot be sent to. */
+  readonly writtenPort: number | undefined;
+};
+
+export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRules {
+  const { route } = unit;
+  const [namespace = ""] = unit.ingress.split("/");
+  const { annotations, notes } = writeUnit(unit, options.define);
+  const filters = writeFilters(annotations, route.features?.cors, options);
+  const method = isGrpc(unit, options, filters) ? grpcMethod(unit) : undefined;
+  const rule = (weights: readonly number[] | undefined, when: Omit<RouteMatch, "path">): PlannedRule => {
+    const backendRefs = refsOf(route.backends, weights, namespace, options);
+    const body = {
+      ...(filters.length > 0 && { filters }),
+      ...(backendRefs.length > 0 && { backendRefs }),
+    };
+    if (method !== undefined) {
+      const [match] = [writeMatch(route.match.path, when)].map(({ headers }) => ({
+        ...(method.service !== undefined && { method }),
+        ...(headers && { headers }),
+      }));
+      const matches = match !== undefined && Object.keys(match).length > 0 ? [match] : undefined;
+      return {
+        kind: "GRPCRoute",
+        rule: { ...(matches && { matches }), ...body } as unknown as HTTPRouteRule,
+      };
+    }
+    const matches = unit.matches.map(({ path }) => writeMatch(routePath(path), when));
+    return { kind: "HTTPRoute", rule: { matches, ...body } };
+  };
+  const redirect = route.features?.redirect === undefined ? route.features?.["ssl-redirect"] : undefined;
+  return {
+    serving: rule(undefined, {}),
+    conditions: (route.choices ?? []).map(({ when, weights }) => rule(weights, routeConditions(when))),
+    ...(redirect && {
+      redirect: {
+        kind: "HTTPRoute",
+        rule: {
+          matches: unit.matches.map(({ path }) => writeMatch(routePath(path), {})),
+          filters: [
+            {
+              type: "RequestRedirect",
+              requestRedirect: { scheme: "https", statusCode: redirect.statusCode as 308 },
+            },
+          ],
+        },
+      },
+    }),
+    notes,
+    ...(annotations["auth-basic-secret"] !== undefined && { userList: annotations["auth-basic-secret"] }),
+  };
+}
+
+function refsOf(
+  backends: readonly Backend[],
+  weights: readonly number[] | undefined,
+  namespace: string,
+  { writtenPort }: RuleOptions,
+): readonly HTTPRouteRuleBackendRef[] {
+  return backends.flatMap(({ service, endpoints, weight }, index): readonly HTTPRouteRuleBackendRef[] => {
+    const [owner = "", name = ""] = service.split("/");
+    if (name === "") return [];
+    const port = endpoints === undefined ? writtenPort : Number(endpoints.split("/")[2]);
+    const share = weights === undefined ? weight : (weights[index] ?? 0);
+    // A condition chooses one of the backends.
+    if (weights !== undefined && share === 0) return [];
+    return [
+      {
+        name,
+        ...(owner !== namespace && { namespace: owner }),
+        ...(port !== undefined && { port }),
+        ...(backends.length > 1 && weights === undefined && { weight: share }),
+      },
+    ];
+  });
+}
+
+/** HTTP/2 that only the Ingress asks for is what GRPCRoutes have. */
+function isGrpc(
+  { route }: ServedUnit,
+  { isHttp2 }: RuleOptions,
+  filters: readonly HTTPRouteRuleFilter[],
+): boolean {
+  const [first] = route.backends;
+  return (
+    first?.protocol === "http2" &&
+    first.endpoints !== undefined &&
+    !isHttp2(first.endpoints) &&
+    filters.every(({ type }) => type !== "URLRewrite" && type !== "RequestRedirect")
+  );
+}
+
+/** The method of a path; undefined: it is the path of no method. */
+function grpcMethod({ matches }: ServedUnit): { service?: string; method?: string } | undefined {
+  const [match, ...others] = matches;
+  if (match === undefined || others.length > 0) return undefined;
+  const { type, value } = match.path;
+  if (type === "prefix") {
+    if (value === "/") return {};
+    return /^\/[\w.]+$/.test(value) ? { service: value.slice(1) } : undefined;
+  }
+  const [, service, method] = (type === "exact" && /^\/([\w.]+)\/(\w+)$/.exec(value)) || [];
+  return service === undefined || method === undefined ? undefined : { service, method };
+}
