@@ -1,10 +1,13 @@
 /** What the translation says about each path of each Ingress, on each host that it is served on. */
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
-import type { EndpointsOf } from "./service-policies.ts";
+
+/** A set of endpoints by its name. */
+export type EndpointsOf = (name: string) => EndpointSet | undefined;
 
 /** One path on one host. */
 export type ServedUnit = {

@@ -4,7 +4,7 @@ import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
-import type { ServedUnit } from "./served-units.ts";
+import type { EndpointsOf, ServedUnit } from "./served-units.ts";
 import { policy, type Note, type WriterContext } from "./written.ts";
 
 /** The SvcBackendPolicies of the Services of a path; notes on what they cannot say. */
@@ -81,8 +81,6 @@ function loadBalancerOf(balancing: Balancing): LoadBalancer | undefined {
       return undefined;
   }
 }
-
-export type EndpointsOf = (name: string) => EndpointSet | undefined;
 
 /** A route with what the policies of its Services say where it says nothing itself, in one form for both. */
 export function withServicePolicies(route: Route, endpointsOf: EndpointsOf): object {

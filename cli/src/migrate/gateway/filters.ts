@@ -52,7 +52,9 @@ export function writeFilters(
   }
   if (rest.size === 0) return filters;
   const options = Object.fromEntries(
-    [...rest].sort().map(([name, value]) => [`${annotationPrefix}${name}`, value]),
+    [...rest]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [`${annotationPrefix}${name}`, value]),
   );
   return [
     ...filters,

@@ -54,7 +54,7 @@ export function writeRoutes(ingress: ObjectOf<"Ingress">, context: RoutesContext
   // Hosts that are served alike over the same kind of listener are one route.
   const alike = Map.groupBy(byHost, ([host, of]) => {
     const listener = context.listeners.of(host);
-    const how = of.map(({ rules: { notes: _, ...rules } }) => rules);
+    const how = of.map(({ rules: { serving, conditions, redirect } }) => ({ serving, conditions, redirect }));
     return canonicalJson({ how, mode: listener?.mode, isTls: listener !== undefined } as object);
   });
   for (const hosts of alike.values()) {
@@ -300,7 +300,13 @@ function writePassthrough(
   { namer, namespace, routes }: Builder,
 ): void {
   const root = placed.find(({ unit }) => unit.route.match.path.value === "/") ?? placed[0];
-  const backendRefs = root?.rules.serving.rule.backendRefs?.map(({ filters: _, ...ref }) => ref) ?? [];
+  const backendRefs =
+    root?.rules.serving.rule.backendRefs?.map(({ name, namespace: owner, port, weight }) => ({
+      name,
+      namespace: owner,
+      port,
+      weight,
+    })) ?? [];
   routes.push({
     apiVersion: gatewayApi,
     kind: "TLSRoute",
