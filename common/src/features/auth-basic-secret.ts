@@ -47,7 +47,6 @@ export const authBasicSecret = defineTranslatedFeature({
     realm: defineAnnotation({
       name: "auth-basic-realm",
       type: "string",
-      form: realmForm,
       builtIn: "`Authentication required`",
       gatewayApi: "[RouteOptions](../gateway-api.md#routeoptions)",
       classDefault: true,
