@@ -30,6 +30,7 @@ export type Rule = {
 
 const gatewayGroup = "gateway.networking.k8s.io";
 const ownGroup = "gateway.svc-labs.dev";
+const parametersGroup = "ingress.svc-labs.dev";
 
 /** Kinds of the Gateway API in namespaces that have a status of ours. */
 const gatewayKinds = [
@@ -183,7 +184,7 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
     place: "read",
     need: "always",
     why: "Defaults of classes.",
-    group: "ingress.svc-labs.dev",
+    group: parametersGroup,
     resources: ["svcingressclassparameters"],
     verbs: read,
   },
@@ -217,15 +218,15 @@ export const rulesOf = (caSecret: string): readonly Rule[] => [
     need: "always",
     why: "",
     group: ownGroup,
-    resources: ["svcbackendpolicies/status"],
+    resources: statuses(ownKinds),
     verbs: ["patch"],
   },
   {
     place: "served",
-    need: "gatewayApi",
+    need: "always",
     why: "",
-    group: ownGroup,
-    resources: ["clienttrafficpolicies/status", "svcexternalauths/status"],
+    group: parametersGroup,
+    resources: ["svcingressclassparameters/status"],
     verbs: ["patch"],
   },
   {

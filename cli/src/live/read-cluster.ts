@@ -1,4 +1,4 @@
-/** Lists a live cluster into what a folder of manifests is read into. See docs/cli.md, "A live cluster". */
+/** Lists a live cluster into what a folder of manifests is read into. */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { definitionOf, kindOf, type KindName } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
@@ -134,6 +134,6 @@ function describeUnread({ kind, namespace, error }: UnreadCollection): string {
   const resource = group === "" ? plural : `${plural}.${group}`;
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   return error.status === 403
-    ? `this user may not list ${resource}${where}: expected the rights in docs/cli.md, "Rights"`
+    ? `this user may not list ${resource}${where}, which the gateway reads`
     : `${resource}${where} cannot be listed: ${describeApiError(error)}`;
 }

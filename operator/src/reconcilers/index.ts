@@ -5,6 +5,7 @@ import type { GatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import type { NodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import type { ProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import { routabilityField } from "../translate/gateway/status/supported-features.ts";
+import { policyKinds } from "../translate/policy-status/kinds.ts";
 import type { VipSettings } from "../translate/settings.ts";
 import { backendTlsPolicyReconciler } from "./backend-tls-policy.ts";
 import { createGatewayAddressReader } from "./gateway/address.ts";
@@ -21,6 +22,7 @@ import { fallbackCertificateReconciler } from "./fallback-certificate-secret.ts"
 import { vipReconciler } from "./gateway/vip.ts";
 import { createAddressReader } from "./ingress-address.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
+import { namedPolicyReconciler } from "./named-policy.ts";
 import { policyReconciler } from "./policy.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key-secret.ts";
@@ -49,6 +51,12 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
     ingressReconciler(options),
     policyReconciler("SvcBackendPolicy", options.controllerName, ({ backendPolicies }) => backendPolicies),
     backendTlsPolicyReconciler(options),
+    ...policyKinds.map((kind) =>
+      namedPolicyReconciler(kind, {
+        controllerName: options.controllerName,
+        isAttached: kind === "SvcExternalAuth" && options.provisioned !== undefined,
+      }),
+    ),
     sessionKeyReconciler(options),
     fallbackCertificateReconciler(options),
     ...gatewayReconcilers(options),
@@ -109,7 +117,6 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     routeReconciler("TLSRoute", controllerName),
     routeReconciler("TCPRoute", controllerName),
     routeReconciler("UDPRoute", controllerName),
-    policyReconciler("SvcExternalAuth", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
     policyReconciler("ClientTrafficPolicy", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
     ...(vips === undefined
       ? []

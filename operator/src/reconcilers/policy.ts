@@ -2,6 +2,7 @@ import type { DesiredCondition } from "../translate/condition.ts";
 import { memo } from "../translate/incremental/memo.ts";
 import type { PolicyAncestor, PolicyAttachment, PolicyKind } from "../translate/policy-ancestors.ts";
 import type { Translation } from "../translate/translation.ts";
+import type { StatusChange } from "../write/status-writer.ts";
 import { setAncestors } from "./policy-ancestors.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";
@@ -15,10 +16,10 @@ export function policyReconciler(
   controllerName: string,
   attachmentsOf: (translation: Translation) => readonly PolicyAttachment[],
 ): Reconciler {
-  const statusOf = memo(({ object, ancestors }: PolicyAttachment): DesiredStatus => {
-    const { generation } = object.metadata;
-    return { object, change: setAncestors(controllerName, ancestors.map(ancestorOf), generation) };
-  });
+  const statusOf = memo((attachment: PolicyAttachment): DesiredStatus => ({
+    object: attachment.object,
+    change: setPolicyAncestors(controllerName, attachment),
+  }));
   const statusesOf = memo((attachments: readonly PolicyAttachment[]) =>
     attachments.filter(({ object }) => object.kind === kind).map(statusOf),
   );
@@ -28,6 +29,12 @@ export function policyReconciler(
     release: () => setAncestors(controllerName, [], undefined),
   });
 }
+
+/** Brings our entries of `status.ancestors` in line with an attachment. */
+export const setPolicyAncestors = (
+  controllerName: string,
+  { object, ancestors }: PolicyAttachment,
+): StatusChange => setAncestors(controllerName, ancestors.map(ancestorOf), object.metadata.generation);
 
 const ancestorOf = ({ target, reason, message }: PolicyAncestor) => ({
   ref: target,

@@ -26,6 +26,7 @@ import { reuseUnlessChanged } from "./gateway/reuse.ts";
 import { offeredCertificateBytes } from "./gateway/scopes/offered-certificates.ts";
 import { createGatewayTranslator, noGateways } from "./gateway/translator.ts";
 import { memo } from "./incremental/memo.ts";
+import { createClassFilter } from "./ingress/classes.ts";
 import { createIngressTranslator, ingressListenersOf, noIngresses } from "./ingress/translator.ts";
 import { noOwners } from "./ownership.ts";
 import {
@@ -35,6 +36,7 @@ import {
   type ReferringPart,
 } from "./scope-resources.ts";
 import type { TranslateSettings } from "./settings.ts";
+import { createPolicyStatusTranslator } from "./policy-status/translator.ts";
 import { createPortMerger } from "./shared-ports.ts";
 import { certificatesTooLarge, leftOutFindings, sizeEvents } from "./size/findings.ts";
 import { createSizeLedger } from "./size/ledger.ts";
@@ -105,6 +107,10 @@ function createTranslator(settings: TranslateSettings): Translator {
   const findTakenHosts = createTakenHostFinder();
   const endpointEvents = createEndpointEvents();
   const findRunningIngressNginx = createRunningIngressNginxFinder(settings);
+  const translatePolicyStatuses = createPolicyStatusTranslator(settings);
+  const servedClassesOf = memo((classes: World["IngressClass"]) =>
+    classes.filter(createClassFilter(settings)),
+  );
 
   return (
     given,
@@ -227,6 +233,18 @@ function createTranslator(settings: TranslateSettings): Translator {
       backendPolicies: policies.attachments,
       backendTlsPolicies: tlsPolicies.attachments,
       gatewayPolicies: gateway.policies,
+      policyStatuses: translatePolicyStatuses({
+        world,
+        served: [
+          ingress.ingresses,
+          servedClassesOf(world.IngressClass),
+          gateway.statuses.classes,
+          gateway.statuses.gateways,
+          gateway.statuses.listenerSets,
+          gateway.statuses.routes,
+        ],
+        ofKeySets: keySets.diagnostics,
+      }),
     };
   };
 }

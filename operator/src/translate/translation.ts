@@ -9,6 +9,7 @@ import type { Manifest } from "./gateway/dedicated/plan.ts";
 import type { Vip } from "./gateway/scopes/vip-plan.ts";
 import type { GatewayStatuses } from "./gateway/status/statuses.ts";
 import type { PolicyAttachment, BackendTlsAttachment } from "./policy-ancestors.ts";
+import type { PolicyStatus } from "./policy-status/translator.ts";
 import type { Routing } from "./routing.ts";
 import type { NamespaceSize } from "./size/ledger.ts";
 
@@ -63,4 +64,6 @@ export type Translation = {
   /** The policies that are attached to Gateways. */
   readonly gatewayPolicies: readonly PolicyAttachment<"SvcExternalAuth" | "ClientTrafficPolicy">[];
   readonly backendTlsPolicies: readonly BackendTlsAttachment[];
+  /** The policies that other objects name, by kind, namespace and name. */
+  readonly policyStatuses: readonly PolicyStatus[];
 };

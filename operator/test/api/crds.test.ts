@@ -73,13 +73,14 @@ describe("custom resource definitions", () => {
     expect(new Set(short).size).to.equal(short.length);
   });
 
-  it("the status subresource exists for kinds that attach to other objects, and for no others", () => {
-    const withStatus = crds.filter(({ crd }) => crd.spec.versions[0]?.subresources?.status !== undefined);
-    expect(withStatus.map(({ crd }) => crd.spec.names.kind).toSorted()).to.deep.equal([
-      "ClientTrafficPolicy",
-      "SvcBackendPolicy",
-      "SvcExternalAuth",
-    ]);
+  it("every kind has a status subresource, and columns for whether its objects are accepted and for who uses them", () => {
+    for (const { crd } of crds) {
+      const [version] = crd.spec.versions;
+      const columns = (version?.additionalPrinterColumns ?? []).map(({ name }) => name);
+      expect(version?.subresources, crd.spec.names.kind).to.have.property("status");
+      expect(columns, crd.spec.names.kind).to.include("Accepted");
+      expect(columns.includes("Used By") || columns.includes("Targets"), crd.spec.names.kind).to.equal(true);
+    }
   });
 
   for (const { file, crd } of crds) {

@@ -4,6 +4,7 @@ import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
 import { until } from "../../../common/test/until.ts";
 import type { KubeObject } from "../../src/api/object.ts";
+import { policyKinds } from "../../src/translate/policy-status/kinds.ts";
 import { bootstrap, closeClients, openRawStream, subscribe } from "../discovery/support/raw-client.ts";
 import type { Stored } from "../sources/kubernetes/fake-cluster.ts";
 import { ingressManifest, svcClass } from "../support/manifests.ts";
@@ -72,7 +73,8 @@ describe("startController", () => {
     expect(body).to.include('svc_controller_watch_errors_total{kind="ingress"} 0');
     expect(body).not.to.include('svc_controller_watch_errors_total{kind="gateway"}');
     const controllers = [...body.matchAll(/controller="(\w+)",result="ok"/g)].map(([, name]) => name);
-    expect(controllers).to.deep.equal(["ingress", "svcbackendpolicy", "secret"]);
+    const ofPolicies = policyKinds.map((kind) => kind.toLowerCase());
+    expect(controllers).to.deep.equal(["ingress", "svcbackendpolicy", ...ofPolicies, "secret"]);
     const patches = replica.metrics.statusPatches.with({ kind: "ingress", result: "ok" });
     await until(() => patches.value === 2, "both answers to be counted");
 

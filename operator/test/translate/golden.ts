@@ -104,6 +104,14 @@ export function renderCase({ world, settings, nowMs, ownPorts }: GoldenCase): st
           ]),
         ),
       }),
+      ...(translation.policyStatuses.length > 0 && {
+        policyStatuses: Object.fromEntries(
+          translation.policyStatuses.map(({ object, conditions, use }) => [
+            formatRef(refOf(object)),
+            { conditions: conditions.map(renderCondition), usedBy: use },
+          ]),
+        ),
+      }),
       ...(translation.backendTlsPolicies.length > 0 && {
         backendTlsPolicies: Object.fromEntries(
           translation.backendTlsPolicies.map(({ object, ancestors }) => [

@@ -9,6 +9,8 @@ export type BasicAuth = {
   readonly metadata: NamespacedMeta;
   /** Where the credentials are. */
   readonly spec: BasicAuthSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: BasicAuthStatus;
 };
 
 export type BasicAuthSpec = {
@@ -21,4 +23,51 @@ export type BasicAuthSecretRef = {
   readonly name: string;
   /** Namespace of the Secret; absent means the namespace of this object. */
   readonly namespace?: string;
+};
+
+export type BasicAuthStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly BasicAuthStatusController[];
+};
+
+export type BasicAuthStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly BasicAuthStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: BasicAuthStatusControllerUsedBy;
+};
+
+export type BasicAuthStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type BasicAuthStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly BasicAuthStatusControllerUsedByObject[];
+};
+
+export type BasicAuthStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

@@ -9,6 +9,8 @@ export type Compression = {
   readonly metadata: NamespacedMeta;
   /** The codecs and which responses they apply to. */
   readonly spec: CompressionSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: CompressionStatus;
 };
 
 export type CompressionSpec = {
@@ -22,4 +24,51 @@ export type CompressionSpec = {
   readonly minSize?: number;
   /** Media types that are compressed, compared with the Content-Type up to its first semicolon, ignoring case. */
   readonly types?: readonly string[];
+};
+
+export type CompressionStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly CompressionStatusController[];
+};
+
+export type CompressionStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly CompressionStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: CompressionStatusControllerUsedBy;
+};
+
+export type CompressionStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type CompressionStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly CompressionStatusControllerUsedByObject[];
+};
+
+export type CompressionStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

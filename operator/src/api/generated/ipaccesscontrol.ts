@@ -9,6 +9,8 @@ export type IpAccessControl = {
   readonly metadata: NamespacedMeta;
   /** The address ranges. */
   readonly spec: IpAccessControlSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: IpAccessControlStatus;
 };
 
 export type IpAccessControlSpec = {
@@ -16,4 +18,51 @@ export type IpAccessControlSpec = {
   readonly deny?: readonly string[];
   /** When not empty, only these IPv4 and IPv6 ranges are allowed, after deny has been evaluated; a client whose address cannot be determined is rejected. */
   readonly allow?: readonly string[];
+};
+
+export type IpAccessControlStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly IpAccessControlStatusController[];
+};
+
+export type IpAccessControlStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly IpAccessControlStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: IpAccessControlStatusControllerUsedBy;
+};
+
+export type IpAccessControlStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type IpAccessControlStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly IpAccessControlStatusControllerUsedByObject[];
+};
+
+export type IpAccessControlStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

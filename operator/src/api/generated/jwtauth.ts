@@ -9,6 +9,8 @@ export type JwtAuth = {
   readonly metadata: NamespacedMeta;
   /** Which tokens are accepted and what the upstream learns of them. */
   readonly spec: JwtAuthSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: JwtAuthStatus;
 };
 
 export type JwtAuthSpec = {
@@ -59,4 +61,51 @@ export type JwtAuthClaimToHeader = {
   readonly claim: string;
   /** Name of the request header that carries its value. */
   readonly header: string;
+};
+
+export type JwtAuthStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly JwtAuthStatusController[];
+};
+
+export type JwtAuthStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly JwtAuthStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: JwtAuthStatusControllerUsedBy;
+};
+
+export type JwtAuthStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type JwtAuthStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly JwtAuthStatusControllerUsedByObject[];
+};
+
+export type JwtAuthStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

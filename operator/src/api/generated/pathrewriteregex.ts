@@ -9,6 +9,8 @@ export type PathRewriteRegex = {
   readonly metadata: NamespacedMeta;
   /** The pattern and what replaces it. */
   readonly spec: PathRewriteRegexSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: PathRewriteRegexStatus;
 };
 
 export type PathRewriteRegexSpec = {
@@ -16,4 +18,51 @@ export type PathRewriteRegexSpec = {
   readonly pattern: string;
   /** Text that replaces the match; $1 to $n are replaced by the groups, a group that does not exist by nothing. */
   readonly replacement: string;
+};
+
+export type PathRewriteRegexStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly PathRewriteRegexStatusController[];
+};
+
+export type PathRewriteRegexStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly PathRewriteRegexStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: PathRewriteRegexStatusControllerUsedBy;
+};
+
+export type PathRewriteRegexStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type PathRewriteRegexStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly PathRewriteRegexStatusControllerUsedByObject[];
+};
+
+export type PathRewriteRegexStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

@@ -9,6 +9,8 @@ export type RateLimit = {
   readonly metadata: NamespacedMeta;
   /** The limits, counted with GCRA for each client key and route over the whole proxy pod. */
   readonly spec: RateLimitSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: RateLimitStatus;
 };
 
 export type RateLimitSpec = {
@@ -48,4 +50,51 @@ export type RateLimitBandwidth = {
   readonly bytesPerSecond: number;
   /** Bytes at the beginning of the body that are sent without this limit. */
   readonly afterBytes?: number;
+};
+
+export type RateLimitStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly RateLimitStatusController[];
+};
+
+export type RateLimitStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly RateLimitStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: RateLimitStatusControllerUsedBy;
+};
+
+export type RateLimitStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type RateLimitStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly RateLimitStatusControllerUsedByObject[];
+};
+
+export type RateLimitStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

@@ -9,9 +9,58 @@ export type RequestSizeLimit = {
   readonly metadata: NamespacedMeta;
   /** The cap. */
   readonly spec: RequestSizeLimitSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: RequestSizeLimitStatus;
 };
 
 export type RequestSizeLimitSpec = {
   /** Maximum size of a request body in bytes, as a number or as text with an optional suffix k, m or g (powers of 1024, any case). */
   readonly maxSize: number | string;
+};
+
+export type RequestSizeLimitStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly RequestSizeLimitStatusController[];
+};
+
+export type RequestSizeLimitStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly RequestSizeLimitStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: RequestSizeLimitStatusControllerUsedBy;
+};
+
+export type RequestSizeLimitStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type RequestSizeLimitStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly RequestSizeLimitStatusControllerUsedByObject[];
+};
+
+export type RequestSizeLimitStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

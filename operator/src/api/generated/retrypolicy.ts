@@ -9,6 +9,8 @@ export type RetryPolicy = {
   readonly metadata: NamespacedMeta;
   /** The retry rules. */
   readonly spec: RetryPolicySpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: RetryPolicyStatus;
 };
 
 export type RetryPolicySpec = {
@@ -26,4 +28,51 @@ export type RetryPolicySpec = {
   readonly everyMethod?: boolean;
   /** No attempt begins later than this after the first one, a Go duration of at most 24h. */
   readonly within?: string;
+};
+
+export type RetryPolicyStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly RetryPolicyStatusController[];
+};
+
+export type RetryPolicyStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly RetryPolicyStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: RetryPolicyStatusControllerUsedBy;
+};
+
+export type RetryPolicyStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type RetryPolicyStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly RetryPolicyStatusControllerUsedByObject[];
+};
+
+export type RetryPolicyStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

@@ -9,9 +9,58 @@ export type RouteOptions = {
   readonly metadata: NamespacedMeta;
   /** The options of the rules that name this object. */
   readonly spec: RouteOptionsSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: RouteOptionsStatus;
 };
 
 export type RouteOptionsSpec = {
   /** Values by the full keys of annotations (ingress.svc-labs.dev/...), in the same form and with the same handling of mistakes as on an Ingress. */
   readonly annotations: { readonly [key: string]: string };
+};
+
+export type RouteOptionsStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly RouteOptionsStatusController[];
+};
+
+export type RouteOptionsStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly RouteOptionsStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: RouteOptionsStatusControllerUsedBy;
+};
+
+export type RouteOptionsStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type RouteOptionsStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly RouteOptionsStatusControllerUsedByObject[];
+};
+
+export type RouteOptionsStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

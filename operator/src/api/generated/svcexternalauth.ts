@@ -105,8 +105,52 @@ export type SvcExternalAuthTargetRef = {
 };
 
 export type SvcExternalAuthStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly SvcExternalAuthStatusController[];
   /** One entry for each Gateway this policy affects and for each controller that has an opinion. */
   readonly ancestors?: readonly SvcExternalAuthStatusAncestor[];
+};
+
+export type SvcExternalAuthStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly SvcExternalAuthStatusAncestorCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: SvcExternalAuthStatusControllerUsedBy;
+};
+
+export type SvcExternalAuthStatusAncestorCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type SvcExternalAuthStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly SvcExternalAuthStatusControllerUsedByObject[];
+};
+
+export type SvcExternalAuthStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };
 
 export type SvcExternalAuthStatusAncestor = {
@@ -131,19 +175,4 @@ export type SvcExternalAuthStatusAncestorAncestorRef = {
   readonly sectionName?: string;
   /** Port of the ancestor, when the policy affects one port only. */
   readonly port?: number;
-};
-
-export type SvcExternalAuthStatusAncestorCondition = {
-  /** Type of the condition. */
-  readonly type: string;
-  /** Whether the condition holds. */
-  readonly status: "True" | "False" | "Unknown";
-  /** One word for programs that says why. */
-  readonly reason: string;
-  /** One sentence for people that says why. */
-  readonly message: string;
-  /** The metadata.generation that this condition was computed from. */
-  readonly observedGeneration?: number;
-  /** When the status last changed. */
-  readonly lastTransitionTime: string;
 };

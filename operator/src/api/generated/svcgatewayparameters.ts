@@ -9,6 +9,8 @@ export type SvcGatewayParameters = {
   readonly metadata: NamespacedMeta;
   /** The dedicated proxy. */
   readonly spec: SvcGatewayParametersSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: SvcGatewayParametersStatus;
 };
 
 export type SvcGatewayParametersSpec = {
@@ -51,4 +53,51 @@ export type SvcGatewayParametersAutoscaling = {
   readonly maxReplicas?: number;
   /** Average CPU use of the pods, in percent of their request, that the autoscaler targets. */
   readonly targetCPUUtilizationPercentage?: number;
+};
+
+export type SvcGatewayParametersStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly SvcGatewayParametersStatusController[];
+};
+
+export type SvcGatewayParametersStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly SvcGatewayParametersStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: SvcGatewayParametersStatusControllerUsedBy;
+};
+
+export type SvcGatewayParametersStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type SvcGatewayParametersStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly SvcGatewayParametersStatusControllerUsedByObject[];
+};
+
+export type SvcGatewayParametersStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

@@ -9,6 +9,8 @@ export type SvcIngressClassParameters = {
   readonly metadata: NamespacedMeta;
   /** The defaults of the class. */
   readonly spec: SvcIngressClassParametersSpec;
+  /** What the controllers made of this resource; written by controllers only. */
+  readonly status?: SvcIngressClassParametersStatus;
 };
 
 export type SvcIngressClassParametersSpec = {
@@ -35,4 +37,51 @@ export type SvcIngressClassParametersTracing = {
   readonly enabled?: boolean;
   /** The share of traces that are sampled where the caller has not decided, from 0 to 1. */
   readonly ratio?: number;
+};
+
+export type SvcIngressClassParametersStatus = {
+  /** What each controller that serves the policy says about it; written by that controller only. */
+  readonly controllers?: readonly SvcIngressClassParametersStatusController[];
+};
+
+export type SvcIngressClassParametersStatusController = {
+  /** Name of the controller that wrote this entry, a domain-prefixed path. */
+  readonly controllerName: string;
+  /** Conditions of the policy. */
+  readonly conditions?: readonly SvcIngressClassParametersStatusControllerCondition[];
+  /** The objects of this controller that name the policy, and may. */
+  readonly usedBy?: SvcIngressClassParametersStatusControllerUsedBy;
+};
+
+export type SvcIngressClassParametersStatusControllerCondition = {
+  /** Type of the condition. */
+  readonly type: string;
+  /** Whether the condition holds. */
+  readonly status: "True" | "False" | "Unknown";
+  /** One word for programs that says why. */
+  readonly reason: string;
+  /** One sentence for people that says why. */
+  readonly message: string;
+  /** The metadata.generation that this condition was computed from. */
+  readonly observedGeneration?: number;
+  /** When the status last changed. */
+  readonly lastTransitionTime: string;
+};
+
+export type SvcIngressClassParametersStatusControllerUsedBy = {
+  /** How many there are. */
+  readonly count: number;
+  /** How many of them are in other namespaces; their names are not shown here. */
+  readonly elsewhere: number;
+  /** The first names, and how many more there are. */
+  readonly summary?: string;
+  /** The first of those in the namespace of the policy, and of those in no namespace, by kind and name. */
+  readonly objects?: readonly SvcIngressClassParametersStatusControllerUsedByObject[];
+};
+
+export type SvcIngressClassParametersStatusControllerUsedByObject = {
+  /** Kind of the object. */
+  readonly kind: string;
+  /** Name of the object. */
+  readonly name: string;
 };

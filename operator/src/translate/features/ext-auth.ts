@@ -57,7 +57,7 @@ export function readExternalAuth(
 ): ReadExternalAuth {
   const { spec } = resource;
   const ignored: string[] = [];
-  const target = findService(resource, view);
+  const target = findAuthService(resource, view);
   if (!target.ok) return { check: target, ignored };
   const http = readHttpSettings(spec, resource, ignored);
   if (!http.ok) return { check: http, ignored };
@@ -105,8 +105,8 @@ export const usableNames = (
     )
     .map((name) => name.toLowerCase());
 
-/** The port of the Service, or why it cannot be asked. */
-function findService(
+/** The port of the Service that a SvcExternalAuth names, or why it cannot be asked. */
+export function findAuthService(
   { metadata, spec }: ObjectOf<"SvcExternalAuth">,
   { lookup, permits }: Pick<View, "lookup" | "permits">,
 ): Result<EndpointRef> {

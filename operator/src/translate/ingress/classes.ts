@@ -65,6 +65,17 @@ export type Classes = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
+/** Whether an IngressClass is ours: by its controller, or because the settings name it as one of ingress-nginx. */
+export const createClassFilter =
+  ({
+    controllerName,
+    ingressClass,
+    ingressNginx,
+  }: Pick<TranslateSettings, "controllerName" | "ingressClass" | "ingressNginx">) =>
+  ({ metadata, spec }: ObjectOf<"IngressClass">): boolean =>
+    ingressNginx.classes.includes(metadata.name) ||
+    (spec?.controller === controllerName && (ingressClass === undefined || metadata.name === ingressClass));
+
 /** Reads the classes of a world; what is read of one is kept until it, or its parameters, is another object. */
 export function createClassReader(
   settings: Pick<
@@ -72,7 +83,8 @@ export function createClassReader(
     "controllerName" | "ingressClass" | "classParametersStrict" | "ingressNginx"
   >,
 ): (world: World) => Classes {
-  const { controllerName, ingressClass } = settings;
+  const { controllerName } = settings;
+  const isOurs = createClassFilter(settings);
   const { classes: nginxNames, watchWithoutClass } = settings.ingressNginx;
   const isNginx = ({ metadata }: ObjectOf<"IngressClass">): boolean => nginxNames.includes(metadata.name);
   const configOf = trackedMemo((all: typeof settings, _: undefined, view) =>
@@ -106,12 +118,7 @@ export function createClassReader(
   return (world) => {
     const list = world.IngressClass;
     const config = configOf(settings, undefined, world);
-    const ours = list.filter(
-      (one) =>
-        isNginx(one) ||
-        (one.spec?.controller === controllerName &&
-          (ingressClass === undefined || one.metadata.name === ingressClass)),
-    );
+    const ours = list.filter(isOurs);
     const infos = [...ours.map((one) => infoOf(one, config, world)), withoutObject(config)];
     if (last?.list !== list || !haveSameItems(last.infos, infos)) {
       const adopted = { names: nginxNames, watchWithoutClass, info: withoutObject(config) };

@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from "node:util";
+import { memo, memo2 } from "../translate/incremental/memo.ts";
+import type { PolicyAttachment } from "../translate/policy-ancestors.ts";
+import type { NamedPolicyKind } from "../translate/policy-status/kinds.ts";
+import type { PolicyStatus } from "../translate/policy-status/translator.ts";
+import type { Translation } from "../translate/translation.ts";
+import { mergeConditions, mergeOwnedEntries } from "../write/conditions.ts";
+import type { StatusChange } from "../write/status-writer.ts";
+import { setAncestors } from "./policy-ancestors.ts";
+import { setPolicyAncestors } from "./policy.ts";
+import type { Reconciler } from "./reconciler.ts";
+import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";
+
+export type NamedPolicyOptions = {
+  readonly controllerName: string;
+  /** Whether policies of the kind are attached to Gateways as well, and have `status.ancestors`. */
+  readonly isAttached: boolean;
+};
+
+/** Writes our entry of `status.controllers` of all policies of a kind (docs/policy-status.md). */
+export function namedPolicyReconciler(
+  kind: NamedPolicyKind,
+  { controllerName, isAttached }: NamedPolicyOptions,
+): Reconciler {
+  const plain = memo((status: PolicyStatus): DesiredStatus => ({
+    object: status.object,
+    change: setController(controllerName, status),
+  }));
+  const attached = memo2((status: PolicyStatus, attachment: PolicyAttachment): DesiredStatus => ({
+    object: status.object,
+    change: both(setController(controllerName, status), setPolicyAncestors(controllerName, attachment)),
+  }));
+  const ofKind = memo((all: readonly PolicyStatus[]) => all.filter(({ object }) => object.kind === kind));
+  const statusesOf = memo2((all: readonly PolicyStatus[], attachments: readonly PolicyAttachment[]) => {
+    const byObject = new Map<object, PolicyAttachment>(attachments.map((one) => [one.object, one]));
+    return ofKind(all).map((status): DesiredStatus => {
+      const attachment = byObject.get(status.object);
+      return attachment === undefined ? plain(status) : attached(status, attachment);
+    });
+  });
+  const attachmentsOf = ({ gatewayPolicies }: Translation): readonly PolicyAttachment[] =>
+    isAttached ? gatewayPolicies : noAttachments;
+  return statusReconciler({
+    kind,
+    statuses: ({ translation }) => statusesOf(translation.policyStatuses, attachmentsOf(translation)),
+    release: () =>
+      isAttached
+        ? both(setController(controllerName), setAncestors(controllerName, [], undefined))
+        : setController(controllerName),
+  });
+}
+
+const noAttachments: readonly PolicyAttachment[] = [];
+
+type Entry = { readonly controllerName?: unknown; readonly conditions?: unknown };
+
+/** Brings our entry of `status.controllers` in line and leaves those of other controllers; without a status it is removed. */
+function setController(controllerName: string, status?: PolicyStatus): StatusChange {
+  return (present, nowMs) => {
+    const current = (present as { readonly controllers?: unknown } | undefined)?.controllers;
+    const make =
+      ({ object, conditions, use }: PolicyStatus) =>
+      (entry: Entry | undefined) => ({
+        controllerName,
+        conditions: mergeConditions({
+          current: entry?.conditions,
+          desired: conditions,
+          owned: ownedTypes,
+          generation: object.metadata.generation,
+          nowMs,
+        }),
+        usedBy: use,
+      });
+    const controllers = mergeOwnedEntries<Entry>({
+      current,
+      isOurs: (entry) => entry.controllerName === controllerName,
+      keyOf: () => controllerName,
+      desired: new Map(status === undefined ? [] : [[controllerName, make(status)]]),
+    });
+    if (isDeepStrictEqual(current ?? [], controllers)) return {};
+    return { controllers: controllers.length === 0 ? null : controllers };
+  };
+}
+
+const ownedTypes: ReadonlySet<string> = new Set(["Accepted", "ResolvedRefs"]);
+
+const both =
+  (first: StatusChange, second: StatusChange): StatusChange =>
+  (status, nowMs) => ({ ...first(status, nowMs), ...second(status, nowMs) });

@@ -1,0 +1,46 @@
+import type { KindName, ObjectOf } from "../../api/kinds.ts";
+
+/** The kinds of this project that other objects name. */
+export const policyKinds = [
+  "BasicAuth",
+  "Compression",
+  "IpAccessControl",
+  "JwtAuth",
+  "PathRewriteRegex",
+  "RateLimit",
+  "RequestSizeLimit",
+  "RetryPolicy",
+  "RouteOptions",
+  "SvcExternalAuth",
+  "SvcGatewayParameters",
+  "SvcIngressClassParameters",
+] as const satisfies readonly KindName[];
+
+export type NamedPolicyKind = (typeof policyKinds)[number];
+
+export type Policy = ObjectOf<NamedPolicyKind>;
+
+/** The kinds whose objects name policies. */
+export const userKinds = [
+  "GRPCRoute",
+  "Gateway",
+  "GatewayClass",
+  "HTTPRoute",
+  "Ingress",
+  "IngressClass",
+  "ListenerSet",
+  "RouteOptions",
+  "SvcIngressClassParameters",
+] as const satisfies readonly KindName[];
+
+export type UserKind = (typeof userKinds)[number];
+
+export type User = ObjectOf<UserKind>;
+
+const kindSet: ReadonlySet<string> = new Set(policyKinds);
+
+export const isPolicyKind = (kind: string): kind is NamedPolicyKind => kindSet.has(kind);
+
+/** Identifies a policy among those of all kinds; the order of keys is that of kind, namespace and name. */
+export const policyKey = (kind: NamedPolicyKind, namespace: string, name: string): string =>
+  `${kind} ${namespace}/${name}`;
