@@ -1,10 +1,12 @@
 /** The flags of the commands that read a folder without serving it. */
+import { splitArguments } from "@svc-gateway/common/settings/arguments.ts";
 import { choiceType, pathType } from "@svc-gateway/common/settings/flag-types.ts";
-import { flag, requiredFlag, type Flag } from "@svc-gateway/common/settings/flag.ts";
+import { flag, optionalFlag, type Flag } from "@svc-gateway/common/settings/flag.ts";
 import { defaultText } from "@svc-gateway/common/settings/help.ts";
 import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
 import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
-import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ClusterChoice } from "./live/live-flags.ts";
 import type { TranslationFlags } from "./translate-settings.ts";
 import { twoColumns } from "./text/columns.ts";
 
@@ -71,17 +73,27 @@ export const translationFlags: readonly Flag[] = flagsOf("standalone").filter(({
 );
 
 /** What `explain` reads. */
-export const manifestsFlag = requiredFlag({
+export const manifestsFlag = optionalFlag({
   name: "manifests",
   type: pathType,
   roles: ["standalone"],
+  shownDefault: "required without --live",
   meaning: "Folder of manifests, or a file, or - for standard input.",
 });
 
-export type FolderSettings = StandaloneSettings & {
-  readonly output: OutputForm;
-  readonly failOn: "error" | "warning";
-};
+export type FolderSettings = StandaloneSettings &
+  Partial<ClusterChoice> & {
+    readonly live?: boolean;
+    readonly output: OutputForm;
+    readonly failOn: "error" | "warning";
+  };
+
+/** Which cluster a command reads. */
+export const choiceOf = ({ kubeconfig, context, namespace }: Partial<ClusterChoice>): ClusterChoice => ({
+  kubeconfig,
+  context,
+  namespace,
+});
 
 /** The values of these flags, and the positional words. */
 export function readFolderFlags(
@@ -94,6 +106,23 @@ export function readFolderFlags(
   return ok({ settings: read.value.values as FolderSettings, positionals: read.value.positionals });
 }
 
+/**
+ * The texts of the flags that a command line gives and that controllers have, by name, or the problem of one that means
+ * nothing to a cluster.
+ */
+export function givenToControllers(
+  known: readonly Flag[],
+  argv: readonly string[],
+): Result<ReadonlyMap<string, string>, Problem> {
+  const split = splitArguments(known, argv.map(expandShorthand));
+  if (!split.ok) return split;
+  const ofTranslation = new Set(translationFlags.map(({ name }) => name));
+  const given = new Map([...split.value.texts].filter(([name]) => ofTranslation.has(name)));
+  const ofControllers = new Set(flagsOf("controller").map(({ name }) => name));
+  const foreign = [...given.keys()].find((name) => !ofControllers.has(name));
+  return foreign === undefined ? ok(given) : problem(`--${foreign}: cannot be combined with --live`);
+}
+
 /** What is wrong with the paths of a command that reads folders, files and standard input; undefined: nothing. */
 export function problemOfPaths(command: string, paths: readonly string[]): string | undefined {
   if (paths.length === 0) return `${command}: expected a folder, a file, or - for standard input`;
@@ -102,13 +131,15 @@ export function problemOfPaths(command: string, paths: readonly string[]): strin
   return undefined;
 }
 
-const shorthands: Readonly<Record<string, string>> = { "-o": "--output", "-n": "--namespace" };
+/** The short forms of flags. */
+const shorthands: readonly (readonly [string, string])[] = [
+  ["-o", "--output"],
+  ["-n", "--namespace"],
+];
 
 const expandShorthand = (word: string): string => {
-  const whole = shorthands[word];
-  if (whole !== undefined) return whole;
-  const named = shorthands[word.slice(0, 2)];
-  return named !== undefined && word[2] === "=" ? `${named}=${word.slice(3)}` : word;
+  const found = shorthands.find(([short]) => word === short || word.startsWith(`${short}=`));
+  return found === undefined ? word : `${found[1]}${word.slice(found[0].length)}`;
 };
 
 type NginxSettings = Pick<StandaloneSettings, "ingressNginxClasses" | "ingressNginxWatchWithoutClass">;

@@ -25,6 +25,8 @@ export type TranslatedFolder = {
   readonly translation: Translation;
   /** The text of a manifest file. */
   readonly read?: ReadManifest;
+  /** Whether objects are those of a live cluster, whose places are made up. */
+  readonly isLive?: boolean;
 };
 
 /** The argument for standard input, and its name in findings. */

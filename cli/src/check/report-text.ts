@@ -10,17 +10,26 @@ import type { CheckedManifest, CheckFinding, CheckReport, Verdict } from "./repo
  */
 export const formatReport = (report: CheckReport, paint: Paint): string =>
   [
-    ...[...Map.groupBy(report.manifests, ({ file }) => file)].map(([file, manifests]) => [
-      paint.bold(file),
-      ...manifests.flatMap((manifest) => formatManifest(manifest, paint)),
+    ...[...Map.groupBy(report.manifests, groupOf(report))].map(([group, manifests]) => [
+      paint.bold(group),
+      ...manifests.flatMap((manifest) => formatManifest(manifest, report.notes !== undefined, paint)),
     ]),
     ...section("Named by flags", formatElsewhere(report, paint), paint),
     ...section("Conflicts", formatConflicts(report), paint),
     ...section("Not read by this gateway", formatIgnored(report), paint),
+    ...section("Assumed", report.notes ?? [], paint),
     [formatSummary(report)],
   ]
     .map((lines) => `${lines.join("\n")}\n`)
     .join("\n");
+
+/** Manifests are in files, objects of a cluster in namespaces. */
+const groupOf =
+  ({ notes }: CheckReport) =>
+  ({ file, object }: CheckedManifest): string => {
+    if (notes === undefined) return file;
+    return object?.namespace === undefined ? "Cluster" : `Namespace ${object.namespace}`;
+  };
 
 const section = (title: string, lines: readonly string[], paint: Paint): readonly (readonly string[])[] =>
   lines.length === 0 ? [] : [[paint.bold(title), ...lines.map((line) => `  ${line}`)]];
@@ -34,20 +43,25 @@ const verdictWords: Readonly<Record<Verdict, string>> = {
 
 function formatManifest(
   { verdict, object, line, findings }: CheckedManifest,
+  isLive: boolean,
   paint: Paint,
 ): readonly string[] {
   const name = object === undefined ? `a manifest without a name (line ${line})` : formatRef(object);
   const word = paintVerdict(verdict, verdictWords[verdict].padEnd(8), paint);
-  return [`  ${word} ${name}`, ...findings.flatMap((finding) => formatFinding(finding, paint))];
+  return [`  ${word} ${name}`, ...findings.flatMap((finding) => formatFinding(finding, isLive, paint))];
 }
 
 function formatFinding(
   { severity, line, column, reason, field, message }: CheckFinding,
+  isLive: boolean,
   paint: Paint,
 ): readonly string[] {
-  const place = paint.dim(`${line}:${column}`.padEnd(8));
-  const head = `           ${place} ${paintSeverity(severity, reason, paint)}`;
-  return [field === undefined ? head : `${head}  ${field}`, `                    ${message}`];
+  const place = isLive ? "" : `${paint.dim(`${line}:${column}`.padEnd(8))} `;
+  const head = `           ${place}${paintSeverity(severity, reason, paint)}`;
+  return [
+    field === undefined ? head : `${head}  ${field}`,
+    `${isLive ? "           " : "                    "}${message}`,
+  ];
 }
 
 const paintVerdict = (verdict: Verdict, text: string, paint: Paint): string =>

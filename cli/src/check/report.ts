@@ -44,6 +44,8 @@ export type CheckReport = {
     readonly served: ObjectRef;
     readonly notServed: ObjectRef;
   }[];
+  /** What is not as in the cluster; absent for manifests. */
+  readonly notes?: readonly string[];
   /** Manifests of kinds that the gateway does not read. */
   readonly ignored: readonly IgnoredManifest[];
   /** Findings about objects of which the folder has no manifest, because only a flag names them. */
@@ -65,7 +67,12 @@ export function passes({ summary, elsewhere }: CheckReport, failOn: "error" | "w
 type Entry = { readonly place: Place; readonly object?: ObjectRef; readonly findings: CheckFinding[] };
 
 /** Joins what was found while the folder was read and while it was translated, manifest by manifest. */
-export async function createReport({ state, translation, read }: TranslatedFolder): Promise<CheckReport> {
+export async function createReport({
+  state,
+  translation,
+  read,
+  isLive = false,
+}: TranslatedFolder): Promise<CheckReport> {
   const byPlace = new Map<string, Entry>();
   const byObject = new Map<string, Entry>();
   for (const { ref, place } of state.objects.values()) {
@@ -87,7 +94,8 @@ export async function createReport({ state, translation, read }: TranslatedFolde
       );
     }
   }
-  const manifests = [...byPlace.values()].map(withVerdict).sort(inFileOrder);
+  const entries = [...byPlace.values()].filter((entry) => !isLive || isWritten(entry));
+  const manifests = entries.map(withVerdict).sort(inFileOrder);
   const count = (verdict: Verdict): number => manifests.filter((one) => one.verdict === verdict).length;
   return {
     manifests,
@@ -110,6 +118,19 @@ export async function createReport({ state, translation, read }: TranslatedFolde
     },
   };
 }
+
+/** Kinds of which a cluster has many that nobody wrote for this gateway: they are named where there is a finding. */
+const suppliedKinds: ReadonlySet<string> = new Set([
+  "ClusterTrustBundle",
+  "ConfigMap",
+  "EndpointSlice",
+  "Namespace",
+  "Secret",
+  "Service",
+]);
+
+const isWritten = ({ object, findings }: Entry): boolean =>
+  findings.length > 0 || !suppliedKinds.has(object?.kind ?? "");
 
 /** Problems of whole files end the command before a report is made; all others name their manifest. */
 function addProblem(

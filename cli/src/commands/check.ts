@@ -1,19 +1,24 @@
 import { createReport, passes } from "../check/report.ts";
 import { formatReport } from "../check/report-text.ts";
-import { done, misused, refused, type Command } from "../command.ts";
+import { done, misused, refused, type Command, type CommandResult, type Io } from "../command.ts";
 import {
+  choiceOf,
   failOnFlag,
+  givenToControllers,
   flagRows,
   translationFlags,
   outputFlag,
   problemOfPaths,
   readFolderFlags,
+  type FolderSettings,
 } from "../command-flags.ts";
+import { clusterFlags, liveFlag } from "../live/live-flags.ts";
+import { translateLive } from "../live/translate-live.ts";
 import { translateFolder } from "../translate-folder.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
-const flags = [outputFlag, failOnFlag, ...translationFlags];
+const flags = [outputFlag, failOnFlag, liveFlag, ...clusterFlags, ...translationFlags];
 
 /** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
 export const check: Command = {
@@ -22,9 +27,10 @@ export const check: Command = {
   help: () =>
     [
       "Usage: svc-gateway check PATH... [flags]",
+      "       svc-gateway check --live [flags]",
       "",
       "Reports for each object in folders of manifests, in files, or on standard input (-) whether it is served as",
-      "written. Several paths are read as one set of manifests.",
+      "written. Several paths are read as one set of manifests. With --live the objects of a cluster are read.",
       "",
       "Flags:",
       ...flagRows(flags),
@@ -37,6 +43,7 @@ export const check: Command = {
     const read = readFolderFlags(flags, { argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { settings, positionals } = read.value;
+    if (settings.live === true) return checkLive(argv, read.value, io);
     const problem = problemOfPaths("check", positionals);
     if (problem !== undefined) return misused(problem);
     const translated = await translateFolder(positionals, settings, io, Date.now());
@@ -46,3 +53,19 @@ export const check: Command = {
     return done(passes(report, settings.failOn) ? 0 : 1);
   },
 };
+
+async function checkLive(
+  argv: readonly string[],
+  { settings, positionals }: { readonly settings: FolderSettings; readonly positionals: readonly string[] },
+  io: Io,
+): Promise<CommandResult> {
+  if (positionals.length > 0) return misused("check: expected no path with --live");
+  const given = givenToControllers(flags, argv);
+  if (!given.ok) return misused(given.error.message);
+  const translated = await translateLive(choiceOf(settings), { given: given.value, nowMs: Date.now() }, io);
+  if (!translated.ok) return refused(...translated.error);
+  const { notes } = translated.value;
+  const report = { ...(await createReport(translated.value)), notes };
+  io.out.write(formatData(report, settings.output, () => formatReport(report, paintFor(io.out))));
+  return done(passes(report, settings.failOn) ? 0 : 1);
+}

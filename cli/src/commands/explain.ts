@@ -1,23 +1,30 @@
-import { choiceType } from "@svc-gateway/common/settings/flag-types.ts";
-import { flag } from "@svc-gateway/common/settings/flag.ts";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { done, misused, refused, type Command } from "../command.ts";
-import { answerRequest, type Answer } from "../explain/answer.ts";
-import { formatL4Answer } from "../explain/l4-text.ts";
-import { answerConnection, readConnection } from "../explain/l4.ts";
-import { type ExplainedRequest, readRequest } from "../explain/request.ts";
-import { decideToken, readToken, withPlaceholder } from "../explain/token.ts";
-import { formatAnswer } from "../explain/answer-text.ts";
+import { choiceType, namespacedNameType } from "@svc-gateway/common/settings/flag-types.ts";
+import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import {
+  choiceOf,
   flagRows,
+  givenToControllers,
   manifestsFlag,
   namingClasses,
+  translationFlags,
   outputFlag,
   readFolderFlags,
-  translationFlags,
   type FolderSettings,
 } from "../command-flags.ts";
+import { done, misused, refused, type Command, type CommandResult, type Io } from "../command.ts";
+import { answerRequest, type Answer } from "../explain/answer.ts";
+import { answerAll, type Answered, type AnswerSource } from "../explain/answer-source.ts";
+import { formatAnswer } from "../explain/answer-text.ts";
+import { entrancesOf, type Entrance } from "../explain/entrances.ts";
+import { formatL4Answer } from "../explain/l4-text.ts";
+import { answerConnection, readConnection, type ExplainedConnection } from "../explain/l4.ts";
+import { type ExplainedRequest, readRequest } from "../explain/request.ts";
+import { decideToken, readToken, withPlaceholder } from "../explain/token.ts";
+import { clusterFlags, liveFlag } from "../live/live-flags.ts";
+import { translateLive } from "../live/translate-live.ts";
 import { translateFolder } from "../translate-folder.ts";
 import { twoColumns } from "../text/columns.ts";
 import { formatData } from "../text/data.ts";
@@ -32,7 +39,15 @@ const asFlag = flag({
     "How Ingresses are read: `nginx` as ingress-nginx reads them, of the class nginx unless `--ingress-nginx-classes` names others; `configured` as the other flags and the classes say.",
 });
 
-const flags = [manifestsFlag, asFlag, outputFlag, ...translationFlags];
+const gatewayFlag = optionalFlag({
+  name: "gateway",
+  type: namespacedNameType,
+  roles: ["standalone"],
+  shownDefault: "whichever takes the request",
+  meaning: "With --live: the Gateway that the request comes in through.",
+});
+
+const flags = [manifestsFlag, asFlag, liveFlag, gatewayFlag, ...clusterFlags, outputFlag, ...translationFlags];
 
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
@@ -42,10 +57,11 @@ export const explain: Command = {
     [
       "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [--token TOKEN|@FILE] [flags]",
       "       svc-gateway explain tcp://HOST:PORT|tls://NAME:PORT|udp://HOST:PORT --manifests PATH [flags]",
+      "       svc-gateway explain [METHOD] URL --live [flags]",
       "",
       "Shows the listener, certificate, host, route, filters and endpoints of a request, and why other routes do not",
       "match. METHOD defaults to GET. The host is that of the URL unless -H sets it.",
-      "PATH is a folder of manifests, a file, or - for standard input.",
+      "PATH is a folder of manifests, a file, or - for standard input. With --live the objects of a cluster are read.",
       "",
       "Flags:",
       ...twoColumns([
@@ -75,35 +91,83 @@ export const explain: Command = {
     if (connection?.ok === false) return misused(connection.error.message);
     const token = fields.value.token === undefined ? undefined : await readToken(fields.value.token);
     if (token?.ok === false) return misused(token.error.message);
-    if (connection !== undefined) {
-      if (token !== undefined) return misused("--token: only requests have a token, not connections");
-      const folder = await translateFolder([settings.manifests], settings, io, Date.now());
-      if (!folder.ok) return refused(...folder.error);
-      const answer = answerConnection(connection.value, folder.value, settings.portMap);
-      io.out.write(formatData(answer, settings.output, () => formatL4Answer(answer, paintFor(io.out))));
-      return done(answer.outcome === "route" ? 0 : 1);
+    if (connection !== undefined && token !== undefined) {
+      return misused("--token: only requests have a token, not connections");
     }
-    const [method, url] = second === undefined ? ["GET", first] : [first, second];
-    const request = readRequest(method, url, fields.value.headers);
-    if (!request.ok) return misused(request.error.message);
-    const translated = await translateFolder([settings.manifests], settings, io, Date.now());
-    if (!translated.ok) return refused(...translated.error);
-    const answerTo = (asked: ExplainedRequest): Answer =>
-      answerRequest(asked, translated.value, settings.portMap);
-    const plain = answerTo(request.value);
-    const answer =
-      token === undefined
-        ? plain
-        : await decideToken(
-            answerTo(withPlaceholder(request.value, plain)),
-            token.value,
-            translated.value.translation,
-            Date.now(),
-          );
-    io.out.write(formatData(answer, settings.output, () => formatAnswer(answer, paintFor(io.out))));
-    return done(answer.outcome === "route" ? 0 : 1);
+    const answerOf =
+      connection === undefined
+        ? httpAnswer(first, second, { headers: fields.value.headers, token: token?.value })
+        : ok(l4Answer(connection.value));
+    if (!answerOf.ok) return misused(answerOf.error.message);
+    const source = await readSource(settings, fields.value.rest, io);
+    if ("type" in source) return source;
+    const answered = await answerOf.value(source);
+    if (answered === undefined) {
+      return refused("--gateway: this Gateway has no address, so no request reaches it");
+    }
+    io.out.write(formatData(answered.data, settings.output, () => answered.text(paintFor(io.out))));
+    return done(answered.isRoute ? 0 : 1);
   },
 };
+
+type AnswerOf = (source: AnswerSource) => Promise<Answered | undefined>;
+
+function httpAnswer(
+  first: string,
+  second: string | undefined,
+  { headers, token }: { readonly headers: readonly string[]; readonly token: string | undefined },
+): Result<AnswerOf> {
+  const [method, url] = second === undefined ? ["GET", first] : [first, second];
+  const request = readRequest(method, url, headers);
+  if (!request.ok) return request;
+  const answerAt = (entrance: Entrance): Promise<Answer> => answerWithToken(request.value, token, entrance);
+  return ok((source) => answerAll(source, answerAt, formatAnswer));
+}
+
+async function answerWithToken(
+  request: ExplainedRequest,
+  token: string | undefined,
+  { folder, portMap }: Entrance,
+): Promise<Answer> {
+  const answerTo = (asked: ExplainedRequest): Answer => answerRequest(asked, folder, portMap);
+  const plain = answerTo(request);
+  if (token === undefined) return plain;
+  return decideToken(answerTo(withPlaceholder(request, plain)), token, folder.translation, Date.now());
+}
+
+const l4Answer =
+  (connection: ExplainedConnection): AnswerOf =>
+  (source) =>
+    answerAll(source, ({ folder, portMap }) => answerConnection(connection, folder, portMap), formatL4Answer);
+
+type ExplainSettings = Omit<FolderSettings, "manifests"> & {
+  readonly manifests?: string;
+  readonly as: "configured" | "nginx";
+  readonly gateway?: NamespacedName;
+};
+
+async function readSource(
+  settings: ExplainSettings,
+  argv: readonly string[],
+  io: Io,
+): Promise<AnswerSource | CommandResult> {
+  const { live, manifests, gateway, portMap } = settings;
+  if (live !== true) {
+    if (manifests === undefined) return misused("explain: expected --manifests PATH, or --live");
+    const folder = await translateFolder([manifests], { ...settings, manifests }, io, Date.now());
+    if (!folder.ok) return refused(...folder.error);
+    return { entrances: [{ name: "", folder: folder.value, portMap }], gateway: undefined, notes: undefined };
+  }
+  if (manifests !== undefined) return misused("--manifests: cannot be combined with --live");
+  if (settings.as !== "configured") {
+    return misused("--as: cannot be combined with --live, which reads Ingresses as the controller does");
+  }
+  const given = givenToControllers(flags, argv);
+  if (!given.ok) return misused(given.error.message);
+  const cluster = await translateLive(choiceOf(settings), { given: given.value, nowMs: Date.now() }, io);
+  if (!cluster.ok) return refused(...cluster.error);
+  return { entrances: entrancesOf(cluster.value), gateway, notes: cluster.value.notes };
+}
 
 type Words = {
   readonly headers: readonly string[];

@@ -285,13 +285,18 @@ export function findListener(
     .filter(({ protocol }) => protocols.includes(protocol))
     .map(({ port: own, protocol }) => ({ port: own, protocol, localPort: localPorts.get(own) ?? own }));
   return (
+    candidates.find((listener) => localPorts.has(listener.port) && listener.localPort === port) ??
     candidates.find((listener) => listener.localPort === port) ??
     candidates.find((listener) => listener.port === port)
   );
 }
 
 /** Finds the places of the objects that routes come from. */
-export function createPlacer({ state }: TranslatedFolder): (source: Route["source"]) => string | undefined {
+export function createPlacer({
+  state,
+  isLive,
+}: TranslatedFolder): (source: Route["source"]) => string | undefined {
+  if (isLive === true) return () => undefined;
   const places = new Map(
     [...state.objects.values()].map(({ ref, place }) => [formatRef(ref), formatPlace(place)]),
   );

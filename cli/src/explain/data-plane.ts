@@ -9,6 +9,7 @@ import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { memo } from "@svc-gateway/operator/translate/incremental/memo.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { createAuthStore } from "@svc-gateway/proxy/auth/auth-store.ts";
 import { createProxyState, type ServingState } from "@svc-gateway/proxy/state/proxy-state.ts";
@@ -21,7 +22,7 @@ import type { Upstream, UpstreamEndpoint } from "@svc-gateway/proxy/upstream/ups
 import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/upstream-registry.ts";
 
 /** The tables that a proxy would serve with. A snapshot that a proxy would reject is a bug of the translation. */
-export function compileServing({ scopes, routing }: Translation): ServingState {
+export const compileServing = memo(({ scopes, routing }: Translation): ServingState => {
   const state = createProxyState({
     // The first backend, which is random in a proxy.
     random: () => 0,
@@ -36,7 +37,7 @@ export function compileServing({ scopes, routing }: Translation): ServingState {
   const applied = state.apply(fullUpdate(createSnapshot(scopes.shared)));
   if (!applied.ok) throw new Error(`the snapshot is not valid: ${applied.error.message}`);
   return state.serving;
-}
+});
 
 /** The routes of a host in the order of their resource; compiled routes only know their position in it. */
 export function routesOfHost({ scopes }: Translation, key: ResourceKey): readonly Route[] {

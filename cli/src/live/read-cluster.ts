@@ -134,6 +134,6 @@ function describeUnread({ kind, namespace, error }: UnreadCollection): string {
   const resource = group === "" ? plural : `${plural}.${group}`;
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   return error.status === 403
-    ? `this user may not list ${resource}${where}, which the gateway reads`
+    ? `this user may not list ${resource}${where}: expected the rights in docs/cli.md, "Rights"`
     : `${resource}${where} cannot be listed: ${describeApiError(error)}`;
 }

@@ -133,8 +133,8 @@ describe("readCluster", () => {
     cluster.forbid("services", "httproutes");
     const folder = await readCluster(live, options);
     expect(folder.ok ? [] : folder.error.toSorted()).to.deep.equal([
-      'this user may not list httproutes.gateway.networking.k8s.io, which the gateway reads',
-      'this user may not list services, which the gateway reads',
+      'this user may not list httproutes.gateway.networking.k8s.io: expected the rights in docs/cli.md, "Rights"',
+      'this user may not list services: expected the rights in docs/cli.md, "Rights"',
     ]);
   });
 

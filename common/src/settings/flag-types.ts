@@ -73,6 +73,9 @@ export const switchType: FlagType<boolean, ""> = {
 
 export const pathType = textType("path", "a path", (text) => text !== "");
 
+/** Any text without spaces. */
+export const wordType = textType("text", "a text without spaces", (text) => /^\S+$/.test(text));
+
 export const imageType = textType("image", "an image reference", (text) =>
   /^[\w][\w.:/@-]{0,1000}$/.test(text),
 );

@@ -41,11 +41,11 @@ import type { EventSource } from "../write/event-object.ts";
 import { createStatusWriter } from "../write/status-writer.ts";
 import { createLeaderWork } from "./leader-work.ts";
 import {
+  clusterTranslateSettings,
   dedicatedSettingsOf,
   ownPortsOf,
   readNamespacesOf,
   servedNamespacesOf,
-  translateSettingsOf,
   vipSettingsOf,
 } from "./translate-settings.ts";
 
@@ -170,16 +170,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     build: createTableBuilder({
       source,
       keySets,
-      settings: {
-        ...translateSettingsOf(settings, {
-          gatewayVips: vips,
-          dedicated,
-          refusesDedicated: settings.disableDedicatedGateways,
-        }),
-        installNamespace: settings.podNamespace,
-        trustBundles: installed.has("ClusterTrustBundle"),
-        localPorts: ownPortsOf(settings),
-      },
+      settings: clusterTranslateSettings(settings, new Set(installed.keys())),
       ownPorts: () => options.ownPorts.current(),
       ingressNginxLeases: ingressNginx.renewed,
       publish: options.publish,

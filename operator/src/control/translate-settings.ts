@@ -1,6 +1,7 @@
 import { localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
 import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { KindName } from "../api/kinds.ts";
 import { baseTemplateOf } from "../translate/gateway/dedicated/overlay.ts";
 import { podPorts } from "../translate/gateway/dedicated/pod-parts.ts";
 import {
@@ -93,6 +94,21 @@ export const translateSettingsOf = (
   maxServiceEndpointBytes: defaultTranslateSettings.maxServiceEndpointBytes,
   maxEndpointBytes: defaultTranslateSettings.maxEndpointBytes,
   maxKeySetBytes: defaultTranslateSettings.maxKeySetBytes,
+});
+
+/** The translation settings of a controller in a cluster that has these kinds. Call it once, as `translateSettingsOf`. */
+export const clusterTranslateSettings = (
+  settings: ControllerSettings,
+  installed: ReadonlySet<KindName>,
+): TranslateSettings => ({
+  ...translateSettingsOf(settings, {
+    gatewayVips: vipSettingsOf(settings),
+    dedicated: dedicatedSettingsOf(settings),
+    refusesDedicated: settings.disableDedicatedGateways,
+  }),
+  installNamespace: settings.podNamespace,
+  trustBundles: installed.has("ClusterTrustBundle"),
+  localPorts: ownPortsOf(settings),
 });
 
 /** The namespaces that a controller reads, sorted; undefined: all of them. */

@@ -1,0 +1,78 @@
+/** A live cluster, translated as its controllers translate it. See docs/cli.md, "A live cluster". */
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import {
+  clusterTranslateSettings,
+  readNamespacesOf,
+} from "@svc-gateway/operator/control/translate-settings.ts";
+import { translate } from "@svc-gateway/operator/translate/translate.ts";
+import { findUnservedAuth } from "../check/unserved-auth.ts";
+import { findUnserved } from "../check/unserved.ts";
+import type { Io } from "../command.ts";
+import type { TranslatedFolder } from "../translate-folder.ts";
+import { connectCluster, type LiveCluster } from "./connect.ts";
+import { findController, type LiveController } from "./controller.ts";
+import type { ClusterChoice } from "./live-flags.ts";
+import { readCluster } from "./read-cluster.ts";
+
+export type TranslatedCluster = TranslatedFolder & {
+  readonly controller: LiveController;
+  /** One sentence for each thing that is not as in the cluster. */
+  readonly notes: readonly string[];
+};
+
+export type TranslateLiveOptions = {
+  /** Flags that replace those of the controllers, by name. */
+  readonly given: ReadonlyMap<string, string>;
+  readonly nowMs: number;
+};
+
+/** Reads and translates a cluster. Fails with one line for each thing that cannot be read. */
+export async function translateLive(
+  choice: ClusterChoice,
+  options: TranslateLiveOptions,
+  io: Pick<Io, "env">,
+): Promise<Result<TranslatedCluster, readonly string[]>> {
+  const connected = await connectCluster(choice, io);
+  if (!connected.ok) return fail([connected.error.message]);
+  const cluster = connected.value;
+  try {
+    const controller = await findController(cluster.client, choice.namespace, options.given);
+    if (!controller.ok) return fail([controller.error.message]);
+    return await translateCluster(cluster, controller.value, options.nowMs);
+  } finally {
+    await cluster.close();
+  }
+}
+
+/** Reads and translates what a controller serves. */
+export async function translateCluster(
+  cluster: LiveCluster,
+  controller: LiveController,
+  nowMs: number,
+): Promise<Result<TranslatedCluster, readonly string[]>> {
+  const { settings } = controller;
+  const folder = await readCluster(cluster, {
+    ...settings,
+    namespaces: readNamespacesOf(settings),
+    readsPlainSecrets: settings.ingressNginxClasses.length > 0,
+    nowMs,
+    signal: new AbortController().signal,
+  });
+  if (!folder.ok) return folder;
+  const { state, read, kinds, notes } = folder.value;
+  const installed = new Set(kinds.map(({ kind }) => kind));
+  const translation = translate(state.world, clusterTranslateSettings(settings, installed), { nowMs });
+  const diagnostics = [
+    ...translation.diagnostics,
+    ...findUnserved(state.world, translation, settings),
+    ...findUnservedAuth(translation, settings),
+  ];
+  return ok({
+    state,
+    read,
+    translation: { ...translation, diagnostics },
+    isLive: true,
+    controller,
+    notes: [...controller.notes, ...notes],
+  });
+}
