@@ -5,6 +5,7 @@ import { explain } from "./commands/explain.ts";
 import { migrate } from "./commands/migrate.ts";
 import { report } from "./commands/report.ts";
 import { serveController, serveProxy, serveStandalone } from "./commands/serve.ts";
+import { status } from "./commands/status.ts";
 import { versionCommand } from "./commands/version.ts";
 import { twoColumns } from "./text/columns.ts";
 
@@ -15,6 +16,7 @@ export const commands: readonly Command[] = [
   serveProxy,
   check,
   explain,
+  status,
   report,
   migrate,
   versionCommand,

@@ -9,7 +9,10 @@ import { runInside, runProgram } from "./support.ts";
 describe("the command line", () => {
   describe("usage errors", () => {
     const cases: readonly (readonly [argv: readonly string[], message: RegExp])[] = [
-      [[], /^svc-gateway: expected a command: serve, check, explain, report, migrate, version \(see /],
+      [
+        [],
+        /^svc-gateway: expected a command: serve, check, explain, status, report, migrate, version \(see /,
+      ],
       [["chek"], /^svc-gateway: unknown command "chek", expected one of serve, check/],
       [["--verbose"], /^svc-gateway: --verbose: unknown flag/],
       [["serve"], /^svc-gateway: serve: expected a role: controller, proxy or standalone/],

@@ -42,6 +42,8 @@ export type ReadClusterOptions = {
 export type LiveFolder = ReadFolder & {
   /** The kinds that a controller would watch. */
   readonly kinds: readonly InstalledKind[];
+  /** The status that the API server has of an object of the world. */
+  readonly statusOf: (object: KubeObject) => unknown;
   /** One sentence for each thing that is not as in the cluster. */
   readonly notes: readonly string[];
 };
@@ -73,7 +75,9 @@ export async function readCluster(
     const object = held.get(file);
     return Promise.resolve(object === undefined ? "" : textOfObject(object));
   };
-  return ok({ state: joinFiles(files, [], emptyFolder), read, kinds, notes });
+  const statusOf = (object: KubeObject): unknown =>
+    (held.get(fileOf(object)) as { readonly status?: unknown } | undefined)?.status;
+  return ok({ state: joinFiles(files, [], emptyFolder), read, kinds, statusOf, notes });
 }
 
 async function withAssumed(

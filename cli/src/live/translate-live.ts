@@ -12,10 +12,11 @@ import type { TranslatedFolder } from "../translate-folder.ts";
 import { connectCluster, type LiveCluster } from "./connect.ts";
 import { findController, type LiveController } from "./controller.ts";
 import type { ClusterChoice } from "./live-flags.ts";
-import { readCluster } from "./read-cluster.ts";
+import { readCluster, type LiveFolder } from "./read-cluster.ts";
 
 export type TranslatedCluster = TranslatedFolder & {
   readonly controller: LiveController;
+  readonly statusOf: LiveFolder["statusOf"];
   /** One sentence for each thing that is not as in the cluster. */
   readonly notes: readonly string[];
 };
@@ -59,7 +60,7 @@ export async function translateCluster(
     signal: new AbortController().signal,
   });
   if (!folder.ok) return folder;
-  const { state, read, kinds, notes } = folder.value;
+  const { state, read, kinds, statusOf, notes } = folder.value;
   const installed = new Set(kinds.map(({ kind }) => kind));
   const translation = translate(state.world, clusterTranslateSettings(settings, installed), { nowMs });
   const diagnostics = [
@@ -73,6 +74,7 @@ export async function translateCluster(
     translation: { ...translation, diagnostics },
     isLive: true,
     controller,
+    statusOf,
     notes: [...controller.notes, ...notes],
   });
 }

@@ -1,35 +1,6 @@
 import { expect } from "chai";
 import { runInside, type Finished } from "../support.ts";
-import { startLiveCluster, type LiveTestCluster } from "./live-cluster.ts";
-
-const deployment = (namespace: string, args: readonly string[], env: readonly object[] = []) => ({
-  apiVersion: "apps/v1",
-  kind: "Deployment",
-  metadata: {
-    name: "svc-controller",
-    namespace,
-    labels: { "app.kubernetes.io/name": "svc", "app.kubernetes.io/component": "controller" },
-  },
-  spec: {
-    replicas: 2,
-    template: {
-      spec: {
-        containers: [
-          {
-            name: "controller",
-            image: "example.com/svc-gateway:1",
-            args: ["serve", "controller", ...args],
-            env: [
-              { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
-              ...env,
-            ],
-          },
-        ],
-      },
-    },
-  },
-  status: { readyReplicas: 2 },
-});
+import { controllerDeployment, startLiveCluster, type LiveTestCluster } from "./live-cluster.ts";
 
 const shop = (annotations: Readonly<Record<string, string>> = {}) => ({
   kind: "Ingress",
@@ -98,7 +69,7 @@ describe("commands with --live", () => {
     args: readonly string[] = [],
     env: readonly object[] = [],
     namespace = "svc-system",
-  ): void => cluster.add(deployment(namespace, args, env), "/apis/apps/v1/deployments");
+  ): void => cluster.add(controllerDeployment(namespace, args, env), "/apis/apps/v1/deployments");
   const run = (...argv: readonly string[]): Promise<Finished> =>
     runInside([...argv, "--kubeconfig", cluster.kubeconfig]);
 

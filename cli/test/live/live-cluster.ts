@@ -66,3 +66,37 @@ export async function startLiveCluster(): Promise<LiveTestCluster> {
     },
   });
 }
+
+/** The Deployment of controllers, as the chart makes it. */
+export const controllerDeployment = (
+  namespace: string,
+  args: readonly string[],
+  env: readonly object[] = [],
+) => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: {
+    name: "svc-controller",
+    namespace,
+    labels: { "app.kubernetes.io/name": "svc", "app.kubernetes.io/component": "controller" },
+  },
+  spec: {
+    replicas: 2,
+    template: {
+      spec: {
+        containers: [
+          {
+            name: "controller",
+            image: "example.com/svc-gateway:1",
+            args: ["serve", "controller", ...args],
+            env: [
+              { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+              ...env,
+            ],
+          },
+        ],
+      },
+    },
+  },
+  status: { readyReplicas: 2 },
+});

@@ -1,0 +1,56 @@
+/** Gateways and routes whose statuses in the cluster say that they are not served as written. */
+import { formatRef, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
+import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import { error, type StatusProblem } from "./problem.ts";
+
+type Condition = {
+  readonly type?: string;
+  readonly status?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+};
+type Conditions = { readonly conditions?: readonly Condition[] };
+type RouteParent = Conditions & { readonly controllerName?: string };
+
+/** Gives the status that the API server has of an object. */
+export type StatusOf = (object: KubeObject) => unknown;
+
+/** Conditions of a parent that say that a route is served as written. */
+const ofRoutes = ["Accepted", "ResolvedRefs"] as const;
+
+export function unprogrammed(
+  { gatewayStatuses: { gateways, listenerSets, routes } }: Pick<Translation, "gatewayStatuses">,
+  statusOf: StatusOf,
+  controllerName: string,
+): readonly StatusProblem[] {
+  const ofGateways = [...gateways, ...listenerSets].flatMap(({ object }) =>
+    problemsOf(object, (statusOf(object) ?? {}) as Conditions, ["Programmed"]),
+  );
+  const seen = new Set<KubeObject>();
+  const ofEveryRoute = routes.flatMap(({ object }) => {
+    // A route has one status for each parent, and is one object.
+    if (seen.has(object)) return [];
+    seen.add(object);
+    const { parents = [] } = (statusOf(object) ?? {}) as { readonly parents?: readonly RouteParent[] };
+    const own = parents.filter((parent) => parent.controllerName === controllerName);
+    if (own.length === 0) return [error(formatRef(refOf(object)), "has no status of the controllers yet")];
+    return own.flatMap((parent) => problemsOf(object, parent, ofRoutes));
+  });
+  return [...ofGateways, ...ofEveryRoute];
+}
+
+const problemsOf = (
+  object: KubeObject,
+  { conditions = [] }: Conditions,
+  types: readonly string[],
+): readonly StatusProblem[] =>
+  types.flatMap((type) => {
+    const found = conditions.find((condition) => condition.type === type);
+    if (found?.status === "True") return [];
+    const why =
+      found === undefined
+        ? `${type}: no controller has reported it yet`
+        : `${type} is ${found.status ?? "Unknown"} (${found.reason ?? ""}): ${found.message ?? ""}`;
+    return [error(formatRef(refOf(object)), why)];
+  });

@@ -1,0 +1,90 @@
+/** The proxies of a cluster, as the leader knows them: what each serves, and whether that is the present version. */
+import { describeApiError, type ApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
+import type { FleetProxy } from "@svc-gateway/operator/admin/fleet-pages.ts";
+import type { ReadOnlyClient } from "../live/connect.ts";
+import type { LiveController } from "../live/controller.ts";
+import { error, warning, type StatusProblem } from "./problem.ts";
+
+export type ProxyStatus = {
+  readonly namespace: string;
+  readonly name: string;
+  /** Whose traffic it carries: `shared`, or the `namespace/name` of its Gateway. */
+  readonly serves: string;
+  readonly node: string | null;
+  /** The version of the last snapshot that it took; null before the first one. */
+  readonly version: string | null;
+  /** `behind`: it serves an older version than it should. */
+  readonly state: "in sync" | "behind" | "not connected";
+  readonly health: "ready" | "degraded" | null;
+  readonly restarts: number;
+  readonly createdAt: string | null;
+};
+
+export type ProxiesStatus = {
+  /** Those that are not in sync first, then by name; undefined where they are not known. */
+  readonly proxies?: readonly ProxyStatus[];
+  /** Why they are not known. */
+  readonly unknown?: string;
+  readonly problems: readonly StatusProblem[];
+};
+
+/** The path of a page of a pod, through the API server. */
+export const podProxyPath = (namespace: string, pod: string, port: number, page: string): string =>
+  `/api/v1/namespaces/${namespace}/pods/${pod}:${port}/proxy${page}`;
+
+/** Asks the replica that leads: acknowledgements of proxies reach it (docs/reference/fleet.md). */
+export async function readProxies(
+  client: ReadOnlyClient,
+  { namespace, settings }: LiveController,
+  leader: string | undefined,
+): Promise<ProxiesStatus> {
+  if (leader === undefined) return { unknown: "no replica leads that could be asked", problems: [] };
+  const path = podProxyPath(namespace, leader, settings.adminPort, "/api/v1/fleet/proxies");
+  const asked = await client.call<{ readonly proxies?: readonly FleetProxy[] }>(path);
+  if (!asked.ok) return { unknown: explain(asked.error, namespace, settings.adminAuth), problems: [] };
+  const proxies = (asked.value.proxies ?? []).map(describe).sort(behindFirst);
+  return { proxies, problems: proxies.flatMap(problemsOf) };
+}
+
+function explain(failure: ApiError, namespace: string, adminAuth: boolean): string {
+  if (failure.status === 403) {
+    return `this user may not get pods/proxy in namespace ${namespace}`;
+  }
+  if (failure.status === 401 && adminAuth) {
+    return "the controllers run with --admin-auth, and the API server does not pass on the credentials of users";
+  }
+  return `the admin port of the leader cannot be asked: ${describeApiError(failure)}`;
+}
+
+const describe = (proxy: FleetProxy): ProxyStatus => ({
+  namespace: proxy.pod_namespace,
+  name: proxy.pod_name,
+  serves: proxy.gateway_ref ?? "shared",
+  node: proxy.node,
+  version: proxy.last_acked_version,
+  state: proxy.connected === null ? "not connected" : proxy.in_sync ? "in sync" : "behind",
+  health: proxy.health,
+  restarts: proxy.restarts,
+  createdAt: proxy.created_at,
+});
+
+function problemsOf({ namespace, name, state, health, version }: ProxyStatus): readonly StatusProblem[] {
+  const subject = `Pod ${namespace}/${name}`;
+  if (state === "not connected") {
+    return [warning(subject, "is not connected to the controller that leads: it serves what it last got")];
+  }
+  const serves = version === null ? "has no snapshot" : `serves the version ${shortVersion(version)}`;
+  return [
+    ...(state === "behind" ? [error(subject, `is behind: it ${serves}, which is not the present one`)] : []),
+    ...(health === "degraded" ? [warning(subject, "is degraded")] : []),
+  ];
+}
+
+/** Enough of a version to compare it by eye. */
+export const shortVersion = (version: string): string => version.slice(0, 12);
+
+const behindFirst = (a: ProxyStatus, b: ProxyStatus): number =>
+  Number(a.state === "in sync") - Number(b.state === "in sync") || compare(nameOf(a), nameOf(b));
+
+const nameOf = ({ namespace, name }: ProxyStatus): string => `${namespace}/${name}`;
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,120 @@
+/** The state of an installation as data: the JSON and YAML forms are this value, the text is made from it. */
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { createReport, type CheckReport } from "../check/report.ts";
+import type { Io } from "../command.ts";
+import { connectCluster, type LiveCluster } from "../live/connect.ts";
+import { findController, type LiveController } from "../live/controller.ts";
+import type { ClusterChoice } from "../live/live-flags.ts";
+import { translateCluster } from "../live/translate-live.ts";
+import { endingCertificates, type EndingCertificate } from "./certificates.ts";
+import { readLeader, type LeaderStatus } from "./leader.ts";
+import { error, warning, type StatusProblem } from "./problem.ts";
+import { unprogrammed } from "./programmed.ts";
+import { readProxies, type ProxiesStatus } from "./proxies.ts";
+
+export type ClusterStatus = {
+  readonly context: string;
+  readonly server: string;
+  readonly controllers: Pick<LiveController, "namespace" | "name" | "image" | "replicas"> &
+    Omit<LeaderStatus, "problems">;
+  readonly proxies?: ProxiesStatus["proxies"];
+  readonly certificates: readonly Omit<EndingCertificate, "problem">[];
+  /** How many objects have which verdict (docs/cli.md, "check"). */
+  readonly objects: CheckReport["summary"];
+  readonly conflicts: CheckReport["conflicts"];
+  /** Everything that is wrong, errors first. */
+  readonly problems: readonly StatusProblem[];
+  /** What could not be read or is assumed, one sentence each. */
+  readonly notes: readonly string[];
+};
+
+export type StatusOptions = { readonly nowMs: number; readonly withinMs: number };
+
+/** Reads the state of an installation. Fails with one line for each thing without which nothing can be said. */
+export async function readStatus(
+  choice: ClusterChoice,
+  options: StatusOptions,
+  io: Pick<Io, "env">,
+): Promise<Result<ClusterStatus, readonly string[]>> {
+  const connected = await connectCluster(choice, io);
+  if (!connected.ok) return fail([connected.error.message]);
+  const cluster = connected.value;
+  try {
+    const controller = await findController(cluster.client, choice.namespace, new Map());
+    if (!controller.ok) return fail([controller.error.message]);
+    return await describe(cluster, controller.value, options);
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function describe(
+  cluster: LiveCluster,
+  controller: LiveController,
+  { nowMs, withinMs }: StatusOptions,
+): Promise<Result<ClusterStatus, readonly string[]>> {
+  const { client, context, server } = cluster;
+  const translated = await translateCluster(cluster, controller, nowMs);
+  if (!translated.ok) return translated;
+  const { state, translation, notes, statusOf } = translated.value;
+  const leader = await readLeader(client, controller, nowMs);
+  const proxies = await readProxies(client, controller, leader.leader);
+  const certificates = endingCertificates(state.world, translation, { nowMs, withinMs });
+  const report = await createReport(translated.value);
+  const { namespace, name, image, replicas, settings } = controller;
+  const { problems: ofLeader, unknown: whyNoLeader, ...leads } = leader;
+  const unread = [
+    whyNoLeader === undefined ? [] : [`The leader is not known: ${whyNoLeader}`],
+    proxies.unknown === undefined ? [] : [`The proxies are not known: ${proxies.unknown}`],
+  ].flat();
+  const problems = [
+    ...problemsOfReplicas(controller),
+    ...ofLeader,
+    ...proxies.problems,
+    ...certificates.map(({ problem }) => problem),
+    ...unprogrammed(translation, statusOf, settings.controllerName),
+    ...findingsOf(report),
+    ...report.conflicts.map(({ host, served, notServed }) =>
+      warning(formatRef(notServed), `its path on host ${host} is served by ${formatRef(served)}`),
+    ),
+  ];
+  return ok({
+    context,
+    server,
+    controllers: { namespace, name, image, replicas, ...leads },
+    ...(proxies.proxies !== undefined && { proxies: proxies.proxies }),
+    certificates: certificates.map(({ problem: _, ...one }) => one),
+    objects: report.summary,
+    conflicts: report.conflicts,
+    problems: [
+      ...problems.filter(({ severity }) => severity === "error"),
+      ...problems.filter(({ severity }) => severity === "warning"),
+    ],
+    notes: [...unread, ...notes],
+  });
+}
+
+function problemsOfReplicas({ namespace, name, replicas }: LiveController): readonly StatusProblem[] {
+  const { wanted, ready } = replicas;
+  if (ready >= wanted) return [];
+  const subject = `Deployment ${namespace}/${name}`;
+  const message = `${ready} of ${wanted} controllers are ready`;
+  return [ready === 0 ? error(subject, message) : warning(subject, message)];
+}
+
+const findingsOf = ({ manifests, elsewhere }: CheckReport): readonly StatusProblem[] => {
+  const found = [
+    ...manifests.flatMap(({ object, findings }) => findings.map((one) => ({ ...one, object }))),
+    ...elsewhere,
+  ];
+  return found.flatMap(({ severity, object, reason, message }): StatusProblem[] =>
+    severity === "info" || object === undefined
+      ? []
+      : [{ severity, subject: formatRef(object), message: `${reason}: ${message}` }],
+  );
+};
+
+/** Whether nothing is wrong that has this severity, or a higher one. */
+export const isHealthy = ({ problems }: ClusterStatus, failOn: "error" | "warning"): boolean =>
+  !problems.some(({ severity }) => severity === "error" || failOn === "warning");
