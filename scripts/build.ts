@@ -59,6 +59,9 @@ await build({
 });
 
 writeFileSync(join(output, "svc-gateway.mjs"), entryModule("main.mjs"));
-const launcher = join(output, "svc-gateway");
-writeFileSync(launcher, launcherScript("svc-gateway.mjs"));
-chmodSync(launcher, 0o755);
+// The second name is that of a kubectl plugin: `kubectl svc_gateway`.
+for (const name of ["svc-gateway", "kubectl-svc_gateway"]) {
+  const launcher = join(output, name);
+  writeFileSync(launcher, launcherScript("svc-gateway.mjs"));
+  chmodSync(launcher, 0o755);
+}

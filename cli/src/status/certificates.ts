@@ -45,5 +45,5 @@ export function endingCertificates(
   });
   return found
     .sort((a, b) => a.endMs - b.endMs || (a.secret < b.secret ? -1 : 1))
-    .map(({ endMs: _, ...one }) => one);
+    .map(({ endMs: _endMs, ...one }) => one);
 }

@@ -84,7 +84,7 @@ async function describe(
     server,
     controllers: { namespace, name, image, replicas, ...leads },
     ...(proxies.proxies !== undefined && { proxies: proxies.proxies }),
-    certificates: certificates.map(({ problem: _, ...one }) => one),
+    certificates: certificates.map(({ problem: _problem, ...one }) => one),
     objects: report.summary,
     conflicts: report.conflicts,
     problems: [

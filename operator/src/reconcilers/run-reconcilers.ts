@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { type Result, ok, problem } from "@svc-gateway/common/values/result.ts";
-import type { KindName } from "../api/kinds.ts";
+import { definitionOf, type KindName } from "../api/kinds.ts";
 import type { Build } from "../build/table-builder.ts";
 import type { StatusWriter } from "../write/status-writer.ts";
 import { createWorkQueue, type WorkQueue } from "../write/work-queue.ts";
@@ -125,7 +127,7 @@ export function prepareReconcileMetrics(reconcilers: readonly Reconciler[], metr
 type Failures = Map<string, string>;
 
 async function reconcileOne(
-  { controller, reconcile }: Reconciler,
+  { controller, kind, reconcile }: Reconciler,
   name: string,
   build: Build | undefined,
   { statuses, metrics, log, signal, failures }: RunReconcilersOptions & { readonly failures: Failures },
@@ -139,7 +141,12 @@ async function reconcileOne(
   const durationMs = performance.now() - startedMs;
   metrics.reconcileDuration.with({ controller }).observe(durationMs / 1000);
   metrics.reconciles.with({ controller, result: result.ok ? "ok" : "error" }).inc();
-  const fields = { controller, object: name, duration_ms: Math.round(durationMs * 10) / 10 };
+  const fields = {
+    controller,
+    ...objectFields(kind, name),
+    reconcileID: randomUUID(),
+    duration_ms: Math.round(durationMs * 10) / 10,
+  };
   const key = `${controller} ${name}`;
   if (result.ok) {
     // The recovery from a logged failure is logged at the same level.
@@ -153,6 +160,20 @@ async function reconcileOne(
     log[level]({ ...fields, result: "error", error }, "reconcile failed");
   }
   return result;
+}
+
+/**
+ * The fields by which tools for controllers that are built with controller-runtime find lines: those of an object, of the
+ * reconciler's kind where it has one.
+ */
+function objectFields(kind: KindName | undefined, object: string): LogFields {
+  const slash = object.indexOf("/");
+  return {
+    object,
+    ...(kind !== undefined && { controllerGroup: definitionOf(kind).group, controllerKind: kind }),
+    ...(slash !== -1 && { namespace: object.slice(0, slash) }),
+    name: object.slice(slash + 1),
+  };
 }
 
 /** A bug in one reconciler is a failure of what it was working on, and of nothing else. */

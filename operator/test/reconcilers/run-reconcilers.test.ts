@@ -58,6 +58,15 @@ describe("runReconcilers", () => {
     expect(lines[0]?.level).to.equal("debug");
     expect(lines[0]?.fields).to.include({ controller: "ingress", object: "ns/a", result: "written" });
     expect(lines[0]?.fields["duration_ms"]).to.be.a("number");
+    expect(lines[0]?.fields).to.include({
+      controllerGroup: "networking.k8s.io",
+      controllerKind: "Ingress",
+      namespace: "ns",
+      name: "a",
+    });
+    const ids = lines.map(({ fields }) => fields["reconcileID"]);
+    expect(new Set(ids).size).to.equal(lines.length);
+    expect(ids.every((id) => /^[0-9a-f-]{36}$/.test(String(id)))).to.equal(true);
   });
 
   it("an object is not reconciled because of its own write", async () => {

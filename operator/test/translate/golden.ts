@@ -11,7 +11,11 @@ import { formatRef, nameOf, refOf, type KubeObject } from "../../src/api/object.
 import { validateObject } from "../../src/api/validate.ts";
 import type { DesiredCondition } from "../../src/translate/condition.ts";
 import type { PolicyAncestor } from "../../src/translate/policy-ancestors.ts";
-import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
+import {
+  defaultTranslateSettings,
+  type DedicatedSettings,
+  type TranslateSettings,
+} from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import type { Translation } from "../../src/translate/translation.ts";
 import { createWorld, type World } from "../../src/world.ts";
@@ -31,7 +35,8 @@ export type GoldenCase = {
   readonly ownPorts: OwnPorts;
 };
 
-type Options = Partial<Omit<TranslateSettings, "ingressNginx">> & {
+type Options = Partial<Omit<TranslateSettings, "ingressNginx" | "dedicated">> & {
+  readonly dedicated?: Omit<DedicatedSettings, "podTemplate"> & Partial<DedicatedSettings>;
   readonly ingressNginx?: Partial<TranslateSettings["ingressNginx"]>;
   readonly now?: string;
   readonly ownPorts?: Readonly<Record<string, readonly number[]>>;
@@ -53,12 +58,13 @@ export function readCase(name: string): GoldenCase {
     if (value.kind === "TranslateSettings") options = { ...value.spec };
     else objects.push(complete(value));
   }
-  const { now, ownPorts = {}, ingressNginx, ...settings } = options;
+  const { now, ownPorts = {}, ingressNginx, dedicated, ...settings } = options;
   return {
     world: createWorld(objects),
     settings: {
       ...defaultTranslateSettings,
       ...settings,
+      ...(dedicated && { dedicated: { ...dedicated, podTemplate: dedicated.podTemplate ?? {} } }),
       ingressNginx: { ...defaultTranslateSettings.ingressNginx, ...ingressNginx },
     },
     nowMs: now === undefined ? undefined : Date.parse(now),
