@@ -175,10 +175,8 @@ type Words = {
   readonly rest: readonly string[];
 };
 
-type ExplainSettings = FolderSettings & { readonly as: "configured" | "nginx" };
-
-const readingAs = ({ as, ...settings }: ExplainSettings): FolderSettings =>
-  as === "nginx" ? namingClasses(settings) : settings;
+const readingAs = (settings: ExplainSettings): ExplainSettings =>
+  settings.as === "nginx" ? namingClasses(settings) : settings;
 
 /** Takes `-H value` and `--header value`, which may be repeated, and `--token value` out of a command line. */
 function takeWords(argv: readonly string[]): Result<Words, Problem> {
