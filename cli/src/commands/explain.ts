@@ -47,7 +47,15 @@ const gatewayFlag = optionalFlag({
   meaning: "With --live: the Gateway that the request comes in through.",
 });
 
-const flags = [manifestsFlag, asFlag, liveFlag, gatewayFlag, ...clusterFlags, outputFlag, ...translationFlags];
+const flags = [
+  manifestsFlag,
+  asFlag,
+  liveFlag,
+  gatewayFlag,
+  ...clusterFlags,
+  outputFlag,
+  ...translationFlags,
+];
 
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
