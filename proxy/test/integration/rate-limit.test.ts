@@ -27,8 +27,7 @@ function statuses(port: number, requests: readonly string[]): Promise<number[]> 
 const asked = (host: string, path: string, key: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nX-Key: ${key}\r\n\r\n`;
 
-describe("rate limits of several namespaces, through the whole data plane", function () {
-  this.timeout(60_000);
+describe("rate limits of several namespaces, through the whole data plane", () => {
   let gateway: Gateway;
   let upstream: Awaited<ReturnType<typeof startHttp>>;
 

@@ -20,8 +20,7 @@ const mebibyte = kibibyte * kibibyte;
 const host = "a.example";
 const get = (path = "/"): string => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
-describeCodecs("memory that connections share or use again, through the whole data plane", function () {
-  this.timeout(30_000);
+describeCodecs("memory that connections share or use again, through the whole data plane", () => {
   const closing: { close(): unknown }[] = [];
   const closeLater = <Closable extends { close(): unknown }>(one: Closable): Closable => {
     closing.push(one);
