@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { annotationCases } from "../../../common/test/features/annotation-cases.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { htpasswdLabel } from "../../src/translate/credentials/htpasswd.ts";
 import { translate } from "../../src/translate/translate.ts";
 import type { Translation } from "../../src/translate/translation.ts";
 import { createWorld } from "../../src/world.ts";
@@ -69,21 +70,32 @@ function translateOne(
   return translate(createWorld([...objects, ...more]), defaultTranslateSettings);
 }
 
-/** What defaults of the class name: something that can be seen to be in force. */
-const ofClass = (
-  [
-    ["IpAccessControl", { deny: ["10.0.0.0/8"] }],
-    ["RateLimit", { requestsPerSecond: 5 }],
-    ["RetryPolicy", { attempts: 2 }],
-    ["Compression", { gzip: true }],
-    ["SvcExternalAuth", { protocol: "HTTP", backendRef: { name: "echo", port: 80 } }],
-  ] as const
-).map(([kind, spec]): KubeObject & { readonly spec: object } => ({
-  apiVersion: "gateway.svc-labs.dev/v1alpha1",
-  kind,
-  metadata: { namespace: "infra", name: "of-class" },
-  spec,
-}));
+const users: KubeObject & { readonly spec: object; readonly data: Annotations } = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { namespace: "shop", name: "users", labels: { [htpasswdLabel]: "true" } },
+  spec: {},
+  data: { auth: Buffer.from(`jane:$2y$05$${"a".repeat(53)}`).toString("base64") },
+};
+
+/** What defaults of the class name: something that can be seen to be in force, and a list of users. */
+const ofClass = [
+  users,
+  ...(
+    [
+      ["IpAccessControl", { deny: ["10.0.0.0/8"] }],
+      ["RateLimit", { requestsPerSecond: 5 }],
+      ["RetryPolicy", { attempts: 2 }],
+      ["Compression", { gzip: true }],
+      ["SvcExternalAuth", { protocol: "HTTP", backendRef: { name: "echo", port: 80 } }],
+    ] as const
+  ).map(([kind, spec]): KubeObject & { readonly spec: object } => ({
+    apiVersion: "gateway.svc-labs.dev/v1alpha1",
+    kind,
+    metadata: { namespace: "infra", name: "of-class" },
+    spec,
+  })),
+];
 
 /** A default of the class for each annotation that can have one. */
 const classDefaults: Readonly<Record<string, string>> = {
@@ -99,6 +111,8 @@ const classDefaults: Readonly<Record<string, string>> = {
   "forwarding-fields": "scheme",
   "max-body-size": "1k",
   "auth-basic-secret": "infra/of-class",
+  "auth-basic-realm": "By the class",
+  "auth-basic-hide-credentials": "true",
   "mirror-target": "echo.shop:80",
   "auth-jwt": "infra/of-class",
   "ext-auth": "infra/of-class",
@@ -106,6 +120,7 @@ const classDefaults: Readonly<Record<string, string>> = {
   "request-header-add": "X-Add: by the class",
   "request-header-remove": "X-Internal",
   "response-header-set": "X-Set: by the class",
+  "response-header-set-tls": "X-Set: by the class",
   "response-header-add": "X-Add: by the class",
   "response-header-remove": "X-Internal",
   "response-cookie-domain": "internal.example shop.example",
@@ -137,12 +152,15 @@ const classDefaults: Readonly<Record<string, string>> = {
   "path-normalize": "merge-slashes",
 };
 
+const withUsers: Annotations = { "ingress.svc-labs.dev/auth-basic-secret": "shop/users" };
 const corsOn: Annotations = { "ingress.svc-labs.dev/cors-allow-origins": "https://a.example" };
 
 /** What else the Ingress says, without which a default has no effect. */
 const companions: Readonly<Record<string, Annotations>> = {
   "forwarded-for-header": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
   "forwarded-for-trusted-cidrs": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
+  "auth-basic-realm": withUsers,
+  "auth-basic-hide-credentials": withUsers,
   "cors-allow-methods": corsOn,
   "cors-allow-headers": corsOn,
   "cors-allow-credentials": corsOn,

@@ -18,6 +18,9 @@ export function translateAuthBasicSecret(
   context: FeatureContext,
 ): AuthBasicSecret | undefined {
   const definition = authBasicSecret.annotations.authBasicSecret;
+  // Read in any case, so that a value that cannot be used is reported without a Secret as well.
+  const realm = read(authBasicSecret.annotations.realm);
+  const hides = read(authBasicSecret.annotations.hidesCredentials) === true;
   const orElse = ` or does not have the label ${htpasswdLabel}: "true"`;
   const secret = resolveProtection("Secret", definition, read, context, orElse);
   if (secret === undefined) return undefined;
@@ -39,8 +42,6 @@ export function translateAuthBasicSecret(
   if (leftOut.length > 0)
     context.report(definition, (place) => linesLeftOut(place, `Secret ${name}`, leftOut));
   context.provide(encodeResource(htpasswdKey(name), value));
-  const realm = read(authBasicSecret.annotations.realm);
-  const hides = read(authBasicSecret.annotations.hidesCredentials) === true;
   return [
     {
       htpasswd: name,
