@@ -104,7 +104,7 @@ for (const codec of codecs) {
         );
         await front.isAlive();
         expect(front.server.events).to.deep.equal([]);
-        expect(front.server.requests.at(-1)?.head.headers).to.have.length(16);
+        expect(front.server.requests.at(-1)?.head.headers.toList()).to.have.length(16);
       });
 
       it("unsolicited PING acknowledgements below the limit are tolerated, one by one and many together", async () => {

@@ -62,7 +62,7 @@ for (const codec of codecs) {
       const answer = get(session, { "x-a": octets });
       const { head, client } = await server.next();
       reply(client, "ok", ["x-b", octets]);
-      expect([head.headers, (await answer).headers["x-b"]]).to.deep.equal([["x-a", octets], octets]);
+      expect([head.headers.toList(), (await answer).headers["x-b"]]).to.deep.equal([["x-a", octets], octets]);
     });
 
     it("an HTTP/2 CONNECT reaches the handler with the authority as its target, and cannot be upgraded", async () => {
@@ -277,7 +277,7 @@ for (const codec of codecs) {
       const stream = session.request({ ":method": "POST", ":path": "/", expect: "100-continue" });
       const answer = answerOf(stream);
       const { head, client } = await server.next();
-      expect(head.headers).to.include("expect");
+      expect(head.headers.has("expect")).to.equal(true);
       client.sendInformational(100, []);
       stream.once("continue", () => stream.end("body"));
       await new Promise((resolve) => stream.once("continue", resolve));

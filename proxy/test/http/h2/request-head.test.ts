@@ -7,7 +7,8 @@ const pseudo = [":method", "GET", ":scheme", "https", ":authority", "a.test", ":
 describe("readRequestHead", () => {
   it("readRequestHead separates pseudo-fields from fields", () => {
     const received = readRequestHead([...pseudo, "a", "1", "a", "2"], limits);
-    expect(received.head).to.deep.equal({
+    const { headers, ...rest } = received.head;
+    expect({ ...rest, headers: headers.toList() }).to.deep.equal({
       version: "2.0",
       method: "GET",
       target: "/a",
@@ -23,7 +24,7 @@ describe("readRequestHead", () => {
       [...pseudo, "cookie", "a=1", "b", "x", "cookie", "c=2", "cookie", "d=3"],
       limits,
     );
-    expect(head.headers).to.deep.equal(["cookie", "a=1; c=2; d=3", "b", "x"]);
+    expect(head.headers.toList()).to.deep.equal(["cookie", "a=1; c=2; d=3", "b", "x"]);
   });
 
   it("readRequestHead reads the length and the gRPC content type", () => {
