@@ -4,15 +4,10 @@ import { readResponseHead } from "../../../src/upstream/h2/node/response-head.ts
 describe("readResponseHead (HTTP/2)", () => {
   it("readResponseHead reads status, fields and length of an HTTP/2 response", () => {
     const head = readResponseHead([":status", "200", "a", "1", "content-length", "7", "a", "2"], "GET");
-    expect(head).to.deep.equal({
-      ok: true,
-      value: {
-        status: 200,
-        headers: ["a", "1", "content-length", "7", "a", "2"],
-        length: 7,
-        bodyless: false,
-      },
-    });
+    if (!head.ok) expect.fail("the head was refused");
+    const { headers, ...rest } = head.value;
+    expect(rest).to.deep.equal({ status: 200, length: 7, bodyless: false });
+    expect(headers.toList()).to.deep.equal(["a", "1", "content-length", "7", "a", "2"]);
   });
 
   it("readResponseHead recognises responses without a body", () => {
