@@ -119,7 +119,7 @@ export async function createReport({
   };
 }
 
-/** Kinds of which a cluster has many that nobody wrote for this gateway: they are named where there is a finding. */
+/** Kinds of which a cluster has many that were not written for this gateway: they are named where there is a finding. */
 const suppliedKinds: ReadonlySet<string> = new Set([
   "ClusterTrustBundle",
   "ConfigMap",

@@ -45,7 +45,7 @@ const minTokenLength = 16;
 /** One answer may wait for the explainer and for counters. */
 const timeLimitMs = 30_000;
 
-/** Starts the console where it is switched on. Fails with one line when nobody could sign in, or its port is taken. */
+/** Starts the console where it is switched on. Fails with one line when no sign-in is possible, or its port is taken. */
 export async function startConsole(
   options: ConsoleOptions,
 ): Promise<Result<RunningConsole | undefined, string>> {
@@ -135,7 +135,7 @@ function wayToSignIn({ settings, access, err }: ConsoleOptions, port: () => numb
   });
 }
 
-/** Read at each sign-in, so that a replaced token counts at once. A short one, or none, admits nobody. */
+/** Read at each sign-in, so that a replaced token counts at once. A short one, or none, admits no user. */
 const checkFile =
   (path: string): CheckToken =>
   async (token, peer) => {

@@ -50,7 +50,7 @@ export type Measured = {
 const delayIntervalMs = 100;
 
 /**
- * Starts to measure the thread that calls it, for as long as it runs. The timer of the delays costs some microseconds each
+ * Starts to measure the thread that calls it, until it ends. The timer of the delays costs some microseconds each
  * time, and keeps no process alive.
  */
 export function measureThread(name: string): Measured {

@@ -36,7 +36,7 @@ const anyKind = -1;
  * methods take to look something up are in lower case.
  *
  * Fields that came over HTTP/1 stay the text that they came in: looking one up builds no string but its value, and a
- * change is recorded, a bit for each line that is removed, and a list of what is added behind. Whoever sends them on
+ * change is recorded, a bit for each line that is removed, and a list of what is added behind. A sender
  * copies runs of that text (`linesText`). What was checked when it was read is not checked again; what is added is
  * checked as it is added. See docs/adr/0032-fields-as-text.md.
  */

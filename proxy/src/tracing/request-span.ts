@@ -7,7 +7,7 @@ type Attributes = Record<string, string | number | boolean>;
 
 const known: ReadonlySet<string> = new Set(registeredMethods);
 
-/** The method as attributes show it: clients may send any, of which only the registered ones are told apart. */
+/** The method as attributes show it: clients may send any, and only the registered ones are distinguished. */
 export function methodAttributes(method: string): Attributes {
   return known.has(method)
     ? { "http.request.method": method }

@@ -1,4 +1,4 @@
-/** What is wrong with a policy, whoever uses it. */
+/** What is wrong with a policy, independent of its users. */
 import type { ObjectOf } from "../../api/kinds.ts";
 import { formatRef, refOf } from "../../api/object.ts";
 import { attempt } from "../attempt.ts";

@@ -22,7 +22,7 @@ import { putInformational, putResponseHead } from "./response-block.ts";
 
 /** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
 const minCountedBytes = 16_384;
-/** A buffer of less than this is copied and waits; a larger one is put into frames at once, as long as nothing waits. */
+/** A buffer of less than this is copied and waits; a larger one is put into frames at once while nothing waits. */
 const minFramedBytes = 4096;
 /** With this much waiting nothing more is taken. */
 const maxHeldBytes = 65_536;

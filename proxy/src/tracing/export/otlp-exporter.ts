@@ -1,5 +1,5 @@
 /**
- * The OpenTelemetry exporters: a program of its own, loaded only where traces are exported, so that nobody else pays for it
+ * The OpenTelemetry exporters: a program of its own, loaded only where traces are exported, so that it costs nothing elsewhere
  * (docs/adr/0034-tracing.md).
  */
 import { credentials, Metadata } from "@grpc/grpc-js";
