@@ -12,6 +12,7 @@ import type {
 import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import { createFrontOfCodec } from "../../http1-codecs.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
+import { SweptMemory } from "../swept-memory.ts";
 
 /** Limits that no test reaches by accident. */
 export const wideLimits: FrontLimits = {
@@ -51,6 +52,8 @@ export type FrontUnderTest = {
   /** Sockets that the front was given, oldest first. */
   readonly sockets: Socket[];
   connect(): Promise<RawClient>;
+  /** Resolves when the front has made a whole sweep over its time limits that began after the call. */
+  swept(): Promise<void>;
 };
 
 const running: { readonly server: Server; readonly front: Front; readonly clients: RawClient[] }[] = [];
@@ -64,7 +67,9 @@ export async function startFront(
   const listener = testListener();
   const sockets: Socket[] = [];
   const clients: RawClient[] = [];
+  const responseMemory = new SweptMemory();
   const front = createFrontOfCodec({
+    responseMemory,
     limits: { ...wideLimits, ...limits },
     handler,
     onEvent: (event) => events.push(event),
@@ -93,6 +98,7 @@ export async function startFront(
       clients.push(client);
       return client;
     },
+    swept: () => responseMemory.swept(),
   };
 }
 

@@ -7,12 +7,6 @@ describeCodecs("the HTTP/1 front after a time without connections", () => {
   const clock = holdClock();
   afterEach(stopAll);
 
-  /** Some sweeps later, each of which looks at the clock. */
-  const sweeps = async (): Promise<void> => {
-    const before = clock.looks();
-    await eventually(() => clock.looks() > before + 4);
-  };
-
   /** A front that has had no connections for an hour. */
   async function startIdle(): Promise<FrontUnderTest> {
     const started = await startFront(
@@ -35,18 +29,18 @@ describeCodecs("the HTTP/1 front after a time without connections", () => {
   }
 
   it("a new connection gets its full header timeout after an hour without connections", async () => {
-    const { connect } = await startIdle();
+    const { connect, swept } = await startIdle();
     const client = await connect();
-    await sweeps();
+    await swept();
     client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     expect(statusesOf(await client.until(/hello$/))).to.deep.equal(["200"]);
   });
 
   it("a new request gets its full body timeout after an hour without connections", async () => {
-    const { connect } = await startIdle();
+    const { connect, swept } = await startIdle();
     const client = await connect();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
-    await sweeps();
+    await swept();
     client.send("dy");
     expect(statusesOf(await client.until(/hello$|timeout$/))).to.deep.equal(["200"]);
     expect(client.text).to.match(/hello$/);

@@ -23,8 +23,7 @@ for (const codec of codecs) {
 
     /** The limits have been looked at. */
     const isSwept = async (): Promise<void> => {
-      const before = clock.looks();
-      await until(() => clock.looks() > before);
+      await front.server.swept();
       await front.isAlive();
     };
 

@@ -17,6 +17,7 @@ import type {
   RequestHead,
 } from "../../../src/message/message.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
+import { SweptMemory } from "../swept-memory.ts";
 
 export const generousLimits: FrontLimits = {
   maxUriBytes: 16_384,
@@ -60,6 +61,8 @@ export type FrontServer = {
   readonly events: Http2FrontEvent[];
   /** The next request that has not been taken yet. */
   next(): Promise<Received>;
+  /** Resolves when the front has made a whole sweep over its time limits that began after the call. */
+  swept(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -80,7 +83,9 @@ export async function startFront(
   const sockets = new Set<Socket>();
   let taken = 0;
   let wake: (() => void) | undefined;
+  const responseMemory = new SweptMemory();
   const front = fronts[codec]({
+    responseMemory,
     limits: { ...generousLimits, ...limits },
     handler: (connection, head, client) => {
       requests.push({ connection, head, client });
@@ -113,6 +118,7 @@ export async function startFront(
       while (requests.length <= taken) await new Promise<void>((resolve) => (wake = resolve));
       return requests[taken++] as Received;
     },
+    swept: () => responseMemory.swept(),
     async close() {
       front.destroy();
       const closed = once(server, "close");
