@@ -1,44 +1,74 @@
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
-import type { Command, ExitCode, Io } from "./command.ts";
-import { check } from "./commands/check.ts";
-import { explain } from "./commands/explain.ts";
-import { migrate } from "./commands/migrate.ts";
-import { report } from "./commands/report.ts";
-import { serveController, serveProxy, serveStandalone } from "./commands/serve.ts";
-import { status } from "./commands/status.ts";
-import { versionCommand } from "./commands/version.ts";
+import type { CommandEntry, ExitCode, Io } from "./command.ts";
 import { twoColumns } from "./text/columns.ts";
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
-  serveStandalone,
-  serveController,
-  serveProxy,
-  check,
-  explain,
-  status,
-  report,
-  migrate,
-  versionCommand,
+export const commands: readonly CommandEntry[] = [
+  {
+    name: "serve standalone",
+    summary: "Serve traffic from a folder of manifests.",
+    load: async () => (await import("./commands/serve.ts")).serveStandalone,
+  },
+  {
+    name: "serve controller",
+    summary: "Watch Kubernetes and configure proxies.",
+    load: async () => (await import("./commands/serve.ts")).serveController,
+  },
+  {
+    name: "serve proxy",
+    summary: "Serve traffic with the configuration of a controller.",
+    load: async () => (await import("./commands/serve.ts")).serveProxy,
+  },
+  {
+    name: "check",
+    summary: "Report whether manifests are served as written.",
+    load: async () => (await import("./commands/check.ts")).check,
+  },
+  {
+    name: "explain",
+    summary: "Show which route a request takes, and why others do not match.",
+    load: async () => (await import("./commands/explain.ts")).explain,
+  },
+  {
+    name: "status",
+    summary: "Show the controllers and proxies of a cluster, and what is wrong there.",
+    load: async () => (await import("./commands/status.ts")).status,
+  },
+  {
+    name: "report",
+    summary: "Show what becomes of each annotation of ingress-nginx.",
+    load: async () => (await import("./commands/report.ts")).report,
+  },
+  {
+    name: "migrate",
+    summary: "Write Ingresses of ingress-nginx in this gateway's own terms.",
+    load: async () => (await import("./commands/migrate.ts")).migrate,
+  },
+  {
+    name: "version",
+    summary: "Print the release.",
+    load: async () => (await import("./commands/version.ts")).versionCommand,
+  },
 ];
 
 /** Runs a command line; `argv` is what follows the name of the program. */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<ExitCode> {
-  const command = findCommand(argv);
-  if (command === undefined) return runWithoutCommand(argv, io);
-  const rest = argv.slice(command.name.split(" ").length);
+  const entry = findCommand(argv);
+  if (entry === undefined) return runWithoutCommand(argv, io);
+  const command = await entry.load();
+  const rest = argv.slice(entry.name.split(" ").length);
   if (asksForHelp(rest)) {
     io.out.write(command.help());
     return 0;
   }
   const result = await command.run(rest, io);
   if (result.type === "done") return result.exitCode;
-  const hint = result.isUsage ? ` (see svc-gateway ${command.name} --help)` : "";
+  const hint = result.isUsage ? ` (see svc-gateway ${entry.name} --help)` : "";
   for (const problem of result.problems) io.err.write(`svc-gateway: ${problem}${hint}\n`);
   return 2;
 }
 
-const findCommand = (argv: readonly string[]): Command | undefined =>
+const findCommand = (argv: readonly string[]): CommandEntry | undefined =>
   commands.find(({ name }) => name.split(" ").every((word, index) => argv[index] === word));
 
 /** True for `--help` and `-h` before a `--`, even where a flag's value is expected. */
@@ -47,15 +77,14 @@ const asksForHelp = (argv: readonly string[]): boolean => {
   return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === "--help" || word === "-h");
 };
 
-function runWithoutCommand(argv: readonly string[], io: Io): ExitCode {
+async function runWithoutCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   const [first, second] = argv;
   if (first === "help" || asksForHelp(argv)) {
     io.out.write(overview());
     return 0;
   }
   if (first === "--version") {
-    void versionCommand.run([], io);
-    return 0;
+    return runCommandLine(["version"], io);
   }
   io.err.write(`svc-gateway: ${describeUsageError(first, second)} (see svc-gateway --help)\n`);
   return 2;

@@ -19,11 +19,17 @@ export type Output = {
 /** 0: success. 1: the answer is "no" (something would not be served). 2: the command failed. */
 export type ExitCode = 0 | 1 | 2;
 
-export type Command = {
+/** A command as the list of commands knows it. */
+export type CommandEntry = {
   /** The words that select it: `serve standalone`. */
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
+  /** Loads the code, which for most commands takes longer than their work does. */
+  load(): Promise<Command>;
+};
+
+export type Command = {
   /** The text of `--help`. */
   help(): string;
   /** `argv` is what follows the name. A problem is reported by the caller, on one line, with exit code 2. */

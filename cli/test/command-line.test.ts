@@ -105,8 +105,9 @@ describe("the command line", () => {
       }
     });
 
-    for (const { name, help } of commands) {
+    for (const { name, load } of commands) {
       it(`${name} --help prints its help, with any other words on the line`, async () => {
+        const { help } = await load();
         const { code, out, err } = await runInside([...name.split(" "), "--nonsense", "--help"]);
         expect({ code, out, err }).to.deep.equal({ code: 0, out: help(), err: "" });
         expect(out).to.match(new RegExp(`^Usage: svc-gateway ${name}`));

@@ -36,8 +36,11 @@ export const imageConfig = {
   environment: { NODE_ENV: "production" },
 } as const;
 
+/** Folder of releases inside that of the build. */
+export const releaseFolder = "release";
+
 /** The launcher starts the Node.js of the work tree, which an image does not have. */
-const leftOut: ReadonlySet<string> = new Set(["svc-gateway"]);
+const leftOut: ReadonlySet<string> = new Set(["svc-gateway", releaseFolder]);
 
 /**
  * Copies the output of the build, and the Node.js that it was made for, to their paths in the image, under `folder`.

@@ -22,8 +22,6 @@ const flags = [outputFlag, failOnFlag, liveFlag, ...clusterFlags, ...translation
 
 /** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
 export const check: Command = {
-  name: "check",
-  summary: "Report whether manifests are served as written.",
   help: () =>
     [
       "Usage: svc-gateway check PATH... [flags]",

@@ -59,8 +59,6 @@ const flags = [
 
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
-  name: "explain",
-  summary: "Show which route a request takes, and why others do not match.",
   help: () =>
     [
       "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [--token TOKEN|@FILE] [flags]",

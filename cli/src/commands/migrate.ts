@@ -79,8 +79,6 @@ const flags = [
 
 /** `migrate PATH...`: writes Ingresses of ingress-nginx in this project's own terms. See docs/cli.md. */
 export const migrate: Command = {
-  name: "migrate",
-  summary: "Write Ingresses of ingress-nginx in this gateway's own terms.",
   help: () =>
     [
       "Usage: svc-gateway migrate PATH... [--output DIR] [flags]",

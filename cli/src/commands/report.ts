@@ -30,8 +30,6 @@ const flags = [outputFlag, acceptFlag, ...inputFlags, ...translationFlags];
 
 /** `report PATH...`: what becomes of each annotation of ingress-nginx. See docs/cli.md. */
 export const report: Command = {
-  name: "report",
-  summary: "Show what becomes of each annotation of ingress-nginx.",
   help: () =>
     [
       "Usage: svc-gateway report PATH... [flags]",

@@ -12,8 +12,6 @@ import { describeUnusedSettings } from "../standalone/unused-settings.ts";
 
 /** `serve controller`: watches Kubernetes and configures proxies. See docs/controller.md. */
 export const serveController: Command = {
-  name: "serve controller",
-  summary: "Watch Kubernetes and configure proxies.",
   help: () => serveHelp("controller"),
   async run(argv, io) {
     const read = readControllerSettings({ argv, env: io.env, output: io.out });
@@ -26,8 +24,6 @@ export const serveController: Command = {
 
 /** `serve proxy`: serves what a controller sends. See docs/discovery.md. */
 export const serveProxy: Command = {
-  name: "serve proxy",
-  summary: "Serve traffic with the configuration of a controller.",
   help: () => serveHelp("proxy"),
   async run(argv, io) {
     const read = readProxySettings({ argv, env: io.env, output: io.out });
@@ -40,8 +36,6 @@ export const serveProxy: Command = {
 
 /** `serve standalone`: a folder of manifests, or what `--proxy` stands for, served by this process. See docs/standalone.md. */
 export const serveStandalone: Command = {
-  name: "serve standalone",
-  summary: "Serve traffic from a folder of manifests.",
   help: () => serveHelp("standalone"),
   async run(argv, io) {
     const read = readStandaloneSettings({ argv, env: io.env, output: io.out });

@@ -30,8 +30,6 @@ const flags = [...clusterFlags, outputFlag, failOnFlag, endingFlag];
 
 /** `status`: what an installation serves, and what is wrong with it. See docs/cli.md, "status". */
 export const status: Command = {
-  name: "status",
-  summary: "Show the controllers and proxies of a cluster, and what is wrong there.",
   help: () =>
     [
       "Usage: svc-gateway status [flags]",

@@ -88,6 +88,11 @@ export async function createApiClient(
 ): Promise<ApiClient> {
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error("the kubeconfig has no current cluster");
+  if (cluster.proxyUrl !== undefined) {
+    throw new Error(
+      `the cluster "${cluster.name}" of the kubeconfig sets "proxy-url", expected an API server that is reached directly: proxies are not supported`,
+    );
+  }
   const { ca, cert, key, rejectUnauthorized, servername } = await securityOf(config);
   const connect = Object.fromEntries(
     Object.entries({ ca, cert, key, rejectUnauthorized, servername }).filter(
