@@ -241,9 +241,9 @@ export function startProxy(options: ProxyOptions): Proxy {
       client.retire(endpoints);
       l4.retire(endpoints);
     },
-    onUsableEndpoints(upstream, usable) {
-      if (usable === undefined) metrics.activeUpstreams.remove((labels) => labels.upstream === upstream);
-      else metrics.activeUpstreams.with({ upstream }).set(usable);
+    usableEndpoints: {
+      set: (upstream, count) => metrics.activeUpstreams.with({ upstream }).set(count),
+      retain: (isPresent) => metrics.activeUpstreams.remove(({ upstream }) => !isPresent(upstream)),
     },
   });
   const auth = createAuthStore({

@@ -23,7 +23,7 @@ import { stageL4, type L4Tables } from "./l4-tables.ts";
 import { listListeners, type OwnedListener } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { UpdateReader } from "./staged-update.ts";
-import { atOnce, inSlices, type Steps } from "./steps.ts";
+import { atOnce, forEachInSteps, inSlices, type Steps } from "./steps.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
 /** Everything that listeners serve from a snapshot, as one immutable value. */
@@ -55,8 +55,11 @@ export type ApplySummary = {
 
 /** An update that was checked and compiled, and waits to be applied. */
 export type StagedState = {
-  /** Applies it; cannot fail. Called before anything else is staged, or never. */
-  commit(): ApplySummary;
+  /**
+   * Applies it; cannot fail. Called before anything else is staged, or never. Requests are served by the new state at once;
+   * what none of them needs follows in slices, and nothing else is read or staged before the promise resolves.
+   */
+  commit(): Promise<ApplySummary>;
 };
 
 export type ProxyState = {
@@ -174,7 +177,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
       changes: staged.value.hashes.size,
       problems: tables.value.problems,
       commit() {
-        const removed = new Set([...tables.value.commit(), ...l4.value.removedRoutes]);
+        tables.value.commit();
         if (changes.sessionKey !== undefined) options.upstreams.setSessionKey(changes.sessionKey.key);
         if (changes.ownPorts !== undefined) options.ownPorts?.update(changes.ownPorts);
         links.update({
@@ -182,10 +185,6 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
           tls: { policies: changes.backendTls, certificates: changes.backendCertificates },
         });
         options.auth.update(changes);
-        for (const [key, hash] of staged.value.hashes) {
-          if (hash === undefined) hashes.delete(key);
-          else hashes.set(key, hash);
-        }
         listenerSets = changedMap(listenerSets, changes.listeners);
         serving = {
           version: update.version,
@@ -197,6 +196,13 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
           ticketKeys: changes.ticketKeys ?? serving.ticketKeys,
         };
         publish(serving);
+      },
+      *settle() {
+        yield* forEachInSteps(staged.value.hashes, ([key, hash]) => {
+          if (hash === undefined) hashes.delete(key);
+          else hashes.set(key, hash);
+        });
+        const removed = new Set([...(yield* tables.value.settle()), ...l4.value.removedRoutes]);
         if (removed.size > 0) {
           options.upstreams.retainRoutes(isServed);
           metrics.retainRoutes(isServed);
@@ -219,7 +225,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     }
   }
 
-  function* stage(update: SnapshotUpdate): Steps<Result<StagedState>> {
+  function* stage(update: SnapshotUpdate): Steps<Result<{ commit(): Steps<ApplySummary> }>> {
     const startedMs = performance.now();
     const prepared = yield* prepareSafely(update);
     forget();
@@ -228,11 +234,13 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
       recordRebuild(metrics, false, stagedMs, routing.counts);
       return prepared;
     }
-    const { version, changes, problems, commit } = prepared.value;
+    const { version, changes, problems, commit, settle } = prepared.value;
     return ok({
-      commit() {
+      *commit() {
         const committedMs = performance.now();
-        const removedRoutes = commit();
+        commit();
+        yield;
+        const removedRoutes = yield* settle();
         const durationMs = stagedMs + performance.now() - committedMs;
         recordRebuild(metrics, true, durationMs, routing.counts);
         for (const { routeId, message } of problems) {
@@ -253,17 +261,25 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     },
     read: (resources) => reader.take(resources),
     forget,
-    stage: (update) => inSlices(stage(update)),
+    async stage(update) {
+      const staged = await inSlices(stage(update));
+      return staged.ok ? ok({ commit: () => inSlices(staged.value.commit()) }) : staged;
+    },
     apply(update) {
       const staged = atOnce(stage(update));
-      if (staged.ok) return ok(staged.value.commit());
+      if (staged.ok) return ok(atOnce(staged.value.commit()));
       log.error({ version: update.version, reason: staged.error.message }, "snapshot refused");
       return staged;
     },
   };
 }
 
-type Prepared = Pick<ApplySummary, "version" | "changes" | "problems"> & { commit(): ReadonlySet<string> };
+type Prepared = Pick<ApplySummary, "version" | "changes" | "problems"> & {
+  /** Serves requests by the new state. */
+  commit(): void;
+  /** Does what no request needs; returns the ids of routes that are served no more. */
+  settle(): Steps<ReadonlySet<string>>;
+};
 
 /**
  * A bug that a snapshot brings to light must not take down every proxy that receives it: the snapshot is refused and

@@ -6,7 +6,7 @@ import type { HostTable, RouteProblem } from "../routing/host-table.ts";
 import { ChangingPortTable, type OpenPortTable } from "../routing/changing-port-table.ts";
 import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
-import { mapInSteps, type Steps } from "./steps.ts";
+import { forEachInSteps, mapInSteps, type Steps } from "./steps.ts";
 
 /** The new routes of a host of a port; undefined when the host was removed. */
 export type HostUpdate = {
@@ -22,8 +22,10 @@ export type TableCounts = { readonly hosts: number; readonly routes: Readonly<Re
 export type StagedTables = {
   /** Routes that are left out. */
   readonly problems: readonly RouteProblem[];
-  /** Changes the tables between two requests; returns the ids of routes that no table has any more. Cannot fail. */
-  commit(): ReadonlySet<string>;
+  /** Changes the tables between two requests. Cannot fail. */
+  commit(): void;
+  /** Counts what the changed tables use, before anything else is staged; returns the ids of routes that no table has any more. */
+  settle(): Steps<ReadonlySet<string>>;
 };
 
 /** The port tables of a worker, with the reference counts that piecewise changes need. */
@@ -146,11 +148,11 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
       return ok({
         problems: [...problems],
         commit() {
+          for (const host of staged) replaceTable(host);
+        },
+        *settle() {
           const removed = new Set<string>();
-          for (const host of staged) {
-            replaceUses(host, removed);
-            replaceTable(host);
-          }
+          yield* forEachInSteps(staged, (host) => replaceUses(host, removed));
           for (const id of removed) if (serves(id)) removed.delete(id);
           for (const [name, present] of endpoints) {
             if (present) endpointSets.add(name);

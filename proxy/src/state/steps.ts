@@ -30,6 +30,15 @@ export async function inSlices<Value>(steps: Steps<Value>): Promise<Value> {
   }
 }
 
+/** Does something for each item in steps. */
+export function* forEachInSteps<Item>(items: Iterable<Item>, run: (item: Item) => void): Steps<void> {
+  let done = 0;
+  for (const item of items) {
+    run(item);
+    if (++done % itemsPerStep === 0) yield;
+  }
+}
+
 /** Maps a list in steps. */
 export function* mapInSteps<Item, Value>(
   items: Iterable<Item>,

@@ -28,29 +28,34 @@ export type UpstreamRegistry = {
   setSessionKey(key: Buffer | undefined): void;
   /** Drops the state of all routes but these. */
   retainRoutes(isServed: (routeId: string) => boolean): void;
-  /** Brings gauges up to date that follow memory shared with other workers. */
+  /** Brings gauges up to date: the numbers of endpoints, and what follows memory shared with other workers. */
   refreshGauges(): void;
 };
 
 export type UpstreamRegistryOptions = {
   /** Called with removed endpoints (`UpstreamClient.retire`). */
   readonly retire: (endpoints: readonly UpstreamEndpoint[]) => void;
-  /**
-   * Called with the number of usable endpoints of a Service (`namespace/name`) whenever it changes; undefined when the
-   * Service is removed. With several ports it is that of the largest set.
-   */
-  readonly onUsableEndpoints: (service: string, count: number | undefined) => void;
+  /** Written by `refreshGauges`: the number of usable endpoints of each Service (`namespace/name`). */
+  readonly usableEndpoints: {
+    /** The number may have changed. With several ports it is that of the largest set. */
+    set(service: string, count: number): void;
+    /** Services were removed: forgets all but the present ones. */
+    retain(isPresent: (service: string) => boolean): void;
+  };
   readonly breakers: ViewEnvironment["breakers"];
   /** A number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
 };
 
+/** Most sets of a large snapshot get no request on a worker, so all but the set itself is created with its first use. */
 type Entry = {
-  readonly set: EndpointSet;
-  readonly identity: SetIdentity;
-  /** The first one has no certificate; those with one are created when they are first used. */
-  groups: readonly [EndpointGroup, ...EndpointGroup[]];
+  set: EndpointSet;
+  identity: SetIdentity | undefined;
+  /** One for each certificate that was asked for. */
+  groups: readonly EndpointGroup[];
 };
+
+const noGroups: readonly EndpointGroup[] = [];
 
 const noCertificate = "";
 
@@ -58,10 +63,13 @@ const noCertificate = "";
 export const passThrough = "-";
 
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
-  const { onUsableEndpoints, breakers, random = Math.random } = options;
+  const { usableEndpoints, breakers, random = Math.random } = options;
   const entries = new Map<string, Entry>();
   /** Names of endpoint sets by Service. */
   const namesByService = new Map<string, readonly string[]>();
+  /** Present Services whose number of endpoints may have changed since gauges were refreshed. */
+  const unreported = new Set<string>();
+  let serviceWasRemoved = false;
   const environment: ViewEnvironment = { breakers, sessionKey: { current: undefined }, random };
   const tlsStore = createTlsStore();
 
@@ -79,31 +87,28 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     retire(group.endpoints);
   };
 
-  /** Removes a group, but never the one without a certificate. */
   const dropGroup = (entry: Entry, dropped: EndpointGroup): void => {
-    const [plain, ...others] = entry.groups;
-    entry.groups = [plain, ...others.filter((group) => group !== dropped)];
+    entry.groups = entry.groups.filter((group) => group !== dropped);
     closeGroup(dropped);
   };
 
   const replace = (name: string, set: EndpointSet): void => {
+    unreported.add(set.service);
     const previous = entries.get(name);
     // Learnt state belongs to one Service.
     if (previous !== undefined && previous.set.service !== set.service) remove(name);
-    const known = entries.get(name);
-    const identity = known?.identity ?? createIdentity(name, set.service);
-    const groups: Entry["groups"] = known?.groups ?? [new EndpointGroup(identity, environment)];
-    identity.limits.connectTimeoutMs = set.policy?.connectTimeoutMs;
-    identity.limits.idleTimeoutMs = set.policy?.idleTimeoutMs;
-    identity.limits.refusesNodeLocal = set.external === true;
-    const entry = { set, identity, groups };
-    entries.set(name, entry);
-    for (const group of groups) {
+    const entry = entries.get(name);
+    if (entry === undefined) {
+      entries.set(name, { set, identity: undefined, groups: noGroups });
+      namesByService.set(set.service, [...(namesByService.get(set.service) ?? []), name]);
+      return;
+    }
+    entry.set = set;
+    if (entry.identity !== undefined) setLimits(entry.identity, set);
+    for (const group of entry.groups) {
       if (group.certificate !== noCertificate && set.tls === undefined) dropGroup(entry, group);
       else updateGroup(group, set);
     }
-    const names = namesByService.get(set.service) ?? [];
-    if (!names.includes(name)) namesByService.set(set.service, [...names, name]);
   };
 
   const remove = (name: string): void => {
@@ -113,15 +118,19 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     for (const group of previous.groups) closeGroup(group);
     const { service } = previous.set;
     const names = (namesByService.get(service) ?? []).filter((other) => other !== name);
-    if (names.length === 0) namesByService.delete(service);
-    else namesByService.set(service, names);
+    if (names.length > 0) {
+      namesByService.set(service, names);
+      unreported.add(service);
+      return;
+    }
+    namesByService.delete(service);
+    unreported.delete(service);
+    serviceWasRemoved = true;
   };
 
   const report = (service: string): void => {
-    const names = namesByService.get(service);
-    if (names === undefined) return onUsableEndpoints(service, undefined);
-    const counts = names.map((name) => entries.get(name)?.groups[0].endpoints.length ?? 0);
-    onUsableEndpoints(service, Math.max(...counts));
+    const counts = (namesByService.get(service) ?? []).map((name) => countEndpoints(entries.get(name)?.set));
+    usableEndpoints.set(service, Math.max(...counts));
   };
 
   /** Updates the groups that depend on a changed policy or certificate. */
@@ -148,14 +157,10 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     update({ endpoints, tls }) {
       const changed = new Set(endpoints.keys());
       if (tls !== undefined) updateTls(tls, changed);
-      const services = new Set<string>();
       for (const [name, set] of endpoints) {
-        const before = entries.get(name)?.set.service;
         if (set === undefined) remove(name);
         else replace(name, set);
-        for (const service of [before, set?.service]) if (service !== undefined) services.add(service);
       }
-      for (const service of services) report(service);
       return changed;
     },
     get(name, protocol, wanted = noCertificate) {
@@ -168,6 +173,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       const certificate = set.tls === undefined ? noCertificate : wanted;
       let group = groups.find((one) => one.certificate === certificate);
       if (group === undefined) {
+        entry.identity ??= setLimits(createIdentity(name, set.service), set);
         group = new EndpointGroup(entry.identity, environment, certificate);
         entry.groups = [...groups, group];
         updateGroup(group, set);
@@ -181,6 +187,10 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       for (const { groups } of entries.values()) for (const group of groups) group.retainRoutes(isServed);
     },
     refreshGauges() {
+      if (serviceWasRemoved) usableEndpoints.retain((service) => namesByService.has(service));
+      serviceWasRemoved = false;
+      for (const service of unreported) report(service);
+      unreported.clear();
       for (const { groups } of entries.values()) for (const group of groups) group.refreshGauges();
     },
   };
@@ -192,3 +202,18 @@ const createIdentity = (name: string, service: string): SetIdentity => ({
   retryBudget: new RetryBudget(performance.now()),
   limits: { connectTimeoutMs: undefined, idleTimeoutMs: undefined, refusesNodeLocal: false },
 });
+
+function setLimits(identity: SetIdentity, { policy, external }: EndpointSet): SetIdentity {
+  const { limits } = identity;
+  limits.connectTimeoutMs = policy?.connectTimeoutMs;
+  limits.idleTimeoutMs = policy?.idleTimeoutMs;
+  limits.refusesNodeLocal = external === true;
+  return identity;
+}
+
+/** An address that a set has twice is one endpoint. */
+function countEndpoints(set: EndpointSet | undefined): number {
+  const addresses = set?.addresses ?? [];
+  if (addresses.length <= 1) return addresses.length;
+  return new Set(addresses.map(({ host, port }) => `${host} ${port}`)).size;
+}

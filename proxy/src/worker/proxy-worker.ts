@@ -83,7 +83,7 @@ const handlers: Handlers = {
     const ready = staged;
     if (ready === undefined) throw new Error("nothing is staged");
     proxy.useLocalPorts(ports);
-    const summary = heartbeat.whileBusy(() => ready.commit());
+    const summary = await heartbeat.whileBusy(() => ready.commit());
     staged = undefined;
     await proxy.settled();
     return { summary, ports: proxy.localPorts() };

@@ -7,7 +7,7 @@ import { createSharedMemory } from "../../src/shared/shared-memory.ts";
 export function createTestRegistry(set: string, ports: readonly number[]): UpstreamRegistry {
   const registry = createUpstreamRegistry({
     retire: () => undefined,
-    onUsableEndpoints: () => undefined,
+    usableEndpoints: { set: () => undefined, retain: () => undefined },
     breakers: {
       table: new BreakerTable(createSharedMemory(1).breakers),
       nowMs: () => 0,

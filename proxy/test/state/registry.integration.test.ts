@@ -18,7 +18,7 @@ describe("the proxy state with the upstream registry", () => {
       concurrency: { enter: () => 0, leave: () => undefined },
       upstreams: createUpstreamRegistry({
         retire: (removed) => void retired.push(...removed.map(({ address }) => address)),
-        onUsableEndpoints() {},
+        usableEndpoints: { set() {}, retain() {} },
         breakers: breakerEnvironment().environment,
       }),
       auth: createAuthStore(),

@@ -83,7 +83,7 @@ describe("work in steps", () => {
     const staged = await staging;
     if (!staged.ok) throw new Error(staged.error.message);
     expect([served("/old"), served("/new")]).to.deep.equal([hosts, 0]);
-    staged.value.commit();
+    await staged.value.commit();
     expect([served("/old"), served("/new")]).to.deep.equal([0, hosts]);
   });
 

@@ -21,16 +21,26 @@ const set = (service: string, ...addresses: string[]): EndpointSet => ({
 
 function harness() {
   const retired: string[][] = [];
-  const counts: [string, number | undefined][] = [];
+  const counts = new Map<string, number>();
   const registry = createUpstreamRegistry({
     retire: (endpoints) => retired.push(endpoints.map(({ address }) => address)),
-    onUsableEndpoints: (service, count) => counts.push([service, count]),
+    usableEndpoints: {
+      set: (service, count) => counts.set(service, count),
+      retain(isPresent) {
+        for (const service of counts.keys()) if (!isPresent(service)) counts.delete(service);
+      },
+    },
     breakers: breakerEnvironment().environment,
     random: () => 0,
   });
   const update = (changes: Record<string, EndpointSet | undefined>) =>
     registry.update({ endpoints: new Map(Object.entries(changes)) });
-  return { registry, update, retired, counts };
+  /** The gauge of usable endpoints as a scrape would see it. */
+  const usable = (): Record<string, number> => {
+    registry.refreshGauges();
+    return Object.fromEntries(counts);
+  };
+  return { registry, update, retired, usable };
 }
 
 const picks = (upstream: Upstream, count: number): (string | undefined)[] =>
@@ -106,15 +116,25 @@ describe("createUpstreamRegistry", () => {
   it("the registry retires all endpoints of a removed set, once", () => {
     const { registry, update, retired } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80") });
+    registry.get("ns/web/http", "http1");
     update({ "ns/web/http": undefined });
     update({ "ns/web/http": undefined });
     expect(retired).to.deep.equal([["10.0.0.1:80", "10.0.0.2:80"]]);
     expect(registry.get("ns/web/http", "http1").pick(request)).to.equal(undefined);
   });
 
+  it("the registry retires nothing of a set that was never asked for", () => {
+    const { update, retired } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80") });
+    update({ "ns/web/http": set("ns/web", "10.0.0.2:80") });
+    update({ "ns/web/http": undefined });
+    expect(retired).to.deep.equal([]);
+  });
+
   it("two sets with the same address are independent of each other", () => {
     const { registry, update, retired } = harness();
     update({ "ns/a/http": set("ns/a", "10.0.0.1:80"), "ns/b/http": set("ns/b", "10.0.0.1:80") });
+    registry.get("ns/a/http", "http1");
     update({ "ns/a/http": undefined });
     expect(retired).to.deep.equal([["10.0.0.1:80"]]);
     expect(picks(registry.get("ns/b/http", "http1"), 1)).to.deep.equal(["10.0.0.1:80"]);
@@ -129,23 +149,23 @@ describe("createUpstreamRegistry", () => {
   });
 
   it("the usable endpoints of a Service are reported as the largest count of its ports", () => {
-    const { update, counts } = harness();
+    const { update, usable } = harness();
     update({
       "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80"),
       "ns/web/admin": set("ns/web", "10.0.0.1:81"),
       "ns/api/http": set("ns/api"),
     });
-    expect(counts.splice(0)).to.deep.equal([
-      ["ns/web", 2],
-      ["ns/api", 0],
-    ]);
+    expect(usable()).to.deep.equal({ "ns/web": 2, "ns/api": 0 });
     update({ "ns/web/http": undefined });
-    expect(counts.splice(0)).to.deep.equal([["ns/web", 1]]);
-    update({ "ns/web/admin": undefined, "ns/api/http": set("ns/api", "10.0.1.1:80") });
-    expect(counts.splice(0)).to.deep.equal([
-      ["ns/web", undefined],
-      ["ns/api", 1],
-    ]);
+    expect(usable()).to.deep.equal({ "ns/web": 1, "ns/api": 0 });
+    update({
+      "ns/web/admin": undefined,
+      "ns/api/http": set("ns/api", "10.0.1.1:80", "10.0.1.1:80", "10.0.1.2:80"),
+    });
+    expect(usable()).to.deep.equal({ "ns/api": 2 });
+    update({ "ns/api/http": undefined, "ns/new/http": set("ns/new", "10.0.2.1:80") });
+    update({ "ns/new/http": undefined });
+    expect(usable()).to.deep.equal({});
   });
 
   describe("endpoints with TLS", () => {
