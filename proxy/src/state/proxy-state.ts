@@ -153,7 +153,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
   function* prepare(update: SnapshotUpdate): Steps<Result<Prepared>> {
     reader.take(update.resources);
     yield;
-    const staged = reader.finish(update);
+    const staged = yield* reader.finish(update);
     if (!staged.ok) return staged;
     yield;
     const changes = yield* sortChanges(staged.value);

@@ -2,6 +2,7 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { createDecoder, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { forEachInSteps, type Steps } from "./steps.ts";
 
 /** An update that was checked but has not changed anything yet. */
 export type StagedUpdate = {
@@ -42,36 +43,39 @@ export class UpdateReader {
     }
   }
 
-  finish({ full, removed }: Pick<SnapshotUpdate, "full" | "removed">): Result<StagedUpdate> {
-    const resources = [...this.offered.values()];
-    const hashes = changedHashes(this.present, (hash) => hash, { full, removed, resources });
+  *finish({ full, removed }: Pick<SnapshotUpdate, "full" | "removed">): Steps<Result<StagedUpdate>> {
+    const resources = this.offered.values();
+    const hashes = yield* changedHashes(this.present, (hash) => hash, { full, removed, resources });
     const values: Decoded[] = [];
-    for (const [key, hash] of hashes) {
+    let refused: Result<never> | undefined;
+    yield* forEachInSteps(hashes, ([key, hash]) => {
       const decoded = hash === undefined ? undefined : this.read.get(key);
-      if (decoded === undefined) continue;
-      if (!decoded.ok) return decoded;
-      if (decoded.value !== undefined) values.push(decoded.value);
-    }
-    return ok({ hashes, values });
+      if (decoded === undefined) return;
+      if (!decoded.ok) refused ??= decoded;
+      else if (decoded.value !== undefined) values.push(decoded.value);
+    });
+    return refused ?? ok({ hashes, values });
   }
 }
 
 /** The hashes that an update changes; undefined: the resource was removed. Of two resources with one key the later counts. */
-export function changedHashes<Present>(
+export function* changedHashes<Present>(
   present: ReadonlyMap<ResourceKey, Present>,
   hashOf: (one: Present) => string,
   {
     full,
     resources,
     removed,
-  }: Pick<SnapshotUpdate, "full" | "removed"> & { readonly resources: readonly Offered[] },
-): ReadonlyMap<ResourceKey, string | undefined> {
+  }: Pick<SnapshotUpdate, "full" | "removed"> & { readonly resources: Iterable<Offered> },
+): Steps<ReadonlyMap<ResourceKey, string | undefined>> {
   const hashes = new Map<ResourceKey, string | undefined>();
-  for (const key of full ? present.keys() : removed) if (present.has(key)) hashes.set(key, undefined);
-  for (const { key, hash } of resources) {
+  yield* forEachInSteps(full ? present.keys() : removed, (key) => {
+    if (present.has(key)) hashes.set(key, undefined);
+  });
+  yield* forEachInSteps(resources, ({ key, hash }) => {
     const before = present.get(key);
     if (before === undefined || hashOf(before) !== hash) hashes.set(key, hash);
     else hashes.delete(key);
-  }
+  });
   return hashes;
 }

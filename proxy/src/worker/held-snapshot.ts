@@ -9,6 +9,7 @@ import {
 } from "@svc-gateway/common/ir/version-lines.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { changedHashes } from "../state/staged-update.ts";
+import { atOnce } from "../state/steps.ts";
 
 /** An update that leads from what is held to the version that it announces. */
 export type CheckedUpdate = { readonly update: SnapshotUpdate; readonly lines: VersionLines };
@@ -29,7 +30,7 @@ export class HeldSnapshot {
   check(update: SnapshotUpdate): Result<CheckedUpdate> {
     const lines = changeVersionLines(
       this.lines,
-      changedHashes(this.resources, ({ hash }) => hash, update),
+      atOnce(changedHashes(this.resources, ({ hash }) => hash, update)),
     );
     const version = versionOf(lines);
     return version === update.version
