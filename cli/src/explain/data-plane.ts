@@ -49,7 +49,8 @@ export function routesOfHost({ scopes }: Translation, key: ResourceKey): readonl
 /** Endpoints that requests are rehearsed with; nothing connects to them. */
 function upstreamsOf(sets: Translation["routing"]["endpoints"]): UpstreamRegistry {
   return {
-    update: () => new Set(),
+    update: () => undefined,
+    follow: () => undefined,
     get(name, protocol): Upstream {
       const [namespace = "", service = ""] = name.split("/");
       const named = `${namespace}/${service}`;

@@ -180,7 +180,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         tables.value.commit();
         if (changes.sessionKey !== undefined) options.upstreams.setSessionKey(changes.sessionKey.key);
         if (changes.ownPorts !== undefined) options.ownPorts?.update(changes.ownPorts);
-        links.update({
+        options.upstreams.update({
           endpoints: changes.endpoints,
           tls: { policies: changes.backendTls, certificates: changes.backendCertificates },
         });

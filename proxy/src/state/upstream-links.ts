@@ -1,37 +1,21 @@
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
-import type { UpstreamChanges, UpstreamRegistry } from "../upstream/upstream-registry.ts";
+import type { FollowedSet, UpstreamRegistry } from "../upstream/upstream-registry.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**
  * The links from compiled backends to upstreams, so that new endpoints reach routes that are not compiled again. A link
- * belongs to its user and is collected with it: the only state kept here is one number for each endpoint set.
+ * belongs to its user and is collected with it: the registry does not know it.
  */
 export type UpstreamLinks = {
   /** Creates a link: a function that returns the current upstream; `identity` is as for `UpstreamRegistry.get`. */
   to(endpoints: string, protocol: Backend["protocol"], identity?: string): () => Upstream;
-  /** Passes the changes to the registry, and lets links of changed sets look their upstream up again. */
-  update(changes: UpstreamChanges): void;
 };
 
-/** An endpoint set that links follow: its upstreams have changed whenever the number has. */
-type FollowedSet = { changes: number };
-
-export function createUpstreamLinks(registry: UpstreamRegistry): UpstreamLinks {
-  const sets = new Map<string, FollowedSet>();
+export function createUpstreamLinks(registry: Pick<UpstreamRegistry, "follow" | "get">): UpstreamLinks {
   return {
     to(endpoints, protocol, identity) {
-      const link = new Link(sets, registry, { endpoints, protocol, identity });
+      const link = new Link(registry, { endpoints, protocol, identity });
       return () => link.get();
-    },
-    update(changes) {
-      for (const [endpoints, set] of changes.endpoints) {
-        if (set === undefined) sets.delete(endpoints);
-        else if (!sets.has(endpoints)) sets.set(endpoints, { changes: 0 });
-      }
-      for (const endpoints of registry.update(changes)) {
-        const set = sets.get(endpoints);
-        if (set !== undefined) set.changes++;
-      }
     },
   };
 }
@@ -44,15 +28,13 @@ type Target = {
 
 /** Asks the registry once after each change of its endpoint set, and every time while there is no such set. */
 class Link {
-  private readonly sets: ReadonlyMap<string, FollowedSet>;
-  private readonly registry: UpstreamRegistry;
+  private readonly registry: Pick<UpstreamRegistry, "follow" | "get">;
   private readonly target: Target;
   private set: FollowedSet | undefined = undefined;
   private seen = 0;
   private current: Upstream | undefined = undefined;
 
-  constructor(sets: ReadonlyMap<string, FollowedSet>, registry: UpstreamRegistry, target: Target) {
-    this.sets = sets;
+  constructor(registry: Pick<UpstreamRegistry, "follow" | "get">, target: Target) {
     this.registry = registry;
     this.target = target;
   }
@@ -65,7 +47,7 @@ class Link {
 
   private look(): Upstream {
     const { endpoints, protocol, identity } = this.target;
-    this.set ??= this.sets.get(endpoints);
+    this.set = this.registry.follow(endpoints);
     this.seen = this.set?.changes ?? -1;
     return (this.current = this.registry.get(endpoints, protocol, identity));
   }

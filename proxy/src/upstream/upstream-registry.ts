@@ -17,8 +17,9 @@ export type UpstreamChanges = {
  * over, and connections of another policy or certificate are never used; an upstream is replaced when its set changes.
  */
 export type UpstreamRegistry = {
-  /** Applies changes. Returns the names of the sets whose upstreams were replaced. */
-  update(changes: UpstreamChanges): ReadonlySet<string>;
+  update(changes: UpstreamChanges): void;
+  /** The present endpoint set of a name. */
+  follow(name: string): FollowedSet | undefined;
   /**
    * The present upstream of an endpoint set (`namespace/service/port`); without endpoints when the set is unknown.
    * `identity` is the Gateway whose certificate is presented to backends with TLS, or `passThrough`.
@@ -31,6 +32,9 @@ export type UpstreamRegistry = {
   /** Brings gauges up to date: the numbers of endpoints, and what follows memory shared with other workers. */
   refreshGauges(): void;
 };
+
+/** An endpoint set that links follow: its upstreams have changed whenever the number has. */
+export type FollowedSet = { readonly changes: number };
 
 export type UpstreamRegistryOptions = {
   /** Called with removed endpoints (`UpstreamClient.retire`). */
@@ -50,6 +54,7 @@ export type UpstreamRegistryOptions = {
 /** Most sets of a large snapshot get no request on a worker, so all but the set itself is created with its first use. */
 type Entry = {
   set: EndpointSet;
+  changes: number;
   identity: SetIdentity | undefined;
   /** One for each certificate that was asked for. */
   groups: readonly EndpointGroup[];
@@ -59,17 +64,18 @@ const noGroups: readonly EndpointGroup[] = [];
 
 const noCertificate = "";
 
+/** Services of removed sets that are remembered until gauges are read. */
+const maxRemovedServices = 1000;
+
 /** The identity of connections whose bytes are passed through: for them no set has TLS. No Gateway has this name. */
 export const passThrough = "-";
 
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
   const { usableEndpoints, breakers, random = Math.random } = options;
   const entries = new Map<string, Entry>();
-  /** Names of endpoint sets by Service. */
-  const namesByService = new Map<string, readonly string[]>();
-  /** Present Services whose number of endpoints may have changed since gauges were refreshed. */
-  const unreported = new Set<string>();
-  let serviceWasRemoved = false;
+  /** Services whose number of endpoints may have changed since gauges were refreshed; undefined: all. */
+  let unreported: Set<string> | undefined = new Set<string>();
+  let setWasRemoved = false;
   const environment: ViewEnvironment = { breakers, sessionKey: { current: undefined }, random };
   const tlsStore = createTlsStore();
 
@@ -93,17 +99,20 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   };
 
   const replace = (name: string, set: EndpointSet): void => {
-    unreported.add(set.service);
+    countAgain(set.service);
     const previous = entries.get(name);
     // Learnt state belongs to one Service.
-    if (previous !== undefined && previous.set.service !== set.service) remove(name);
+    if (previous !== undefined && previous.set.service !== set.service) {
+      remove(name);
+      previous.changes++;
+    }
     const entry = entries.get(name);
     if (entry === undefined) {
-      entries.set(name, { set, identity: undefined, groups: noGroups });
-      namesByService.set(set.service, [...(namesByService.get(set.service) ?? []), name]);
+      entries.set(name, { set, changes: 0, identity: undefined, groups: noGroups });
       return;
     }
     entry.set = set;
+    entry.changes++;
     if (entry.identity !== undefined) setLimits(entry.identity, set);
     for (const group of entry.groups) {
       if (group.certificate !== noCertificate && set.tls === undefined) dropGroup(entry, group);
@@ -116,35 +125,45 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (previous === undefined) return;
     entries.delete(name);
     for (const group of previous.groups) closeGroup(group);
-    const { service } = previous.set;
-    const names = (namesByService.get(service) ?? []).filter((other) => other !== name);
-    if (names.length > 0) {
-      namesByService.set(service, names);
-      unreported.add(service);
-      return;
-    }
-    namesByService.delete(service);
-    unreported.delete(service);
-    serviceWasRemoved = true;
+    countAgain(previous.set.service);
+    setWasRemoved = true;
   };
 
-  const report = (service: string): void => {
-    const counts = (namesByService.get(service) ?? []).map((name) => countEndpoints(entries.get(name)?.set));
-    usableEndpoints.set(service, Math.max(...counts));
+  const countAgain = (service: string): void => {
+    unreported?.add(service);
+    // Without readers of the gauges the Services of removed sets would add up.
+    if (unreported !== undefined && unreported.size > entries.size + maxRemovedServices)
+      unreported = undefined;
+  };
+
+  const refreshCounts = (): void => {
+    const counts = new Map<string, number>();
+    const present = new Set<string>();
+    for (const { set } of unreported?.size === 0 && !setWasRemoved ? [] : entries.values()) {
+      const { service } = set;
+      present.add(service);
+      if (unreported?.has(service) ?? true) {
+        counts.set(service, Math.max(counts.get(service) ?? 0, countEndpoints(set)));
+      }
+    }
+    if (setWasRemoved) usableEndpoints.retain((service) => present.has(service));
+    for (const [service, count] of counts) usableEndpoints.set(service, count);
+    setWasRemoved = false;
+    unreported = new Set();
   };
 
   /** Updates the groups that depend on a changed policy or certificate. */
-  const updateTls = (changes: TlsChanges, changed: Set<string>): void => {
+  const updateTls = (changes: TlsChanges): void => {
     if (changes.policies.size === 0 && changes.certificates.size === 0) return;
     tlsStore.update(changes);
-    for (const [name, entry] of entries) {
+    for (const entry of entries.values()) {
       const { set, groups } = entry;
       if (set.tls === undefined) continue;
       const isOther = changes.policies.has(set.tls);
       for (const group of groups) {
         const { certificate } = group;
         if (!isOther && !changes.certificates.has(certificate)) continue;
-        changed.add(name);
+        entry.changes++;
         const isRemoved =
           changes.certificates.has(certificate) && changes.certificates.get(certificate) === undefined;
         if (isRemoved) dropGroup(entry, group);
@@ -155,14 +174,13 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
 
   return {
     update({ endpoints, tls }) {
-      const changed = new Set(endpoints.keys());
-      if (tls !== undefined) updateTls(tls, changed);
+      if (tls !== undefined) updateTls(tls);
       for (const [name, set] of endpoints) {
         if (set === undefined) remove(name);
         else replace(name, set);
       }
-      return changed;
     },
+    follow: (name) => entries.get(name),
     get(name, protocol, wanted = noCertificate) {
       const entry = entries.get(name);
       if (entry === undefined) {
@@ -187,10 +205,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       for (const { groups } of entries.values()) for (const group of groups) group.retainRoutes(isServed);
     },
     refreshGauges() {
-      if (serviceWasRemoved) usableEndpoints.retain((service) => namesByService.has(service));
-      serviceWasRemoved = false;
-      for (const service of unreported) report(service);
-      unreported.clear();
+      refreshCounts();
       for (const { groups } of entries.values()) for (const group of groups) group.refreshGauges();
     },
   };
@@ -212,8 +227,7 @@ function setLimits(identity: SetIdentity, { policy, external }: EndpointSet): Se
 }
 
 /** An address that a set has twice is one endpoint. */
-function countEndpoints(set: EndpointSet | undefined): number {
-  const addresses = set?.addresses ?? [];
+function countEndpoints({ addresses }: EndpointSet): number {
   if (addresses.length <= 1) return addresses.length;
   return new Set(addresses.map(({ host, port }) => `${host} ${port}`)).size;
 }

@@ -84,15 +84,23 @@ export type FakeUpstreams = UpstreamRegistry & {
 
 export function fakeUpstreams(): FakeUpstreams {
   const sets = new Map<string, EndpointSet>();
+  const followed = new Map<string, { changes: number }>();
   return {
     sets,
     lookups: 0,
+    follow: (name) => followed.get(name),
     update({ endpoints: changes }) {
       for (const [name, set] of changes) {
-        if (set === undefined) sets.delete(name);
-        else sets.set(name, set);
+        const changed = followed.get(name) ?? { changes: 0 };
+        if (set === undefined) {
+          sets.delete(name);
+          followed.delete(name);
+        } else {
+          sets.set(name, set);
+          changed.changes++;
+          followed.set(name, changed);
+        }
       }
-      return new Set(changes.keys());
     },
     setSessionKey() {},
     retainRoutes() {},

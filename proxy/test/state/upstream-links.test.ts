@@ -22,14 +22,14 @@ describe("upstream links", () => {
     const upstreams = fakeUpstreams();
     const links = createUpstreamLinks(upstreams);
     const current = links.to("ns/web/http", "http1");
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
     expect(current()).to.equal(current());
     expect(upstreams.lookups).to.equal(1);
-    links.update({ endpoints: new Map([["ns/other/http", set("10.0.0.9")]]) });
+    upstreams.update({ endpoints: new Map([["ns/other/http", set("10.0.0.9")]]) });
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
     expect(upstreams.lookups).to.equal(1);
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
   });
 
@@ -43,7 +43,7 @@ describe("upstream links", () => {
         return upstreams.get(...target);
       },
     });
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     links.to("ns/web/http", "http1")();
     links.to("ns/web/http", "http2", "ns/gateway")();
     expect(asked).to.deep.equal([
@@ -54,17 +54,18 @@ describe("upstream links", () => {
 
   it("a link follows an endpoint set that is added after the first lookup", () => {
     const upstreams = fakeUpstreams();
-    upstreams.sets.set("ns/web/http", set());
+    upstreams.update({ endpoints: new Map([["ns/web/http", set()]]) });
     const links = createUpstreamLinks(upstreams);
     const current = links.to("ns/web/http", "http1");
     expect(current().pick(anyRequest)).to.equal(undefined);
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
   });
 
   it("a link is released together with its last user, also when client certificates change", async () => {
-    const links = createUpstreamLinks(fakeUpstreams());
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
+    const upstreams = fakeUpstreams();
+    const links = createUpstreamLinks(upstreams);
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     const seen: WeakRef<() => unknown>[] = [];
     for (let gateway = 0; gateway < 100; gateway++) {
       const current = links.to("ns/web/http", "http1", `ns/gateway-${gateway}`);
@@ -73,17 +74,18 @@ describe("upstream links", () => {
     }
     await collectGarbage();
     expect(seen.filter((one) => one.deref() !== undefined).length).to.be.at.most(1);
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
   });
 
   it("a request under way keeps the upstream of a removed endpoint set", () => {
-    const links = createUpstreamLinks(fakeUpstreams());
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
+    const upstreams = fakeUpstreams();
+    const links = createUpstreamLinks(upstreams);
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     const before = links.to("ns/web/http", "http1");
     const upstream = before();
-    links.update({ endpoints: new Map([["ns/web/http", undefined]]) });
+    upstreams.update({ endpoints: new Map([["ns/web/http", undefined]]) });
     expect(before()).to.equal(upstream);
-    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
+    upstreams.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
     expect(links.to("ns/web/http", "http1")().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
     expect(before()).to.equal(upstream);
   });

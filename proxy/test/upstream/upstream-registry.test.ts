@@ -148,6 +148,16 @@ describe("createUpstreamRegistry", () => {
     expect(retired).to.deep.equal([]);
   });
 
+  it("a set that belongs to another Service from now on counts as changed for those that follow it", () => {
+    const { registry, update } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80") });
+    const followed = registry.follow("ns/web/http");
+    update({ "ns/web/http": set("ns/other", "10.0.0.1:80") });
+    expect(followed?.changes).to.equal(1);
+    expect(registry.follow("ns/web/http")).not.to.equal(followed);
+    expect(registry.get("ns/web/http", "http1").service).to.equal("ns/other");
+  });
+
   it("the usable endpoints of a Service are reported as the largest count of its ports", () => {
     const { update, usable } = harness();
     update({
@@ -196,14 +206,15 @@ describe("createUpstreamRegistry", () => {
     });
 
     it("endpoints are replaced when their TLS policy changes, and only then", () => {
-      const { get, change, retired, update } = secure();
+      const { registry, get, change, retired, update } = secure();
       const [before] = get().endpoints;
       update({ "ns/web/443": { ...web, addresses: [...web.addresses, { host: "10.0.0.2", port: 443 }] } });
       expect(get().endpoints[0]).to.equal(before);
       change({ policies: new Map([["ns/other", policy]]) });
       expect([get().endpoints[0], retired]).to.deep.equal([before, []]);
-      const changed = change({ policies: new Map([["ns/strict", { ...policy, hostname: "b.test" }]]) });
-      expect([...changed]).to.deep.equal(["ns/web/443"]);
+      const seen = registry.follow("ns/web/443")?.changes ?? 0;
+      change({ policies: new Map([["ns/strict", { ...policy, hostname: "b.test" }]]) });
+      expect(registry.follow("ns/web/443")?.changes).to.equal(seen + 1);
       expect(tlsOf(get())).to.deep.include({ serverName: "b.test" });
       expect(retired).to.deep.equal([["10.0.0.1:443", "10.0.0.2:443"]]);
     });
