@@ -1,12 +1,13 @@
 import type { Exchange } from "../exchange/exchange.ts";
 import { observerOf } from "../exchange/observer.ts";
 import { countRefusal } from "../telemetry/refusals.ts";
+import { realNowMs } from "../timing/real-clock.ts";
 import { accessRecordOf } from "./access-record.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
 
 /** The one place where a request is counted and logged, at its end. */
 export function recordRequest(exchange: Exchange, deps: PipelineDependencies): void {
-  const durationMs = performance.now() - exchange.startedAtMs;
+  const durationMs = realNowMs() - exchange.startedAtMs;
   const { route, connection } = exchange;
   const requestMetrics =
     exchange.routeMetrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");

@@ -1,3 +1,5 @@
+import { realNowMs } from "./real-clock.ts";
+
 /** How often the clock observes the real one while it is watched. */
 const beatMs = 500;
 /** The lateness of an observation that is ordinary: the process was busy. */
@@ -56,4 +58,4 @@ export class AwakeClock {
 }
 
 /** The awake clock of this thread; watched while a proxy runs. */
-export const awake = new AwakeClock(() => performance.now());
+export const awake = new AwakeClock(realNowMs);

@@ -1,5 +1,6 @@
 import type { Admission } from "./breaker/upstream-breakers.ts";
 import type { EndpointLoad } from "./endpoint-load.ts";
+import { realNowMs } from "../timing/real-clock.ts";
 import type { AttemptWatch } from "./upstream.ts";
 
 /**
@@ -19,14 +20,14 @@ export class EndpointWatch implements AttemptWatch {
   constructor(load: EndpointLoad | undefined, admission: Admission | undefined) {
     this.load = load;
     this.admission = admission;
-    this.startedMs = load === undefined ? 0 : performance.now();
+    this.startedMs = load === undefined ? 0 : realNowMs();
     if (load !== undefined) load.inFlight++;
   }
 
   responded(status: number): void {
     if (this.phase !== "waiting") return;
     this.phase = status < 500 ? "answered" : "failed";
-    this.load?.observe(performance.now() - this.startedMs);
+    this.load?.observe(realNowMs() - this.startedMs);
     this.admission?.report(status < 500 ? "succeeded" : "failed");
   }
 
@@ -37,7 +38,7 @@ export class EndpointWatch implements AttemptWatch {
     if (phase === "answered") {
       this.admission?.report("failedLate");
     } else {
-      this.load?.observe(Math.max(performance.now() - this.startedMs, failureLatencyMs));
+      this.load?.observe(Math.max(realNowMs() - this.startedMs, failureLatencyMs));
       this.admission?.report("failed");
     }
   }

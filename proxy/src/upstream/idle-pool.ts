@@ -1,3 +1,5 @@
+import { realNowMs } from "../timing/real-clock.ts";
+
 /** A connection that nothing uses at the moment. */
 export type IdleConnection = {
   /** Closes the connection and removes it from the pool of its endpoint; called once. */
@@ -45,10 +47,7 @@ export type IdlePool = {
  * Creates an empty pool. Every request takes a connection out and puts it back, so this is a linked list of places that
  * live with their connections: it allocates nothing, where a Set would copy its table again and again.
  */
-export function createIdlePool(
-  maxConnections: number,
-  now: () => number = () => performance.now(),
-): IdlePool {
+export function createIdlePool(maxConnections: number, now: () => number = realNowMs): IdlePool {
   /** The sentinel of the circular list, between the newest and the oldest. */
   const sentinel = newPlace(undefined);
   sentinel.earlier = sentinel;
