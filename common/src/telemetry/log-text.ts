@@ -6,9 +6,12 @@ const unsafeInJson = /["\\\0-\x1f\ud800-\udfff]/;
 /** What could steer a terminal or break a line. */
 const control = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g;
 
+/** Whether a string in JSON is itself between quotes. */
+export const isPlainInJson = (text: string): boolean => !unsafeInJson.test(text);
+
 /** A string as JSON. Most strings need no escape and only get their quotes. */
 export function jsonString(text: string): string {
-  return unsafeInJson.test(text) ? JSON.stringify(text) : `"${text}"`;
+  return isPlainInJson(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** Text for one console line: control characters are written as `\u00XX`. */

@@ -1,7 +1,7 @@
 import { type AccessFieldName, usualAccessFields } from "@svc-gateway/common/values/access-fields.ts";
 import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import { consoleHead, type LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
-import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
+import { cutToLimit, isPlainInJson, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
 import { memoByName } from "../message/name-memo.ts";
 import { consoleFields, jsonFields, plainWord } from "./access-line-fields.ts";
@@ -46,7 +46,7 @@ function jsonWriter(
 ): (record: AccessRecord) => string {
   const further = fields.filter((name) => !usualAccessFields.includes(name));
   if (fields.length - further.length < usualAccessFields.length) {
-    const start = lineStart(target);
+    const start = lineStart(target, "");
     const chosen = jsonFields(fields, pathMode);
     return (record) => `${start()}${chosen(record)}}\n`;
   }
@@ -56,9 +56,9 @@ function jsonWriter(
   return (record) => `${usual(record).slice(0, -2)}${added(record)}}\n`;
 }
 
-/** The beginning of a line up to its message; the same text within a millisecond. */
-function lineStart(target: string): () => string {
-  const rest = `","level":"INFO","target":${JSON.stringify(target)},"message":"request"`;
+/** The beginning of a line up to its message, and what follows that; the same text within a millisecond. */
+function lineStart(target: string, next: string): () => string {
+  const rest = `","level":"INFO","target":${JSON.stringify(target)},"message":"request"${next}`;
   let startMs = -1;
   let start = "";
   return () => {
@@ -71,24 +71,51 @@ function lineStart(target: string): () => string {
   };
 }
 
+/** Quotes of values that differ from line to line belong to the texts around them: fewer pieces make a line. */
 function usualJsonWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
-  const start = lineStart(target);
-  const pathName = pathMode === "none" ? "" : ',"path":';
-  const method = memo((value) => `,"method":${text(value)}${pathName}`);
-  const route = memo((value) => `,"route_id":${text(value)},"upstream":`);
-  const address = memo((value) => `,"upstream_addr":${text(value)},"duration_ms":`);
-  const upstream = memo(text);
+  const hasPath = pathMode !== "none";
+  const start = lineStart(target, ',"host":"');
+  const method = memo((value) => `","method":${text(value)}${hasPath ? ',"path":"' : ""}`);
+  const status = statusTexts(hasPath ? '","status":' : ',"status":');
+  const route = routeTexts();
+  const address = memo((value) => `${text(value)},"duration_ms":`);
   const client = memo((value) => `,"mirror":false,"client_ip":${text(value)},"attempts":`);
   return (record) => {
-    const path = pathMode === "none" ? "" : pathMode === "full" ? text(record.path) : text(record.pattern);
+    const path = hasPath ? quotable(pathMode === "full" ? record.path : record.pattern) : "";
     const { error, reason } = record;
-    const beforeSent = `${start()},"host":${text(record.host)}${method(record.method)}${path},"status":${record.status}${route(record.routeId)}${upstream(record.upstream)}${address(record.upstreamAddr)}${Math.round(record.durationMs)},"bytes_sent":${record.bytesSent}`;
+    const beforeSent = `${start()}${quotable(record.host)}${method(record.method)}${path}${status(record.status)}${route(record.routeId, record.upstream)}${address(record.upstreamAddr)}${Math.round(record.durationMs)},"bytes_sent":${record.bytesSent}`;
     const failure = error === undefined ? "" : `,"error":${text(error)}${reasonName(reason)}`;
     const from =
       record.mirror === true
         ? `,"mirror":true,"client_ip":${text(record.clientIp)},"attempts":`
         : client(record.clientIp);
-    return `${beforeSent}${failure}${from}${record.attempts}}\n`;
+    const end = record.attempts === 1 ? "1}\n" : `${record.attempts}}\n`;
+    return failure === "" ? beforeSent + from + end : beforeSent + failure + from + end;
+  };
+}
+
+/** The text of a status behind `before`; statuses have three digits, so that few are kept. */
+function statusTexts(before: string): (status: number) => string {
+  const known = new Map<number, string>();
+  return (status) => {
+    let found = known.get(status);
+    if (found === undefined) known.set(status, (found = `${before}${status}`));
+    return found;
+  };
+}
+
+/** The texts of routes with the upstream of their last line, which is nearly always the same. */
+function routeTexts(): (routeId: string, upstream: string) => string {
+  const toText = (routeId: string, upstream: string): string =>
+    `,"route_id":${text(routeId)},"upstream":${text(upstream)},"upstream_addr":`;
+  const last = memoByName((): { upstream: string; text: string } => ({ upstream: "", text: "" }), memoLimits);
+  return (routeId, upstream) => {
+    const kept = last(routeId);
+    if (kept.text === "" || kept.upstream !== upstream) {
+      kept.upstream = upstream;
+      kept.text = inOnePiece(toText(routeId, upstream));
+    }
+    return kept.text;
   };
 }
 
@@ -120,6 +147,12 @@ const reasonName = (reason: RefusalCode | undefined): string =>
 
 function text(value: string): string {
   return jsonString(cutToLimit(value));
+}
+
+/** A value as it is in JSON, without its quotes. */
+function quotable(value: string): string {
+  const cut = cutToLimit(value);
+  return isPlainInJson(cut) ? cut : JSON.stringify(cut).slice(1, -1);
 }
 
 /** Longer values, such as those of clients, are rendered for each line. */
