@@ -143,6 +143,17 @@ export class Fields {
     return this.all(name).length > 1;
   }
 
+  /**
+   * The value of a field that was received in one line and is a decimal number as programs write it, of at most 15 digits and
+   * without leading zeros; undefined in any other case. No string is built.
+   */
+  plainNumber(name: string): number | undefined {
+    const line = this.nextLine(name, 0);
+    if (line < 0 || this.hasSeveral(name)) return undefined;
+    const { text, places } = this.lines;
+    return decimalAt(text, valueStart(places, line), valueEnd(places, line));
+  }
+
   /** The fields as `[name, value, …]`, not to be changed, nor kept while the fields change. */
   toList(): ReadonlyHeaderList {
     return this.lines === noLines && this.block === noBlock ? this.list : this.copy();
@@ -173,6 +184,16 @@ export class Fields {
     const fields = new Fields(lines, own, this.isSuspect);
     fields.dropped = this.dropped | maskOf(lines, kinds);
     return fields;
+  }
+
+  /** Takes away the fields of some kinds (known-names.ts). */
+  removeKinds(kinds: number): void {
+    if (this.block !== noBlock || this.lines.places.length > maxMaskedLines) {
+      this.list = listWithoutKinds(this.own(), kinds);
+      return;
+    }
+    if (this.list.length > 0) this.list = listWithoutKinds(this.list, kinds);
+    this.dropped |= maskOf(this.lines, kinds);
   }
 
   /** Adds a field behind the others. */
@@ -338,6 +359,23 @@ export class Fields {
     }
     if (this.list.length > 0) this.list = keptFields(this.list, isKept);
   }
+}
+
+/** More digits than this may not be exact as a number. */
+const maxExactDigits = 15;
+const digitZero = 0x30;
+
+/** The number whose decimal digits are all that is at `start` to `end` of a text, written in the shortest way. */
+function decimalAt(text: string, start: number, end: number): number | undefined {
+  if (end === start || end - start > maxExactDigits) return undefined;
+  if (text.charCodeAt(start) === digitZero && end - start > 1) return undefined;
+  let value = 0;
+  for (let i = start; i < end; i++) {
+    const digit = text.charCodeAt(i) - digitZero;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /** The lines of some kinds. */

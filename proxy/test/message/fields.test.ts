@@ -62,12 +62,41 @@ describe("Fields", () => {
     }
   });
 
+  it("a field is a plain number when it was received once, in the shortest decimal way", () => {
+    const numberOf = (...values: readonly string[]) =>
+      bothOf(values.flatMap((value) => ["Content-Length", value]))[0]?.plainNumber("content-length");
+    expect(numberOf("0")).to.equal(0);
+    expect(numberOf("1024")).to.equal(1024);
+    expect(numberOf("999999999999999")).to.equal(999_999_999_999_999);
+    for (const value of [
+      "",
+      "00",
+      "01024",
+      "1 024",
+      "+1",
+      "-1",
+      "1.0",
+      "0x10",
+      "1e3",
+      "1,1",
+      "1000000000000000",
+    ]) {
+      expect(numberOf(value), JSON.stringify(value)).to.equal(undefined);
+    }
+    expect(numberOf("1", "1"), "two lines").to.equal(undefined);
+    expect(numberOf(), "absent").to.equal(undefined);
+    expect(Fields.of(["Content-Length", "1"]).plainNumber("content-length"), "a list").to.equal(undefined);
+  });
+
   it("fields as text and fields as a list change alike, however many there are", () => {
     const name = fc.constantFrom("A", "a", "B", "c", "Connection", "Set-Cookie", "X_Real_IP", "Proxy-X");
     const field = fc.tuple(name, fc.constantFrom("", "1", "two", "x".repeat(40)));
     const change = fc.oneof(
       fc.record({ what: fc.constantFrom("append", "replace", "put"), field }),
-      fc.record({ what: fc.constantFrom("remove", "removeThat", "withoutKinds", "block"), field }),
+      fc.record({
+        what: fc.constantFrom("remove", "removeThat", "withoutKinds", "removeKinds", "block"),
+        field,
+      }),
     );
     const lists = fc.oneof(
       fc.array(field, { maxLength: 6 }),
@@ -88,6 +117,7 @@ describe("Fields", () => {
             else if (what === "remove") changed.remove(new Set([spelled.toLowerCase()]));
             else if (what === "removeThat") changed.removeThat(isNamed);
             else if (what === "block") changed.appendBlock(new FieldBlock([spelled, value]));
+            else if (what === "removeKinds") changed.removeKinds(hopByHopKinds);
             else changed = changed.withoutKinds(hopByHopKinds);
           }
           return changed;

@@ -52,15 +52,15 @@ export function parseResponseHead(
   const { length, chunked } = framing;
   const said = read.mayHave(connectionKinds) ? connectionSaid(read) : unsaid;
   const { options } = said;
-  const headers = read.withoutKinds(mayHaveLength ? hopByHopKinds : hopByHopKinds | contentLength);
-  if (length !== undefined && mayHaveLength) settleLength(headers, length);
-  if (options !== undefined) removeNamedOptions(headers, options);
+  read.removeKinds(mayHaveLength ? hopByHopKinds : hopByHopKinds | contentLength);
+  if (length !== undefined && mayHaveLength && !framing.isPlain) settleLength(read, length);
+  if (options !== undefined) removeNamedOptions(read, options);
 
   const close = options?.includes("close") === true;
   const announcesBody = !mayHaveLength && (chunked || (length !== undefined && length > 0));
   return ok({
     status,
-    headers,
+    headers: read,
     length: mayHaveLength ? length : undefined,
     chunked,
     keepAlive: !close && !announcesBody && (!http10 || options?.includes("keep-alive") === true),
@@ -73,18 +73,25 @@ const contentLength = kindsMask("contentLength");
 const framingKinds = kindsMask("contentLength", "transferEncoding");
 const connectionKinds = kindsMask("connection", "keepAlive", "upgrade");
 
-type Framing = { readonly length: number | undefined; readonly chunked: boolean };
-const unframed: Framing = { length: undefined, chunked: false };
+type Framing = {
+  readonly length: number | undefined;
+  readonly chunked: boolean;
+  /** Content-Length is there once, and written as the proxy writes it. */
+  readonly isPlain: boolean;
+};
+const unframed: Framing = { length: undefined, chunked: false, isPlain: false };
 
 /** What frames the body, or the text for the access log (RFC 9112 6.3). */
 function framingOf(fields: Fields, http10: boolean): Framing | string {
-  const length = lengthOf(fields);
+  const plain = fields.plainNumber("content-length");
+  const length = plain ?? lengthOf(fields);
+  const isPlain = plain !== undefined;
   if (Number.isNaN(length)) return "invalid content-length";
-  if (!fields.mayHave(transferEncoding)) return { length, chunked: false };
+  if (!fields.mayHave(transferEncoding)) return { length, chunked: false, isPlain };
   const coding = fields.joined("transfer-encoding");
   if (coding !== undefined && coding.toLowerCase() !== "chunked") return "unsupported transfer-encoding";
   const chunked = coding !== undefined;
-  return chunked && (length !== undefined || http10) ? "invalid response framing" : { length, chunked };
+  return chunked && (length !== undefined || http10) ? "invalid response framing" : { length, chunked, isPlain };
 }
 
 const transferEncoding = kindsMask("transferEncoding");
