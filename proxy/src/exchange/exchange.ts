@@ -64,6 +64,10 @@ export class Exchange {
   matchedPath = "/";
   /** Query with its `?`, or empty. Never normalised. */
   query = "";
+  /** Path and query of the request and the text that they were received in, where that is canonical. */
+  private receivedPath = "";
+  private receivedQuery = "";
+  private receivedTarget: string | undefined = undefined;
   /** Request fields as the client sent them, hop-by-hop and forwarding fields removed. Filters may change them. */
   headers: Fields;
   /** Address that policies see: the peer, or what a trusted forwarding header says. */
@@ -123,6 +127,9 @@ export class Exchange {
   /** True for gRPC requests, whose errors travel in `grpc-status`. */
   grpc = false;
 
+  /** A filter has waited: the request is no longer in the turn that it began in, and what begins now has a time of its own. */
+  hasWaited = false;
+
   /** True once the response has ended, one way or the other; nothing may be done to the exchange any more. */
   finished = false;
   /** The work under way for this exchange (upstream request, tunnel); set by the part that does it. */
@@ -172,6 +179,23 @@ export class Exchange {
     this.startedAtMs = startedAtMs;
     this.awakeAtMs = awake.at(startedAtMs);
     this.lastActivityMs = this.awakeAtMs;
+  }
+
+  /** Sets path and query as they are matched; `target` is the text of both, where they are as they were received. */
+  setPath(path: string, query: string, target?: string): void {
+    this.path = path;
+    this.matchedPath = path;
+    this.query = query;
+    this.receivedPath = path;
+    this.receivedQuery = query;
+    this.receivedTarget = target;
+  }
+
+  /** Path and query as they go to the backend; unchanged ones are not put together again. */
+  get target(): string {
+    const { path, query, receivedTarget } = this;
+    const isReceived = path === this.receivedPath && query === this.receivedQuery;
+    return isReceived && receivedTarget !== undefined ? receivedTarget : path + query;
   }
 
   /** Ends the request when its response has not ended this many milliseconds after its head came. */

@@ -2,18 +2,19 @@ import type { Duplex } from "node:stream";
 import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Cancellable, Exchange } from "../exchange/exchange.ts";
 import type { BodyTransform } from "../exchange/filter.ts";
-import { fitsHeaderBlock } from "../http2/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { Fields } from "../message/fields.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import { relayedResponseTrailers } from "../message/trailers.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
 import { awake } from "../timing/awake-clock.ts";
+import { realNowMs } from "../timing/real-clock.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
 import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
+import { insteadOverHttp2 } from "./http2-response.ts";
 import { unreadBody } from "./refusals.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import { UpstreamGaps } from "./upstream-gaps.ts";
@@ -53,7 +54,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { body, deps } = this.owner;
     const { client } = exchange;
     exchange.attempts++;
-    this.startedAtMs = performance.now();
+    this.startedAtMs = exchange.attempts === 1 && !exchange.hasWaited ? exchange.startedAtMs : realNowMs();
     exchange.upstreamAddress = selection.endpoint.address;
     this.selection = selection;
     if (exchange.notes !== undefined) this.beginNote(exchange.notes, upstream, selection);
@@ -177,8 +178,9 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.note?.answered(head.status);
     this.gaps?.received(true);
     if (head.status >= 500) this.countError("5xx");
-    exchange.routeMetrics?.responded((performance.now() - this.startedAtMs) / 1000);
-    this.progress();
+    const nowMs = realNowMs();
+    exchange.lastActivityMs = awake.at(nowMs);
+    exchange.routeMetrics?.responded((nowMs - this.startedAtMs) / 1000);
     const { retries } = this.owner;
     if (retries?.afterResponse(head) === true) return this.discard();
     if (exchange.errorPages !== undefined && this.owner.intercepts(head)) return this.discard();
@@ -187,19 +189,18 @@ export class Attempt implements UpstreamHandler, Cancellable {
     } else this.owner.body?.forget();
     exchange.status = head.status;
     this.complement(head);
-    if (exchange.version === "2.0" && !fitsHeaderBlock(head.headers)) {
+    const instead = insteadOverHttp2(exchange, head);
+    if (instead !== undefined) {
       this.countError("other");
       this.cancel();
-      return this.owner.reply({ status: 502, error: "response header too large for HTTP/2" });
-    }
-    if (exchange.version === "2.0" && exchange.client.canUpgrade && head.status < 300) {
-      // To a client of HTTP/2 that asked for a WebSocket it would say that there is one (RFC 8441 5).
-      this.countError("other");
-      this.cancel();
-      return this.owner.reply({ status: 502, error: "upgrade refused with a success" });
+      return this.owner.reply(instead);
     }
     this.transform = transformBody(exchange, head, this);
-    if (this.transform !== undefined) exchange.client.onDrain = () => this.transform?.resume();
+    if (this.transform !== undefined) {
+      // Its output may come later.
+      head.isWhole = false;
+      exchange.client.onDrain = () => this.transform?.resume();
+    }
     exchange.client.sendHead(head);
   }
 

@@ -12,6 +12,7 @@ import { relayedTrailers } from "../message/trailers.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
 import { isOverspent } from "../routing/regex-budget.ts";
 import { awake } from "../timing/awake-clock.ts";
+import { realNowMs } from "../timing/real-clock.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
@@ -42,7 +43,7 @@ const maxOwnVias = 10;
  */
 export function createPipeline(dependencies: PipelineDependencies): RequestHandler {
   return (connection, head, client) => {
-    const exchange = new Exchange(connection, head, client, performance.now());
+    const exchange = new Exchange(connection, head, client, realNowMs());
     new Request(exchange, dependencies).run(head);
   };
 }
@@ -112,10 +113,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       return { ...refusal, status: 302, headers: ["Location", page], body: "" };
     }
     const mark = page.indexOf("?");
-    const path = mark < 0 ? page : page.slice(0, mark);
-    exchange.path = path;
-    exchange.matchedPath = path;
-    exchange.query = mark < 0 ? "" : page.slice(mark);
+    exchange.setPath(mark < 0 ? page : page.slice(0, mark), mark < 0 ? "" : page.slice(mark));
     this.isErrorPage = true;
     return undefined;
   }
@@ -184,9 +182,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const path = normalisePath(rawPath, exchange.connection.listener.table.pathLevel(exchange.host));
     const query = mark < 0 ? "" : target.slice(mark);
     if (path === undefined || !isCleanQuery(query)) return false;
-    exchange.path = path;
-    exchange.matchedPath = path;
-    exchange.query = query;
+    exchange.setPath(path, query, path === rawPath ? target : undefined);
     return true;
   }
 
@@ -225,6 +221,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     filters: readonly Filter[],
     next: number,
   ): void {
+    this.exchange.hasWaited = true;
     waiting
       .then((reply) => {
         if (this.exchange.finished) return;

@@ -12,7 +12,7 @@ export const upstreamRequestOf = (
 ): UpstreamRequest => ({
   protocol,
   method: exchange.method,
-  target: exchange.path + exchange.query,
+  target: exchange.target,
   authority: exchange.upstreamAuthority ?? exchange.authority,
   scheme: exchange.connection.listener.secure ? "https" : "http",
   headers,

@@ -116,7 +116,7 @@ export class Http1ClientStream implements ClientStream {
     this.length = head.length;
     this.bodyless = head.bodyless || head.status === 204 || head.status === 304;
     this.pendingHead = head;
-    this.connection.front.flushLater(this);
+    if (head.isWhole !== true) this.connection.front.flushLater(this);
   }
 
   takeBack(): void {

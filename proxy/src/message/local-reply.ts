@@ -54,6 +54,7 @@ export function renderReply(
       headers: Fields.of(headers),
       length: empty ? 0 : length,
       bodyless: bodyless || request.head,
+      isWhole: true,
     },
     body: empty ? "" : text,
   };
@@ -72,7 +73,10 @@ function renderGrpcReply(reply: LocalReply): RenderedReply {
     const lower = name.toLowerCase();
     if (lower === "www-authenticate" || lower === "retry-after") headers.push(lower, value);
   }
-  return { head: { status: 200, headers: Fields.of(headers), length: 0, bodyless: false }, body: "" };
+  return {
+    head: { status: 200, headers: Fields.of(headers), length: 0, bodyless: false, isWhole: true },
+    body: "",
+  };
 }
 
 /** HTTP status to gRPC status for errors of the proxy. See docs/features/grpc.md. */

@@ -68,6 +68,8 @@ export type ResponseHead = {
   length: number | undefined;
   /** True when no body follows (HEAD, 204, 304): the message is its head. */
   bodyless: boolean;
+  /** The whole message has arrived: its data and its end follow in this turn. Absent: they may. */
+  isWhole?: boolean;
   /** The route removes Date, so that none is added where it is missing. */
   undated?: true;
 };
@@ -116,7 +118,7 @@ export type ClientStream = {
 
   /** A 1xx head (RFC 9110 15.2), never 101. Not relayed to HTTP/1.0 clients. */
   sendInformational(status: number, headers: HeaderList): void;
-  /** The final head. It leaves with the first data or end of the same turn, or at the end of the turn. */
+  /** The final head. It leaves with the first data or end of the same turn, or, unless it is `isWhole`, at the end of the turn. */
   sendHead(head: ResponseHead): void;
   /** Forgets a head, and what came after it, that has not started to leave: another one may be sent in its place. */
   takeBack(): void;

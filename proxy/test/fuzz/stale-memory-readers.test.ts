@@ -30,7 +30,9 @@ class RecordedEvents implements ResponseEvents {
     this.tell("informational", status, headers);
   }
   onHead(head: ResponseHead, keepAlive: boolean): void {
-    this.tell("head", listed(head), keepAlive);
+    // Whether the end came with the head depends on the cuts.
+    const { isWhole: _, ...rest } = listed(head);
+    this.tell("head", rest, keepAlive);
     this.tell("lines", head.headers.linesText());
     this.text += "\n";
   }

@@ -7,7 +7,7 @@ import { connectEndpoint, type ConnectAttempt, type UpstreamClientOptions } from
 import { isTlsFault } from "../upstream-errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
-import type { ConnectionPool } from "./pool.ts";
+import type { ConnectionPool, EndpointConnections } from "./pool.ts";
 import { type ResponseEvents, ResponseReader } from "./response-reader.ts";
 import type { Http1Stream } from "./stream.ts";
 
@@ -27,6 +27,8 @@ export type ConnectionContext = {
  */
 export class Http1Connection implements IdleConnection, ResponseEvents, TransportReceiver {
   readonly endpoint: UpstreamEndpoint;
+  /** Those of its endpoint that are idle. */
+  readonly siblings: EndpointConnections;
   /** IP address of the peer, empty until the connection is up. */
   address = "";
   private readonly context: ConnectionContext;
@@ -39,6 +41,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
 
   constructor(endpoint: UpstreamEndpoint, context: ConnectionContext) {
     this.endpoint = endpoint;
+    this.siblings = context.pool.connectionsOf(endpoint);
     this.context = context;
     this.reader = new ResponseReader(this);
     context.open.add(this);

@@ -49,9 +49,9 @@ export class ConnectionPool {
 
   /** Keeps a connection for the next request; false when its endpoint was removed. */
   release(connection: Http1Connection): boolean {
-    const connections = this.connectionsOf(connection.endpoint);
-    if (connections.retired) return false;
-    connections.idle.push(connection);
+    const { siblings } = connection;
+    if (siblings.retired) return false;
+    siblings.idle.push(connection);
     this.idlePool.add(
       connection,
       shorter(connection.endpoint.limits?.idleTimeoutMs, connection.announcedIdleMs),
@@ -61,7 +61,7 @@ export class ConnectionPool {
 
   /** Removes a connection that has ended while it was idle. */
   forget(connection: Http1Connection): void {
-    const { idle } = this.connectionsOf(connection.endpoint);
+    const { idle } = connection.siblings;
     const index = idle.lastIndexOf(connection);
     if (index < 0) return;
     idle.splice(index, 1);

@@ -43,7 +43,7 @@ export function renderRequestHead(request: UpstreamRequest): Result<string, "inv
     text += `Connection: upgrade\r\nUpgrade: ${upgrade}\r\n`;
   } else if (request.closes === true) text += "Connection: close\r\n";
   if (request.body === null) {
-    if (methodsWithBody.has(method)) text += "Content-Length: 0\r\n";
+    if (method !== "GET" && methodsWithBody.has(method)) text += "Content-Length: 0\r\n";
   } else {
     text +=
       request.body.length === undefined

@@ -171,7 +171,7 @@ export class ResponseReader {
       this.textAt = at;
     }
     const head = parsed.value;
-    if (head.status >= 200) this.takeFinalHead(head, bodyAt === end);
+    if (head.status >= 200) this.takeFinalHead(head, end - bodyAt);
     else if (head.status === 101) this.takeUpgrade(head, Buffer.from(bytes.subarray(bodyAt)));
     else this.takeInformational(head);
     return bodyAt;
@@ -186,7 +186,7 @@ export class ResponseReader {
     this.events.onInformational(status, [...headers.toList()]);
   }
 
-  private takeFinalHead(parsed: ParsedResponseHead, nothingFollows: boolean): void {
+  private takeFinalHead(parsed: ParsedResponseHead, bytesBehind: number): void {
     const { status, headers, length } = parsed;
     const bodyless = this.expected.toHead || status === 204 || status === 304;
     this.keepAlive &&= parsed.keepAlive;
@@ -204,8 +204,10 @@ export class ResponseReader {
       this.phase = "until-close";
       this.keepAlive = false;
     }
-    this.events.onHead({ status, headers, length, bodyless }, this.keepAlive);
-    if (this.phase === "length" && (bodyless || length === 0)) this.complete(undefined, nothingFollows);
+    const isEmpty = bodyless || length === 0;
+    const isWhole = isEmpty || (length !== undefined && length <= bytesBehind);
+    this.events.onHead({ status, headers, length, bodyless, isWhole }, this.keepAlive);
+    if (this.phase === "length" && isEmpty) this.complete(undefined, bytesBehind === 0);
   }
 
   private takeUpgrade(head: ParsedResponseHead, rest: Buffer): void {

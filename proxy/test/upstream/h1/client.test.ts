@@ -20,7 +20,7 @@ describeSocketLayers("the HTTP/1.1 upstream client", () => {
     expect(server.peers[0]?.received).to.equal(
       "GET /path?query HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\n\r\n",
     );
-    expect(recorder.head).to.deep.equal({
+    expect(recorder.head).to.deep.include({
       status: 201,
       headers: ["A", "b", "Content-Length", "2"],
       length: 2,
@@ -141,7 +141,7 @@ describeSocketLayers("the HTTP/1.1 upstream client", () => {
     const { recorder } = send(server.endpoint);
     await recorder.done;
     expect([recorder.text, recorder.trailers]).to.deep.equal(["ok", ["Sum", "1"]]);
-    expect(recorder.head).to.deep.equal({
+    expect(recorder.head).to.deep.include({
       status: 200,
       headers: [],
       length: undefined,

@@ -10,12 +10,16 @@ class EventRecorder implements ResponseEvents {
   readonly events: unknown[] = [];
   body = "";
   copies = false;
+  /** What each head said about the message, and whether its end came in the same read. */
+  readonly wholes: { readonly said: boolean; ended: boolean }[] = [];
 
   onInformational(status: number, headers: HeaderList): void {
     this.events.push(["informational", status, headers]);
   }
   onHead(head: ResponseHead, keepAlive: boolean): void {
-    this.events.push(["head", listed(head), keepAlive]);
+    const { isWhole = false, ...rest } = listed(head);
+    this.wholes.push({ said: isWhole, ended: false });
+    this.events.push(["head", rest, keepAlive]);
   }
   onData(chunk: Chunk): boolean {
     this.body += typeof chunk === "string" ? chunk : chunk.toString("latin1");
@@ -23,6 +27,8 @@ class EventRecorder implements ResponseEvents {
   }
   onComplete(trailers: HeaderList | undefined, reusable: boolean): void {
     this.events.push(["complete", this.body, trailers, reusable]);
+    const last = this.wholes.at(-1);
+    if (last !== undefined) last.ended = true;
   }
   onUpgrade(headers: Fields, rest: Buffer): void {
     this.events.push(["upgrade", headers.toList(), rest.toString("latin1")]);
@@ -210,6 +216,32 @@ describe("ResponseReader", () => {
       }
     });
   }
+
+  it("ResponseReader says of a message with a length, and of one without a body, whether its end comes in the same read", () => {
+    const wholesOf = (pieces: readonly string[], toHead = false) => {
+      const recorder = new EventRecorder();
+      const reader = new ResponseReader(recorder);
+      reader.begin({ toHead, upgrade: undefined });
+      const before: boolean[] = [];
+      for (const piece of pieces) {
+        reader.read({ owned: false, bytes: Buffer.from(piece, "latin1") });
+        before.push(recorder.wholes[0]?.ended ?? false);
+      }
+      const said = recorder.wholes[0]?.said;
+      return { said, sameRead: before[before.indexOf(true) - 1] !== false };
+    };
+    const start = "HTTP/1.1 200 OK\r\n";
+    const whole = { said: true, sameRead: true };
+    const inParts = { said: false, sameRead: false };
+    expect(wholesOf([`${start}Content-Length: 2\r\n\r\nok`]), "whole").to.deep.equal(whole);
+    expect(wholesOf([`${start}Content-Length: 0\r\n\r\n`]), "empty").to.deep.equal(whole);
+    expect(wholesOf([`${start}Content-Length: 2\r\n\r\n`], true), "HEAD").to.deep.equal(whole);
+    expect(wholesOf(["HTTP/1.1 204 x\r\n\r\n"]), "204").to.deep.equal(whole);
+    expect(wholesOf([`${start}Content-Length: 2\r\n\r\no`, "k"]), "cut").to.deep.equal(inParts);
+    expect(wholesOf([`${start}Content-Length: 2\r\n\r\n`, "ok"]), "head first").to.deep.equal(inParts);
+    const chunked = `${start}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`;
+    expect(wholesOf([chunked]).said, "a chunked one may go on").to.equal(false);
+  });
 
   it("ResponseReader reads large bodies in any framing", () => {
     fc.assert(
