@@ -43,14 +43,15 @@ export const valueStart = (places: readonly number[], index: number): number => 
 export const valueEnd = (places: readonly number[], index: number): number =>
   startOf(places[index + 1] as number) - crlfLength;
 
-/** Gathers the places of lines while they are read; used again for each message. */
+/** Gathers the places of lines while they are read; used again for each message, which gets an array of its own size. */
 export class FieldPlaces {
-  private places: number[] = [];
+  private readonly places: number[] = [];
+  private count = 0;
   private kinds = 0;
   private fits = true;
 
   begin(): void {
-    this.places = [];
+    this.count = 0;
     this.kinds = 0;
     this.fits = true;
   }
@@ -60,15 +61,13 @@ export class FieldPlaces {
     if (nameEnd - start > maxNameLength || start > maxStart) this.fits = false;
     const kind = kindOfName(text, start, nameEnd);
     this.kinds |= 1 << kind;
-    this.places.push(placeOf(start, nameEnd - start, kind));
+    this.places[this.count++] = placeOf(start, nameEnd - start, kind);
   }
 
   /** The lines; undefined where one of them is too long for a place. */
   finish(text: string, end: number): FieldLines | undefined {
-    const { places } = this;
-    this.places = [];
     if (!this.fits || end > maxStart) return undefined;
-    places.push(placeOf(end, 0, fieldKind.other));
-    return { text, places, kinds: this.kinds };
+    this.places[this.count] = placeOf(end, 0, fieldKind.other);
+    return { text, places: this.places.slice(0, this.count + 1), kinds: this.kinds };
   }
 }

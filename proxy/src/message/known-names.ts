@@ -54,11 +54,22 @@ const known: readonly KnownName[] = [
   ...forwardingNames.map((name) => ({ name, kind: fieldKind.clientClaim })),
 ];
 
-/** The known names by their length; most lengths have none. */
-const byLength: readonly (readonly KnownName[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
-  const names = known.filter(({ name }) => name.length === length);
-  return names.length === 0 ? undefined : names;
-});
+/** The bits of a letter that its case does not change. */
+const letterBits = 5;
+const letterMask = (1 << letterBits) - 1;
+/** The longest of the known names. */
+const maxKnownLength = 31;
+
+/** The known names by their length and first letter; most have none. Names that begin with something else find none that is alike. */
+const byStart: readonly (readonly KnownName[] | undefined)[] = Array.from(
+  { length: (maxKnownLength + 1) << letterBits },
+  (_, place) => {
+    const names = known.filter(
+      ({ name }) => ((name.length << letterBits) | (name.charCodeAt(0) & letterMask)) === place,
+    );
+    return names.length === 0 ? undefined : names;
+  },
+);
 
 const underscore = 0x5f;
 const hyphen = 0x2d;
@@ -67,22 +78,22 @@ const proxyPrefix = "proxy-";
 
 /** The kind of the field whose name, in any case, is at `start` to `end` of a text. */
 export function kindOfName(text: string, start: number, end: number): number {
-  const names = byLength[end - start];
-  const first = text.charCodeAt(start) | 0x20;
+  const length = end - start;
+  const first = text.charCodeAt(start);
+  const names = length > maxKnownLength ? undefined : byStart[(length << letterBits) | (first & letterMask)];
   if (names !== undefined) {
     for (let i = 0; i < names.length; i++) {
       const { name, kind } = names[i] as KnownName;
-      if (name.charCodeAt(0) !== first) continue;
       const likeness = likenessOf(text, start, name);
       if (likeness === same) return kind;
       // A name with an underscore is another media type to no one.
       if (likeness === alike) return kind === fieldKind.contentType ? fieldKind.other : fieldKind.lookalike;
     }
   }
-  if (first !== lowerP || end - start < proxyPrefix.length) return fieldKind.other;
+  if ((first | 0x20) !== lowerP || length < proxyPrefix.length) return fieldKind.other;
   const likeness = likenessOf(text, start, proxyPrefix);
   if (likeness === different) return fieldKind.other;
-  return likeness === same && end - start > proxyPrefix.length ? fieldKind.hopByHop : fieldKind.lookalike;
+  return likeness === same && length > proxyPrefix.length ? fieldKind.hopByHop : fieldKind.lookalike;
 }
 
 const different = 0;
