@@ -1,5 +1,6 @@
 import type { FieldBlock } from "../message/field-block.ts";
 import type { HttpVersion } from "../message/message.ts";
+import type { KnownHost } from "../message/authority.ts";
 import type { ClientPolicy } from "../tls/client-validation.ts";
 import type { ListenerView, PublicPort } from "./listener-view.ts";
 
@@ -59,5 +60,5 @@ export type ForwardedAs = {
   readonly via: boolean;
 };
 
-/** The forwarding fields of the last request on a connection: most that follow have the same. */
-export type ForwardingMemo = { readonly as: ForwardedAs; readonly block: FieldBlock };
+/** The host and the forwarding fields of the last request on a connection: most that follow have the same. */
+export type ForwardingMemo = KnownHost & { readonly as: ForwardedAs; readonly block: FieldBlock };

@@ -71,7 +71,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     exchange.grpc = fields.grpc;
     this.deps.requestIds?.receive(exchange, fields.headers);
     if (head.method === "TRACE" || head.method === "CONNECT") return this.refuse(head, methodNotAllowed);
-    const address = parseRequestAddress(head);
+    const address = parseRequestAddress(head, exchange.connection.forwarding);
     if (!address.ok) return this.refuse(head, malformed.address);
     exchange.authority = address.value.authority;
     exchange.host = address.value.host;
@@ -187,13 +187,9 @@ class Request implements ExchangeOwner, AttemptOwner {
   }
 
   private addForwarding(connection: ClientConnection, fields: RequestFields, head: RequestHead): void {
-    addForwardingFields(fields.headers, connection, {
-      authority: this.exchange.authority,
-      version: head.version,
-      clientIp: this.exchange.clientIp,
-      publicPort: this.exchange.publicPort,
-      via: this.deps.via,
-    });
+    const { authority, clientIp, publicPort, host } = this.exchange;
+    const as = { authority, version: head.version, clientIp, publicPort, via: this.deps.via };
+    addForwardingFields(fields.headers, connection, as, host);
     if (connection.tls?.client !== undefined) {
       const { clientRulesOf } = connection.listener.table;
       addClientCertificate(fields.headers, connection, clientRulesOf?.(this.exchange.host));

@@ -81,13 +81,20 @@ export function isGrpc(contentType: string): boolean {
   return next === "" || next === "+" || next === ";" || next === " ";
 }
 
-/** Appends the forwarding fields (RFC 7239 and its X- forerunners) and Via. */
-export function addForwardingFields(headers: Fields, connection: ClientConnection, as: ForwardedAs): void {
+/** Appends the forwarding fields (RFC 7239 and its X- forerunners) and Via; `host` is that of `as.authority`. */
+export function addForwardingFields(
+  headers: Fields,
+  connection: ClientConnection,
+  as: ForwardedAs,
+  host: string,
+): void {
   let memo = connection.forwarding;
   if (memo === undefined || !isForwardedAlike(memo.as, as)) {
     // A part of the text of a whole head, which the connection must not keep.
-    const kept = { ...as, authority: ownText(as.authority) };
-    memo = { as: kept, block: new FieldBlock(forwardingFields(connection, kept)) };
+    const authority = ownText(as.authority);
+    const kept = { ...as, authority };
+    const block = new FieldBlock(forwardingFields(connection, kept));
+    memo = { authority, host: host === authority ? authority : ownText(host), as: kept, block };
     connection.forwarding = memo;
   }
   headers.appendBlock(memo.block);

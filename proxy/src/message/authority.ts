@@ -11,17 +11,25 @@ export type RequestAddress = {
   readonly target: string;
 };
 
+/** A host that has been taken apart before, such as that of the last request on a connection. */
+export type KnownHost = Pick<RequestAddress, "authority" | "host">;
+
 /**
- * Takes host and target of a request apart. Refused: a missing Host (except HTTP/1.0), several ones, one that is not
+ * Takes host and target of a request apart; a `known` host is not looked at again. Refused: a missing Host (except HTTP/1.0), several ones, one that is not
  * `host[:port]`, userinfo, and one that differs from the absolute form or `:authority`.
  */
-export function parseRequestAddress(head: RequestHead): Result<RequestAddress> {
+export function parseRequestAddress(head: RequestHead, known?: KnownHost): Result<RequestAddress> {
   const { headers } = head;
   if (headers.hasSeveral("host")) return problem("more than one Host field");
   const hostField = headers.first("host");
   if (head.version === "2.0") return http2Address(head, hostField);
   const { target } = head;
-  if (target.charCodeAt(0) === SLASH) return originAddress(head, hostField, target);
+  if (target.charCodeAt(0) === SLASH) {
+    if (hostField !== undefined && hostField === known?.authority && hostField !== "") {
+      return ok({ authority: known.authority, host: known.host, target });
+    }
+    return originAddress(head, hostField, target);
+  }
   if (target === "*" && head.method === "OPTIONS") return originAddress(head, hostField, target);
   return absoluteAddress(head, hostField);
 }

@@ -114,6 +114,11 @@ export class ReadBuffer {
     this.bulk = false;
   }
 
+  /** False while all that is read is copied out at once. */
+  get isPrivate(): boolean {
+    return this.slab !== shared;
+  }
+
   /** Ends a body, of which the receiver still holds `heldBytes` (undefined: unknown). */
   reset(heldBytes: number | undefined): void {
     this.bulk = false;

@@ -111,6 +111,20 @@ describe("parseRequestAddress", () => {
     });
   }
 
+  it("a known host is taken for the same Host alone, and not for an absolute target or several Hosts", () => {
+    const known = { authority: "a.example:80", host: "a.example" };
+    const hostOfRequest = (target: string, ...headers: string[]) => {
+      const result = parseRequestAddress(head({ target, headers: Fields.of(headers) }), known);
+      return result.ok ? result.value : undefined;
+    };
+    expect(hostOfRequest("/x", "Host", "a.example:80")).to.deep.equal({ ...known, target: "/x" });
+    expect(hostOfRequest("/x", "Host", "b.example")).to.deep.include({ host: "b.example" });
+    expect(hostOfRequest("/x")).to.equal(undefined);
+    expect(hostOfRequest("/x", "Host", "a.example:80", "Host", "a.example:80")).to.equal(undefined);
+    expect(hostOfRequest("http://b.example/x", "Host", "a.example:80")).to.equal(undefined);
+    expect(hostOfRequest("x", "Host", "a.example:80")).to.equal(undefined);
+  });
+
   it("HTTP/1.0 and HTTP/1.1 requests with a Host are routed alike", () => {
     for (const version of ["1.0", "1.1"] satisfies HttpVersion[]) {
       const result = parseRequestAddress(head({ target: "/", version, headers: Fields.of(["Host", "a"]) }));

@@ -105,7 +105,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     const more = reader.read(piece);
     this.paused = !more;
     const { announcedBytes } = reader;
-    if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
+    if (announcedBytes === undefined) memory.reset(memory.isPrivate ? handler?.pendingBytes : 0);
     else if (handler?.copies === true) memory.stayShared(more, handler.roomBytes);
     else memory.settle(announcedBytes, handler?.pendingBytes, more, handler?.roomBytes);
     if (!more) this.transport?.pause();

@@ -91,7 +91,9 @@ function framingOf(fields: Fields, http10: boolean): Framing | string {
   const coding = fields.joined("transfer-encoding");
   if (coding !== undefined && coding.toLowerCase() !== "chunked") return "unsupported transfer-encoding";
   const chunked = coding !== undefined;
-  return chunked && (length !== undefined || http10) ? "invalid response framing" : { length, chunked, isPlain };
+  return chunked && (length !== undefined || http10)
+    ? "invalid response framing"
+    : { length, chunked, isPlain };
 }
 
 const transferEncoding = kindsMask("transferEncoding");
