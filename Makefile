@@ -8,6 +8,7 @@ NODE := scripts/node
 INSTALLED := node_modules/.installed
 
 .PHONY: help install run build test fuzz golden generate format bench bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
+	release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager conformance
 
 help: ## Show the targets
@@ -87,6 +88,15 @@ e2e-cert-manager: build ## Issue a certificate on such a cluster with the real c
 
 conformance: build ## Run the Gateway API conformance suite: MODE, TESTS, SELECTION=steady, REPORT=1
 	@$(NODE) e2e/conformance/main.ts
+
+release: $(INSTALLED) ## Build the files of a release into dist/release/VERSION: VERSION=1.2.3, COSIGN_KEY signs
+	@VERSION='$(VERSION)' $(NODE) scripts/release/main.ts
+
+release-check: $(INSTALLED) ## Build a release twice, compare the bytes, install and run it
+	@$(NODE) scripts/release/check.ts
+
+release-base: $(INSTALLED) ## Pin the current Debian packages of the image's base
+	@$(NODE) scripts/release/base/lock.ts
 
 clean: ## Remove everything that the other targets made, dependencies included
 	rm -rf dist coverage .cache node_modules config/examples/quickstart/generated

@@ -38,7 +38,7 @@ async function assemble(image: Image): Promise<void> {
   stageImage(files);
   const { user, workingFolder, entrypoint, environment } = imageConfig;
   await mustRun(process.execPath, [
-    join(root, "e2e/cluster/images/mkimage.ts"),
+    join(root, "scripts/image/mkimage.ts"),
     ...["--from", await provider("node-image")],
     ...["--tree", `${join(files, programFolder)}=${programFolder}`],
     ...["--out", join(work, "layout"), "--tar", tarOf(image.tag), "--tag", imageName(image)],

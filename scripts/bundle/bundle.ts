@@ -5,18 +5,15 @@ import { unusedParts } from "./unused-parts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-export type BundleOptions = {
-  /** The folder to write to, which exists. Undefined: nothing is written. */
-  readonly output?: string;
-  /** The release that the program reports; undefined: that of cli/package.json. */
-  readonly version?: string;
-};
+/** What esbuild made: the files with their content, and which sources each is made of. Nothing is written yet. */
+export type Bundle = BuildResult<{ metafile: true; write: false }>;
 
 /**
  * Bundles the sources. Code that several programs share, or that a command loads only when it is chosen, becomes a file
- * of its own, `part-<hash>.mjs`, so that a process reads no more than it runs. All files belong into one folder.
+ * of its own, `part-<hash>.mjs`, so that a process reads no more than it runs. All files belong into one folder. The program
+ * reports `version`; undefined: that of cli/package.json.
  */
-export function bundleProgram({ output, version }: BundleOptions): Promise<BuildResult<{ metafile: true }>> {
+export function bundleProgram(version?: string): Promise<Bundle> {
   return build({
     absWorkingDir: root,
     entryPoints: {
@@ -27,8 +24,9 @@ export function bundleProgram({ output, version }: BundleOptions): Promise<Build
       "explain-thread": "cli/src/console/explain-thread.ts",
     },
     plugins: [unusedParts, ...(version === undefined ? [] : [releaseVersion(version)])],
-    outdir: output ?? "dist",
-    write: output !== undefined,
+    // Paths in source maps are relative to it, regardless of where the files are written to.
+    outdir: "dist",
+    write: false,
     metafile: true,
     outExtension: { ".js": ".mjs" },
     chunkNames: "part-[hash]",

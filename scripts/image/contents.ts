@@ -7,6 +7,7 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -21,6 +22,9 @@ const root = resolve(import.meta.dirname, "../..");
 export const programFolder = "/app";
 /** Path of Node.js inside the image. */
 export const nodePath = "/usr/local/bin/node";
+
+/** Path of the licences of Node.js, and of what is compiled into it, inside the image. */
+export const nodeLicencePath = "/usr/local/share/doc/node/LICENSE";
 
 /** How a container of the image starts by default. */
 export const imageConfig = {
@@ -54,6 +58,12 @@ export function stageImage(folder: string): void {
   mkdirSync(dirname(node), { recursive: true });
   copyFileSync(process.execPath, node);
   chmodSync(node, 0o755);
+  // Beside the program in its package; Node.js of another origin has it elsewhere.
+  const licence = join(dirname(process.execPath), "../LICENSE");
+  if (existsSync(licence)) {
+    mkdirSync(dirname(join(folder, nodeLicencePath)), { recursive: true });
+    copyFileSync(licence, join(folder, nodeLicencePath));
+  }
 }
 
 /** A tag that changes when the program or its Node.js does: 12 hexadecimal digits. */

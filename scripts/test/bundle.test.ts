@@ -11,6 +11,8 @@ import { expect } from "chai";
 import { build, type Metafile } from "esbuild";
 import { bundleProgram } from "../bundle/bundle.ts";
 import { replacements, unusedParts } from "../bundle/unused-parts.ts";
+import { licencesOf } from "../licences/licences.ts";
+import { shippedPackages } from "../licences/shipped-packages.ts";
 import { createExampleCertificates, type ExampleCertificates } from "../quickstart/certificates.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -21,7 +23,7 @@ describe("the bundle", () => {
   let metafile: Metafile;
   before(async function () {
     this.timeout(60_000);
-    ({ metafile } = await bundleProgram({}));
+    ({ metafile } = await bundleProgram());
   });
 
   /** The files that a program loads before it does anything. */
@@ -70,6 +72,15 @@ describe("the bundle", () => {
       /^(?:operator|cli)\/|node_modules\/(?:undici|@kubernetes)\//.test(path),
     );
     expect(foreign).to.deep.equal([]);
+  });
+
+  it("every package of the bundle has a permitted licence with its text, and a digest", () => {
+    const packages = shippedPackages(metafile);
+    expect(packages.map(({ name }) => name)).to.include.members(["@kubernetes/client-node", "undici", "zod"]);
+    expect(packages.filter(({ integrity }) => integrity === undefined)).to.deep.equal([]);
+    const read = licencesOf(packages);
+    if (!read.ok) throw new Error(read.error.join("\n"));
+    for (const { name, version } of packages) expect(read.value).to.include(`\n${name} ${version}\n`);
   });
 
   it("all files of the bundle are in one folder and import each other from there", () => {

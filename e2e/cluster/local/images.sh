@@ -1,6 +1,7 @@
 # Makes the cluster's own images out of the programs; nothing is pulled.
 
-mkimage() { "$NODE" "$HERE/images/mkimage.ts" "$@" >&2; }
+MKIMAGE=$(cd "$HERE/../.." && pwd)/scripts/image/mkimage.ts
+mkimage() { "$NODE" "$MKIMAGE" "$@" >&2; }
 
 # image NAME KEYFILES... -- MKIMAGE_ARGS...: skipped while the inputs are the same.
 image() {
@@ -8,7 +9,7 @@ image() {
   shift
   while [ "$1" != -- ]; do files+=("$1"); shift; done
   shift
-  key=$({ cat "${files[@]}" "$HERE/images/mkimage.ts"; echo "$*"; } | sha256sum | cut -c1-16)
+  key=$({ cat "${files[@]}" "$MKIMAGE"; echo "$*"; } | sha256sum | cut -c1-16)
   if [ -f "$IMAGES/$name.tar" ] && [ "$(cat "$IMAGES/$name.key" 2>/dev/null)" = "$key" ]; then return; fi
   mkdir -p "$IMAGES/layout"
   mkimage --out "$IMAGES/layout/$name" --tar "$IMAGES/$name.tar" "$@"

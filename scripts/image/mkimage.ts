@@ -5,8 +5,10 @@
  *              [--from LAYOUT_DIR] [--tree DIR[=/path/in/image] ...]
  *              [--entrypoint JSON] [--cmd JSON] [--env K=V ...]
  *              [--workdir DIR] [--user UID[:GID]] [--port 8080/tcp ...] [--label K=V ...]
+ *              [--architecture amd64|arm64] [--created SECONDS] [--gzip]
  *
- * Every --tree becomes one uncompressed layer with fixed owner and time stamps, so the same files give the same digest.
+ * Every --tree becomes one layer with fixed owner and time stamps, so the same files give the same digest; --gzip compresses it.
+ * The image is for this machine and of 1970 unless --architecture and --created say otherwise.
  * --from puts the layers on top of an image that this program made before. `ctr images import FILE` takes the result.
  * Formats: OCI Image Format Specification 1.1, "Image Layout", "Image Manifest", "Image Configuration".
  */
@@ -26,6 +28,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
 
 type Descriptor = { readonly mediaType: string; readonly digest: string; readonly size: number };
 
@@ -47,9 +50,12 @@ type ImageConfig = {
 
 type Manifest = { readonly config: Descriptor; readonly layers: readonly Descriptor[] };
 
-/** What an image adds up to while trees are put on top. Layers are not compressed: digest and diff id are one. */
+/** A layer with the digest of its content before compression. */
+type Layer = { readonly descriptor: Descriptor; readonly diffId: string };
+
+/** What an image adds up to while trees are put on top. */
 type Stack = {
-  readonly layers: readonly Descriptor[];
+  readonly layers: readonly Layer[];
   readonly history: readonly object[];
   readonly config: RunConfig;
 };
@@ -70,15 +76,18 @@ const { values: options } = parseArgs({
     env: many,
     port: many,
     label: many,
+    architecture: one,
+    created: one,
+    gzip: { type: "boolean", default: false },
   },
 });
 
 const layerType = "application/vnd.oci.image.layer.v1.tar";
 const configType = "application/vnd.oci.image.config.v1+json";
 const manifestType = "application/vnd.oci.image.manifest.v1+json";
-const epoch = "1970-01-01T00:00:00Z";
+const created = new Date(Number(options.created ?? 0) * 1000).toISOString().replace(".000Z", "Z");
 const defaultPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-const architecture = process.arch === "x64" ? "amd64" : process.arch;
+const architecture = options.architecture ?? (process.arch === "x64" ? "amd64" : process.arch);
 
 const fixedTarOptions = [
   "--sort=name",
@@ -110,7 +119,11 @@ function copyBase({ from, layout }: { readonly from: string; readonly layout: st
   const manifest = readJson<Manifest>(blobPath(from, entry.digest));
   const base = readJson<ImageConfig>(blobPath(from, manifest.config.digest));
   for (const { digest } of manifest.layers) cpSync(blobPath(from, digest), blobPath(layout, digest));
-  return { layers: manifest.layers, history: base.history ?? [], config: base.config ?? {} };
+  const layers = manifest.layers.map((descriptor, position) => ({
+    descriptor,
+    diffId: base.rootfs.diff_ids[position] ?? descriptor.digest,
+  }));
+  return { layers, history: base.history ?? [], config: base.config ?? {} };
 }
 
 function addTree(stack: Stack, { tree, layout }: { readonly tree: string; readonly layout: string }): Stack {
@@ -124,31 +137,38 @@ function addTree(stack: Stack, { tree, layout }: { readonly tree: string; readon
     stdio: ["ignore", fd, "inherit"],
   });
   closeSync(fd);
-  const digest = digestOf(readFileSync(file));
-  const { size } = statSync(file);
-  renameSync(file, blobPath(layout, digest));
+  const layer = putLayer(layout, file);
   rmSync(scratch, { recursive: true });
   return {
     ...stack,
-    layers: [...stack.layers, { mediaType: layerType, digest, size }],
-    history: [...stack.history, { created: epoch, created_by: `tree ${at}` }],
+    layers: [...stack.layers, layer],
+    history: [...stack.history, { created, created_by: `tree ${at}` }],
   };
+}
+
+function putLayer(layout: string, file: string): Layer {
+  const content = readFileSync(file);
+  const diffId = digestOf(content);
+  if (options.gzip) return { descriptor: putBytes(layout, `${layerType}+gzip`, gzipSync(content)), diffId };
+  const { size } = statSync(file);
+  renameSync(file, blobPath(layout, diffId));
+  return { descriptor: { mediaType: layerType, digest: diffId, size }, diffId };
 }
 
 function writeImage(stack: Stack, layout: string): Descriptor {
   const platform = { architecture, os: "linux" };
   const config = putBlob(layout, configType, {
-    created: epoch,
+    created,
     ...platform,
     config: runConfig(stack.config),
-    rootfs: { type: "layers", diff_ids: stack.layers.map(({ digest }) => digest) },
+    rootfs: { type: "layers", diff_ids: stack.layers.map(({ diffId }) => diffId) },
     history: stack.history,
   });
   const manifest = putBlob(layout, manifestType, {
     schemaVersion: 2,
     mediaType: manifestType,
     config,
-    layers: stack.layers,
+    layers: stack.layers.map(({ descriptor }) => descriptor),
   });
   writeJson(join(layout, "oci-layout"), { imageLayoutVersion: "1.0.0" });
   writeJson(join(layout, "index.json"), {
@@ -194,8 +214,10 @@ function packLayout(layout: string, tar: string): void {
   renameSync(unfinished, tar);
 }
 
-function putBlob(layout: string, mediaType: string, value: object): Descriptor {
-  const bytes = Buffer.from(JSON.stringify(value));
+const putBlob = (layout: string, mediaType: string, value: object): Descriptor =>
+  putBytes(layout, mediaType, Buffer.from(JSON.stringify(value)));
+
+function putBytes(layout: string, mediaType: string, bytes: Buffer): Descriptor {
   const digest = digestOf(bytes);
   writeFileSync(blobPath(layout, digest), bytes);
   return { mediaType, digest, size: bytes.length };

@@ -1,0 +1,82 @@
+/** Which licences the packages in the bundle may have, and the text that goes along with them. */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import parse from "spdx-expression-parse";
+import type { ShippedPackage } from "./shipped-packages.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** Licences that ask for their text and a notice, and for nothing else. */
+const permitted: ReadonlySet<string> = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+]);
+
+/** Packages that declare a licence and leave its text out, with files that have it, and why these are the right ones. */
+const textsElsewhere: Readonly<
+  Record<string, { readonly files: readonly string[]; readonly reason: string }>
+> = {
+  "@bufbuild/cel": { files: ["LICENSE"], reason: "The Apache License is the same for all." },
+  "@bufbuild/cel-spec": { files: ["LICENSE"], reason: "The Apache License is the same for all." },
+  "@bufbuild/protobuf": {
+    files: ["LICENSE", "node_modules/google-protobuf/LICENSE.md"],
+    reason: "Its code under BSD-3-Clause is that of Protocol Buffers, by Google.",
+  },
+};
+
+/** Whether an SPDX expression permits what a release does. A package that leaves the choice needs one permitted licence. */
+export function isPermitted(expression: string): boolean {
+  try {
+    return permits(parse(expression));
+  } catch {
+    return false;
+  }
+}
+
+const permits = (licence: parse.Info): boolean => {
+  if ("conjunction" in licence) {
+    const sides = [permits(licence.left), permits(licence.right)];
+    return licence.conjunction === "or" ? sides.some(Boolean) : sides.every(Boolean);
+  }
+  return licence.exception === undefined && permitted.has(licence.license);
+};
+
+/** The text of THIRD-PARTY-LICENSES, or a line for each package that must not be shipped. */
+export function licencesOf(packages: readonly ShippedPackage[]): Result<string, readonly string[]> {
+  const problems = packages.flatMap(problemsOf);
+  if (problems.length > 0) return fail(problems);
+  const rule = "=".repeat(80);
+  const sections = packages.map((one) => {
+    const head = `${one.name} ${one.version}\n${one.licence}`;
+    return [rule, head, rule, "", textsOf(one).join("\n\n"), ""].join("\n");
+  });
+  const head = `The programs in this folder contain code of these ${packages.length} packages.\n`;
+  return ok([head, ...sections].join("\n").replaceAll("\r\n", "\n"));
+}
+
+function problemsOf(one: ShippedPackage): readonly string[] {
+  const { name, version, licence } = one;
+  if (licence === undefined)
+    return [`${name} ${version}: package.json has no license, expected an SPDX expression`];
+  if (!isPermitted(licence)) {
+    return [
+      `${name} ${version}: the licence "${licence}" is not permitted, expected ${[...permitted].join(", ")}`,
+    ];
+  }
+  if (textsOf(one).length === 0) {
+    return [
+      `${name} ${version}: has no licence text, expected a file LICENSE or an entry in scripts/licences/licences.ts`,
+    ];
+  }
+  return [];
+}
+
+const textsOf = ({ name, texts }: ShippedPackage): readonly string[] =>
+  texts.length > 0
+    ? texts
+    : (textsElsewhere[name]?.files ?? []).map((file) => readFileSync(join(root, file), "utf8").trim());
