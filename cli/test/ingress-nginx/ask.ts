@@ -13,7 +13,7 @@ export type Ports = { readonly httpPort: number; readonly httpsPort: number };
 
 type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-type Answer = {
+export type Answer = {
   readonly status: number;
   readonly fields: Fields;
   /** The Service that answered; undefined: the gateway itself. */
@@ -55,7 +55,8 @@ function compareFields(where: string, actual: Fields, expected: ExpectedFields):
   }
 }
 
-function send(ports: Ports, wanted: CorpusRequest): Promise<Answer> {
+/** The answer to one request, whatever it is. */
+export function send(ports: Ports, wanted: CorpusRequest): Promise<Answer> {
   const [method = "", target = ""] = wanted.request.split(" ");
   const url = new URL(target);
   if (method === "WEBSOCKET") return openWebSocket(ports, url);

@@ -126,6 +126,6 @@ function literals(path: string, pathType: string): readonly string[] {
 }
 
 const expressions = (path: string, pathType: string, isPlain: boolean): readonly string[] =>
-  pathType === "Prefix" && isPlain && path !== "/" && !path.endsWith("/")
+  pathType !== "Exact" && isPlain && path !== "/" && !path.endsWith("/")
     ? [`~* "^${path}/"`, `~* "^${path}"`]
     : [`~* "^${path}"`];

@@ -15,6 +15,7 @@ import { compareTexts, type RegexText } from "./regex-path.ts";
 /** A route that has its path on the host, with the Ingress that it is from. */
 export type Placed = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 
+/** `text` is the path as it is written, by which the list is ordered. */
 type Entry = { readonly route: Route; readonly text: string; readonly literal: string };
 
 type Options = {
@@ -65,12 +66,12 @@ const firstOfEach = (all: readonly Placed[]): readonly Placed[] => [
   ...new Map(all.toReversed().map((one) => [one.owner, one])).values(),
 ];
 
-function regexEntries({ route, asRegex }: RouteClaim, exact: ReadonlySet<string>): readonly Entry[] {
+function regexEntries({ route, written, asRegex }: RouteClaim, exact: ReadonlySet<string>): readonly Entry[] {
   if (asRegex === undefined) return [];
   const { texts } = asRegex;
   return texts
     .filter(({ text }, index) => index === 0 || !exact.has(text))
-    .map((one) => ({ route: routeOf(route, one), text: one.text, literal: one.literal }));
+    .map((one) => ({ route: routeOf(route, one), text: written, literal: one.literal }));
 }
 
 function routeOf(route: Route, { pattern, problem }: RegexText): Route {
