@@ -11,6 +11,9 @@ export const upperCaseEscapes = (path: string): string =>
 export const escapeOctet = (char: string): string =>
   `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
+/** Percent-encodes every octet but the unreserved ones (RFC 3986 2.3). `text` has one character per octet. */
+export const escapeComponent = (text: string): string => text.replaceAll(/[^A-Za-z0-9._~-]/g, escapeOctet);
+
 const anyEscape = /%([0-9A-Fa-f]{2})/g;
 
 /** The text with its escapes decoded, one character per octet; a `%` that begins no escape stays. */

@@ -1,5 +1,5 @@
 import type { TLSSocket } from "node:tls";
-import { escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
+import { escapeComponent, escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { ClientConnection, ClientIdentity, VerifiedClient } from "../exchange/client-connection.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { Fields } from "../message/fields.ts";
@@ -29,7 +29,7 @@ function identityOf(socket: TLSSocket, verification: string): ClientIdentity {
     verification,
     subject: distinguishedName(leaf.subject),
     issuer: distinguishedName(leaf.issuer),
-    certificate: encodeAll(leaf.toString()),
+    certificate: escapeComponent(leaf.toString()),
   };
 }
 

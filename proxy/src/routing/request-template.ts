@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { RequestTemplate, TemplateVariable } from "@svc-gateway/common/features/request-template.ts";
-import { decodeOctets, escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
+import { decodeOctets, escapeComponent, escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import type { Fields } from "../message/fields.ts";
 
@@ -125,9 +125,6 @@ function userName(received: Fields): string {
   const name = readBasicCredentials(received.joined("authorization"))?.name ?? "";
   return Buffer.from(name, "utf8").toString("latin1");
 }
-
-/** Percent-encodes every octet but the unreserved ones (RFC 3986 2.3). `text` has one character per octet. */
-export const escapeComponent = (text: string): string => text.replaceAll(/[^A-Za-z0-9._~-]/g, escapeOctet);
 
 // oxlint-disable-next-line no-control-regex
 const controls = /[\x00-\x1f\x7f]/g;
