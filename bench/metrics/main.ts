@@ -8,6 +8,7 @@ import { endpointsKey, listenerKey, routeKey } from "../../common/src/ir/keys.ts
 import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
 import { createSnapshot, fullUpdate } from "../../common/src/ir/snapshot.ts";
 import { readStandaloneSettings } from "../../common/src/settings/settings.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogSink } from "../../common/src/telemetry/log-sink.ts";
 import { createLogger } from "../../common/src/telemetry/logger.ts";
 import { startSupervisor } from "../../proxy/src/worker/supervisor.ts";
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
   if (!read.ok) throw new Error(read.error.message);
   const sink = createLogSink({ fd: 2 });
   const log = createLogger("svc_proxy", {
-    directives: read.value.settings.log,
+    levels: createLogLevels(read.value.settings.log),
     format: "console",
     sink,
   });

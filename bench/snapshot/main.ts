@@ -9,6 +9,7 @@ import { endpointsKey, listenerKey, routeKey } from "../../common/src/ir/keys.ts
 import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "../../common/src/ir/snapshot.ts";
 import { readStandaloneSettings } from "../../common/src/settings/settings.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogSink } from "../../common/src/telemetry/log-sink.ts";
 import { createLogger } from "../../common/src/telemetry/logger.ts";
 import { startSupervisor } from "../../proxy/src/worker/supervisor.ts";
@@ -83,7 +84,11 @@ async function main(): Promise<void> {
   const read = readStandaloneSettings({ argv, env: {} });
   if (!read.ok) throw new Error(read.error.message);
   const sink = createLogSink({ fd: 2 });
-  const log = createLogger("svc_proxy", { directives: read.value.settings.log, format: "console", sink });
+  const log = createLogger("svc_proxy", {
+    levels: createLogLevels(read.value.settings.log),
+    format: "console",
+    sink,
+  });
   const program = new URL("./watched-worker.ts", import.meta.url);
 
   const askWorkers = createLooks<Look>(workers);

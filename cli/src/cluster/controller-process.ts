@@ -3,6 +3,8 @@ import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
+import { createLogLevelControl } from "@svc-gateway/common/telemetry/log-level-control.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import {
@@ -27,11 +29,8 @@ export async function runController(
   io: Io,
 ): Promise<Result<void, string>> {
   const sink = createLogSink({ fd: 1 });
-  const log = createLogger("svc_controller", {
-    directives: settings.log,
-    format: settings.logFormat,
-    sink,
-  });
+  const levels = createLogLevels(settings.log);
+  const log = createLogger("svc_controller", { levels, format: settings.logFormat, sink });
   for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
   const health = createHealthRegistry(version);
   const metrics = {
@@ -54,6 +53,7 @@ export async function runController(
       return exposeMetrics(metrics.controller, metrics.discovery, ...measured.sets);
     },
     logger: log,
+    logLevel: createLogLevelControl({ configured: settings.log, apply: levels.change, log }),
     extraRoutes: controller.value.adminRoutes,
     access: controller.value.adminAccess,
     isRefusedPeer: controller.value.isOwnPeer,

@@ -5,6 +5,8 @@ import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { ownPodOnly } from "@svc-gateway/common/admin/own-pod-only.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ProxySettings } from "@svc-gateway/common/settings/settings.ts";
+import { createLogLevelControl } from "@svc-gateway/common/telemetry/log-level-control.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { discoveryClientMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
@@ -25,7 +27,8 @@ export async function runProxy(
   io: Io,
 ): Promise<Result<void, string>> {
   const sink = createLogSink({ fd: 1 });
-  const logging = { directives: settings.log, format: settings.logFormat, sink };
+  const levels = createLogLevels(settings.log);
+  const logging = { levels, format: settings.logFormat, sink };
   const log = createLogger("svc_proxy", logging);
   for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
   const registry = createHealthRegistry(version);
@@ -53,6 +56,14 @@ export async function runProxy(
       return proxy.value.metrics();
     },
     logger: log,
+    logLevel: createLogLevelControl({
+      configured: settings.log,
+      apply: (directives) => {
+        levels.change(directives);
+        proxy.value.setLogLevel(directives);
+      },
+      log,
+    }),
     access: settings.adminAuth ? ownPodOnly : undefined,
     // Pods of the gateway do not use these ports: a request from one of them was forwarded by it.
     isRefusedPeer: (ip) => isOwnPeer(ip),

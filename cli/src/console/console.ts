@@ -102,7 +102,12 @@ function wayToSignIn({ settings, access, err }: ConsoleOptions, port: () => numb
   if (access !== undefined) {
     return ok({
       check: async (token, peer) => {
-        const refusal = await access({ authorization: `Bearer ${token}`, path: reviewedPath, peer });
+        const refusal = await access({
+          verb: "get",
+          authorization: `Bearer ${token}`,
+          path: reviewedPath,
+          peer,
+        });
         if (refusal === undefined) return "ok";
         return refusal.status === 503 ? "unavailable" : "refused";
       },

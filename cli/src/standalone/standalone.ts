@@ -8,6 +8,8 @@ import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import { hostPortsOf, localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { createLogLevelControl } from "@svc-gateway/common/telemetry/log-level-control.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { measureProcess } from "@svc-gateway/common/telemetry/process-metrics.ts";
@@ -47,7 +49,8 @@ export async function serveFolder(
   io: Io,
 ): Promise<Result<void, readonly string[]>> {
   const sink = createLogSink({ fd: 1 });
-  const logging = { directives: settings.log, format: settings.logFormat, sink };
+  const levels = createLogLevels(settings.log);
+  const logging = { levels, format: settings.logFormat, sink };
   const log = createLogger("svc_controller", logging);
   const proxyLog = log.child("svc_proxy");
   for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
@@ -72,6 +75,14 @@ export async function serveFolder(
       return proxy.metrics();
     },
     logger: log,
+    logLevel: createLogLevelControl({
+      configured: settings.log,
+      apply: (directives) => {
+        levels.change(directives);
+        proxy.setLogLevel(directives);
+      },
+      log,
+    }),
   });
   if (!admin.ok) {
     await proxy.shutdown(AbortSignal.abort());

@@ -1,5 +1,13 @@
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type IRoute,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from "express";
 import type { Logger } from "../telemetry/logger.ts";
+import { isLoopback, reachableIps } from "../values/reachable-ip.ts";
 
 /** An answer of an admin or health port. */
 export type AdminAnswer = {
@@ -14,6 +22,8 @@ export type AdminAnswer = {
 export type AdminRoute = {
   readonly path: string;
   answer(request: AdminRequest): AdminAnswer | Promise<AdminAnswer>;
+  /** Handles PUT and DELETE of callers within the pod. Without it, nothing can be changed. */
+  change?(request: AdminChange): AdminAnswer | Promise<AdminAnswer>;
 };
 
 export type AdminRequest = {
@@ -22,8 +32,16 @@ export type AdminRequest = {
   readonly query: URLSearchParams;
 };
 
+/** A request to change something; the body is text. */
+export type AdminChange = AdminRequest & {
+  readonly method: "PUT" | "DELETE";
+  readonly body: string;
+};
+
 /** The caller of a page of the admin port. */
 export type AdminCaller = {
+  /** The verb of a non-resource URL in Kubernetes: `get`, `put`, `delete` … */
+  readonly verb: string;
   /** The field `Authorization`. */
   readonly authorization: string | undefined;
   /** The path as it was sent, without its query. */
@@ -49,8 +67,10 @@ export const textAnswer = (body: string, status: number = 200): AdminAnswer => (
   body,
 });
 
+const maxBodyBytes = 4096;
+
 /**
- * The handler of a port: its routes answer GET and HEAD, other methods get 405 with `Allow` (RFC 9110 section 15.5.6),
+ * The handler of a port: its routes answer GET and HEAD, and PUT and DELETE where they can change something; other methods get 405 with `Allow` (RFC 9110 section 15.5.6),
  * and any other path 404. With `access` every caller is authorized first. Answers are never cached and do not reveal
  * the software.
  */
@@ -64,6 +84,7 @@ export function createAdminApp(routes: readonly AdminRoute[], logger: Logger, ac
   if (access !== undefined) {
     app.use(async (request, response, next) => {
       const refusal = await access({
+        verb: verbOf(request.method),
         authorization: request.headers.authorization,
         path: request.path,
         peer: request.socket.remoteAddress ?? "",
@@ -72,26 +93,63 @@ export function createAdminApp(routes: readonly AdminRoute[], logger: Logger, ac
       else send(response, refusal);
     });
   }
-  for (const { path, answer } of routes) {
-    app
-      .route(path)
-      .get(async (request, response) => {
-        send(response, await answer({ params: paramsOf(request), query: queryOf(request) }));
-      })
-      .all((_request, response) => {
-        response.setHeader("Allow", "GET, HEAD");
-        send(response, textAnswer("method not allowed\n", 405));
-      });
+  for (const one of routes) {
+    const { path, change } = one;
+    const route = app.route(path).get(async (request, response) => {
+      send(response, await one.answer({ params: paramsOf(request), query: queryOf(request) }));
+    });
+    if (change !== undefined) addChange(route, change);
+    route.all((_request, response) => {
+      response.setHeader("Allow", change === undefined ? "GET, HEAD" : "GET, HEAD, PUT, DELETE");
+      send(response, textAnswer("method not allowed\n", 405));
+    });
   }
   app.use((_request, response) => send(response, textAnswer("not found\n", 404)));
   const onError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    const status = error instanceof URIError ? 400 : 500;
+    const status = error instanceof URIError ? 400 : statusOfBody(error);
     if (status === 500) logger.error({ path: request.path, err: error }, "admin request failed");
     if (response.headersSent) response.destroy();
-    else send(response, textAnswer(status === 400 ? "bad request\n" : "internal error\n", status));
+    else send(response, textAnswer(status === 500 ? "internal error\n" : "bad request\n", status));
   };
   app.use(onError);
   return app;
+}
+
+/** A body that is too long, compressed or cut has a status of its own (package body-parser). */
+const statusOfBody = (error: unknown): number =>
+  error instanceof Error && "status" in error && "type" in error && typeof error.status === "number"
+    ? error.status
+    : 500;
+
+const verbOf = (method: string): string => (method === "HEAD" ? "get" : method.toLowerCase());
+
+const notWithin = textAnswer("forbidden: changes are accepted from within the pod only\n", 403);
+
+/** Browsers, which send `Origin` with each change, are refused: a page must not use a port that is forwarded to them. */
+const mayChange = (request: Request): boolean =>
+  reachableIps(request.socket.remoteAddress ?? "").some(isLoopback) && request.headers.origin === undefined;
+
+function addChange(route: IRoute, change: NonNullable<AdminRoute["change"]>): void {
+  const guard: RequestHandler = (request, response, next) => {
+    if (mayChange(request)) next();
+    else send(response, notWithin);
+  };
+  const readBody = express.text({ type: () => true, limit: maxBodyBytes, inflate: false });
+  const handler =
+    (method: AdminChange["method"]): RequestHandler =>
+    async (request, response) => {
+      const body: unknown = request.body;
+      send(
+        response,
+        await change({
+          method,
+          params: paramsOf(request),
+          query: queryOf(request),
+          body: typeof body === "string" ? body : "",
+        }),
+      );
+    };
+  route.put(guard, readBody, handler("PUT")).delete(guard, handler("DELETE"));
 }
 
 function send(response: Response, { status = 200, contentType, body, challenge }: AdminAnswer): void {

@@ -4,13 +4,17 @@ import type { Exposition } from "../telemetry/exposition.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import { createAdminApp, jsonAnswer, textAnswer, type AdminAccess, type AdminRoute } from "./admin-app.ts";
 import { startBoundedServer } from "./bounded-server.ts";
+import type { LogLevelControl } from "../telemetry/log-level-control.ts";
 import type { HealthRegistry } from "./health.ts";
+import { logLevelRoute } from "./log-level-route.ts";
 
 export type AdminServersOptions = {
   readonly settings: Pick<ProcessSettings, "managementBindAddress" | "adminPort" | "healthPort">;
   readonly health: HealthRegistry;
   readonly metrics: () => Promise<Exposition>;
   readonly logger: Logger;
+  /** Lets callers within the pod change the log level; closed with the servers. */
+  readonly logLevel?: LogLevelControl;
   /** Further paths of the admin port. */
   readonly extraRoutes?: readonly AdminRoute[];
   /** Decides who may read the admin port; every caller may unless given. */
@@ -32,7 +36,8 @@ export type AdminServers = {
 const defaultTimeLimitMs = 10_000;
 
 /**
- * Starts the health port (`/healthz`, `/readyz`) and the admin port (`/api/v1/health`, `/metrics`, `extraRoutes`). Without
+ * Starts the health port (`/healthz`, `/readyz`) and the admin port (`/api/v1/health`, `/metrics`, `/api/v1/log-level`,
+ * `extraRoutes`). Without
  * `access` they ask for no credentials and therefore serve nothing secret (docs/reference/health.md). A port that cannot be bound is
  * a problem, and then neither server runs.
  */
@@ -41,6 +46,7 @@ export async function startAdminServers({
   health,
   metrics,
   logger,
+  logLevel,
   extraRoutes = [],
   access,
   isRefusedPeer = () => false,
@@ -50,7 +56,9 @@ export async function startAdminServers({
   const healthApp = createAdminApp(healthRoutes(health), logger);
   const healthServer = await startBoundedServer(healthApp, { ...common, port: settings.healthPort });
   if (!healthServer.ok) return problem(`--health-port: ${healthServer.error.message}`);
-  const adminApp = createAdminApp([...adminRoutes(health, metrics), ...extraRoutes], logger, access);
+  const ofLogLevel = logLevel === undefined ? [] : [logLevelRoute(logLevel)];
+  const routes = [...adminRoutes(health, metrics), ...ofLogLevel, ...extraRoutes];
+  const adminApp = createAdminApp(routes, logger, access);
   const adminServer = await startBoundedServer(adminApp, { ...common, port: settings.adminPort });
   if (!adminServer.ok) {
     await healthServer.value.close();
@@ -60,7 +68,10 @@ export async function startAdminServers({
   return ok({
     healthPort: healthServer.value.port,
     adminPort: adminServer.value.port,
-    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+    async close() {
+      logLevel?.close();
+      await Promise.all(servers.map((server) => server.close()));
+    },
   });
 }
 

@@ -50,11 +50,6 @@ export function thresholdOf(target: string, { level, targets }: LogDirectives): 
     .level;
 }
 
-/** Whether an event of a severity passes a threshold. */
-export function passes(level: LogLevel, threshold: LogThreshold): boolean {
-  return threshold !== "off" && logLevels.indexOf(level) <= logLevels.indexOf(threshold);
-}
-
 function asThreshold(text: string): LogThreshold | undefined {
   const word = text.toLowerCase();
   return word === "off" ? "off" : logLevels.find((level) => level === word);

@@ -1,14 +1,9 @@
 import bunyan from "bunyan";
 import { formatEvent, type LogFormat } from "./log-format.ts";
-import {
-  logLevels,
-  passes,
-  thresholdOf,
-  type LogDirectives,
-  type LogLevel,
-  type LogFields,
-} from "./log-level.ts";
+import { logLevels, type LogFields, type LogLevel } from "./log-level.ts";
+import type { LogLevels } from "./log-levels.ts";
 import type { LogSink } from "./log-sink.ts";
+
 /** Writes events of one target. The message is constant text; what varies goes into the fields. */
 export type Logger = {
   readonly target: string;
@@ -24,7 +19,8 @@ export type Logger = {
 };
 
 export type LoggingOptions = {
-  readonly directives: LogDirectives;
+  /** Shared by all loggers of a process or thread. */
+  readonly levels: LogLevels;
   readonly format: LogFormat;
   readonly sink: LogSink;
 };
@@ -33,7 +29,7 @@ export type LoggingOptions = {
  * Creates the first logger of a process; the loggers of other targets are its children. When the sink had to drop lines
  * because its reader was too slow, the first event after that is preceded by one that says how many.
  */
-export function createLogger(target: string, { directives, format, sink }: LoggingOptions): Logger {
+export function createLogger(target: string, { levels, format, sink }: LoggingOptions): Logger {
   let reportedDrops = 0;
   const write = (target_: string, { level, time, msg, fields }: BunyanRecord): void => {
     const dropped = sink.droppedLines();
@@ -55,13 +51,14 @@ export function createLogger(target: string, { directives, format, sink }: Loggi
     );
   };
   const create = (name: string, bound: LogFields): Logger => {
-    const threshold = thresholdOf(name, directives);
+    const isEnabled = levels.of(name);
     const core = bunyan.createLogger({
       name,
       streams: [
         {
           type: "raw",
-          level: threshold === "off" ? bunyan.FATAL + 1 : threshold,
+          // What is written is decided before, since it can change.
+          level: "trace",
           stream: {
             write: (record: BunyanRecord) => write(name, record),
           } as unknown as NodeJS.WritableStream,
@@ -70,8 +67,9 @@ export function createLogger(target: string, { directives, format, sink }: Loggi
     });
     const emit =
       (level: LogLevel) =>
-      (fields: LogFields, message: string): void =>
-        core[level]({ fields: { ...bound, ...fields } }, message);
+      (fields: LogFields, message: string): void => {
+        if (isEnabled(level)) core[level]({ fields: { ...bound, ...fields } }, message);
+      };
     return {
       target: name,
       error: emit("error"),
@@ -79,7 +77,7 @@ export function createLogger(target: string, { directives, format, sink }: Loggi
       info: emit("info"),
       debug: emit("debug"),
       trace: emit("trace"),
-      isEnabled: (level) => passes(level, threshold),
+      isEnabled,
       child: (childTarget, fields = {}) => create(childTarget, { ...bound, ...fields }),
     };
   };

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { jsonAnswer, textAnswer, type AdminRoute } from "../../src/admin/admin-app.ts";
 import { startAdminServers, type AdminServers } from "../../src/admin/admin-servers.ts";
 import { createHealthRegistry } from "../../src/admin/health.ts";
+import { createLogLevels } from "../../src/telemetry/log-levels.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createMemorySink } from "../telemetry/memory-sink.ts";
 
@@ -44,7 +45,7 @@ describe("admin servers", () => {
   const proxy = health.register("proxy", ["routing_table_loaded"]);
   const sink = createMemorySink();
   const logger = createLogger("svc_proxy", {
-    directives: { level: "info", targets: [] },
+    levels: createLogLevels({ level: "info", targets: [] }),
     format: "json",
     sink,
   });

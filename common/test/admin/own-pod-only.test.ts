@@ -3,7 +3,7 @@ import { ownPodOnly } from "../../src/admin/own-pod-only.ts";
 
 describe("ownPodOnly", () => {
   const statusFor = async (peer: string): Promise<number> =>
-    (await ownPodOnly({ authorization: "Bearer any", path: "/metrics", peer }))?.status ?? 200;
+    (await ownPodOnly({ verb: "get", authorization: "Bearer any", path: "/metrics", peer }))?.status ?? 200;
 
   it("peers on loopback are let in, and no others", async () => {
     for (const peer of ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) expect(await statusFor(peer)).to.equal(200);

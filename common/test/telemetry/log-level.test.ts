@@ -4,7 +4,6 @@ import {
   formatLogDirectives,
   logLevels,
   parseLogDirectives,
-  passes,
   thresholdOf,
   type LogDirectives,
 } from "../../src/telemetry/log-level.ts";
@@ -65,11 +64,5 @@ describe("log directives", () => {
         ),
       ).to.deep.equal(["warn", "off", "warn", "info"]);
     }
-  });
-
-  it("an event passes when it is at least as severe as the threshold", () => {
-    expect(logLevels.map((level) => passes(level, "info"))).to.deep.equal([true, true, true, false, false]);
-    expect(logLevels.some((level) => passes(level, "off"))).to.equal(false);
-    expect(logLevels.every((level) => passes(level, "trace"))).to.equal(true);
   });
 });

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
+import { createLogLevels } from "../../src/telemetry/log-levels.ts";
 import { parseLogDirectives } from "../../src/telemetry/log-level.ts";
 import { logFormatFor, type LogFormat } from "../../src/telemetry/log-format.ts";
 import { createLogger, silentLogger, type Logger } from "../../src/telemetry/logger.ts";
@@ -9,7 +10,10 @@ function setUp(level: string = "trace", format: LogFormat = "json"): { sink: Mem
   const directives = parseLogDirectives(level);
   if (!directives.ok) throw new Error(directives.error.message);
   const sink = createMemorySink();
-  return { sink, logger: createLogger("svc_proxy", { directives: directives.value, format, sink }) };
+  return {
+    sink,
+    logger: createLogger("svc_proxy", { levels: createLogLevels(directives.value), format, sink }),
+  };
 }
 
 const parsed = (sink: MemorySink): Record<string, unknown>[] =>

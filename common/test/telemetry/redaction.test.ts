@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
+import { createLogLevels } from "../../src/telemetry/log-levels.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { redacted } from "../../src/telemetry/redaction.ts";
 import { createMemorySink } from "./memory-sink.ts";
@@ -13,7 +14,7 @@ const bcrypt = "$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
 const written = (fields: Record<string, unknown>, message: string = "event"): string[] =>
   (["json", "console"] as const).map((format) => {
     const sink = createMemorySink();
-    createLogger("svc_proxy", { directives: { level: "info", targets: [] }, format, sink }).info(
+    createLogger("svc_proxy", { levels: createLogLevels({ level: "info", targets: [] }), format, sink }).info(
       fields,
       message,
     );

@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import { textAnswer, type AdminAccess, type AdminAnswer } from "@svc-gateway/common/admin/admin-app.ts";
+import {
+  textAnswer,
+  type AdminAccess,
+  type AdminAnswer,
+  type AdminCaller,
+} from "@svc-gateway/common/admin/admin-app.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { type ApiClient, type ApiError, describeApiError } from "../sources/kubernetes/api-client.ts";
@@ -21,6 +26,8 @@ type User = {
 type TokenReview = { readonly status?: { readonly authenticated?: boolean; readonly user?: User } };
 type AccessReview = { readonly status?: { readonly allowed?: boolean } };
 
+type Asked = Pick<AdminCaller, "path" | "verb">;
+
 /** What the API server says about a token and a path. */
 type Verdict = "allowed" | "forbidden" | "unauthenticated";
 
@@ -36,13 +43,13 @@ const forbidden = textAnswer("forbidden\n", 403);
 const unavailable = textAnswer("the token cannot be reviewed now\n", 503);
 
 /**
- * Admits callers whose bearer token the API server authenticates (TokenReview) and that may `get` the path
- * (SubjectAccessReview with a non-resource URL). When the API server cannot be asked, the answer is 503
+ * Admits callers whose bearer token the API server authenticates (TokenReview) and that may `get` the path, or
+ * `put` and `delete` what can be changed (SubjectAccessReview with a non-resource URL). When the API server cannot be asked, the answer is 503
  * (docs/reference/health.md, "Authentication").
  */
 export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
   const { client, log, signal, clock = systemClock } = options;
-  /** By digest of token and path, so that no token is kept; the oldest first. */
+  /** By digest of verb, path and token, so that no token is kept; the oldest first. */
   const remembered = new Map<string, { readonly verdict: Verdict; readonly endsMs: number }>();
   let reviews = 0;
 
@@ -53,7 +60,7 @@ export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
       signal: AbortSignal.any([signal, AbortSignal.timeout(reviewTimeoutMs)]),
     });
 
-  const review = async (token: string, path: string): Promise<Result<Verdict, ApiError>> => {
+  const review = async (token: string, { path, verb }: Asked): Promise<Result<Verdict, ApiError>> => {
     const reviewed = await post<TokenReview>("/apis/authentication.k8s.io/v1/tokenreviews", {
       apiVersion: "authentication.k8s.io/v1",
       kind: "TokenReview",
@@ -66,19 +73,19 @@ export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
     const asked = await post<AccessReview>("/apis/authorization.k8s.io/v1/subjectaccessreviews", {
       apiVersion: "authorization.k8s.io/v1",
       kind: "SubjectAccessReview",
-      spec: { user: username, uid, groups, extra, nonResourceAttributes: { path, verb: "get" } },
+      spec: { user: username, uid, groups, extra, nonResourceAttributes: { path, verb } },
     });
     if (!asked.ok) return asked;
     return ok(asked.value.status?.allowed === true ? "allowed" : "forbidden");
   };
 
-  const verdictFor = async (token: string, path: string): Promise<Verdict | undefined> => {
-    const key = createHash("sha256").update(`${path}\n${token}`).digest("base64");
+  const verdictFor = async (token: string, asked: Asked): Promise<Verdict | undefined> => {
+    const key = createHash("sha256").update(`${asked.verb}\n${asked.path}\n${token}`).digest("base64");
     const known = remembered.get(key);
     if (known !== undefined && clock.nowMs() < known.endsMs) return known.verdict;
     if (reviews >= maxReviews) return undefined;
     reviews++;
-    const reviewed = await review(token, path)
+    const reviewed = await review(token, asked)
       .catch((error: unknown) => fail({ status: 0, reason: "Error", message: String(error) }))
       .finally(() => reviews--);
     if (!reviewed.ok) {
@@ -95,11 +102,11 @@ export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
     return reviewed.value;
   };
 
-  return async ({ authorization, path }) => {
+  return async ({ authorization, path, verb }) => {
     // RFC 6750 2.1
     const token = /^Bearer +([-A-Za-z0-9._~+/]+=*) *$/i.exec(authorization ?? "")?.[1];
     if (token === undefined || token.length > maxTokenBytes) return unauthenticated;
-    switch (await verdictFor(token, path)) {
+    switch (await verdictFor(token, { path, verb })) {
       case "allowed":
         return undefined;
       case "forbidden":

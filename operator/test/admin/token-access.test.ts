@@ -26,7 +26,7 @@ function start(answers: Parameters<typeof createFakeClient>[0] = answer) {
     clock: { nowMs: () => nowMs },
   });
   const ask = async (authorization: string | undefined, path = "/metrics"): Promise<number> =>
-    (await access({ authorization, path, peer: "10.0.0.1" }))?.status ?? 200;
+    (await access({ verb: "get", authorization, path, peer: "10.0.0.1" }))?.status ?? 200;
   return { client, ask, wait: (ms: number) => (nowMs += ms), access };
 }
 
@@ -53,8 +53,22 @@ describe("createTokenAccess", () => {
     expect(client.calls).to.deep.equal([]);
     expect(await ask("Bearer bad")).to.equal(401);
     expect(await ask(`Bearer ${"x".repeat(20_000)}`)).to.equal(401);
-    const refusal = await access({ authorization: undefined, path: "/metrics", peer: "" });
+    const refusal = await access({ verb: "get", authorization: undefined, path: "/metrics", peer: "" });
     expect(refusal?.challenge).to.equal('Bearer realm="svc-gateway"');
+  });
+
+  it("a caller is asked about with the verb of its request, each verb by itself", async () => {
+    const { client, access } = start();
+    for (const verb of ["get", "put"]) {
+      await access({ verb, authorization: "Bearer good", path: "/metrics", peer: "10.0.0.1" });
+    }
+    const asked = client.calls.flatMap(
+      ({ body }) => (body as { spec: { nonResourceAttributes?: object } }).spec.nonResourceAttributes ?? [],
+    );
+    expect(asked).to.deep.equal([
+      { path: "/metrics", verb: "get" },
+      { path: "/metrics", verb: "put" },
+    ]);
   });
 
   it("a caller whose user is not authorized for the path gets 403", async () => {

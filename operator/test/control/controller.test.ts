@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo } from "node:net";
 import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
 import { until } from "../../../common/test/until.ts";
@@ -174,7 +175,7 @@ describe("startController", () => {
     const cluster = await useCluster();
     const lines: string[] = [];
     const logger = createLogger("svc_controller", {
-      directives: { level: "trace", targets: [] },
+      levels: createLogLevels({ level: "trace", targets: [] }),
       format: "json",
       sink: {
         write: (text) => lines.push(text) > 0,

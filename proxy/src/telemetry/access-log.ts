@@ -1,13 +1,16 @@
 import { type AccessFieldName, usualAccessFields } from "@svc-gateway/common/values/access-fields.ts";
 import { chosenFields, type FieldChoice } from "@svc-gateway/common/values/access-field-choice.ts";
-import { passes, thresholdOf, type LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
+import type { LogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { accessLineWriter, type AccessLogFormat } from "./access-line.ts";
 import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 
 /** Writes access records, each at once: the sink gathers them. Nothing here waits or throws. */
 export type AccessLog = {
-  /** When false, callers need not build a record. A single route may suppress its records as well. */
+  /**
+   * When false, callers need not build a record. Follows changes of the log level (docs/operations.md, "Log level"). A single
+   * route may suppress its records as well.
+   */
   readonly enabled: boolean;
   /** What lines show besides the usual fields: callers collect it only then. */
   readonly shows: AccessLogDetail;
@@ -31,14 +34,15 @@ export type AccessLogOptions = {
   readonly format: AccessLogFormat;
   /** `--access-log-fields`. */
   readonly fields?: FieldChoice;
-  readonly directives: LogDirectives;
+  readonly levels: LogLevels;
   readonly sink: Pick<LogSink, "write">;
 };
 
 /** Creates the access log of one worker. */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { sink, format, pathMode } = options;
-  const enabled = options.enabled && passes("info", thresholdOf(accessLogTarget, options.directives));
+  const passes = options.levels.of(accessLogTarget);
+  const isEnabled = (): boolean => options.enabled && passes("info");
   const base = chosenFields(options.fields ?? [], usualAccessFields);
   /** By their fields; more of them are not remembered. */
   const logs = new Map<string, AccessLog>();
@@ -56,10 +60,12 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   const create = (fields: readonly AccessFieldName[]): AccessLog => {
     const toLine = accessLineWriter({ format, pathMode, target: accessLogTarget, fields });
     return {
-      enabled,
+      get enabled() {
+        return isEnabled();
+      },
       shows: detailOf(format, fields),
       write(record) {
-        if (enabled) sink.write(toLine(record));
+        if (isEnabled()) sink.write(toLine(record));
       },
       withFields: (choice) => (isFixed(format) ? logWith(base) : logWith(chosenFields(choice, base))),
     };

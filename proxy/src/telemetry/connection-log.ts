@@ -1,6 +1,6 @@
 import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import { consoleHead, type LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
-import { passes, thresholdOf, type LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
+import type { LogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { cutToLimit, jsonString } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
@@ -36,16 +36,19 @@ export type ConnectionLog = (record: ConnectionRecord) => void;
 export type ConnectionLogOptions = {
   readonly enabled: boolean;
   readonly format: LogFormat;
-  readonly directives: LogDirectives;
+  readonly levels: LogLevels;
   readonly sink: Pick<LogSink, "write">;
 };
 
 /** Creates the log of connections of one worker; undefined where they are not logged. */
 export function createConnectionLog(options: ConnectionLogOptions): ConnectionLog | undefined {
   const { sink, format } = options;
-  if (!options.enabled || !passes("info", thresholdOf(accessLogTarget, options.directives))) return undefined;
-  return (record) =>
-    void sink.write(format === "json" ? jsonLine(record) : consoleLine(record, format === "terminal"));
+  if (!options.enabled) return undefined;
+  const passes = options.levels.of(accessLogTarget);
+  return (record) => {
+    if (!passes("info")) return;
+    sink.write(format === "json" ? jsonLine(record) : consoleLine(record, format === "terminal"));
+  };
 }
 
 const fieldsOf = (record: ConnectionRecord): readonly (readonly [string, string | number])[] => [

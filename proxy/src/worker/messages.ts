@@ -1,5 +1,6 @@
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { ShutdownMode } from "../proxy.ts";
@@ -49,7 +50,8 @@ export type WorkerCall = keyof WorkerCalls;
 export type ToWorker =
   | { readonly type: "call"; readonly id: number; readonly call: WorkerCall; readonly argument: unknown }
   /** Ends the shutdown in progress at once. */
-  | { readonly type: "hurry" };
+  | { readonly type: "hurry" }
+  | { readonly type: "log-level"; readonly directives: LogDirectives };
 
 /** Worker to supervisor. */
 export type FromWorker =

@@ -1,5 +1,6 @@
 /** The thread that serves requests: a whole data plane, controlled by the supervisor (docs/adr/0013-workers.md). */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { exportMetrics, type MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { measureThread } from "@svc-gateway/common/telemetry/process-metrics.ts";
@@ -25,7 +26,8 @@ const send = (message: FromWorker): void => port.postMessage(message);
 const ring = memory.logs[worker];
 if (ring === undefined) throw new Error(`there is no log ring for worker ${worker}`);
 const sink = createWorkerSink(new LogRingWriter(ring, (when) => send({ type: "log", when })));
-const logging = { directives: settings.log, format: settings.logFormat, sink };
+const levels = createLogLevels(settings.log);
+const logging = { levels, format: settings.logFormat, sink };
 const log = createLogger("svc_proxy", logging).child("svc_proxy", { worker });
 const metrics = createProxyMetrics({ logSink: sink });
 const thread = measureThread(String(worker));
@@ -102,6 +104,7 @@ const handlers: Handlers = {
 
 port.on("message", (message: ToWorker) => {
   if (message.type === "hurry") return hurry.abort();
+  if (message.type === "log-level") return levels.change(message.directives);
   const { id, call, argument } = message;
   const handler = handlers[call] as (argument: unknown) => unknown;
   // A handler that throws is a bug: it ends the worker.

@@ -3,6 +3,7 @@ import { KernelDrops } from "@svc-gateway/common/linux/kernel-drops.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { LogOutput } from "@svc-gateway/common/telemetry/log-sink.ts";
+import type { LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { Exposition } from "@svc-gateway/common/telemetry/exposition.ts";
@@ -68,6 +69,8 @@ export type Supervisor = {
   apply(update: SnapshotUpdate): Promise<Result<ApplySummary>>;
   /** The current metrics of the pod, including those of other parts of the process. */
   metrics(): Promise<Exposition>;
+  /** Changes what present and later workers log. */
+  setLogLevel(directives: LogDirectives): void;
   /** Local port of a bound listener port. */
   localPort(port: number): number | undefined;
   /** Lets requests finish (docs/operations.md, "Shutdown"); cuts the remaining ones when the signal aborts. */
@@ -110,7 +113,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     );
   }
   const settings = { ...options.settings, proxyMaxConnections };
-  const perWorker = { settings, workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };
+  let logDirectives = settings.log;
+  const perWorker = { workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };
   const heapMegabytes = workerHeapMegabytes(workers, machine);
   const memory = createSharedMemory(workers, settings.tracingEndpoint !== undefined);
   const logDrain = new LogDrain(memory.logs, sink);
@@ -158,7 +162,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.startedMs = performance.now();
     slot.hung = undefined;
     hangs.started(worker);
-    const thread = startThread(program, { ...perWorker, worker, memory }, heapMegabytes, {
+    const workerStart = { ...perWorker, settings: { ...settings, log: logDirectives }, worker, memory };
+    const thread = startThread(program, workerStart, heapMegabytes, {
       onLog: (when) => logDrain.wake(worker, when),
       onSpans: (when) => spanExport?.wake(worker, when),
       onPorts(ports, udp) {
@@ -193,7 +198,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.failures = ranMs >= stableMs ? 1 : slot.failures + 1;
     const delayMs = backoffMs(restarts, slot.failures);
     log.error(
-      { event: "worker_ended", worker, reason, restart_in_ms: delayMs, ...(error && { err: error }) },
+      { event: "worker_ended", worker, reason, reworkerStartin_ms: delayMs, ...(error && { err: error }) },
       "worker ended",
     );
     slot.timer = setTimeout(() => void join(slot, start(slot)), delayMs);
@@ -343,6 +348,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       counts.logLinesDropped.with({}).value = sink.droppedLines();
       return merged.expose(exportMetrics(counts, ...otherMetrics));
     }),
+    setLogLevel(directives) {
+      logDirectives = directives;
+      for (const { thread } of slots) thread?.setLogLevel(directives);
+    },
     localPort: (port) => (slots.some(({ ports }) => ports.includes(port)) ? localPorts.get(port) : undefined),
     async shutdown(hurry, how = "announced") {
       stopping = true;

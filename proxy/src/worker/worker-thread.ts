@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
+import type { LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
@@ -34,6 +35,7 @@ export type WorkerThread = {
     timeoutMs: number,
   ): Promise<WorkerCalls[Call]["answer"] | undefined>;
   hurry(): void;
+  setLogLevel(directives: LogDirectives): void;
   /** Terminates the thread, even while it is busy. Resolves when it has ended. */
   terminate(): Promise<unknown>;
 };
@@ -109,6 +111,7 @@ export function startThread(
       });
     },
     hurry: () => post({ type: "hurry" }),
+    setLogLevel: (directives) => post({ type: "log-level", directives }),
     terminate() {
       terminated = true;
       return worker.terminate();

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import { expect } from "chai";
 import { createAccessLog, type AccessLog } from "../../src/telemetry/access-log.ts";
@@ -15,7 +16,7 @@ function keepLines(fields: readonly string[]): { readonly accessLog: AccessLog; 
   if (!directives.ok) throw new Error(directives.error.message);
   const sink = { write: (line: string) => lines.push(JSON.parse(line) as Line) > 0 };
   const options = { enabled: true, pathMode: "full", format: "json", fields, sink } as const;
-  return { accessLog: createAccessLog({ ...options, directives: directives.value }), lines };
+  return { accessLog: createAccessLog({ ...options, levels: createLogLevels(directives.value) }), lines };
 }
 
 async function get(

@@ -1,4 +1,5 @@
 import { accessFields } from "@svc-gateway/common/values/access-fields.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -51,7 +52,7 @@ function setUp(options: Partial<AccessLogOptions>): { readonly log: AccessLog; r
     enabled: true,
     pathMode: "full",
     format: "json",
-    directives: parsed.value,
+    levels: createLogLevels(parsed.value),
     sink: { write: (line) => lines.push(line) > 0 },
     ...options,
   });

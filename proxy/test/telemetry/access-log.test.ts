@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -35,7 +36,7 @@ function setUp(options: Partial<AccessLogOptions> = {}, directives: string = "in
     enabled: true,
     pathMode: "full",
     format: "json",
-    directives: parsed.value,
+    levels: createLogLevels(parsed.value),
     sink,
     ...options,
   });
@@ -57,6 +58,18 @@ const parseOne = (changes: Partial<AccessRecord> = {}, options: Partial<AccessLo
   JSON.parse(writeOne(changes, options)) as Record<string, unknown>;
 
 describe("access log", () => {
+  it("the log follows changes of the level of its target", () => {
+    const levels = createLogLevels({ level: "info", targets: [] });
+    const { log, lines } = setUp({ levels });
+    levels.change({ level: "info", targets: [{ prefix: "svc_proxy::access", level: "off" }] });
+    log.write(record);
+    expect([log.enabled, log.withFields(["host"]).enabled]).to.deep.equal([false, false]);
+    levels.change({ level: "info", targets: [] });
+    log.write(record);
+    expect(log.enabled).to.equal(true);
+    expect(lines()).to.have.length(1);
+  });
+
   it("an access record has the fields of the reference page, in their order", () => {
     const { timestamp, ...fields } = parseOne();
     expect(timestamp).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -29,7 +30,7 @@ function linesOf(
   const parsed = parseLogDirectives(directives);
   if (!parsed.ok) throw new Error(parsed.error.message);
   const sink = { write: (line: string) => lines.push(line) > 0 };
-  createConnectionLog({ enabled, format, directives: parsed.value, sink })?.(one);
+  createConnectionLog({ enabled, format, levels: createLogLevels(parsed.value), sink })?.(one);
   return lines;
 }
 

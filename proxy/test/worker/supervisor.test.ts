@@ -27,6 +27,22 @@ describe("workers", () => {
       expect(lines.join("").match(/listener added/g)).to.have.length(1);
     }));
 
+  it("a change of the log level reaches all workers, and those that replace one", () =>
+    withWorkers(2, async ({ supervisor, ask, fault, metric, lines }) => {
+      const requests = (): number => lines.filter((line) => line.includes("route_id")).length;
+      supervisor.setLogLevel({ level: "off", targets: [] });
+      await fault({ worker: 1, fault: "throw" });
+      await eventually(async () => (await metric("svc_proxy_worker_restarts_total")) === 1);
+      await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+      for (let i = 0; i < 20; i++) expect(await ask("/")).to.equal(200);
+      supervisor.setLogLevel({ level: "info", targets: [] });
+      // Answered after the change.
+      await supervisor.metrics();
+      for (let i = 0; i < 20; i++) expect(await ask("/")).to.equal(200);
+      await eventually(() => requests() >= 20);
+      expect(requests()).to.equal(20);
+    }));
+
   it("an update is served by all workers", () =>
     withWorkers(2, async ({ update, ask }) => {
       expect(await update(["/new"])).to.equal(true);

@@ -6,6 +6,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import type { LogOutput } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { startSupervisor, type Supervisor, type SupervisorOptions } from "../../src/worker/supervisor.ts";
@@ -46,7 +47,11 @@ export async function withWorkers(
   const sink = sinkTo(lines);
   const started = await startSupervisor({
     settings: settingsOf(workers, flags),
-    log: createLogger("svc_proxy", { directives: { level: "info", targets: [] }, format: "json", sink }),
+    log: createLogger("svc_proxy", {
+      levels: createLogLevels({ level: "info", targets: [] }),
+      format: "json",
+      sink,
+    }),
     sink,
     onBoundPorts: (ports) => void bound.push(ports.join()),
     machine: { processors: workers, memoryBytes: 256 * 1024 * 1024, sharesPorts: true },
