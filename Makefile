@@ -9,7 +9,7 @@ INSTALLED := node_modules/.installed
 
 .PHONY: help install run build test fuzz golden generate format bench bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
 	release release-check release-base \
-	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager conformance
+	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
 help: ## Show the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -85,6 +85,9 @@ e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves it up, FRESH=1 
 
 e2e-cert-manager: build ## Issue a certificate on such a cluster with the real cert-manager and an ACME server
 	@TESTS='e2e/cert-manager/*.test.ts' $(NODE) e2e/run.ts
+
+e2e-skew: build ## Run proxies and controllers of this and the previous release together: PREVIOUS=commit or tag
+	@TESTS='e2e/skew/*.test.ts' $(NODE) e2e/run.ts
 
 conformance: build ## Run the Gateway API conformance suite: MODE, TESTS, SELECTION=steady, REPORT=1
 	@$(NODE) e2e/conformance/main.ts

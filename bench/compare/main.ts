@@ -7,7 +7,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isInstalled } from "../processes.ts";
-import { checkoutOf } from "./baseline.ts";
+import { checkoutOf } from "../../scripts/checkout.ts";
 import { cases as allCases, type Case } from "./cases.ts";
 import { markdownOf } from "./report/markdown.ts";
 import type { CaseResult, Results } from "./report/results.ts";

@@ -16,26 +16,27 @@ const tarOf = (tag: string): string => join(work, `${tag}.tar`);
 
 export const imageName = (image: Image): string => `${image.repository}:${image.tag}`;
 
-/** Builds the image of what is in dist/. */
-export async function buildImage(): Promise<Image> {
-  const image = { repository, tag: contentTag() };
+/** Builds the image of what is in dist/, of this or of another checkout. */
+export async function buildImage(checkout = root): Promise<Image> {
+  const program = join(checkout, "dist");
+  const image = { repository, tag: contentTag(program) };
   if ((await providerName()) === "kind") {
-    await mustRun("docker", ["build", "--tag", imageName(image), root], {
+    await mustRun("docker", ["build", "--tag", imageName(image), checkout], {
       isShown: true,
       timeoutMs: 20 * 60_000,
     });
   } else if (!existsSync(tarOf(image.tag))) {
-    await assemble(image);
+    await assemble(image, program);
   }
   return image;
 }
 
-async function assemble(image: Image): Promise<void> {
+async function assemble(image: Image, program: string): Promise<void> {
   // The base is the cluster's Node.js image, which is made with the cluster.
   await showProvider("build");
   const files = join(work, "files");
   mkdirSync(work, { recursive: true });
-  stageImage(files);
+  stageImage(files, program);
   const { user, workingFolder, entrypoint, environment } = imageConfig;
   await mustRun(process.execPath, [
     join(root, "scripts/image/mkimage.ts"),

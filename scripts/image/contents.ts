@@ -46,14 +46,18 @@ export const releaseFolder = "release";
 /** The launcher starts the Node.js of the work tree, which an image does not have. */
 const leftOut: ReadonlySet<string> = new Set(["svc-gateway", releaseFolder]);
 
+/** The output of the build. */
+const builtProgram = join(root, "dist");
+
 /**
- * Copies the output of the build, and the Node.js that it was made for, to their paths in the image, under `folder`.
+ * Copies the output of the build, or of that of another commit, and the Node.js that it was made for, to their paths in the
+ * image, under `folder`.
  */
-export function stageImage(folder: string): void {
+export function stageImage(folder: string, program = builtProgram): void {
   rmSync(folder, { recursive: true, force: true });
   const app = join(folder, programFolder);
   mkdirSync(app, { recursive: true });
-  for (const name of programFiles()) cpSync(join(root, "dist", name), join(app, name), { recursive: true });
+  for (const name of programFiles(program)) cpSync(join(program, name), join(app, name), { recursive: true });
   const node = join(folder, nodePath);
   mkdirSync(dirname(node), { recursive: true });
   copyFileSync(process.execPath, node);
@@ -67,19 +71,19 @@ export function stageImage(folder: string): void {
 }
 
 /** A tag that changes when the program or its Node.js does: 12 hexadecimal digits. */
-export function contentTag(): string {
+export function contentTag(program = builtProgram): string {
   const hash = createHash("sha256").update(process.version).update(JSON.stringify(imageConfig));
-  for (const name of programFiles()) {
-    for (const file of filesUnder(join(root, "dist", name)))
-      hash.update(relative(root, file)).update(readFileSync(file));
+  for (const name of programFiles(program)) {
+    for (const file of filesUnder(join(program, name)))
+      hash.update(relative(program, file)).update(readFileSync(file));
   }
   return hash.digest("hex").slice(0, 12);
 }
 
-function programFiles(): readonly string[] {
-  const names = readdirSync(join(root, "dist")).filter((name) => !leftOut.has(name));
+function programFiles(program: string): readonly string[] {
+  const names = readdirSync(program).filter((name) => !leftOut.has(name));
   if (!names.includes("svc-gateway.mjs"))
-    throw new Error("dist/ has no svc-gateway.mjs: run make build first");
+    throw new Error(`${program} has no svc-gateway.mjs: run make build first`);
   return names.sort();
 }
 

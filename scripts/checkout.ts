@@ -1,10 +1,11 @@
+/** Other commits of this project, to compare with: the baseline of a benchmark, the previous release beside this one. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const root = resolve(import.meta.dirname, "../..");
+const root = resolve(import.meta.dirname, "..");
 
-/** The folder of a commit of this project with its bundle, which is built there once. It uses the present dependencies. */
+/** The folder of a commit with its bundle, which is built there once. It uses the present dependencies. */
 export function checkoutOf(ref: string): string {
   const git = (...args: readonly string[]): string =>
     execFileSync("git", ["-C", root, ...args], {
@@ -12,7 +13,7 @@ export function checkoutOf(ref: string): string {
       stdio: ["ignore", "pipe", "inherit"],
     }).trim();
   const commit = git("rev-parse", "--short=12", `${ref}^{commit}`);
-  const folder = join(root, ".cache/bench", `baseline-${commit}`);
+  const folder = join(root, ".cache/checkouts", commit);
   if (!existsSync(folder)) git("worktree", "add", "--detach", folder, commit);
   if (!existsSync(join(folder, "node_modules"))) linkDependencies(folder);
   if (!existsSync(join(folder, "dist/svc-gateway.mjs"))) {

@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { expect } from "chai";
+import { parseAllDocuments } from "yaml";
+import { checkoutOf } from "../../scripts/checkout.ts";
+import { buildImage, imageName, loadImage, type Image } from "../deploy/image.ts";
+import { namespace, release } from "../deploy/release.ts";
+import { ask } from "../support/api.ts";
+import { useLoadedSandbox } from "../support/load.ts";
+import { deploymentOf, podsOf, waitUntilWhole, type Component } from "../support/pods.ts";
+import { poll } from "../support/poll.ts";
+import { helm, kubectl, root } from "../support/provider.ts";
+
+const test = "version-skew";
+
+type Template = { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
+type Deployment = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly template: Template };
+};
+
+/** PREVIOUS, else the newest tag of a release before this commit. */
+function previousRelease(): string {
+  const { PREVIOUS: given = "" } = process.env;
+  if (given !== "") return given;
+  try {
+    const args = ["describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^"];
+    return execFileSync("git", args, {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+  } catch {
+    throw new Error("PREVIOUS is not set and no tag v* is before this commit, expected the previous release");
+  }
+}
+
+/** docs/upgrading.md, "Version skew". */
+describe("controllers and proxies of this release and of the previous one", () => {
+  const sandbox = useLoadedSandbox(test);
+  const components: readonly Component[] = ["controller", "shared-proxy"];
+  const templates = new Map<Component, { readonly present: Template; readonly previous: Template }>();
+
+  const pathOf = (component: Component): string =>
+    `/apis/apps/v1/namespaces/${namespace}/deployments/${deploymentOf(component).name}`;
+  const run = async (component: Component, which: "present" | "previous"): Promise<void> => {
+    const template = templates.get(component)?.[which];
+    if (template === undefined) return;
+    const patch = JSON.stringify([{ op: "replace", path: "/spec/template", value: template }]);
+    const { name } = deploymentOf(component);
+    await kubectl(["--namespace", namespace, "patch", "deployment", name, "--type=json", "--patch", patch]);
+    await waitUntilWhole(180_000);
+  };
+  /** The images that the pods of a component run. */
+  const imagesOf = async (component: Component): Promise<ReadonlySet<string>> => {
+    const pods = (await podsOf(component)) as readonly unknown[] as readonly Deployment["spec"]["template"][];
+    return new Set(pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image)));
+  };
+
+  /** The pod templates of the previous chart, with the values of the installation. */
+  const previousTemplates = async (
+    checkout: string,
+    image: Image,
+  ): Promise<ReadonlyMap<string, Template>> => {
+    const values = await helm(["get", "values", release, "--namespace", namespace, "--output", "json"]);
+    const set = ["--set", `image.repository=${image.repository}`, "--set-string", `image.tag=${image.tag}`];
+    const text = await helm(
+      [
+        "template",
+        release,
+        join(checkout, "config/chart"),
+        "--namespace",
+        namespace,
+        "--values",
+        "-",
+        ...set,
+      ],
+      { input: values },
+    );
+    const manifests = parseAllDocuments(text).map((document) => document.toJS() as Deployment | null);
+    return new Map(
+      manifests.flatMap((one) =>
+        one?.kind === "Deployment" ? [[one.metadata.name, one.spec.template] as const] : [],
+      ),
+    );
+  };
+
+  let previousImage: string;
+  before(async function () {
+    this.timeout(900_000);
+    const checkout = checkoutOf(previousRelease());
+    const image = await buildImage(checkout);
+    previousImage = imageName(image);
+    await loadImage(image);
+    const previous = await previousTemplates(checkout, image);
+    for (const component of components) {
+      const { spec } = await ask<Deployment>(pathOf(component));
+      const template = previous.get(deploymentOf(component).name);
+      if (template === undefined) throw new Error(`the previous chart has no Deployment of the ${component}`);
+      templates.set(component, { present: spec.template, previous: template });
+    }
+  });
+  afterEach(async function () {
+    this.timeout(600_000);
+    for (const component of components) await run(component, "present");
+  });
+
+  /** Runs one component in the previous release, and expects routes old and new to be served meanwhile. */
+  const together = async (component: Component, other: Component): Promise<void> => {
+    await sandbox.withoutLoss(async () => {
+      await run(component, "previous");
+      expect([...(await imagesOf(component))]).to.deep.equal([previousImage]);
+      expect([...(await imagesOf(other))]).not.to.include(previousImage);
+      const route = `old-${component}`;
+      await sandbox.waitUntilServed(await sandbox.applyRoute(route), 30_000);
+      await poll("the route to have an address", async () => {
+        const { status } = await ask<{
+          readonly status: { readonly loadBalancer?: { readonly ingress?: object } };
+        }>(`/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses/${route}`);
+        return status.loadBalancer?.ingress !== undefined;
+      });
+      await run(component, "present");
+      await sandbox.waitUntilServed(await sandbox.applyRoute(`new-${component}`), 30_000);
+    });
+  };
+
+  it("proxies of the previous release serve what controllers of this release send, without a lost request", async function () {
+    this.timeout(600_000);
+    await together("shared-proxy", "controller");
+  });
+
+  it("proxies of this release serve what controllers of the previous release send, without a lost request", async function () {
+    this.timeout(600_000);
+    await together("controller", "shared-proxy");
+  });
+});
