@@ -13,12 +13,12 @@ import { helm, kubectl, root } from "../support/provider.ts";
 
 const test = "version-skew";
 
-type Template = { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
 type Deployment = {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: { readonly template: Template };
+  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
 };
+
+type RunningPod = { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
 
 /** PREVIOUS, else the newest tag of a release before this commit. */
 function previousRelease(): string {
@@ -40,32 +40,29 @@ function previousRelease(): string {
 describe("controllers and proxies of this release and of the previous one", () => {
   const sandbox = useLoadedSandbox(test);
   const components: readonly Component[] = ["controller", "shared-proxy"];
-  const templates = new Map<Component, { readonly present: Template; readonly previous: Template }>();
+  const manifests = new Map<Component, { readonly present: Deployment; readonly previous: Deployment }>();
 
-  const pathOf = (component: Component): string =>
-    `/apis/apps/v1/namespaces/${namespace}/deployments/${deploymentOf(component).name}`;
+  /** Applies the Deployment of a release as Helm does, so that Helm stays the owner of its fields. */
   const run = async (component: Component, which: "present" | "previous"): Promise<void> => {
-    const template = templates.get(component)?.[which];
-    if (template === undefined) return;
-    const patch = JSON.stringify([{ op: "replace", path: "/spec/template", value: template }]);
-    const { name } = deploymentOf(component);
-    await kubectl(["--namespace", namespace, "patch", "deployment", name, "--type=json", "--patch", patch]);
+    const manifest = manifests.get(component)?.[which];
+    if (manifest === undefined) return;
+    const annotations = { "meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": namespace };
+    const input = JSON.stringify({ ...manifest, metadata: { namespace, annotations, ...manifest.metadata } });
+    const asHelm = ["--server-side", "--force-conflicts", "--field-manager=helm"];
+    await kubectl(["apply", ...asHelm, "--filename", "-"], { input });
     await waitUntilWhole(180_000);
   };
   /** The images that the pods of a component run. */
   const imagesOf = async (component: Component): Promise<ReadonlySet<string>> => {
-    const pods = (await podsOf(component)) as readonly unknown[] as readonly Deployment["spec"]["template"][];
+    const pods = (await podsOf(component)) as readonly unknown[] as readonly RunningPod[];
     return new Set(pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image)));
   };
 
-  /** The pod templates of the previous chart, with the values of the installation. */
-  const previousTemplates = async (
-    checkout: string,
-    image: Image,
-  ): Promise<ReadonlyMap<string, Template>> => {
+  /** The manifests of the previous chart, with the values of the installation. */
+  const previousManifests = async (checkout: string, image: Image): Promise<string> => {
     const values = await helm(["get", "values", release, "--namespace", namespace, "--output", "json"]);
     const set = ["--set", `image.repository=${image.repository}`, "--set-string", `image.tag=${image.tag}`];
-    const text = await helm(
+    return helm(
       [
         "template",
         release,
@@ -78,12 +75,14 @@ describe("controllers and proxies of this release and of the previous one", () =
       ],
       { input: values },
     );
-    const manifests = parseAllDocuments(text).map((document) => document.toJS() as Deployment | null);
-    return new Map(
-      manifests.flatMap((one) =>
-        one?.kind === "Deployment" ? [[one.metadata.name, one.spec.template] as const] : [],
-      ),
-    );
+  };
+  const deploymentIn = (text: string, component: Component): Deployment => {
+    const { name } = deploymentOf(component);
+    const found = parseAllDocuments(text)
+      .map((document) => document.toJS() as Deployment | null)
+      .find((one) => one?.kind === "Deployment" && one.metadata.name === name);
+    if (found == null) throw new Error(`the chart has no Deployment ${name}`);
+    return found;
   };
 
   let previousImage: string;
@@ -93,12 +92,13 @@ describe("controllers and proxies of this release and of the previous one", () =
     const image = await buildImage(checkout);
     previousImage = imageName(image);
     await loadImage(image);
-    const previous = await previousTemplates(checkout, image);
+    const previous = await previousManifests(checkout, image);
+    const present = await helm(["get", "manifest", release, "--namespace", namespace]);
     for (const component of components) {
-      const { spec } = await ask<Deployment>(pathOf(component));
-      const template = previous.get(deploymentOf(component).name);
-      if (template === undefined) throw new Error(`the previous chart has no Deployment of the ${component}`);
-      templates.set(component, { present: spec.template, previous: template });
+      manifests.set(component, {
+        present: deploymentIn(present, component),
+        previous: deploymentIn(previous, component),
+      });
     }
   });
   afterEach(async function () {

@@ -51,7 +51,8 @@ export function packImage(
   const digest = sha256Of(index);
   writeFileSync(join(layout, "blobs/sha256", digest), index);
   const annotations = {
-    "io.containerd.image.name": `svc-gateway:${source.version}`,
+    // The name after an import: with a host, since a name without one is looked up in a registry.
+    "io.containerd.image.name": `localhost/svc-gateway:${source.version}`,
     "org.opencontainers.image.ref.name": source.version,
   };
   const entry = { mediaType: indexType, digest: `sha256:${digest}`, size: index.length, annotations };
