@@ -46,8 +46,8 @@ function whyUnanswered(
   if (name === undefined) return undefined;
   const serving = hosts.filter(({ host }) => host.kind === "exact" && host.host === name);
   const wildcard = `*${name.slice(name.indexOf("."))}`;
-  const others = hosts.filter(({ host }) => host.host === wildcard || host.host === "*");
-  const candidates = serving.length > 0 ? serving : others;
+  // What serves every host is not asked on behalf of another Ingress (docs/ingress-nginx.md, "Authentication by URL").
+  const candidates = serving.length > 0 ? serving : hosts.filter(({ host }) => host.host === wildcard);
   if (candidates.length === 0) return `no manifest serves the host ${name}`;
   const path = literalOf(target)?.replace(/\?.*$/s, "");
   if (path === undefined) return undefined;

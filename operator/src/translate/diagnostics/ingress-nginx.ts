@@ -154,5 +154,5 @@ export const sharedAuthCache = (place: Place, message: string): Diagnostic =>
 export const authUrlNotServed = (place: Place, why: string): Diagnostic =>
   finding("error", "AuthUrlNotServed")(
     place,
-    `auth-url: ${why}; every request is answered 500. Serve the URL by an Ingress, or name a Service`,
+    `auth-url: ${why}; every request is refused with 500 or 503. Serve the URL by an Ingress, or name a Service`,
   );
