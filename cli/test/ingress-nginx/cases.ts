@@ -7,7 +7,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse, parseAllDocuments } from "yaml";
 
-const folder = fileURLToPath(new URL("corpus", import.meta.url));
+/**
+ * `corpus`: one gateway serves all cases, each in the namespace of its name. `documentation`: the examples of ingress-nginx's
+ * documentation as they are, so that cases have hosts in common; what has no namespace is applied to that of its case.
+ */
+type CorpusFolder = "corpus" | "documentation";
 
 /** By name of the field: its value, an expression between slashes, or null where it must be absent. */
 export type ExpectedFields = Readonly<Record<string, string | null>>;
@@ -63,6 +67,8 @@ export type CorpusCase = {
     readonly services?: readonly string[];
     readonly replies?: Readonly<Record<string, readonly Reply[]>>;
   };
+  /** Codes of what `check` finds about its objects, each once; compared for the documentation only. */
+  readonly findings: readonly string[];
   readonly requests: readonly CorpusRequest[];
 };
 
@@ -117,18 +123,29 @@ const known = new Set<string>([
 ] satisfies readonly (keyof CorpusRequest)[]);
 
 /** Reads the corpus; a misspelt expectation would expect nothing, so it is an error. */
-export function readCorpus(): readonly CorpusCase[] {
+export function readCorpus(of: CorpusFolder = "corpus"): readonly CorpusCase[] {
+  const folder = fileURLToPath(new URL(of, import.meta.url));
   return readdirSync(folder).map((name) => {
     const manifests = readFileSync(join(folder, name, "manifests.yaml"), "utf8");
-    const objects = parseAllDocuments(manifests).map((one) => one.toJS() as CorpusObject);
-    const { backends = {}, requests } = parse(
-      readFileSync(join(folder, name, "requests.yaml"), "utf8"),
-    ) as Partial<Pick<CorpusCase, "backends">> & Pick<CorpusCase, "requests">;
+    const objects = parseAllDocuments(manifests).map((one) => inNamespace(one.toJS() as CorpusObject, name));
+    const {
+      backends = {},
+      findings = [],
+      requests,
+    } = parse(readFileSync(join(folder, name, "requests.yaml"), "utf8")) as Partial<
+      Pick<CorpusCase, "backends" | "findings">
+    > &
+      Pick<CorpusCase, "requests">;
     const unknown = requests.flatMap((one) => Object.keys(one)).filter((key) => !known.has(key));
     if (unknown.length > 0) throw new Error(`corpus/${name}/requests.yaml: unknown ${unknown.join(", ")}`);
-    return { name, manifests, objects, backends, requests };
+    return { name, manifests, objects, backends, findings, requests };
   });
 }
+
+const inNamespace = (object: CorpusObject, namespace: string): CorpusObject => ({
+  ...object,
+  metadata: { ...{ namespace }, ...object.metadata },
+});
 
 /** The Services that paths and default backends name, with the ports by which they name them. */
 export function servicesOf({

@@ -84,7 +84,8 @@ export async function serveRules(files: readonly RuleFile[]): Promise<ServedRule
   };
 }
 
-async function findingsOf(text: string, flags: readonly string[]): Promise<readonly Diagnostic[]> {
+/** What `check` finds in manifests. */
+export async function findingsOf(text: string, flags: readonly string[]): Promise<readonly Diagnostic[]> {
   const argv = [...flags, "--port-map", "80=80,443=443"];
   const read = readFolderFlags(translationFlags, { argv, env: {} });
   if (!read.ok) throw new Error(read.error.message);

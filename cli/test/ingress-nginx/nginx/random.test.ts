@@ -108,7 +108,14 @@ describe("nginx and this gateway", () => {
     if (!hasNginx()) return void this.skip();
     const all = fc.sample(hosts, 60);
     const objects = objectsOf(all);
-    const one: CorpusCase = { name: namespace, manifests: "", objects, backends: {}, requests: [] };
+    const one: CorpusCase = {
+      name: namespace,
+      manifests: "",
+      objects,
+      backends: {},
+      findings: [],
+      requests: [],
+    };
     const backends = await startBackends(one);
     const requests = all.flatMap((_, host) =>
       requestTargets.map((target) => `GET http://h${host}.example${target}`),
