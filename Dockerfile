@@ -13,4 +13,4 @@ COPY --from=build /image/ /
 WORKDIR /app
 ENV NODE_ENV="production"
 USER 65532:65532
-ENTRYPOINT ["/usr/local/bin/node", "--disable-warning=DEP0040", "/app/svc-gateway.mjs"]
+ENTRYPOINT ["/usr/local/bin/node", "/app/svc-gateway.mjs"]

@@ -23,8 +23,7 @@ import("./${main}");
 export const launcherScript = (entry: string): string => `#!/bin/sh
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 for node in "$here"/../node_modules/node-linux-*/bin/node; do
-  # A dependency still imports punycode, of which Node.js would complain. Older releases do not know the option.
-  [ -x "$node" ] && exec "$here/../scripts/node" --disable-warning=DEP0040 "$here/${entry}" "$@"
+  [ -x "$node" ] && exec "$here/../scripts/node" "$here/${entry}" "$@"
 done
 if ! command -v node > /dev/null; then
   echo "svc-gateway: Node.js ${minNodeMajor} or newer is needed, and there is no node in PATH" >&2

@@ -31,12 +31,7 @@ export const imageConfig = {
   /** The user `nonroot` of images without a shell. */
   user: "65532:65532",
   workingFolder: programFolder,
-  entrypoint: [
-    nodePath,
-    // A dependency still imports punycode; Node would complain on the log, which is JSON.
-    "--disable-warning=DEP0040",
-    `${programFolder}/svc-gateway.mjs`,
-  ],
+  entrypoint: [nodePath, `${programFolder}/svc-gateway.mjs`],
   environment: { NODE_ENV: "production" },
 } as const;
 

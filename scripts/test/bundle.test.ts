@@ -83,6 +83,14 @@ describe("the bundle", () => {
     for (const { name, version } of packages) expect(read.value).to.include(`\n${name} ${version}\n`);
   });
 
+  it("the bundle imports no deprecated module of Node.js, whose warning would be among the lines of the log", () => {
+    const external = Object.values(metafile.outputs).flatMap(({ imports }) =>
+      imports.filter((one) => one.external === true).map(({ path }) => path.replace(/^node:/, "")),
+    );
+    expect(external).to.include("fs");
+    expect(external.filter((name) => ["punycode", "domain", "sys"].includes(name))).to.deep.equal([]);
+  });
+
   it("all files of the bundle are in one folder and import each other from there", () => {
     for (const [file, { imports }] of Object.entries(metafile.outputs)) {
       expect(file).to.match(/^dist\/[\w-]+\.mjs(?:\.map)?$/);
