@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test fuzz golden generate format bench bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
+.PHONY: help install run build test fuzz golden generate format bench bench-allocation bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
 	release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
@@ -46,6 +46,9 @@ format: $(INSTALLED) ## Format all files
 
 bench: build ## Measure side by side with nginx, HAProxy and Envoy: CASES, SUBJECTS, ROUNDS, SECONDS, BASELINE=ref
 	@$(NODE) bench/compare/main.ts
+
+bench-allocation: build ## Measure the bytes that a worker allocates for each request: SECONDS, BASELINE=ref
+	@$(NODE) bench/allocation/main.ts
 
 bench-mirror: build ## Show what a slow or dead mirror does to latency
 	@$(NODE) bench/mirror/main.ts
