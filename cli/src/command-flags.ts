@@ -12,10 +12,11 @@ import { twoColumns } from "./text/columns.ts";
 
 export const outputFlag = flag({
   name: "output",
+  short: "o",
   type: choiceType(["text", "json", "yaml"]),
   roles: ["standalone"],
   defaultValue: "text",
-  meaning: "Output format; short form: -o.",
+  meaning: "Output format.",
 });
 
 export const failOnFlag = flag({
@@ -100,7 +101,7 @@ export function readFolderFlags(
   known: readonly Flag[],
   { argv, env }: FlagInput,
 ): Result<{ readonly settings: FolderSettings; readonly positionals: readonly string[] }, Problem> {
-  const read = readFlags(known, "standalone", { argv: argv.map(expandShorthand), env });
+  const read = readFlags(known, "standalone", { argv: expandShort(known, argv), env });
   if (!read.ok) return read;
   // The commands read only the settings whose flags they name.
   return ok({ settings: read.value.values as FolderSettings, positionals: read.value.positionals });
@@ -114,7 +115,7 @@ export function givenToControllers(
   known: readonly Flag[],
   argv: readonly string[],
 ): Result<ReadonlyMap<string, string>, Problem> {
-  const split = splitArguments(known, argv.map(expandShorthand));
+  const split = splitArguments(known, expandShort(known, argv));
   if (!split.ok) return split;
   const ofTranslation = new Set(translationFlags.map(({ name }) => name));
   const given = new Map([...split.value.texts].filter(([name]) => ofTranslation.has(name)));
@@ -131,16 +132,16 @@ export function problemOfPaths(command: string, paths: readonly string[]): strin
   return undefined;
 }
 
-/** The short forms of flags. */
-const shorthands: readonly (readonly [string, string])[] = [
-  ["-o", "--output"],
-  ["-n", "--namespace"],
-];
-
-const expandShorthand = (word: string): string => {
-  const found = shorthands.find(([short]) => word === short || word.startsWith(`${short}=`));
-  return found === undefined ? word : `${found[1]}${word.slice(found[0].length)}`;
-};
+/** Replaces `-o` by `--output`, for the flags that have a short form. */
+function expandShort(known: readonly Flag[], argv: readonly string[]): readonly string[] {
+  const longForms = new Map<string, string>(
+    known.flatMap(({ name, short }) => (short === undefined ? [] : [[`-${short}`, `--${name}`] as const])),
+  );
+  return argv.map((word) => {
+    const long = longForms.get(word.slice(0, 2));
+    return long !== undefined && (word.length === 2 || word[2] === "=") ? `${long}${word.slice(2)}` : word;
+  });
+}
 
 type NginxSettings = Pick<StandaloneSettings, "ingressNginxClasses" | "ingressNginxWatchWithoutClass">;
 
@@ -154,7 +155,7 @@ export function namingClasses<S extends NginxSettings>(settings: S): S {
 export const flagRows = (known: readonly Flag[]): readonly string[] =>
   twoColumns(
     known.map((one) => [
-      one.type.isSwitch === true ? `--${one.name}[=false]` : `--${one.name} <${one.type.name}>`,
+      `${one.short === undefined ? "" : `-${one.short}, `}--${one.name}${one.type.isSwitch === true ? "[=false]" : ` <${one.type.name}>`}`,
       `${one.meaning.replaceAll("`", "")} (${defaultText(one, "standalone").replaceAll("`", "")})`,
     ]),
   );

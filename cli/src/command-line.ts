@@ -45,6 +45,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/migrate.ts")).migrate,
   },
   {
+    name: "completion",
+    summary: "Print a script that completes command lines in bash, zsh or fish.",
+    load: async () => (await import("./commands/completion.ts")).completionOf(commands),
+  },
+  {
     name: "version",
     summary: "Print the release.",
     load: async () => (await import("./commands/version.ts")).versionCommand,

@@ -1,3 +1,5 @@
+import type { Flag } from "@svc-gateway/common/settings/flag.ts";
+
 /** What a command reads and writes; nothing else of the process. */
 export type Io = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -30,6 +32,10 @@ export type CommandEntry = {
 };
 
 export type Command = {
+  /** All flags, in the order of the help. Parser, help and completion follow from them. */
+  readonly flags: readonly Flag[];
+  /** What completion offers for the other words: nothing, files and folders, or a few words. */
+  readonly words: "none" | "paths" | readonly string[];
   /** The text of `--help`. */
   help(): string;
   /** `argv` is what follows the name. A problem is reported by the caller, on one line, with exit code 2. */

@@ -11,7 +11,7 @@ describe("the command line", () => {
     const cases: readonly (readonly [argv: readonly string[], message: RegExp])[] = [
       [
         [],
-        /^svc-gateway: expected a command: serve, check, explain, status, report, migrate, version \(see /,
+        /^svc-gateway: expected a command: serve, check, explain, status, report, migrate, completion, version \(see /,
       ],
       [["chek"], /^svc-gateway: unknown command "chek", expected one of serve, check/],
       [["--verbose"], /^svc-gateway: --verbose: unknown flag/],
@@ -71,6 +71,9 @@ describe("the command line", () => {
       [["explain", "TRACE", "http://a/", "--manifests", "."], /the gateway answers TRACE with 405/],
       [["explain", "http://a/", "-H", "x", "--manifests", "."], /-H "x": expected "Name: value"/],
       [["explain", "http://a/", "--manifests", ".", "-H"], /-H: expected "Name: value", got nothing/],
+      [["completion"], /^svc-gateway: completion: expected bash, zsh or fish/],
+      [["completion", "tcsh"], /^svc-gateway: completion: expected bash, zsh or fish, got "tcsh"/],
+      [["completion", "bash", "zsh"], /^svc-gateway: unexpected argument "zsh"/],
       [["version", "now"], /^svc-gateway: unexpected argument "now"/],
     ];
     for (const [argv, message] of cases) {

@@ -22,6 +22,8 @@ const flags = [outputFlag, failOnFlag, liveFlag, ...clusterFlags, ...translation
 
 /** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
 export const check: Command = {
+  flags,
+  words: "paths",
   help: () =>
     [
       "Usage: svc-gateway check PATH... [flags]",

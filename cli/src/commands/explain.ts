@@ -1,6 +1,11 @@
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { choiceType, namespacedNameType } from "@svc-gateway/common/settings/flag-types.ts";
+import {
+  choiceType,
+  headerType,
+  namespacedNameType,
+  tokenType,
+} from "@svc-gateway/common/settings/flag-types.ts";
 import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import {
@@ -26,7 +31,6 @@ import { decideToken, readToken, withPlaceholder } from "../explain/token.ts";
 import { clusterFlags, liveFlag } from "../live/live-flags.ts";
 import { translateLive } from "../live/translate-live.ts";
 import { translateFolder } from "../translate-folder.ts";
-import { twoColumns } from "../text/columns.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
@@ -47,6 +51,24 @@ const gatewayFlag = optionalFlag({
   meaning: "With --live: the Gateway that the request comes in through.",
 });
 
+/** Taken out of the command line before the others: headers hold commas, and a token is no setting. */
+const ownFlags = [
+  optionalFlag({
+    name: "header",
+    short: "H",
+    type: headerType,
+    roles: ["standalone"],
+    meaning: "Header of the request; may be repeated.",
+  }),
+  optionalFlag({
+    name: "token",
+    type: tokenType,
+    roles: ["standalone"],
+    meaning:
+      "A JSON Web Token, or a file with one: say what the route's JwtAuth decides about it. It is never printed.",
+  }),
+];
+
 const flags = [
   manifestsFlag,
   asFlag,
@@ -59,6 +81,8 @@ const flags = [
 
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
+  flags: [...ownFlags, ...flags],
+  words: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
   help: () =>
     [
       "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [--token TOKEN|@FILE] [flags]",
@@ -70,14 +94,7 @@ export const explain: Command = {
       "PATH is a folder of manifests, a file, or - for standard input. With --live the objects of a cluster are read.",
       "",
       "Flags:",
-      ...twoColumns([
-        ["-H, --header <Name: value>", "Header of the request; may be repeated."],
-        [
-          "--token <token|@file>",
-          "A JSON Web Token, or a file with one: say what the route's JwtAuth decides about it. It is never printed.",
-        ],
-      ]),
-      ...flagRows(flags),
+      ...flagRows([...ownFlags, ...flags]),
       "",
       "Exit code: 0 when a route matches the request, 1 when none does, 2 when the folder or a file in it cannot be",
       "read.",
@@ -194,12 +211,12 @@ function takeWords(argv: readonly string[]): Result<Words, Problem> {
     if (word.startsWith("--header=")) headers.push(word.slice("--header=".length));
     else if (word === "-H" || word === "--header") {
       const value = argv[++index];
-      if (value === undefined) return problem(`${word}: expected "Name: value", got nothing`);
+      if (value === undefined) return problem(`${word}: expected ${headerType.expected}, got nothing`);
       headers.push(value);
     } else if (word.startsWith("--token=")) token = word.slice("--token=".length);
     else if (word === "--token") {
       token = argv[++index];
-      if (token === undefined) return problem("--token: expected a token or @file, got nothing");
+      if (token === undefined) return problem(`--token: expected ${tokenType.expected}, got nothing`);
     } else rest.push(word);
   }
   return ok({ headers, token, rest });

@@ -46,10 +46,11 @@ const flags = [
   }),
   optionalFlag({
     name: "output",
+    short: "o",
     type: pathType,
     roles: ["standalone"],
     shownDefault: "standard output",
-    meaning: "Folder that the manifests are written to, under their names; short form: -o.",
+    meaning: "Folder that the manifests are written to, under their names.",
   }),
   optionalFlag({
     name: "report",
@@ -79,6 +80,8 @@ const flags = [
 
 /** `migrate PATH...`: writes Ingresses of ingress-nginx in this project's own terms. See docs/cli.md. */
 export const migrate: Command = {
+  flags,
+  words: "paths",
   help: () =>
     [
       "Usage: svc-gateway migrate PATH... [--output DIR] [flags]",

@@ -11,10 +11,11 @@ import { translateRead } from "../translate-folder.ts";
 
 const outputFlag = flag({
   name: "output",
+  short: "o",
   type: choiceType(["text", "markdown", "json", "yaml"]),
   roles: ["standalone"],
   defaultValue: "text",
-  meaning: "Output format; short form: -o.",
+  meaning: "Output format.",
 });
 
 const acceptFlag = flag({
@@ -30,6 +31,8 @@ const flags = [outputFlag, acceptFlag, ...inputFlags, ...translationFlags];
 
 /** `report PATH...`: what becomes of each annotation of ingress-nginx. See docs/cli.md. */
 export const report: Command = {
+  flags,
+  words: "paths",
   help: () =>
     [
       "Usage: svc-gateway report PATH... [flags]",

@@ -1,5 +1,6 @@
 import { serveHelp } from "@svc-gateway/common/settings/help.ts";
 import {
+  flagsOf,
   readControllerSettings,
   readProxySettings,
   readStandaloneSettings,
@@ -12,6 +13,8 @@ import { describeUnusedSettings } from "../standalone/unused-settings.ts";
 
 /** `serve controller`: watches Kubernetes and configures proxies. See docs/controller.md. */
 export const serveController: Command = {
+  flags: flagsOf("controller"),
+  words: "none",
   help: () => serveHelp("controller"),
   async run(argv, io) {
     const read = readControllerSettings({ argv, env: io.env, output: io.out });
@@ -24,6 +27,8 @@ export const serveController: Command = {
 
 /** `serve proxy`: serves what a controller sends. See docs/discovery.md. */
 export const serveProxy: Command = {
+  flags: flagsOf("proxy"),
+  words: "none",
   help: () => serveHelp("proxy"),
   async run(argv, io) {
     const read = readProxySettings({ argv, env: io.env, output: io.out });
@@ -36,6 +41,8 @@ export const serveProxy: Command = {
 
 /** `serve standalone`: a folder of manifests, or what `--proxy` stands for, served by this process. See docs/standalone.md. */
 export const serveStandalone: Command = {
+  flags: flagsOf("standalone"),
+  words: "none",
   help: () => serveHelp("standalone"),
   async run(argv, io) {
     const read = readStandaloneSettings({ argv, env: io.env, output: io.out });

@@ -30,6 +30,8 @@ const flags = [...clusterFlags, outputFlag, failOnFlag, endingFlag];
 
 /** `status`: what an installation serves, and what is wrong with it. See docs/cli.md, "status". */
 export const status: Command = {
+  flags,
+  words: "none",
   help: () =>
     [
       "Usage: svc-gateway status [flags]",

@@ -1,16 +1,12 @@
 /** What `report` and `migrate` read: folders and files, or a live cluster. */
-import {
-  choiceType,
-  contextNameType,
-  namespaceType,
-  pathType,
-} from "@svc-gateway/common/settings/flag-types.ts";
-import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
+import { choiceType } from "@svc-gateway/common/settings/flag-types.ts";
+import { flag } from "@svc-gateway/common/settings/flag.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { problemOfPaths } from "../command-flags.ts";
 import { misused, refused, type CommandResult, type Io } from "../command.ts";
 import { readFolder, type ReadFolder } from "../translate-folder.ts";
 import { connectCluster } from "./connect.ts";
+import { namingCluster } from "./live-flags.ts";
 import { readCluster } from "./read-cluster.ts";
 
 export const inputFlags = [
@@ -21,27 +17,11 @@ export const inputFlags = [
     defaultValue: "files",
     meaning: "What is read: the files that are named, or a live cluster, in which nothing is changed.",
   }),
-  optionalFlag({
-    name: "kubeconfig",
-    type: pathType,
-    roles: ["standalone"],
-    shownDefault: "KUBECONFIG, else ~/.kube/config",
-    meaning: "Kubeconfig file of the cluster; implies `--from cluster`.",
-  }),
-  optionalFlag({
-    name: "context",
-    type: contextNameType,
-    roles: ["standalone"],
-    shownDefault: "the current context",
-    meaning: "Context of the kubeconfig; implies `--from cluster`.",
-  }),
-  optionalFlag({
-    name: "namespace",
-    type: namespaceType,
-    roles: ["standalone"],
-    shownDefault: "all namespaces",
-    meaning: "The only namespace of the cluster that is read; short form: -n.",
-  }),
+  ...namingCluster(
+    "; implies `--from cluster`",
+    "The only namespace of the cluster that is read.",
+    "all namespaces",
+  ),
 ];
 
 export type InputSettings = {

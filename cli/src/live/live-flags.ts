@@ -1,5 +1,10 @@
 /** The flags of commands that read a live cluster. */
-import { namespaceType, pathType, switchType, wordType } from "@svc-gateway/common/settings/flag-types.ts";
+import {
+  contextNameType,
+  namespaceType,
+  pathType,
+  switchType,
+} from "@svc-gateway/common/settings/flag-types.ts";
 import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
 
 /** Which cluster is read, and which installation in it. */
@@ -17,26 +22,35 @@ export const liveFlag = flag({
   meaning: "Read the objects of a cluster, and the flags of its controllers, instead of manifests.",
 });
 
-export const clusterFlags = [
-  optionalFlag({
-    name: "kubeconfig",
-    type: pathType,
-    roles: ["standalone"],
-    shownDefault: "KUBECONFIG, else ~/.kube/config",
-    meaning: "Kubeconfig file of the cluster.",
-  }),
-  optionalFlag({
-    name: "context",
-    type: wordType,
-    roles: ["standalone"],
-    shownDefault: "the current one",
-    meaning: "Context of the kubeconfig.",
-  }),
-  optionalFlag({
-    name: "namespace",
-    type: namespaceType,
-    roles: ["standalone"],
-    shownDefault: "any",
-    meaning: "Namespace of the controllers, where a cluster has several installations; short form: -n.",
-  }),
-] as const;
+/** The flags that name a cluster. `implied` ends the meanings of the first two, `ofNamespace` is that of the third. */
+export const namingCluster = (implied: string, ofNamespace: string, noNamespace: string) =>
+  [
+    optionalFlag({
+      name: "kubeconfig",
+      type: pathType,
+      roles: ["standalone"],
+      shownDefault: "KUBECONFIG, else ~/.kube/config",
+      meaning: `Kubeconfig file of the cluster${implied}.`,
+    }),
+    optionalFlag({
+      name: "context",
+      type: contextNameType,
+      roles: ["standalone"],
+      shownDefault: "the current context",
+      meaning: `Context of the kubeconfig${implied}.`,
+    }),
+    optionalFlag({
+      name: "namespace",
+      short: "n",
+      type: namespaceType,
+      roles: ["standalone"],
+      shownDefault: noNamespace,
+      meaning: ofNamespace,
+    }),
+  ] as const;
+
+export const clusterFlags = namingCluster(
+  "",
+  "Namespace of the controllers, where a cluster has several installations.",
+  "any",
+);

@@ -44,6 +44,10 @@ const textType = (name: string, expected: string, form: (text: string) => boolea
   format: asText,
 });
 
+export const headerType = textType("Name: value", '"Name: value"', (text) => text.includes(":"));
+
+export const tokenType = textType("token|@file", "a token or @file", (text) => text !== "");
+
 /** One JSON object, for what other programs hand over. */
 export const jsonObjectType: FlagType<Readonly<Record<string, unknown>>, ""> = {
   name: "json",
@@ -69,12 +73,13 @@ export const switchType: FlagType<boolean, ""> = {
   parse: parseBoolean,
   format: asText,
   isSwitch: true,
+  choices: ["true", "false"],
 };
 
-export const pathType = textType("path", "a path", (text) => text !== "");
-
-/** Any text without spaces. */
-export const wordType = textType("text", "a text without spaces", (text) => /^\S+$/.test(text));
+export const pathType: FlagType<string, ""> = {
+  ...textType("path", "a path", (text) => text !== ""),
+  isPath: true,
+};
 
 export const imageType = textType("image", "an image reference", (text) =>
   /^[\w][\w.:/@-]{0,1000}$/.test(text),
@@ -210,6 +215,7 @@ export const choiceType = <const Choice extends string>(
   name: choices.join("|"),
   unit: "",
   expected: choices.join(" or "),
+  choices,
   parse(text) {
     const choice = choices.find((one) => one === text.trim());
     return choice === undefined ? mismatch(text) : ok(choice);

@@ -21,6 +21,10 @@ export type FlagType<Value = unknown, Unit extends string = string> = {
   readonly isRepeatable?: true;
   /** An empty text is a value of its own; elsewhere an empty variable counts as unset. */
   readonly acceptsEmpty?: true;
+  /** All texts that the flag takes, where they are a few words. */
+  readonly choices?: readonly string[];
+  /** The text is the name of a file or folder. */
+  readonly isPath?: true;
 };
 
 /**
@@ -34,6 +38,8 @@ export type Flag<
   For extends Role = Role,
 > = {
   readonly name: Name;
+  /** One letter: the flag may be given as `-o` as well. */
+  readonly short?: string;
   readonly type: FlagType<Value, Unit>;
   readonly roles: readonly For[];
   /** One sentence or phrase for help and documentation. */
@@ -52,6 +58,7 @@ export type Flag<
 
 type Declaration<Name, Value, Unit extends string, For> = {
   readonly name: Name;
+  readonly short?: string;
   readonly type: FlagType<Value, Unit>;
   readonly roles: readonly For[];
   readonly meaning: string;
