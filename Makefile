@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test fuzz golden generate format bench bench-allocation bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
+.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
 	release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
@@ -31,6 +31,9 @@ test: $(INSTALLED) ## Run every check and test that needs no cluster
 
 fuzz: $(INSTALLED) ## Compare the proxy's own parser of HTTP/1 with Node's on generated connections: RUNS, SEED
 	@RUNS=$${RUNS:-1000000} $(NODE) node_modules/mocha/bin/mocha.js proxy/test/http1/differential.test.ts
+
+examples: build ## Serve every example, send its requests, and print what is answered
+	@$(NODE) scripts/examples/main.ts
 
 golden: $(INSTALLED) ## Rewrite the expected outputs of the golden tests
 	@GOLDEN=write $(NODE) node_modules/mocha/bin/mocha.js --reporter dot '*/test/**/golden.test.ts'

@@ -1,13 +1,15 @@
 /**
  * `make run`: serves config/examples/quickstart with two echo backends and prints how to send the first requests, or
- * serves a given folder. Ends with all programs that it started when it is interrupted.
+ * serves a given folder, with its backends where that is another example. Ends with all programs that it started when it is interrupted.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, relative, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { textOf } from "../common/src/values/errors.ts";
-import { startEchoBackend, type EchoBackend } from "./echo/backend.ts";
+import { startEchoBackend } from "./echo/backend.ts";
+import type { Listening } from "./echo/listen.ts";
+import { backendsOf, startExampleBackend } from "./examples/backends.ts";
 import { describeRunPorts, portsOfRun } from "./run-ports.ts";
 import { writeExampleSecret } from "./quickstart/secret.ts";
 
@@ -21,11 +23,11 @@ const backendPorts = { "echo-a": 9101, "echo-b": 9102 };
 
 // With invalid variables the gateway reports them and ends.
 const ports = portsOfRun(folder, process.env);
-const backends: EchoBackend[] = [];
+const backends: Listening[] = [];
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  if (given === undefined && !(await prepareQuickstart())) return 1;
+  if (!(await (given === undefined ? prepareQuickstart() : prepareExample()))) return 1;
   const gateway = spawn(
     process.execPath,
     [join(root, "dist/svc-gateway.mjs"), "serve", "standalone", "--manifests", folder],
@@ -52,9 +54,22 @@ async function main(): Promise<number> {
 
 async function prepareQuickstart(): Promise<boolean> {
   await writeExampleSecret(join(quickstart, "generated"), ["echo.example.com", "grpc.example.com"]);
-  for (const [name, port] of Object.entries(backendPorts)) {
+  return startBackends(Object.entries(backendPorts), (name, port) => startEchoBackend({ name, port }));
+}
+
+/** Starts the backends of an example (config/examples/README.md); other folders have none. */
+function prepareExample(): Promise<boolean> {
+  const byPort = [...backendsOf(folder)].map(([port, name]) => [name, port] as const);
+  return startBackends(byPort, startExampleBackend);
+}
+
+async function startBackends(
+  wanted: readonly (readonly [name: string, port: number])[],
+  start: (name: string, port: number) => Promise<Listening>,
+): Promise<boolean> {
+  for (const [name, port] of wanted) {
     try {
-      backends.push(await startEchoBackend({ name, port }));
+      backends.push(await start(name, port));
     } catch (error) {
       const why = textOf(error);
       process.stderr.write(`the example backend ${name} cannot listen on port ${port}: ${why}\n`);
@@ -122,7 +137,7 @@ The gateway serves ${shownPath(folder)} ${describeRunPorts(ports ?? { http: unde
 listeners. Changes are followed.
 
   dist/svc-gateway check ${shownPath(folder)}
-${adminLines()}`;
+${backends.length === 0 ? "" : `\n  The requests to try are in ${join(shownPath(folder), "README.md")}.\n`}${adminLines()}`;
 }
 
 function adminLines(): string {

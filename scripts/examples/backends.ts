@@ -1,0 +1,36 @@
+/** The backends of an example on this machine: the endpoints of its standalone.yaml (config/examples/README.md). */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { createEchoServer } from "../../config/examples/backends/echo.ts";
+import { listen, type Listening } from "../echo/listen.ts";
+
+type Slice = {
+  readonly kind: string;
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
+  readonly ports?: readonly { readonly port: number }[];
+};
+
+/** By port, the Service that has an endpoint there; empty for a folder that is not an example. */
+export function backendsOf(folder: string): ReadonlyMap<number, string> {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, "standalone.yaml"), "utf8");
+  } catch {
+    return new Map();
+  }
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as Slice | null);
+  return new Map(
+    objects.flatMap((object) =>
+      object?.kind === "EndpointSlice"
+        ? (object.ports ?? []).map(
+            ({ port }) => [port, object.metadata.labels?.["kubernetes.io/service-name"] ?? ""] as const,
+          )
+        : [],
+    ),
+  );
+}
+
+/** Starts a backend; port 0 takes a free one. Rejects where the port is taken. */
+export const startExampleBackend = (name: string, port = 0): Promise<Listening> =>
+  listen(createEchoServer(name), port);

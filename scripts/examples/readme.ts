@@ -1,0 +1,34 @@
+/**
+ * What the README of an example says: the `console` blocks hold commands, each after `$ `, and the lines that they print.
+ * `…` in a line covers any text, and a line of it alone any number of lines (config/examples/README.md).
+ */
+
+export type ExampleRequest = {
+  readonly command: string;
+  /** The lines of its output as they are written in the README. */
+  readonly answer: readonly string[];
+};
+
+/** The requests of a README, in their order. Lines of a block before its first command are ignored. */
+export function requestsOf(markdown: string): readonly ExampleRequest[] {
+  return [...markdown.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = ""]) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((text): ExampleRequest => {
+        const [command = "", ...answer] = text.trimEnd().split("\n");
+        return { command, answer };
+      }),
+  );
+}
+
+/** Whether a program has printed what the README says. Spaces at the end of a line and of the output do not count. */
+export function isAnswer(answer: readonly string[], output: string): boolean {
+  const pattern = answer
+    .map((line) => (line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(escaped).join(".*")}\\n`))
+    .join("");
+  const lines = output.trimEnd().split("\n");
+  return new RegExp(`^${pattern}$`).test(`${lines.map((line) => line.trimEnd()).join("\n")}\n`);
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);

@@ -1,0 +1,120 @@
+/** An example served on free ports of this machine, and its requests sent there (config/examples/README.md). */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { backendsOf, startExampleBackend } from "./backends.ts";
+import { listenersOf, toLocal, toShown, type LocalPorts } from "./ports.ts";
+
+export type ServedExample = {
+  /** Runs a command of the README with bash in the root of the work tree, and returns all that it prints. */
+  run(command: string): Promise<string>;
+  close(): Promise<void>;
+};
+
+type Closable = { close(): Promise<void> };
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** Starts the backends of an example and a gateway (svc-gateway.mjs) that serves a copy of it; rejects where that ends. */
+export async function serveExample(folder: string, gatewayProgram: string): Promise<ServedExample> {
+  const copy = mkdtempSync(join(tmpdir(), "svc-gateway-example-"));
+  const started: Closable[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(started.map((one) => one.close()));
+    rmSync(copy, { recursive: true, force: true });
+  };
+  try {
+    cpSync(folder, copy, { recursive: true, dereference: true });
+    const backendPorts = new Map<string, number>();
+    for (const [port, name] of backendsOf(folder)) {
+      const backend = await startExampleBackend(name);
+      started.push(backend);
+      backendPorts.set(String(port), backend.port);
+    }
+    const manifest = join(copy, "standalone.yaml");
+    const text = readFileSync(manifest, "utf8");
+    // The copy of a link is a link: what is written must not reach the original.
+    rmSync(manifest);
+    writeFileSync(
+      manifest,
+      text.replaceAll(/(?<=port: )\d+/g, (port) => String(backendPorts.get(port) ?? port)),
+    );
+    const listeners = listenersOf(readFileSync(join(folder, "README.md"), "utf8"));
+    const { ports, gateway } = await startGateway(gatewayProgram, copy, listeners);
+    started.push(gateway);
+    return { run: (command) => runCommand(command, ports), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startGateway(
+  gatewayProgram: string,
+  folder: string,
+  listeners: readonly number[],
+): Promise<{ readonly ports: LocalPorts; readonly gateway: Closable }> {
+  const portMap = listeners.map((port) => `${port}=0`).join(",");
+  const flags = {
+    manifests: folder,
+    "port-map": portMap,
+    "ingress-http-public-port": "8080",
+    "ingress-https-public-port": "8443",
+    "admin-port": "0",
+    "health-port": "0",
+    "proxy-workers": "1",
+    "proxy-bind-address": "127.0.0.1",
+    "management-bind-address": "127.0.0.1",
+    "log-format": "json",
+  };
+  const argv = ["serve", "standalone", ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`)];
+  // Settings of the user decide nothing here.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_V8_COVERAGE)/.test(name)),
+  );
+  const program = spawn(process.execPath, [gatewayProgram, ...argv], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env,
+  });
+  const closed = once(program, "close");
+  const gateway = {
+    async close(): Promise<void> {
+      program.kill("SIGKILL");
+      await closed;
+    },
+  };
+  const errors = collect(program.stderr);
+  const ports = new Map<number, number>();
+  let isServed = false;
+  for await (const text of createInterface({ input: program.stdout })) {
+    const line = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (line["local_port"] !== undefined) ports.set(Number(line["listener"]), Number(line["local_port"]));
+    isServed ||= line["message"] === "snapshot published";
+    if (!isServed || !listeners.every((port) => ports.has(port))) continue;
+    program.stdout.resume();
+    return { ports, gateway };
+  }
+  await gateway.close();
+  throw new Error(`the gateway ended: ${errors()}`);
+}
+
+async function runCommand(command: string, ports: LocalPorts): Promise<string> {
+  const program = spawn("bash", ["-c", toLocal(command, ports)], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, err] = [collect(program.stdout), collect(program.stderr)];
+  await once(program, "close");
+  return toShown(`${out()}${err()}`, ports);
+}
+
+/** Returns what a stream has given so far. */
+function collect(stream: Readable): () => string {
+  let text = "";
+  stream.setEncoding("utf8").on("data", (part: string) => (text += part));
+  return () => text;
+}

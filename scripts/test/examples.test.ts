@@ -1,0 +1,96 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { expect } from "chai";
+import { parse } from "yaml";
+import { writeProgram } from "../bundle/program-folder.ts";
+import { exampleFolders } from "../examples/folders.ts";
+import { isAnswer, requestsOf } from "../examples/readme.ts";
+import { serveExample, type ServedExample } from "../examples/standalone.ts";
+
+const examples = resolve(import.meta.dirname, "../../config/examples");
+const readmeOf = (folder: string): string => readFileSync(join(folder, "README.md"), "utf8");
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+type Kustomization = { readonly resources: readonly string[] };
+
+describe("the examples", () => {
+  let program: string;
+  before(async () => {
+    program = mkdtempSync(join(tmpdir(), "svc-gateway-examples-"));
+    await writeProgram(program);
+  });
+  after(() => rmSync(program, { recursive: true, force: true }));
+
+  it("config/examples/README.md lists every example", () => {
+    const index = readFileSync(join(examples, "README.md"), "utf8");
+    const listed = [...index.matchAll(/^\| [^|]+\| \[([^\]]+)\]/gm)]
+      .map(([, name = ""]) => name)
+      .sort((one, other) => (one < other ? -1 : 1));
+    expect(listed).to.deep.equal(exampleFolders().map((folder) => basename(folder)));
+  });
+
+  it("every example has a README with requests, and there are at least thirty", () => {
+    const withRequests = exampleFolders().filter((folder) => requestsOf(readmeOf(folder)).length > 0);
+    expect(withRequests).to.have.lengthOf(exampleFolders().length);
+    expect(withRequests.length).to.be.at.least(30);
+  });
+
+  it("the kustomization of an example names the backends and every manifest of the folder", () => {
+    const others = exampleFolders().flatMap((folder) => {
+      const { resources } = parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")) as Kustomization;
+      const manifests = globSync("*.yaml", { cwd: folder }).filter(
+        (name) => name !== "kustomization.yaml" && name !== "standalone.yaml",
+      );
+      const isWhole = resources.toSorted().join() === ["../backends", ...manifests].sort().join();
+      return isWhole && existsSync(join(folder, "../backends/kustomization.yaml")) ? [] : [folder];
+    });
+    expect(others).to.deep.equal([]);
+  });
+
+  it("every example has the same standalone.yaml, as a link", () => {
+    const copies = exampleFolders().filter(
+      (folder) =>
+        basename(folder) !== "backends" && !lstatSync(join(folder, "standalone.yaml")).isSymbolicLink(),
+    );
+    expect(copies).to.deep.equal([]);
+  });
+
+  for (const folder of exampleFolders()) {
+    describe(basename(folder), () => {
+      let example: ServedExample | undefined;
+      before(async function () {
+        if (!hasCurl) this.skip();
+        example = await serveExample(folder, join(program, "svc-gateway.mjs"));
+      });
+      after(() => example?.close());
+
+      for (const { command, answer } of requestsOf(readmeOf(folder))) {
+        it(`${basename(folder)} answers as its README says: ${command}`, async () => {
+          const output = (await example?.run(command)) ?? "";
+          expect(isAnswer(answer, output), `expected\n${answer.join("\n")}\nand got\n${output}`).to.equal(
+            true,
+          );
+        });
+      }
+    });
+  }
+});
+
+describe("the answers in READMEs of examples", () => {
+  it("an answer has to be equal in every line, but for what an ellipsis covers", () => {
+    expect(isAnswer(["a", "b…d"], "a\nbcd\n")).to.equal(true);
+    expect(isAnswer(["a", "…", "z"], "a\nb\nc\nz\n")).to.equal(true);
+    expect(isAnswer(["a"], "a\nb\n")).to.equal(false);
+    expect(isAnswer(["a."], "ab\n")).to.equal(false);
+  });
+
+  it("commands of console blocks are read with the lines that follow them, and other blocks are left out", () => {
+    const text = "```\n$ no\n```\n\n```console\n$ one\n1\n2\n$ two\n```\n";
+    expect(requestsOf(text)).to.deep.equal([
+      { command: "one", answer: ["1", "2"] },
+      { command: "two", answer: [] },
+    ]);
+  });
+});
