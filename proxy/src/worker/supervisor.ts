@@ -198,7 +198,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.failures = ranMs >= stableMs ? 1 : slot.failures + 1;
     const delayMs = backoffMs(restarts, slot.failures);
     log.error(
-      { event: "worker_ended", worker, reason, reworkerStartin_ms: delayMs, ...(error && { err: error }) },
+      { event: "worker_ended", worker, reason, restart_in_ms: delayMs, ...(error && { err: error }) },
       "worker ended",
     );
     slot.timer = setTimeout(() => void join(slot, start(slot)), delayMs);

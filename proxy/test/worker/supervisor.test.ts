@@ -143,6 +143,9 @@ describe("workers", () => {
       await fault({ worker: 0, fault: "throw" });
       await eventually(() => lines.some((line) => line.includes('"worker_ended"')));
       const end = lines.findIndex((line) => line.includes('"worker_ended"'));
+      expect(JSON.parse(lines[end] ?? ""))
+        .to.include({ worker: 0, reason: "error" })
+        .and.to.have.property("restart_in_ms");
       const paths = lines.slice(0, end).filter((line) => line.includes("/before/"));
       expect(paths.map((line) => (JSON.parse(line) as { path: string }).path)).to.deep.equal(
         Array.from({ length: 20 }, (_, i) => `/before/${i}`),
