@@ -1,10 +1,20 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { writeProgram } from "../bundle/program-folder.ts";
+import { backendsOf } from "../examples/backends.ts";
 import { exampleFolders } from "../examples/folders.ts";
 import { isAnswer, requestsOf } from "../examples/readme.ts";
 import { serveExample, type ServedExample } from "../examples/standalone.ts";
@@ -76,6 +86,22 @@ describe("the examples", () => {
       }
     });
   }
+});
+
+describe("the backends of an example", () => {
+  it("a copy of an example has its backends, and a folder with a standalone.yaml of its own has none", () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-gateway-backends-"));
+    const [example = ""] = exampleFolders();
+    cpSync(example, folder, { recursive: true, dereference: true });
+    expect([...backendsOf(folder).values()]).to.deep.equal(["blue", "green"]);
+    const manifest = join(folder, "standalone.yaml");
+    const own = readFileSync(manifest, "utf8").replaceAll("9201", "3000");
+    // The copy may be a link, through which all examples would be written.
+    rmSync(manifest);
+    writeFileSync(manifest, own);
+    expect(backendsOf(folder).size).to.equal(0);
+    rmSync(folder, { recursive: true });
+  });
 });
 
 describe("the answers in READMEs of examples", () => {
