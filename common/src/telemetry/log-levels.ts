@@ -43,4 +43,8 @@ export function createLogLevels(initial: LogDirectives): LogLevels {
   };
 }
 
-const places: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 };
+/** A look-up instead of a search: it is made for every event. */
+const places = Object.fromEntries(logLevels.map((level, place) => [level, place])) as Record<
+  LogLevel,
+  number
+>;
