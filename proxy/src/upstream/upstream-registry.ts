@@ -137,9 +137,10 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   };
 
   const refreshCounts = (): void => {
+    if (unreported?.size === 0 && !setWasRemoved) return;
     const counts = new Map<string, number>();
     const present = new Set<string>();
-    for (const { set } of unreported?.size === 0 && !setWasRemoved ? [] : entries.values()) {
+    for (const { set } of entries.values()) {
       const { service } = set;
       present.add(service);
       if (unreported?.has(service) ?? true) {
