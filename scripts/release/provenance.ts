@@ -13,7 +13,7 @@ export type ProvenanceInput = {
   /** Name and SHA-256 of each file. */
   readonly files: ReadonlyMap<string, string>;
   readonly base: BasePackages;
-  /** URI of what ran the build, such as a workflow; undefined: a machine that nobody vouches for. */
+  /** URI of what ran the build, such as a workflow; undefined: an unattested machine. */
   readonly builder: string | undefined;
 };
 

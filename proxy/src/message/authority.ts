@@ -15,8 +15,9 @@ export type RequestAddress = {
 export type KnownHost = Pick<RequestAddress, "authority" | "host">;
 
 /**
- * Takes host and target of a request apart; a `known` host is not looked at again. Refused: a missing Host (except HTTP/1.0), several ones, one that is not
- * `host[:port]`, userinfo, and one that differs from the absolute form or `:authority`.
+ * Takes host and target of a request apart; a `known` host is not looked at again. Refused: a missing Host (except
+ * HTTP/1.0), several ones, one that is not `host[:port]`, userinfo, and one that differs from the absolute form or
+ * `:authority`.
  */
 export function parseRequestAddress(head: RequestHead, known?: KnownHost): Result<RequestAddress> {
   const { headers } = head;

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * The most bytecode that V8 puts together in one optimised function; 920 unless it is told otherwise. Taking a request through
- * the proxy is some sixty small functions, which then stay calls.
+ * The most bytecode, in bytes, that V8 inlines into one optimised function; its default is 920. The path of a request is some
+ * sixty small functions, most of which that default leaves as calls.
  */
 const maxInlinedBytes = 3000;
 
