@@ -6,7 +6,7 @@
 /** Files that are one model or one machine in several parts, and so know each other's types. */
 const circles = [
   // The contracts of the request path.
-  "^proxy/src/exchange/",
+  "^proxy/src/exchange/(client-connection|compiled-route|exchange|filter|listener-view|port-table)\\.ts$",
   // A connection, its streams, and what they share.
   "^proxy/src/http/h1/(connection|context|stream)\\.ts$",
   "^proxy/src/upstream/h1/(connection|pool|stream)\\.ts$",

@@ -1,6 +1,6 @@
 import type { Fields } from "../message/fields.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
-import type { Exchange } from "./exchange.ts";
+import type { TracedRequest } from "./traced-request.ts";
 
 /** How requests are logged and traced: of the whole proxy, of a listener, or of a class of Ingresses. */
 export type Observer = {
@@ -12,7 +12,7 @@ export type Observer = {
 /** Begins the traces of requests (docs/features/tracing.md). */
 export type RequestTracer = {
   /** Nothing of the request is changed. */
-  begin(exchange: Exchange): ExchangeTrace;
+  begin(request: TracedRequest): ExchangeTrace;
   /** The tracer of listeners or routes that sample another share, from 0 to 1. */
   withRatio(ratio: number): RequestTracer;
 };
@@ -27,7 +27,7 @@ export type ExchangeTrace = {
   /** Puts the span of the next attempt in place of the one before, and returns it. */
   injectAttempt(headers: Fields): string;
   /** Hands the spans of the request over, when it has ended. */
-  end(exchange: Exchange): void;
+  end(request: TracedRequest): void;
 };
 
 /** Shows clients the ids of their requests (docs/features/access-log.md, "Request ids"). */

@@ -1,11 +1,11 @@
-import type { Exchange } from "../exchange/exchange.ts";
+import type { TracedRequest } from "../exchange/traced-request.ts";
 import type { AttemptNote } from "../http/upstream-notes.ts";
 import { methodAttributes, methodName } from "./request-span.ts";
 import { bounded, type SpanRecord, type TraceIdentity } from "./span-record.ts";
 
 /** The span of kind CLIENT of an attempt (semantic conventions of OpenTelemetry for HTTP, "HTTP client"). */
 export function attemptSpan(
-  exchange: Exchange,
+  request: TracedRequest,
   note: AttemptNote,
   {
     identity,
@@ -15,7 +15,7 @@ export function attemptSpan(
 ): SpanRecord {
   const { endpoint, status, error } = note;
   const scheme = endpoint.tls === undefined ? "http" : "https";
-  const authority = exchange.upstreamAuthority ?? exchange.authority;
+  const authority = request.upstreamAuthority ?? request.authority;
   const failure = error ?? (status >= 400 ? String(status) : undefined);
   const startMs = note.startedAtMs + offsetMs;
   return {
@@ -23,12 +23,12 @@ export function attemptSpan(
     parentId: identity.spanId,
     isParentRemote: false,
     kind: "client",
-    name: methodName(exchange.method),
+    name: methodName(request.method),
     startMs,
     endMs: startMs + note.durationMs,
     attributes: {
-      ...methodAttributes(exchange.method),
-      "url.full": bounded(`${scheme}://${authority}${exchange.path}`),
+      ...methodAttributes(request.method),
+      "url.full": bounded(`${scheme}://${authority}${request.path}`),
       "server.address": endpoint.host,
       "server.port": endpoint.port,
       "network.protocol.name": "http",

@@ -1,6 +1,6 @@
 import { registeredMethods } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { maskText } from "@svc-gateway/common/telemetry/redaction.ts";
-import type { Exchange } from "../exchange/exchange.ts";
+import type { TracedRequest } from "../exchange/traced-request.ts";
 import { bounded, type SpanRecord, type TraceIdentity } from "./span-record.ts";
 
 type Attributes = Record<string, string | number | boolean>;
@@ -18,42 +18,42 @@ export function methodAttributes(method: string): Attributes {
 export const methodName = (method: string): string => (known.has(method) ? method : "HTTP");
 
 /** The span of kind SERVER of a request (semantic conventions of OpenTelemetry for HTTP, "HTTP server"). */
-export function requestSpan(exchange: Exchange, identity: TraceIdentity, offsetMs: number): SpanRecord {
-  const { route, connection, method, status } = exchange;
+export function requestSpan(request: TracedRequest, identity: TraceIdentity, offsetMs: number): SpanRecord {
+  const { route, connection, method, status } = request;
   const { spanId, caller } = identity;
-  const isError = status >= 500 || (exchange.error !== "" && status === 499);
-  const userAgent = exchange.received.first("user-agent");
+  const isError = status >= 500 || (request.error !== "" && status === 499);
+  const userAgent = request.received.first("user-agent");
   return {
     spanId,
     parentId: caller?.parentId,
     isParentRemote: caller !== undefined,
     kind: "server",
     name: route === undefined ? methodName(method) : bounded(`${methodName(method)} ${route.pattern}`),
-    startMs: exchange.startedAtMs + offsetMs,
+    startMs: request.startedAtMs + offsetMs,
     endMs: performance.now() + offsetMs,
     attributes: {
       ...methodAttributes(method),
-      "url.scheme": exchange.scheme,
-      "url.path": bounded(exchange.matchedPath),
+      "url.scheme": request.scheme,
+      "url.path": bounded(request.matchedPath),
       ...(route !== undefined && { "http.route": bounded(route.pattern), "svc_gateway.route.id": route.id }),
-      ...(exchange.host !== "" && { "server.address": bounded(exchange.host) }),
-      "server.port": exchange.publicPort.port,
-      "client.address": exchange.clientIp,
+      ...(request.host !== "" && { "server.address": bounded(request.host) }),
+      "server.port": request.publicPort.port,
+      "client.address": request.clientIp,
       "network.peer.address": connection.remoteAddress,
       "network.peer.port": connection.remotePort,
       "network.protocol.name": "http",
-      "network.protocol.version": versionOf(exchange.version),
+      "network.protocol.version": versionOf(request.version),
       ...(status > 0 && { "http.response.status_code": status }),
-      "http.request.body.size": exchange.bytesReceived,
-      "http.response.body.size": exchange.client.bytesSent + exchange.tunnelBytesSent,
+      "http.request.body.size": request.bytesReceived,
+      "http.response.body.size": request.client.bytesSent + request.tunnelBytesSent,
       ...(userAgent !== undefined && { "user_agent.original": maskText(bounded(userAgent)) }),
-      ...(exchange.upstreamService !== "" && { "svc_gateway.upstream.service": exchange.upstreamService }),
-      ...(exchange.knownRequestId !== "" && { "svc_gateway.request.id": bounded(exchange.knownRequestId) }),
-      ...(exchange.error !== "" && { "svc_gateway.error": exchange.error }),
-      ...(isError && { "error.type": exchange.reason ?? String(status) }),
+      ...(request.upstreamService !== "" && { "svc_gateway.upstream.service": request.upstreamService }),
+      ...(request.knownRequestId !== "" && { "svc_gateway.request.id": bounded(request.knownRequestId) }),
+      ...(request.error !== "" && { "svc_gateway.error": request.error }),
+      ...(isError && { "error.type": request.reason ?? String(status) }),
     },
-    error: isError ? exchange.error : undefined,
+    error: isError ? request.error : undefined,
   };
 }
 
-export const versionOf = (version: Exchange["version"]): string => (version === "2.0" ? "2" : version);
+export const versionOf = (version: TracedRequest["version"]): string => (version === "2.0" ? "2" : version);

@@ -1,4 +1,4 @@
-import type { Exchange } from "../exchange/exchange.ts";
+import type { TracedRequest } from "../exchange/traced-request.ts";
 import type { ExchangeTrace } from "../exchange/observer.ts";
 import { plainName } from "../message/field-list.ts";
 import type { Fields } from "../message/fields.ts";
@@ -47,9 +47,9 @@ export class RequestTrace implements ExchangeTrace {
     return spanId;
   }
 
-  end(exchange: Exchange): void {
+  end(request: TracedRequest): void {
     if (!this.identity.isSampled) return;
-    const spans = spansOf(exchange, this.identity);
+    const spans = spansOf(request, this.identity);
     if (!this.sink(spanLine(this.identity, spans))) this.onDropped(spans.length);
   }
 }

@@ -1,17 +1,17 @@
 /** Spans on their way to the main thread: those of one request in one line of JSON. */
-import type { Exchange } from "../exchange/exchange.ts";
+import type { TracedRequest } from "../exchange/traced-request.ts";
 import { attemptSpan } from "./attempt-span.ts";
 import { requestSpan } from "./request-span.ts";
 import type { SpanLine, SpanRecord, TraceIdentity } from "./span-record.ts";
 
 /** The span of a request and those of its attempts. */
-export function spansOf(exchange: Exchange, identity: TraceIdentity): readonly SpanRecord[] {
+export function spansOf(request: TracedRequest, identity: TraceIdentity): readonly SpanRecord[] {
   // The clocks are compared at the end: they may drift apart while the machine sleeps.
   const offsetMs = Date.now() - performance.now();
-  const attempts = exchange.notes?.all ?? [];
+  const attempts = request.notes?.all ?? [];
   return [
-    requestSpan(exchange, identity, offsetMs),
-    ...attempts.map((note, index) => attemptSpan(exchange, note, { identity, index, offsetMs })),
+    requestSpan(request, identity, offsetMs),
+    ...attempts.map((note, index) => attemptSpan(request, note, { identity, index, offsetMs })),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type Cidr, type CidrMatcher, compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
-import type { Exchange } from "../exchange/exchange.ts";
+import type { TracedRequest } from "../exchange/traced-request.ts";
 import type { RequestTracer } from "../exchange/observer.ts";
 import { newSpanId, newTraceId } from "./random-ids.ts";
 import { RequestTrace } from "./request-trace.ts";
@@ -36,8 +36,8 @@ export class Tracer implements RequestTracer {
     return new Tracer({ ...this.options, ratio });
   }
 
-  begin(exchange: Exchange): RequestTrace {
-    const caller = this.takes(exchange) ? readTraceContext(exchange.received) : undefined;
+  begin(request: TracedRequest): RequestTrace {
+    const caller = this.takes(request) ? readTraceContext(request.received) : undefined;
     const traceId = caller?.traceId ?? newTraceId();
     const isSampled = this.samples(traceId, caller);
     const flags =
@@ -47,7 +47,7 @@ export class Tracer implements RequestTracer {
   }
 
   /** The proxy's own questions to its hosts belong to the trace of the request that they are about. */
-  private takes({ connection }: Exchange): boolean {
+  private takes({ connection }: TracedRequest): boolean {
     if (this.peers.isEmpty || connection.isQuestion === true) return true;
     return this.peers.contains(canonicalIp(connection.remoteAddress) ?? connection.remoteAddress);
   }
