@@ -154,6 +154,8 @@ function scalarValue(node: Scalar.Parsed, state: State): unknown {
       return value;
     case "number":
       if (Number.isFinite(value)) return value;
+      // Too large a number is text for Kubernetes' parser: `12e3456789` is how a commit may be abbreviated.
+      if (/\d/.test(node.source)) return node.source;
       refuse(node.range[0], `${node.source} is not a number that JSON can hold`, state);
       return null;
     case "bigint":

@@ -29,10 +29,23 @@ const omittedTags: ReadonlySet<string> = new Set([
 ]);
 
 const keepKubernetesTags = (tags: Tags): Tags =>
-  tags.filter(
-    (tag) =>
-      typeof tag === "string" || (!omittedTags.has(tag.tag) && !("format" in tag && tag.format === "TIME")),
-  );
+  tags
+    .filter(
+      (tag) =>
+        typeof tag === "string" || (!omittedTags.has(tag.tag) && !("format" in tag && tag.format === "TIME")),
+    )
+    .map((tag) =>
+      typeof tag === "object" &&
+      tag.tag === "tag:yaml.org,2002:float" &&
+      "test" in tag &&
+      tag.test !== undefined
+        ? { ...tag, test: withDigitFirst(tag.test) }
+        : tag,
+    );
+
+/** YAML 1.1 also takes names such as `e1` and `.` for numbers; Kubernetes' parser asks for a digit, except in `.inf` and `.nan`. */
+const withDigitFirst = ({ source, flags }: RegExp): RegExp =>
+  new RegExp(`^(?=[-+]?\\.?(?:\\d|inf|nan))(?:${source})`, `${flags}i`);
 
 /**
  * Parses a text that holds one document (see splitDocuments). A document without content gives no entry; one that

@@ -60,6 +60,12 @@ describe("readDocument", () => {
       });
     });
 
+    it("a scalar without a digit, which YAML 1.1 takes for a number, and a number out of range are strings", async () => {
+      const names = ["e1", "E5", "e-1", ".", "._", "-.", "12e3456789"];
+      const entries = names.map((name, index) => `k${index}: ${name}`).join(", ");
+      expect(Object.values((await readData(`data: {${entries}}\n`)) as object)).to.deep.equal(names);
+    });
+
     it("yes and no are booleans and not strings", async () => {
       const [item] = await readItems(configMap("data: {a: yes}\n"));
       expect(item).to.have.deep.property("problems", [
