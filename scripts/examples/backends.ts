@@ -1,8 +1,9 @@
 /** The backends of an example on this machine: the endpoints of its standalone.yaml (config/examples/README.md). */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { createEchoServer } from "../../config/examples/backends/echo.ts";
+import { createEchoDatagrams, createEchoServer } from "../../config/examples/backends/echo.ts";
 import { listen, type Listening } from "../echo/listen.ts";
 
 type Slice = {
@@ -20,15 +21,14 @@ export function backendsOf(folder: string): ReadonlyMap<number, string> {
   // A file of the same name in a folder of the user's own has real backends.
   if (readIfPresent(join(folder, "standalone.yaml")) !== text) return new Map();
   const objects = parseAllDocuments(text).map((document) => document.toJS() as Slice | null);
-  return new Map(
-    objects.flatMap((object) =>
-      object?.kind === "EndpointSlice"
-        ? (object.ports ?? []).map(
-            ({ port }) => [port, object.metadata.labels?.["kubernetes.io/service-name"] ?? ""] as const,
-          )
-        : [],
-    ),
-  );
+  const names = new Map<number, string>();
+  for (const object of objects) {
+    if (object?.kind !== "EndpointSlice") continue;
+    const name = object.metadata.labels?.["kubernetes.io/service-name"] ?? "";
+    // A Service of several backends comes after those of each.
+    for (const { port } of object.ports ?? []) names.set(port, names.get(port) ?? name);
+  }
+  return names;
 }
 
 function readIfPresent(file: string): string | undefined {
@@ -39,6 +39,28 @@ function readIfPresent(file: string): string | undefined {
   }
 }
 
-/** Starts a backend; port 0 takes a free one. Rejects where the port is taken. */
-export const startExampleBackend = (name: string, port = 0): Promise<Listening> =>
-  listen(createEchoServer(name), port);
+/** Free ports are tried this often: the one that TCP gives may be taken for UDP. */
+const attempts = 20;
+
+/** Starts a backend, on one port for TCP and UDP; port 0 takes a free one. Rejects where the port is taken. */
+export async function startExampleBackend(name: string, port = 0): Promise<Listening> {
+  for (let attempt = 1; ; attempt++) {
+    const server = await listen(createEchoServer(name), port);
+    const datagrams = createEchoDatagrams(name);
+    try {
+      datagrams.bind(server.port, "127.0.0.1");
+      await once(datagrams, "listening");
+    } catch (error) {
+      await server.close();
+      if (port === 0 && attempt < attempts) continue;
+      throw error;
+    }
+    return {
+      port: server.port,
+      async close() {
+        datagrams.close();
+        await server.close();
+      },
+    };
+  }
+}

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { expect } from "chai";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -36,6 +36,12 @@ function fragmentsOf(page: string): ReadonlySet<string> {
   );
 }
 
+/** Features whose effect no client can see, with what shows it. */
+const pagesWithoutExample: Readonly<Record<string, string>> = {
+  "access-log": "lines of the proxy's log",
+  tracing: "spans at a collector, by --tracing-endpoint",
+};
+
 describe("the documentation", () => {
   it("links in the documentation lead to existing files and headings", () => {
     const broken = pages.flatMap((page) =>
@@ -49,6 +55,19 @@ describe("the documentation", () => {
       }),
     );
     expect(broken).to.deep.equal([]);
+  });
+
+  it("every feature page links an example that runs, and those without one have a reason", () => {
+    const withoutExample = globSync("docs/features/*.md", { cwd: root })
+      .filter((page) => {
+        const named = [...read(page).matchAll(/\]\(\.\.\/\.\.\/config\/examples\/([a-z-]+)\/README\.md\)/g)];
+        return !named.some(([, name = ""]) =>
+          existsSync(join(root, "config/examples", name, "kustomization.yaml")),
+        );
+      })
+      .map((page) => basename(page, ".md"))
+      .sort();
+    expect(withoutExample).to.deep.equal(Object.keys(pagesWithoutExample));
   });
 
   it("docs pages and headings that docstrings name exist", () => {
