@@ -17,11 +17,19 @@ export async function openLayers(): Promise<void> {
 // A hook of the whole run; programs have none.
 if (typeof before === "function") before(openLayers);
 
-export function layerNamed(name: SocketLayerName): SocketLayer {
-  if (name === "node") return nodeSockets;
+/** The handles, which suites may be given before they have been opened. */
+const handleSockets: SocketLayer = {
+  take: (socket) => openedHandles().take(socket),
+  dial: (memory, receiver, isTls) => openedHandles().dial(memory, receiver, isTls),
+};
+
+function openedHandles(): SocketLayer {
   if (handles === undefined) throw new Error("openLayers has not been called");
   return handles;
 }
+
+export const layerNamed = (name: SocketLayerName): SocketLayer =>
+  name === "node" ? nodeSockets : handleSockets;
 
 /** Outside of `describeSocketLayers`; SOCKET_LAYER=handles runs everything with the runtime's TCP handles. */
 const layerOfRun: SocketLayerName = process.env["SOCKET_LAYER"] === "handles" ? "handles" : "node";

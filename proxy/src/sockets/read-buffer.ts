@@ -54,8 +54,8 @@ export class ReadBuffer {
   private maxReadBytes = ordinaryReadBytes;
 
   /**
-   * The option `onread` of a socket that reads into this memory: the only code that sees memory beyond the read bytes.
-   * `receive` returns whether to continue, after it has called `settle` or `reset`.
+   * The option `onread` of a socket that reads into this memory. `receive` returns whether to continue, after it has called
+   * `settle` or `reset`.
    */
   onread(receive: (piece: Piece) => boolean): OnReadOpts {
     return {
@@ -64,8 +64,8 @@ export class ReadBuffer {
     };
   }
 
-  /** The memory of the next read. */
-  private next(): Buffer {
+  /** The memory of the next read, to be asked for after each one. Only a reader may see it, and gives it to the system. */
+  next(): Buffer {
     const { maxReadBytes } = this;
     if (!this.bulk) {
       this.slab = shared;
@@ -87,7 +87,8 @@ export class ReadBuffer {
     return isFast && slab.length < fastReadBytes;
   }
 
-  private pieceOf(memory: Buffer, length: number): Piece {
+  /** What a read has left in the memory that `next` gave for it. */
+  pieceOf(memory: Buffer, length: number): Piece {
     this.sawFullRead = length === memory.length;
     const bytes = memory.subarray(0, length);
     if (this.slab === shared) return { owned: false, bytes };

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { takenBytes } from "../http/taken-bytes.ts";
+import { resetSocket } from "./reset.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
 /**
@@ -89,8 +90,7 @@ export class SocketTransport implements Transport {
   }
 
   reset(): void {
-    if (this.encrypted) this.socket.destroy();
-    else this.socket.resetAndDestroy();
+    resetSocket(this.socket);
   }
 
   release(): Socket {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { takenBytes } from "../../src/http/taken-bytes.ts";
+import { resetSocket } from "../../src/sockets/reset.ts";
 import type { Transport } from "../../src/sockets/transport.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
@@ -258,6 +259,38 @@ describeSocketLayers("a transport", () => {
     await eventually(() => record.events.includes("closed") && client.destroyed);
     expect(code).to.equal("ECONNRESET");
   });
+
+  for (const by of ["its protocol", "others that have its socket"]) {
+    const reset = (transport: Transport, socket: Socket): void => {
+      if (by === "its protocol") transport.reset();
+      else resetSocket(socket);
+    };
+
+    it(`a transport that has ended its side while bytes wait is reset by ${by}, and closed`, async () => {
+      const { client, socket, transport, record } = await take();
+      client.pause();
+      let code: string | undefined;
+      client.on("error", (error: NodeJS.ErrnoException) => (code = error.code));
+      transport.writeBytes("", Buffer.alloc(muchBytes, "x"), "");
+      transport.end();
+      await turns();
+      reset(transport, socket);
+      await eventually(() => record.events.includes("closed"));
+      expect([record.events, record.code]).to.deep.equal([["closed"], undefined]);
+      client.resume();
+      await eventually(() => client.destroyed);
+      expect(code).to.equal("ECONNRESET");
+    });
+
+    it(`a transport that ends its side and is reset by ${by} in the same turn is closed without an error`, async () => {
+      const { client, socket, transport, record } = await take();
+      client.resume();
+      transport.end();
+      reset(transport, socket);
+      await eventually(() => record.events.includes("closed"));
+      expect([record.events, record.code]).to.deep.equal([["closed"], undefined]);
+    });
+  }
 
   it("a transport that is destroyed from within a read reports nothing more but its end", async () => {
     const { client, transport, record } = await take();

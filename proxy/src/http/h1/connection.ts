@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { ClientCloseReason, HeaderList } from "../../message/message.ts";
+import { resetSocket } from "../../sockets/reset.ts";
 import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
 import { readFraming } from "./framing.ts";
@@ -165,7 +165,7 @@ export class Http1Connection {
 
   /** Ends the connection visibly in the middle of a message; `reset` where a plain end would look complete. */
   cut(options: { readonly reset: boolean }): void {
-    if (options.reset && !(this.socket instanceof TLSSocket)) this.socket.resetAndDestroy();
+    if (options.reset) resetSocket(this.socket);
     else this.socket.destroy();
   }
 

@@ -1,12 +1,16 @@
-import type { OnReadOpts, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
 import { takenBytes } from "../../http/taken-bytes.ts";
 import { ReadBuffer } from "../read-buffer.ts";
+import { resetSocket } from "../reset.ts";
 import type { Transport, TransportReceiver } from "../transport.ts";
 import { type HandleInternals, handleOf, type TcpHandle, type WriteRequest } from "./internals.ts";
 
 /** How libuv says that the peer has ended its side. */
 const endOfFile = -4095;
+
+/** Nothing is chosen for connections that always read into the memory that all share, so they have this in common. */
+const sharedOnly = new ReadBuffer();
 
 /**
  * A plain connection read and written through the handle under its socket, which Node's streams are not asked about. The
@@ -17,12 +21,12 @@ export class HandleTransport implements Transport {
   readonly encrypted = false;
   private readonly socket: Socket;
   private readonly internals: HandleInternals;
-  private readonly reads: OnReadOpts;
+  private readonly source: ReadBuffer;
   /** Undefined from the moment in which the connection is closed by this end, or has been by any. */
   private handle: TcpHandle | undefined;
   private receiver: TransportReceiver | undefined = undefined;
   /** What the next read goes into. The runtime has its address, so it is referred to from here. */
-  private memory: Uint8Array;
+  private memory: Buffer;
   /** What the socket had read before. */
   private early: Buffer | undefined = undefined;
   private isPaused = false;
@@ -35,15 +39,12 @@ export class HandleTransport implements Transport {
   private isAsked = false;
 
   /** The socket must have a handle, which nothing else reads. `memory` is what it is read into, by default that which all share. */
-  constructor(socket: Socket, internals: HandleInternals, memory = new ReadBuffer()) {
+  constructor(socket: Socket, internals: HandleInternals, memory = sharedOnly) {
     this.socket = socket;
     this.internals = internals;
     this.handle = handleOf(socket);
-    this.reads = memory.onread((piece) => {
-      this.receiver?.receive(piece);
-      return true;
-    });
-    this.memory = this.nextMemory();
+    this.source = memory;
+    this.memory = memory.next();
   }
 
   get takenBytes(): number {
@@ -76,7 +77,8 @@ export class HandleTransport implements Transport {
     handle.onread = this.onRead;
     handle.useUserBuffer(this.memory);
     if (socket.readableLength > 0) this.early = (socket.read() as Buffer | null) ?? undefined;
-    if (handle.reading) handle.readStop();
+    // A handle that reads for its socket goes on for this transport: to stop it costs calls to the system.
+    this.isReading = handle.reading;
     handle.reading = true;
     if (this.early === undefined) this.readOn();
     else process.nextTick(deliverEarly, this);
@@ -126,8 +128,10 @@ export class HandleTransport implements Transport {
   }
 
   end(): void {
+    if (this.isEnded) return;
     this.isEnded = true;
-    this.socket.end();
+    // Later, behind all that waits: the runtime refuses to reset a connection whose end is on its way.
+    if (this.waitingWrites === 0) this.socket.end();
   }
 
   destroy(): void {
@@ -136,8 +140,8 @@ export class HandleTransport implements Transport {
   }
 
   reset(): void {
-    this.isEnded = true;
-    this.socket.resetAndDestroy();
+    this.handle = undefined;
+    resetSocket(this.socket);
   }
 
   release(): Socket {
@@ -165,11 +169,12 @@ export class HandleTransport implements Transport {
     this.receiver?.taken();
   }
 
-  /** Called by the runtime after each read: the only code that sees memory beyond the read bytes is that of `reads`. */
+  /** Called by the runtime after each read; `source` makes a piece of it, which ends where the read ended. */
   private readonly onRead = (): Uint8Array | undefined => {
     const length = this.internals.state[this.internals.readAt] as number;
     if (length > 0) {
-      this.reads.callback(length, this.memory);
+      if (this.early !== undefined) this.deliverEarly();
+      this.receiver?.receive(this.source.pieceOf(this.memory, length));
       return this.turnMemory();
     }
     if (length < 0) this.readEnded(length);
@@ -202,16 +207,11 @@ export class HandleTransport implements Transport {
   }
 
   /** The memory of the next read, if it is another one. */
-  private turnMemory(): Uint8Array | undefined {
-    const next = this.nextMemory();
+  private turnMemory(): Buffer | undefined {
+    const next = this.source.next();
     if (next === this.memory) return undefined;
     this.memory = next;
     return next;
-  }
-
-  private nextMemory(): Uint8Array {
-    const { buffer } = this.reads;
-    return typeof buffer === "function" ? buffer() : buffer;
   }
 
   private takeRequest(): WriteRequest {
@@ -237,8 +237,10 @@ export class HandleTransport implements Transport {
       request.kept = undefined;
       this.waitingWrites--;
       this.waitingBytes -= size;
-      if (status !== 0) this.check(status, "write");
-      else if (this.waitingWrites === 0) this.tellTaken();
+      if (status !== 0) return this.check(status, "write");
+      if (this.waitingWrites > 0) return;
+      if (this.isEnded) this.socket.end();
+      this.tellTaken();
     };
   }
 
