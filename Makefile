@@ -6,9 +6,11 @@ SHELL := /bin/sh
 
 NODE := scripts/node
 INSTALLED := node_modules/.installed
+# The generator of the documentation site is no part of the product: it has packages of its own.
+SITE_INSTALLED := scripts/site/node_modules/.installed
 
 .PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
-	release release-check release-base \
+	docs docs-serve release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
 help: ## Show the targets
@@ -23,10 +25,14 @@ $(INSTALLED): package.json package-lock.json
 run: build ## Serve the examples, or your own folder with MANIFESTS=dir
 	@exec $(NODE) scripts/run.ts $(if $(MANIFESTS),'$(MANIFESTS)')
 
+$(SITE_INSTALLED): scripts/site/package.json scripts/site/package-lock.json
+	npm ci --prefix scripts/site --loglevel=error
+	@touch $@
+
 build: $(INSTALLED) ## Bundle the command line into dist/
 	@$(NODE) scripts/build.ts
 
-test: $(INSTALLED) ## Run every check and test that needs no cluster
+test: $(INSTALLED) $(SITE_INSTALLED) ## Run every check and test that needs no cluster
 	@$(NODE) scripts/test.ts
 
 fuzz: $(INSTALLED) ## Compare the proxy's own parser of HTTP/1 with Node's on generated connections: RUNS, SEED
@@ -43,6 +49,13 @@ generate: $(INSTALLED) ## Rewrite generated code and pages
 	@$(NODE) scripts/generate-proto.ts
 	@$(NODE) scripts/generate-docs.ts
 	@$(NODE) scripts/generate-chart.ts
+
+docs: $(INSTALLED) $(SITE_INSTALLED) ## Build the documentation site in dist/site: BASE=folder, VERSIONS=all
+	@$(NODE) scripts/site/main.ts
+
+docs-serve: docs ## Build the documentation site and serve it: PORT, 8000 by default
+	@SITE_SETTINGS='$(CURDIR)/.cache/site/current/settings.json' $(NODE) scripts/site/node_modules/vitepress/bin/vitepress.js \
+	  preview scripts/site --port $${PORT:-8000}
 
 format: $(INSTALLED) ## Format all files
 	@node_modules/.bin/prettier --write --log-level warn .
@@ -108,4 +121,4 @@ release-base: $(INSTALLED) ## Pin the current Debian packages of the image's bas
 	@$(NODE) scripts/release/base/lock.ts
 
 clean: ## Remove everything that the other targets made, dependencies included
-	rm -rf dist coverage .cache node_modules config/examples/quickstart/generated
+	rm -rf dist coverage .cache node_modules scripts/site/node_modules config/examples/quickstart/generated

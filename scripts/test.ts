@@ -39,6 +39,7 @@ const steps: readonly Step[] = [
   { name: "generated pages", command: script("generate-docs.ts", "--check") },
   { name: "generated chart", command: script("generate-chart.ts", "--check") },
   { name: "build", command: script("build.ts") },
+  { name: "site", command: script("site/main.ts") },
 ];
 
 /** Least share of statements, in percent, that the tests run; the whole is everything under src/. */

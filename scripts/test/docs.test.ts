@@ -1,40 +1,18 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { expect } from "chai";
+import { fragmentsOf, headingsOf, linksOf } from "../site/markdown.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
-const withoutCode = (markdown: string): string => markdown.replaceAll(/```.*?```/gs, "");
 
-const pages = ["*.md", "{docs,e2e}/**/*.md"].flatMap((pattern) =>
+const pages = ["*.md", "{config,docs,e2e}/**/*.md"].flatMap((pattern) =>
   globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" }),
 );
 const sources = globSync("{cli,common,operator,proto,proxy,bench,e2e,scripts}/**/*.ts", {
   cwd: root,
   exclude: (name) => name === "node_modules" || name === "generated",
 });
-
-/** The texts of the headings of a page, without marks. */
-const headingsOf = (page: string): readonly string[] =>
-  [...withoutCode(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
-    heading.replaceAll(/[`*]/g, "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"),
-  );
-
-/** The fragment by which GitHub knows a heading; another one of the same text gets a number. */
-function fragmentsOf(page: string): ReadonlySet<string> {
-  const counts = new Map<string, number>();
-  return new Set(
-    headingsOf(page).map((heading) => {
-      const fragment = heading
-        .toLowerCase()
-        .replaceAll(/[^\w\- ]/g, "")
-        .replaceAll(" ", "-");
-      const count = counts.get(fragment) ?? 0;
-      counts.set(fragment, count + 1);
-      return count === 0 ? fragment : `${fragment}-${count}`;
-    }),
-  );
-}
 
 /** Features whose effect no client can see, with what shows it. */
 const pagesWithoutExample: Readonly<Record<string, string>> = {
@@ -45,12 +23,13 @@ const pagesWithoutExample: Readonly<Record<string, string>> = {
 describe("the documentation", () => {
   it("links in the documentation lead to existing files and headings", () => {
     const broken = pages.flatMap((page) =>
-      [...withoutCode(read(page)).matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
+      linksOf(read(page)).flatMap(({ target: link }) => {
         if (/^[a-z]+:/.test(link)) return [];
         const [path = "", fragment] = link.split("#");
         const target = path === "" ? page : normalize(join(dirname(page), path));
         const isThere =
-          existsSync(join(root, target)) && (fragment === undefined || fragmentsOf(target).has(fragment));
+          existsSync(join(root, target)) &&
+          (fragment === undefined || fragmentsOf(read(target)).has(fragment));
         return isThere ? [] : `${page}: ${link}`;
       }),
     );
@@ -79,7 +58,7 @@ describe("the documentation", () => {
           .matchAll(named),
       ].flatMap(([, page = "", title]) => {
         if (!existsSync(join(root, page))) return `${source}: ${page}`;
-        if (title === undefined || headingsOf(page).includes(title)) return [];
+        if (title === undefined || headingsOf(read(page)).includes(title)) return [];
         // The rules of the architecture have a name, but no heading of their own.
         return read(page).includes(`**${title}`) ? [] : `${source}: ${page}, "${title}"`;
       }),

@@ -1,0 +1,153 @@
+/**
+ * Writes the pages of a work tree as the generator reads them: with the paths of the site, links that hold there, a first
+ * page and lists of folders. The files of the work tree are written for GitHub and stay as they are.
+ */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+import { joinCode, leadOf, replaceLinks, replaceText, titleOf } from "./markdown.ts";
+import { filesOf, sections } from "./navigation.ts";
+import { pagesOf } from "./pages.ts";
+
+export type Stage = {
+  /** The work tree, or a folder with that of a release. */
+  readonly root: string;
+  /** Where the pages are written; removed first. */
+  readonly target: string;
+  /** The address of the repository in a browser; without it, links to sources are texts. */
+  readonly repository?: string | undefined;
+};
+
+/** Lists of pages for folders that have no README of their own. */
+const lists: Readonly<Record<string, string>> = {
+  "docs/adr": "Decisions",
+  "docs/features": "Features",
+  "docs/reference": "Reference pages",
+};
+
+/** What the navigation shows: titles by their pages, in the order of sections. */
+export type Navigation = readonly {
+  readonly title: string;
+  readonly purpose: string;
+  readonly pages: readonly {
+    readonly title: string;
+    readonly path: string;
+    readonly file: string;
+    readonly group?: string;
+  }[];
+}[];
+
+export function stage({ root, target, repository }: Stage): Navigation {
+  const pages = pagesOf(root);
+  const texts = new Map([...pages.keys()].map((file) => [file, readFileSync(join(root, file), "utf8")]));
+  rmSync(target, { recursive: true, force: true });
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    writeFileSync(join(target, path), text);
+  };
+  for (const [file, path] of pages) {
+    write(path, pageOf({ root, file, path, text: texts.get(file) ?? "", pages, repository }));
+  }
+  if (existsSync(join(root, "docs/images")))
+    cpSync(join(root, "docs/images"), join(target, "images"), { recursive: true });
+  for (const [folder, title] of Object.entries(lists)) {
+    const entries = [...texts].filter(([file]) => dirname(file) === folder);
+    if (entries.length > 0) write(join(relative("docs", folder), "index.md"), listOf(title, entries));
+  }
+  const navigation = sections.map((section) => ({
+    title: section.title,
+    purpose: section.purpose,
+    pages: filesOf(section, pages.keys()).map(({ file, ...group }) => ({
+      title: shortTitleOf(file, texts.get(file) ?? ""),
+      path: `/${(pages.get(file) ?? "").replace(/(?:index)?\.md$/, "")}`,
+      file,
+      ...group,
+    })),
+  }));
+  write("index.md", firstPage(navigation, texts.get("README.md") ?? ""));
+  return navigation;
+}
+
+type Page = {
+  readonly root: string;
+  readonly file: string;
+  readonly path: string;
+  readonly text: string;
+  readonly pages: ReadonlyMap<string, string>;
+  readonly repository: string | undefined;
+};
+
+function pageOf({ root, file, path, text, pages, repository }: Page): string {
+  const linked = replaceLinks(
+    text.replaceAll(/<!--.*?-->\n*/gs, ""),
+    ({ isPicture, text: label, target }) => {
+      const written = `${isPicture ? "!" : ""}[${label}](${target})`;
+      if (/^(?:[a-z]+:|#)/.test(target)) return written;
+      const [name = "", fragment] = target.split("#");
+      const named = normalize(join(dirname(file), name)).replace(/\/$/, "");
+      const to = pages.get(named) ?? pages.get(join(named, "README.md")) ?? placeOf(named);
+      if (to !== undefined) {
+        const short = relative(dirname(path), to);
+        const address = short.startsWith(".") ? short : `./${short}`;
+        return `${isPicture ? "!" : ""}[${label}](${address}${fragment === undefined ? "" : `#${fragment}`})`;
+      }
+      if (repository === undefined) return sourceName(label, named);
+      const kind = statSync(join(root, named), { throwIfNoEntry: false })?.isDirectory() === true;
+      return `[${label}](${repository}/${kind ? "tree" : "blob"}/HEAD/${named})`;
+    },
+  );
+  return joinCode(replaceText(linked, asText));
+}
+
+/** What would be an element or an expression of the generator; pages have neither. */
+const asText = (text: string): string =>
+  text.replaceAll("{{", "&#123;&#123;").replaceAll(/<(?!https?:)/g, "&lt;");
+
+/** Where a picture or a list is. */
+function placeOf(named: string): string | undefined {
+  if (named.startsWith("docs/images/")) return relative("docs", named);
+  return named in lists ? join(relative("docs", named), "index.md") : undefined;
+}
+
+/** A link to a source without an address: the text, with the path where that is not the text itself. */
+const sourceName = (label: string, named: string): string =>
+  label.includes("`") || named.endsWith(label) ? label : `${label} (\`${named}\`)`;
+
+/** The title as the navigation shows it: decisions with their numbers, pages of one word with the word. */
+function shortTitleOf(file: string, text: string): string {
+  if (file === "README.md") return "Overview";
+  return (titleOf(text) ?? file).replace(/^(\d+)\. /, "$1 ");
+}
+
+function listOf(title: string, entries: readonly (readonly [string, string])[]): string {
+  const rows = entries.map(([file, text]) => {
+    const lead = leadOf(text);
+    return `- [${titleOf(text) ?? file}](./${file.replace(/^.*\//, "")})${lead === "" ? "" : `: ${lead}`}`;
+  });
+  return replaceText(`# ${title}\n\n${rows.join("\n")}\n`, asText);
+}
+
+/** The first page: what it is in the words of the README, where to begin, and the sections. */
+function firstPage(navigation: Navigation, readme: string): string {
+  const actions = [
+    ["brand", "First hour on a laptop", "/tutorials/first-hour"],
+    ["alt", "Install on a cluster", "/tutorials/first-day"],
+    ["alt", "Examples", "/examples/"],
+  ].filter(([, , link]) => navigation.some(({ pages }) => pages.some(({ path }) => path === link)));
+  const frontmatter = {
+    layout: "home",
+    hero: {
+      name: titleOf(readme) ?? "svc-gateway",
+      text: leadOf(readme).replace(/\.$/, ""),
+      tagline:
+        "HTTP/1.1, HTTP/2, gRPC, WebSocket, TLS, TCP and UDP, on a cluster or on a folder of manifests",
+      actions: actions.map(([theme, text, link]) => ({ theme, text, link })),
+    },
+    features: navigation.map(({ title, purpose, pages: [first] }) => ({
+      title,
+      details: purpose,
+      link: first?.path ?? "/",
+    })),
+  };
+  // JSON is YAML.
+  return `---\n${JSON.stringify(frontmatter)}\n---\n`;
+}
