@@ -9,7 +9,7 @@ import { kindNames, type KindName } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
 import { compareAges, ageOf } from "@svc-gateway/operator/translate/age.ts";
-import { htpasswdLabel } from "@svc-gateway/operator/translate/credentials/htpasswd.ts";
+import { migratedHtpasswdLabels } from "@svc-gateway/operator/translate/credentials/htpasswd.ts";
 import type { NginxReport } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
 import { createLookup, updateWorld, type World } from "@svc-gateway/operator/world.ts";
 import { translateWorld, type ReadFolder } from "../translate-folder.ts";
@@ -154,7 +154,8 @@ function withLabel(node: ManifestNode): ManifestNode {
   // A path would make a map of YAML 1.1 here, which is no map to most readers.
   if (!isMap(labelled.getIn(["metadata", "labels"], true)))
     labelled.setIn(["metadata", "labels"], createNode({}));
-  labelled.setIn(["metadata", "labels", htpasswdLabel], "true");
+  for (const [label, value] of Object.entries(migratedHtpasswdLabels))
+    labelled.setIn(["metadata", "labels", label], value);
   return labelled;
 }
 
@@ -191,7 +192,7 @@ function labelUserLists(world: World, userLists: ReadonlySet<string>): World {
     const [namespace = "", name = ""] = key.split("/");
     const secret = lookup("Secret", namespace, name);
     if (secret === undefined) return [];
-    const labels = { ...secret.metadata.labels, [htpasswdLabel]: "true" };
+    const labels = { ...secret.metadata.labels, ...migratedHtpasswdLabels };
     return [{ ...secret, metadata: { ...secret.metadata, labels } } as KubeObject];
   });
   return updateWorld(
@@ -200,11 +201,15 @@ function labelUserLists(world: World, userLists: ReadonlySet<string>): World {
   );
 }
 
+const labelArguments = Object.entries(migratedHtpasswdLabels)
+  .map(([label, value]) => `${label}=${value}`)
+  .join(" ");
+
 const todoOf = (world: World, userLists: ReadonlySet<string>): readonly string[] =>
   [...userLists].flatMap((key) => {
     const [namespace = "", name = ""] = key.split("/");
     const isWritten = world.Secret.some(
       ({ metadata }) => metadata.namespace === namespace && metadata.name === name,
     );
-    return isWritten ? [] : [`kubectl --namespace ${namespace} label secret ${name} ${htpasswdLabel}=true`];
+    return isWritten ? [] : [`kubectl --namespace ${namespace} label secret ${name} ${labelArguments}`];
   });

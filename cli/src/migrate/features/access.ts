@@ -38,7 +38,7 @@ export const writeAuthBasicSecret: FeatureWriter<"auth-basic-secret"> = (lists) 
         true,
         "auth-basic-secret[0].htpasswd",
         "changed",
-        `Secret ${namespace}/${name} must have the label ingress.svc-labs.dev/auth-basic: "true"; passwords in plain text let no user in`,
+        `Secret ${namespace}/${name} must have the label ingress.svc-labs.dev/auth-basic: "true", for hashes other than bcrypt and SHA-1 ingress.svc-labs.dev/auth-basic-hashes: "all" as well; passwords in plain text let no user in`,
       ),
       ...noteIf(
         first?.realm === "",

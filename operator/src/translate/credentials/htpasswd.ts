@@ -17,6 +17,12 @@ export type HtpasswdSecret = {
 };
 
 export const htpasswdLabel = "ingress.svc-labs.dev/auth-basic";
+/** With the value `all`, a labelled Secret may have hashes of `crypt` and MD5 as well. */
+const hashesLabel = "ingress.svc-labs.dev/auth-basic-hashes";
+
+/** The labels of a Secret that was made for ingress-nginx, so that its users stay. */
+export const migratedHtpasswdLabels = { [htpasswdLabel]: "true", [hashesLabel]: "all" } as const;
+
 const contentKey = "auth";
 const maxLines = 1000;
 const maxNameLength = 255;
@@ -31,7 +37,7 @@ export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<Htpa
     return problem(`it does not have the label ${htpasswdLabel}: "true"`);
   }
   if (type !== "Opaque") return problem("it is not of type Opaque");
-  return readContent(secret, readSafeHash);
+  return readContent(secret, metadata.labels[hashesLabel] === "all" ? readHash : readSafeHash);
 });
 
 /** Reads the key `auth` of any Secret, with all kinds of hashes. */
@@ -108,7 +114,7 @@ class UserList {
 
   /** Where any Secret is read, findings name users: their authors may not know the limits of a labelled one. */
   private naming(name: string): string {
-    return this.readHash === readSafeHash ? "" : `user ${quote(name)}: `;
+    return this.readHash === readAnyHash ? `user ${quote(name)}: ` : "";
   }
 
   /** `subject` is what was read, for the error. */
@@ -125,10 +131,19 @@ class UserList {
 }
 
 /** All but passwords themselves. */
-const readSafeHash: ReadHash = (hash) => {
+const readHash: ReadHash = (hash) => {
   const kind = readPasswordHash(hash);
   if (!kind.ok) return kind;
   return kind.value === "plain" ? problem("password in plain text") : ok({ isWeak: isWeakHash(kind.value) });
+};
+
+/** Those of `htpasswd -B` and `-s`. */
+const readSafeHash: ReadHash = (hash) => {
+  const kind = readPasswordHash(hash);
+  if (kind.ok && (kind.value === "bcrypt" || kind.value === "sha1")) {
+    return ok({ isWeak: isWeakHash(kind.value) });
+  }
+  return !kind.ok && hash.startsWith("$2") ? kind : problem("neither bcrypt nor {SHA}");
 };
 
 const readAnyHash: ReadHash = (hash) => {

@@ -36,7 +36,7 @@ export function translateAuthBasicSecret(
   for (const names of namesInMessages(weakUsers)) {
     context.warn(
       definition,
-      `Secret ${name} holds password hashes that are fast to crack (expected bcrypt or SHA-2 of crypt), for users ${names}`,
+      `Secret ${name} holds password hashes of SHA-1 or MD5, which are fast to crack (expected bcrypt), for users ${names}`,
     );
   }
   if (leftOut.length > 0)

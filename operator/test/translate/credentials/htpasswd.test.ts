@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { ObjectOf } from "../../../src/api/kinds.ts";
 import {
+  migratedHtpasswdLabels,
   readAuthFile,
   readAuthMap,
   readHtpasswdSecret,
@@ -87,12 +88,22 @@ describe("readAuthMap", () => {
 
 describe("readHtpasswdSecret", () => {
   it("a Secret without the label lets no client in, and one with it only by bcrypt and {SHA}", () => {
-    const plain = secret({ auth: "ann:{PLAIN}secret\nbob:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=" });
+    const plain = secret({ auth: `ann:${apr1}\nbob:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=` });
     expect(readHtpasswdSecret(plain).ok).to.equal(false);
     const labels = { "ingress.svc-labs.dev/auth-basic": "true" };
     const read = readHtpasswdSecret({ ...plain, metadata: { ...plain.metadata, labels } });
     if (!read.ok) throw new Error(read.error.message);
     expect(read.value.value.users.map(({ name }) => name)).to.deep.equal(["bob"]);
-    expect(read.value.leftOut).to.deep.equal(["line 1 (password in plain text)"]);
+    expect(read.value.leftOut).to.deep.equal(["line 1 (neither bcrypt nor {SHA})"]);
+  });
+
+  it("a Secret with the label for all hashes lets clients in by MD5 too, but not by passwords in plain text", () => {
+    const labelled = secret({ auth: `ann:${apr1}\nbob:{PLAIN}secret` });
+    const labels = migratedHtpasswdLabels;
+    const read = readHtpasswdSecret({ ...labelled, metadata: { ...labelled.metadata, labels } });
+    if (!read.ok) throw new Error(read.error.message);
+    expect(read.value.value.users.map(({ name }) => name)).to.deep.equal(["ann"]);
+    expect(read.value.weakUsers).to.deep.equal(["ann"]);
+    expect(read.value.leftOut).to.deep.equal(["line 2 (password in plain text)"]);
   });
 });
