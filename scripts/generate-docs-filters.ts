@@ -21,6 +21,8 @@ The filters run in the order of this table. A filter that is listed twice runs o
 [Ingress of an ingress-nginx class](migrating-from-ingress-nginx.md) is answered with redirects and preflights before addresses, limits
 and credentials are checked, because its author wrote it for that order. Such an answer discloses only what the annotation says.
 
+![The way of a request, with every filter at its place](images/request.svg)
+
 | Filter | Reason for its place |
 | --- | --- |
 ${filterOrder.map(({ slug, why }) => `| [\`${slug}\`](features/${slug}.md) | ${why} |`).join("\n")}

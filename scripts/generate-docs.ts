@@ -9,6 +9,7 @@ import { filterOrderPage } from "./generate-docs-filters.ts";
 import { nginxAnnotationsPage } from "./generate-docs-ingress-nginx.ts";
 import { flagsPage } from "./generate-docs-flags.ts";
 import { metricsPage } from "./generate-docs-metrics.ts";
+import { pictures } from "./pictures/pictures.ts";
 import { refusalsPage } from "./generate-docs-refusals.ts";
 
 /** By path; each gets the present page, most of which no declaration says. */
@@ -20,6 +21,7 @@ const pages: Readonly<Record<string, (present: string) => string>> = {
   "docs/reference/ingress-nginx-annotations.md": nginxAnnotationsPage,
   "docs/reference/metrics.md": metricsPage,
   "docs/reference/refusals.md": refusalsPage,
+  ...pictures,
 };
 
 const isCheck = process.argv.includes("--check");

@@ -137,9 +137,7 @@ function firstPage(navigation: Navigation, readme: string): string {
     layout: "home",
     hero: {
       name: titleOf(readme) ?? "svc-gateway",
-      text: leadOf(readme).replace(/\.$/, ""),
-      tagline:
-        "HTTP/1.1, HTTP/2, gRPC, WebSocket, TLS, TCP and UDP, on a cluster or on a folder of manifests",
+      tagline: leadOf(readme),
       actions: actions.map(([theme, text, link]) => ({ theme, text, link })),
     },
     features: navigation.map(({ title, purpose, pages: [first] }) => ({

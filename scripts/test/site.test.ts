@@ -91,7 +91,7 @@ describe("the pages of the site", () => {
 
   it("the first page has the words of the README, and sections link their first page", () => {
     const { navigation, read } = written();
-    expect(read("index.md")).to.include('"text":"A gate"');
+    expect(read("index.md")).to.include('"tagline":"A gate."');
     expect(navigation[0]?.pages[0]).to.deep.equal({
       title: "Overview",
       path: "/overview",
