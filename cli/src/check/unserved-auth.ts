@@ -1,7 +1,9 @@
 /** Authentication by URLs that no manifest answers: every request would be answered 500. See docs/cli.md, "check". */
+import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { literalOf } from "@svc-gateway/common/features/request-template.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
 import { authUrlNotServed } from "@svc-gateway/operator/translate/diagnostics/ingress-nginx.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
@@ -11,12 +13,13 @@ import type { FolderSettings } from "../command-flags.ts";
 
 type Settings = Pick<FolderSettings, "ingressNginxAnnotationsPrefix">;
 
-/** A finding for each Ingress whose `auth-url` leads to a host or path that only a cluster with more objects could serve. */
+/** A finding for each Ingress whose `auth-url`, or SvcExternalAuth with a URL, leads to a host or path that only a cluster with more objects could serve. */
 export function findUnservedAuth(
-  { routing: { hosts } }: Translation,
+  { routing: { hosts }, nginxReports }: Translation,
   { ingressNginxAnnotationsPrefix: prefix }: Settings,
 ): readonly Diagnostic[] {
   const found = new Map<string, Diagnostic>();
+  const ofNginx = new Set(nginxReports.map(({ object }) => formatRef(object)));
   for (const { host, value } of hosts) {
     for (const { source, features } of value.routes) {
       if (source.kind !== "Ingress") continue;
@@ -24,8 +27,10 @@ export function findUnservedAuth(
         const why = url && whyUnanswered(url, host.kind === "exact" ? host.host : undefined, hosts);
         if (why === undefined) continue;
         const object = { kind: "Ingress", namespace: source.namespace, name: source.name };
-        const place = { object, field: keyField("metadata.annotations", `${prefix}/auth-url`) };
-        const finding = authUrlNotServed(place, why);
+        const annotation = ofNginx.has(formatRef(object)) ? "auth-url" : "ext-auth";
+        const key = `${annotation === "ext-auth" ? annotationPrefix : `${prefix}/`}${annotation}`;
+        const place = { object, field: keyField("metadata.annotations", key) };
+        const finding = authUrlNotServed(place, annotation, why);
         found.set(JSON.stringify([object, finding.message]), finding);
       }
     }

@@ -3,6 +3,7 @@ import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
 import { policy, unsayable, type FeatureWriter } from "../written.ts";
 import { writeAuthBasicSecret, writeCors, writeIpAccessControl } from "./access.ts";
 import { writeClosedPaths } from "./closed-paths.ts";
+import { writeExtAuth } from "./ext-auth.ts";
 import { writeForwardingFields } from "./forwarding-fields.ts";
 import { writeRequestHeaders, writeResponseHeaders } from "./headers.ts";
 import { writeMaxBodySize, writeRateLimit, writeTimeouts } from "./limits.ts";
@@ -23,8 +24,7 @@ export const featureWriters: { readonly [S in FeatureSlug]: FeatureWriter<S> } =
   "auth-basic-secret": writeAuthBasicSecret,
   "mirror-target": writeMirrorTarget,
   "auth-jwt": () => unsayable("auth-jwt", "Token rules cannot be written", "closes"),
-  "ext-auth": () =>
-    unsayable("ext-auth", "Authorization by a URL cannot be written in migrated manifests", "closes"),
+  "ext-auth": writeExtAuth,
   satisfy: (value) => ({ annotations: { satisfy: value } }),
   "request-headers": writeRequestHeaders,
   "response-headers": writeResponseHeaders,

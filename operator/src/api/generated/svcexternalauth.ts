@@ -17,7 +17,7 @@ export type SvcExternalAuthSpec = {
   /** How the service is called. */
   readonly protocol: "HTTP" | "GRPC";
   /** The Service that answers authorization calls. */
-  readonly backendRef: SvcExternalAuthBackendRef;
+  readonly backendRef?: SvcExternalAuthBackendRef;
   /** Maximum wait for an answer, a Go duration. */
   readonly timeout?: string;
   /** What happens when the service fails or does not answer in time: true answers 503, false lets the request pass. */
@@ -51,6 +51,8 @@ export type SvcExternalAuthForwardBody = {
 };
 
 export type SvcExternalAuthHttp = {
+  /** The URL that is asked, with variables, such as https://$host/oauth2/auth, in place of backendRef. */
+  readonly url?: string;
   /** Path and query of the question, with variables, such as /oauth2/auth. */
   readonly path?: string;
   /** Host of the question, host[:port] with variables. */

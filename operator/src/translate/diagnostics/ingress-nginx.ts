@@ -151,8 +151,12 @@ export const sharedAuthCache = (place: Place, message: string): Diagnostic =>
   finding("error", "SharedAuthCache")(place, message);
 
 /** Reported by `check` only: in a cluster another object may serve the URL a moment later. */
-export const authUrlNotServed = (place: Place, why: string): Diagnostic =>
+export const authUrlNotServed = (
+  place: Place,
+  annotation: "auth-url" | "ext-auth",
+  why: string,
+): Diagnostic =>
   finding("error", "AuthUrlNotServed")(
     place,
-    `auth-url: ${why}; every request is refused with 500 or 503. Serve the URL by an Ingress, or name a Service`,
+    `${annotation}: ${why}; every request is refused with 500 or 503. Serve the URL by an Ingress, or name a Service`,
   );

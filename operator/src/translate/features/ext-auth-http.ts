@@ -14,6 +14,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import { quote } from "../text.ts";
+import type { CheckField } from "./check-url.ts";
 import { withReturnUrl } from "./sign-in.ts";
 
 type Http = NonNullable<ObjectOf<"SvcExternalAuth">["spec"]["http"]>;
@@ -34,21 +35,33 @@ export function readHttpSettings(
   const parse: Parse = (text) => parseRequestTemplate(text, { statics });
   const question = readQuestion(http, parse);
   if (!question.ok) return question;
-  const cache = readCache(http, (forwardBody?.maxSize ?? 0) > 0, parse);
+  const { deniedStatuses } = http;
+  return ok({
+    ...(Object.keys(question.value).length > 0 && { question: question.value }),
+    ...(deniedStatuses !== undefined && { deniedStatuses }),
+    ...readAnswers(http, (forwardBody?.maxSize ?? 0) > 0, parse, ignored),
+  });
+}
+
+/** What becomes of answers besides that they admit or deny: the redirect to sign in, and what is remembered. */
+export function readAnswers(
+  http: Http,
+  sendsBody: boolean,
+  parse: Parse,
+  ignored: string[],
+): Pick<ExternalCheck, "signIn" | "cache"> {
+  const cache = readCache(http, sendsBody, parse);
   if (!cache.ok) ignored.push(`spec.http.cache${describeProblem(cache.error)}; no answer is remembered`);
   const signIn = readSignIn(http, parse);
   if (!signIn.ok)
     ignored.push(`spec.http.signIn.url: ${describeProblem(signIn.error)}; clients get 401 instead`);
-  const { deniedStatuses } = http;
-  return ok({
-    ...(Object.keys(question.value).length > 0 && { question: question.value }),
+  return {
     ...(signIn.ok && signIn.value !== undefined && { signIn: signIn.value }),
-    ...(deniedStatuses !== undefined && { deniedStatuses }),
     ...(cache.ok && cache.value !== undefined && { cache: cache.value }),
-  });
+  };
 }
 
-type Parse = (text: string) => Result<RequestTemplate>;
+export type Parse = (text: string) => Result<RequestTemplate>;
 type Question = NonNullable<ExternalCheck["question"]>;
 
 function readQuestion({ path, host, method, headers = [] }: Http, parse: Parse): Result<Question> {
@@ -58,24 +71,32 @@ function readQuestion({ path, host, method, headers = [] }: Http, parse: Parse):
   if (target?.ok === false) return target;
   const authority = host === undefined ? undefined : named("host", readHost(host, parse));
   if (authority?.ok === false) return authority;
-  const set: { readonly name: string; readonly value: RequestTemplate }[] = [];
-  for (const [index, { name, value }] of headers.entries()) {
-    const at = `headers[${index}]`;
-    if (!mayBeIdentityHeader(name)) {
-      return problem(
-        `spec.http.${at}.name: ${quote(name)} frames or routes a message, expected another header`,
-      );
-    }
-    const template = named(`${at}.value`, parse(value));
-    if (!template.ok) return template;
-    set.push({ name, value: template.value });
-  }
+  const set = readCheckFields(headers, parse);
+  if (!set.ok) return set;
   return ok({
     ...(target !== undefined && { target: target.value }),
     ...(authority !== undefined && { authority: authority.value }),
     ...(method !== undefined && { method }),
-    ...(set.length > 0 && { set }),
+    ...(set.value.length > 0 && { set: set.value }),
   });
+}
+
+/** The fields of `spec.http.headers`. */
+export function readCheckFields(
+  headers: NonNullable<Http["headers"]>,
+  parse: Parse,
+): Result<readonly CheckField[]> {
+  const set: CheckField[] = [];
+  for (const [index, { name, value }] of headers.entries()) {
+    const at = `spec.http.headers[${index}]`;
+    if (!mayBeIdentityHeader(name)) {
+      return problem(`${at}.name: ${quote(name)} frames or routes a message, expected another header`);
+    }
+    const template = parse(value);
+    if (!template.ok) return problem(`${at}.value: ${describeProblem(template.error)}`);
+    set.push({ name, value: template.value });
+  }
+  return ok(set);
 }
 
 function readPath(path: string, parse: Parse): Result<RequestTemplate> {

@@ -1,5 +1,5 @@
 import { extAuth, type ExtAuth, type ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
-import { mayBeClientHeader, mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import { mayBeClientHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { parseDuration } from "@svc-gateway/common/values/duration.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -8,10 +8,11 @@ import { protocolOf, tcpPortsOf, type EndpointRef } from "../backends/service-po
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import { protectionUnavailable, resourcePartlyIgnored } from "../diagnostics/references.ts";
 import type { View } from "../incremental/view.ts";
-import { quote } from "../text.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { readHttpSettings } from "./ext-auth-http.ts";
+import { readUrlCheck } from "./ext-auth-url.ts";
+import { usableNames } from "./usable-names.ts";
 import { resolveProtection } from "./reference.ts";
 
 /** How long a service may take, unless its resource says otherwise. */
@@ -29,22 +30,22 @@ export function translateExtAuth(read: AnnotationReader, context: FeatureContext
   if (resource === undefined) return undefined;
   if (resource === "unavailable") return [{}];
   const named = `SvcExternalAuth ${formatNamespacedName(resource.metadata)}`;
-  const { check, endpointRef, ignored } = readExternalAuth(resource, context);
+  const { asked, endpointRef, ignored } = readExternalAuth(resource, context);
   for (const message of ignored) {
     context.report(definition, (place) => resourcePartlyIgnored(place, `${named}: ${message}`));
   }
-  if (!check.ok) {
-    const text = `${named} cannot be used: ${check.error.message}`;
+  if (!asked.ok) {
+    const text = `${named} cannot be used: ${asked.error.message}`;
     context.reportWithEvent(definition, (place) => protectionUnavailable(place, text, definition.fallback));
     return [{}];
   }
   if (endpointRef !== undefined) context.useEndpoints(endpointRef);
-  return [{ check: check.value }];
+  return [asked.value];
 }
 
 export type ReadExternalAuth = {
   /** The check of each request, or why the service cannot be used. */
-  readonly check: Result<ExternalCheck>;
+  readonly asked: Result<ExtAuth[number]>;
   readonly endpointRef?: EndpointRef;
   /** Values that are not used as written, each as a sentence. */
   readonly ignored: readonly string[];
@@ -57,10 +58,12 @@ export function readExternalAuth(
 ): ReadExternalAuth {
   const { spec } = resource;
   const ignored: string[] = [];
+  const timeoutMs = readTimeout(spec.timeout, ignored);
+  if (spec.http?.url !== undefined) return { ...readUrlCheck(resource, timeoutMs, view, ignored), ignored };
   const target = findAuthService(resource, view);
-  if (!target.ok) return { check: target, ignored };
+  if (!target.ok) return { asked: target, ignored };
   const http = readHttpSettings(spec, resource, ignored);
-  if (!http.ok) return { check: http, ignored };
+  if (!http.ok) return { asked: http, ignored };
   const isGrpc = spec.protocol === "GRPC";
   const allowedHeaders = spec.allowedHeaders ?? (isGrpc ? undefined : ["Authorization"]);
   const maxBodyBytes = spec.forwardBody?.maxSize ?? 0;
@@ -68,7 +71,7 @@ export function readExternalAuth(
     endpoints: target.value.name,
     protocol: isGrpc ? "http2" : protocolOf(target.value.port),
     api: isGrpc ? "grpc" : "http",
-    timeoutMs: readTimeout(spec.timeout, ignored),
+    timeoutMs,
     failClosed: spec.failClosed !== false,
     ...(allowedHeaders !== undefined && {
       allowedHeaders: usableNames(allowedHeaders, "spec.allowedHeaders", ignored),
@@ -87,29 +90,15 @@ export function readExternalAuth(
     ...(maxBodyBytes > 0 && { maxBodyBytes }),
     ...http.value,
   };
-  return { check: ok(check), endpointRef: target.value, ignored };
+  return { asked: ok({ check }), endpointRef: target.value, ignored };
 }
-
-/** Names in lower case, without those that may not be passed on; `field` is where they are. */
-export const usableNames = (
-  names: readonly string[],
-  field: string,
-  ignored: string[],
-  isUsable: (name: string) => boolean = mayBeIdentityHeader,
-): string[] =>
-  names
-    .filter(
-      (name) =>
-        isUsable(name) ||
-        void ignored.push(`${field}: the header ${quote(name)} cannot be passed on and is ignored`),
-    )
-    .map((name) => name.toLowerCase());
 
 /** The port of the Service that a SvcExternalAuth names, or why it cannot be asked. */
 export function findAuthService(
   { metadata, spec }: ObjectOf<"SvcExternalAuth">,
   { lookup, permits }: Pick<View, "lookup" | "permits">,
 ): Result<EndpointRef> {
+  if (spec.backendRef === undefined) return problem("it names neither a backendRef nor a URL");
   const { name, namespace = metadata.namespace, port: number } = spec.backendRef;
   const key = `${namespace}/${name}`;
   const from = { kind: "SvcExternalAuth", namespace: metadata.namespace } as const;

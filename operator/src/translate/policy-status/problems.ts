@@ -81,6 +81,8 @@ function read(
       );
     }
     case "SvcExternalAuth": {
+      // A URL leads to hosts as well, and is read with everything else.
+      if (policy.spec.http?.url !== undefined) break;
       const service = findAuthService(policy, view);
       if (service.ok) break;
       const { message } = service.error;

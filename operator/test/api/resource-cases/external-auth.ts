@@ -75,6 +75,11 @@ export const externalAuthCases: ResourceCases = {
       ...equalTo(0, undefined, null),
       ...refused(-1, 65_536, "1k", 0.5),
     ],
+    // Beside a backendRef, which every other case has.
+    "http.url": [
+      ...refused("https://$host/auth", "http://auth.shop.svc/", "", "/auth", "ftp://a", 1),
+      ...optional,
+    ],
     "http.path": [
       ...taken("/oauth2/auth", "/check$request_uri", "/a?uri=${escaped_request_uri}&host=$host"),
       ...closed("/$unknown", "/a$", "/a$1", "/a#b", "/a\u0000", "/\n"),

@@ -57,13 +57,13 @@ export function createExternalAuthAttacher(
       policy,
       () => {
         const place = { object: refOf(policy) };
-        const { check, endpointRef, ignored } = readExternalAuth(policy, view);
+        const { asked, endpointRef, ignored } = readExternalAuth(policy, view);
         return {
           guard: {
-            asked: check.ok ? [{ check: check.value }] : closed,
+            asked: asked.ok ? [asked.value] : closed,
             endpointRefs: endpointRef === undefined ? [] : [endpointRef],
           },
-          problem: check.ok ? undefined : check.error.message,
+          problem: asked.ok ? undefined : asked.error.message,
           diagnostics: ignored.map((message) => resourcePartlyIgnored(place, message)),
         };
       },
@@ -98,7 +98,7 @@ export function createExternalAuthAttacher(
             {
               object: refOf(policy),
               // Whichever Gateway is targeted, the fault is in the reference to the service.
-              field: verdict.reason === "Invalid" ? "spec.backendRef" : `spec.targetRefs[${index}]`,
+              field: verdict.reason === "Invalid" ? fieldOfService(policy) : `spec.targetRefs[${index}]`,
             },
             verdict,
           ),
@@ -110,6 +110,10 @@ export function createExternalAuthAttacher(
     return { guards, attachments, diagnostics };
   };
 }
+
+/** What says which service is asked. */
+const fieldOfService = ({ spec }: ObjectOf<"SvcExternalAuth">): string =>
+  spec.http?.url === undefined ? "spec.backendRef" : "spec.http.url";
 
 function judge(
   gateway: string,

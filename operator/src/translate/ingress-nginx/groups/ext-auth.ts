@@ -26,8 +26,9 @@ import {
   authUrl,
   enableGlobalAuth,
 } from "../annotations/ext-auth.ts";
+import { createCheckFields, splitUrl } from "../../features/check-url.ts";
 import { withReturnUrl } from "../../features/sign-in.ts";
-import { findAuthService, splitUrl } from "../auth-target.ts";
+import { findAuthService } from "../auth-target.ts";
 import { backendsOf, backendOfPath, type PathBackend } from "../path-backends.ts";
 import { readCacheTimes } from "../cache-times.ts";
 import { readConfigMapFields } from "../config-map-fields.ts";
@@ -176,18 +177,13 @@ function readFields(
   const refuse = refuseWith(context);
   const statics = { namespace, ingress_name: ingress.metadata.name };
   const parse = (text: string): Result<RequestTemplate> => parseRequestTemplate(text, { statics });
-  const fields = new Map<string, { readonly name: string; readonly value: RequestTemplate }>();
+  const { set, fields } = createCheckFields();
   const add = (name: string, text: string): Result<RequestTemplate> => {
     const value = parse(text);
-    if (value.ok) fields.set(name.toLowerCase(), { name, value: value.value });
+    if (value.ok) set({ name, value: value.value });
     return value;
   };
-  add("X-Original-URL", "$scheme://$http_host$request_uri");
-  add("X-Original-Method", "$request_method");
   add("X-Sent-From", "nginx-ingress-controller");
-  add("X-Real-IP", "$remote_addr");
-  add("X-Forwarded-For", "$remote_addr");
-  add("X-Request-ID", "$req_id");
   if (hasMethod) {
     add("X-Original-URI", "$request_uri");
     add("X-Scheme", "$pass_access_scheme");
@@ -195,7 +191,7 @@ function readFields(
   const redirect = add("X-Auth-Request-Redirect", setting(authRequestRedirect) ?? "$request_uri");
   if (!redirect.ok) return refuse(authRequestRedirect, describeProblem(redirect.error));
   const reference = setting(authProxySetHeaders);
-  if (reference === undefined) return [...fields.values()];
+  if (reference === undefined) return fields();
   const ofMap = readConfigMapFields(reference, context);
   if (!ofMap.ok) return refuse(authProxySetHeaders, describeProblem(ofMap.error));
   for (const { name, value } of ofMap.value) {
@@ -203,7 +199,7 @@ function readFields(
     const added = add(name, Buffer.from(value, "latin1").toString("utf8"));
     if (!added.ok) return refuse(authProxySetHeaders, `${name}: ${describeProblem(added.error)}`);
   }
-  return [...fields.values()];
+  return fields();
 }
 
 function readResponseHeaders(setting: Setting, { differs }: GroupContext): readonly string[] {
