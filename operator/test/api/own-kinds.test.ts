@@ -73,19 +73,11 @@ const cases: { readonly [kind: string]: Cases } = {
         backendRef: service,
         timeout: "?",
       },
-      "a URL in place of a backendRef": { protocol: "HTTP", http: { url: "https://$host/auth" } },
     },
     refuses: {
       "spec.protocol: is required": { backendRef: service },
       'spec.protocol: must be one of HTTP, GRPC, found "http"': { protocol: "http", backendRef: service },
       "spec: one of backendRef and http.url is needed, and not both": { protocol: "HTTP" },
-      "spec: http.url cannot be used with http.path, http.host, http.deniedStatuses and allowedHeaders, as it says what is asked":
-        { protocol: "HTTP", allowedHeaders: ["Cookie"], http: { url: "https://$host/auth" } },
-      "spec: http.url cannot be used with failClosed false and forwardBody": {
-        protocol: "HTTP",
-        failClosed: false,
-        http: { url: "https://$host/auth" },
-      },
       "spec.backendRef.port: is required": { protocol: "HTTP", backendRef: { name: "auth" } },
       "spec.backendRef.port: must be from 1 to 65535, found 0": {
         protocol: "HTTP",
