@@ -9,7 +9,7 @@ INSTALLED := node_modules/.installed
 # The generator of the documentation site is no part of the product: it has packages of its own.
 SITE_INSTALLED := scripts/site/node_modules/.installed
 
-.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-mirror bench-control bench-metrics bench-snapshot bench-translate clean \
+.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-mirror bench-control bench-metrics bench-snapshot bench-start bench-translate clean \
 	docs docs-serve release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
@@ -77,6 +77,9 @@ bench-metrics: $(INSTALLED) ## Measure the cost of reading /metrics with traffic
 
 bench-snapshot: $(INSTALLED) ## Measure how long snapshots of many routes stop requests, and their memory: ROUTES, WORKERS, ROUNDS
 	@$(NODE) bench/snapshot/main.ts
+
+bench-start: build ## Measure how long a start with 10,000 routes takes until the first request: ROUTES, ROUNDS, PROCESSORS
+	@$(NODE) bench/start/main.ts
 
 bench-translate: $(INSTALLED) ## Measure the controller's own work in processor time: INGRESSES, ROUTES
 	@$(NODE) --max-semi-space-size=8 bench/translate/main.ts
