@@ -1,5 +1,5 @@
-import { durationType } from "@svc-gateway/common/settings/flag-types.ts";
-import { flag } from "@svc-gateway/common/settings/flag.ts";
+import { durationType, pathType } from "@svc-gateway/common/settings/flag-types.ts";
+import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
 import {
   choiceOf,
   failOnFlag,
@@ -8,10 +8,12 @@ import {
   readFolderFlags,
   type FolderSettings,
 } from "../command-flags.ts";
-import { done, misused, refused, type Command } from "../command.ts";
+import { writeArchive } from "../bundle/archive.ts";
+import { collectBundle } from "../bundle/collect.ts";
+import { done, misused, refused, type Command, type CommandResult, type Io } from "../command.ts";
 import { clusterFlags } from "../live/live-flags.ts";
 import { formatStatus } from "../status/status-text.ts";
-import { isHealthy, readStatus } from "../status/status.ts";
+import { isHealthy, openInstallation, readStatus, type ReadableInstallation } from "../status/status.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
@@ -26,7 +28,15 @@ const endingFlag = flag({
   meaning: "Time before its end from which a certificate is reported.",
 });
 
-const flags = [...clusterFlags, outputFlag, failOnFlag, endingFlag];
+const bundleFlag = optionalFlag({
+  name: "bundle",
+  type: pathType,
+  roles: ["standalone"],
+  shownDefault: "none",
+  meaning: "Archive (.tar.gz) to write with the status, objects, logs and metrics, without secrets.",
+});
+
+const flags = [...clusterFlags, outputFlag, failOnFlag, endingFlag, bundleFlag];
 
 /** `status`: what an installation serves, and what is wrong with it. See docs/cli.md, "status". */
 export const status: Command = {
@@ -50,17 +60,49 @@ export const status: Command = {
     const read = readFolderFlags(flags, { argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     if (read.value.positionals.length > 0) return misused("status: expected no argument");
-    const settings = read.value.settings as FolderSettings & { readonly certificatesWithinMs: number };
-    const nowMs = Date.now();
-    const found = await readStatus(
-      choiceOf(settings),
-      { nowMs, withinMs: settings.certificatesWithinMs },
-      io,
-    );
-    if (!found.ok) return refused(...found.error);
-    io.out.write(
-      formatData(found.value, settings.output, () => formatStatus(found.value, nowMs, paintFor(io.out))),
-    );
-    return done(isHealthy(found.value, settings.failOn) ? 0 : 1);
+    const settings = read.value.settings as StatusSettings;
+    const { bundle } = settings;
+    if (bundle !== undefined && !/\.(tar\.gz|tgz)$/.test(bundle)) {
+      return misused(`--bundle: got "${bundle}", expected a file whose name ends with .tar.gz`);
+    }
+    const opened = await openInstallation(choiceOf(settings), io);
+    if (!opened.ok) return refused(...opened.error);
+    try {
+      return await showStatus(opened.value, settings, io);
+    } finally {
+      await opened.value.cluster.close();
+    }
   },
 };
+
+type StatusSettings = FolderSettings & {
+  readonly certificatesWithinMs: number;
+  readonly bundle: string | undefined;
+};
+
+async function showStatus(
+  installation: ReadableInstallation,
+  { certificatesWithinMs: withinMs, bundle, output, failOn }: StatusSettings,
+  io: Io,
+): Promise<CommandResult> {
+  const nowMs = Date.now();
+  const found = await readStatus(installation, { nowMs, withinMs });
+  if (!found.ok) return refused(...found.error);
+  const { status: state, translated } = found.value;
+  if (bundle !== undefined) {
+    const { cluster, controller } = installation;
+    const entries = await collectBundle({
+      client: cluster.client,
+      controller,
+      status: state,
+      translated,
+      nowMs,
+    });
+    const written = await writeArchive(bundle, entries, nowMs);
+    if (!written.ok) return refused(written.error.message);
+    // Not among the data, which programs read.
+    io.err.write(`${entries.length} files are written to ${bundle}; look at them before you pass them on\n`);
+  }
+  io.out.write(formatData(state, output, () => formatStatus(state, nowMs, paintFor(io.out))));
+  return done(isHealthy(state, failOn) ? 0 : 1);
+}

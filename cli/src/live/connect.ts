@@ -17,6 +17,7 @@ export type ReadOnlyClient = {
     path: string,
     options?: Pick<ApiRequest, "query" | "signal" | "timeoutMs">,
   ): Promise<Result<T, ApiError>>;
+  readText: ApiClient["readText"];
 };
 
 /** A cluster that can be asked. Ends with `close`. */
@@ -99,4 +100,5 @@ const onlyReading = (client: ApiClient): ReadOnlyClient => ({
       ...(signal !== undefined && { signal }),
       ...(timeoutMs !== undefined && { timeoutMs }),
     }),
+  readText: client.readText,
 });

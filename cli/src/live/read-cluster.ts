@@ -42,6 +42,8 @@ export type ReadClusterOptions = {
 export type LiveFolder = ReadFolder & {
   /** The kinds that a controller would watch. */
   readonly kinds: readonly InstalledKind[];
+  /** Everything that was listed, as a controller holds it, and the Secrets that are assumed. */
+  readonly objects: readonly KubeObject[];
   /** The status that the API server has of an object of the world. */
   readonly statusOf: (object: KubeObject) => unknown;
   /** One sentence for each thing that is not as in the cluster. */
@@ -77,7 +79,7 @@ export async function readCluster(
   };
   const statusOf = (object: KubeObject): unknown =>
     (held.get(fileOf(object)) as { readonly status?: unknown } | undefined)?.status;
-  return ok({ state: joinFiles(files, [], emptyFolder), read, kinds, statusOf, notes });
+  return ok({ state: joinFiles(files, [], emptyFolder), read, kinds, objects, statusOf, notes });
 }
 
 async function withAssumed(

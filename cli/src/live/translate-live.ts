@@ -16,6 +16,7 @@ import { readCluster, type LiveFolder } from "./read-cluster.ts";
 
 export type TranslatedCluster = TranslatedFolder & {
   readonly controller: LiveController;
+  readonly objects: LiveFolder["objects"];
   readonly statusOf: LiveFolder["statusOf"];
   /** One sentence for each thing that is not as in the cluster. */
   readonly notes: readonly string[];
@@ -60,7 +61,7 @@ export async function translateCluster(
     signal: new AbortController().signal,
   });
   if (!folder.ok) return folder;
-  const { state, read, kinds, statusOf, notes } = folder.value;
+  const { state, read, kinds, objects, statusOf, notes } = folder.value;
   const installed = new Set(kinds.map(({ kind }) => kind));
   const translation = translate(state.world, clusterTranslateSettings(settings, installed), { nowMs });
   const diagnostics = [
@@ -74,6 +75,7 @@ export async function translateCluster(
     translation: { ...translation, diagnostics },
     isLive: true,
     controller,
+    objects,
     statusOf,
     notes: [...controller.notes, ...notes],
   });

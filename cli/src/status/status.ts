@@ -6,7 +6,7 @@ import type { Io } from "../command.ts";
 import { connectCluster, type LiveCluster } from "../live/connect.ts";
 import { findController, type LiveController } from "../live/controller.ts";
 import type { ClusterChoice } from "../live/live-flags.ts";
-import { translateCluster } from "../live/translate-live.ts";
+import { translateCluster, type TranslatedCluster } from "../live/translate-live.ts";
 import { endingCertificates, type EndingCertificate } from "./certificates.ts";
 import { readLeader, type LeaderStatus } from "./leader.ts";
 import { error, warning, type StatusProblem } from "./problem.ts";
@@ -31,29 +31,31 @@ export type ClusterStatus = {
 
 export type StatusOptions = { readonly nowMs: number; readonly withinMs: number };
 
-/** Reads the state of an installation. Fails with one line for each thing without which nothing can be said. */
-export async function readStatus(
+/** An installation that can be read. Close its cluster at the end. */
+export type ReadableInstallation = { readonly cluster: LiveCluster; readonly controller: LiveController };
+
+/** The state of an installation, and what it was made from. */
+export type InstallationState = { readonly status: ClusterStatus; readonly translated: TranslatedCluster };
+
+/** Finds an installation. Fails with one line for the user. */
+export async function openInstallation(
   choice: ClusterChoice,
-  options: StatusOptions,
   io: Pick<Io, "env">,
-): Promise<Result<ClusterStatus, readonly string[]>> {
+): Promise<Result<ReadableInstallation, readonly string[]>> {
   const connected = await connectCluster(choice, io);
   if (!connected.ok) return fail([connected.error.message]);
   const cluster = connected.value;
-  try {
-    const controller = await findController(cluster.client, choice.namespace, new Map());
-    if (!controller.ok) return fail([controller.error.message]);
-    return await describe(cluster, controller.value, options);
-  } finally {
-    await cluster.close();
-  }
+  const controller = await findController(cluster.client, choice.namespace, new Map());
+  if (controller.ok) return ok({ cluster, controller: controller.value });
+  await cluster.close();
+  return fail([controller.error.message]);
 }
 
-async function describe(
-  cluster: LiveCluster,
-  controller: LiveController,
+/** Reads the state of an installation. Fails with one line for each thing without which nothing can be said. */
+export async function readStatus(
+  { cluster, controller }: ReadableInstallation,
   { nowMs, withinMs }: StatusOptions,
-): Promise<Result<ClusterStatus, readonly string[]>> {
+): Promise<Result<InstallationState, readonly string[]>> {
   const { client, context, server } = cluster;
   const translated = await translateCluster(cluster, controller, nowMs);
   if (!translated.ok) return translated;
@@ -79,7 +81,7 @@ async function describe(
       warning(formatRef(notServed), `its path on host ${host} is served by ${formatRef(served)}`),
     ),
   ];
-  return ok({
+  const status: ClusterStatus = {
     context,
     server,
     controllers: { namespace, name, image, replicas, ...leads },
@@ -92,7 +94,8 @@ async function describe(
       ...problems.filter(({ severity }) => severity === "warning"),
     ],
     notes: [...unread, ...notes],
-  });
+  };
+  return ok({ status, translated: translated.value });
 }
 
 function problemsOfReplicas({ namespace, name, replicas }: LiveController): readonly StatusProblem[] {

@@ -26,13 +26,19 @@ type TestObject = {
   };
 } & Readonly<Record<string, unknown>>;
 
+type OtherResources = Readonly<Record<string, readonly string[]>>;
+
 /** Every kind that the gateway reads, and those of the controllers themselves. */
-function servedResources(): Readonly<Record<string, readonly string[]>> {
-  const served: Record<string, string[]> = {
+function servedResources(others: OtherResources): OtherResources {
+  const served: Record<string, readonly string[]> = {
+    ...others,
     "apps/v1": ["deployments"],
     "coordination.k8s.io/v1": ["leases"],
   };
-  for (const kind of kindNames) (served[apiVersionOf(kind)] ??= []).push(definitionOf(kind).plural);
+  for (const kind of kindNames) {
+    const version = apiVersionOf(kind);
+    served[version] = [...(served[version] ?? []), definitionOf(kind).plural];
+  }
   return served;
 }
 
@@ -41,8 +47,9 @@ const collectionOf = (kind: KindName): string => {
   return `${version.includes("/") ? "/apis" : "/api"}/${version}/${definitionOf(kind).plural}`;
 };
 
-export async function startLiveCluster(): Promise<LiveTestCluster> {
-  const cluster = await startFakeCluster({ resources: servedResources() });
+/** `others` are resources that only a test has, by group and version. */
+export async function startLiveCluster(others: OtherResources = {}): Promise<LiveTestCluster> {
+  const cluster = await startFakeCluster({ resources: servedResources(others) });
   const folder = await mkdtemp(join(tmpdir(), "live-"));
   const kubeconfig = join(folder, "config");
   await writeFile(kubeconfig, cluster.config.exportConfig());

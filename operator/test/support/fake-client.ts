@@ -19,6 +19,7 @@ export function createFakeClient(
       if (typeof answered !== "number") return ok(answered as T);
       return fail({ status: answered, reason: `Status${answered}`, message: "from the test" });
     },
+    readText: () => Promise.reject(new Error("not part of this test")),
     watch: () => Promise.reject(new Error("not part of this test")),
     close: () => Promise.resolve(),
   };

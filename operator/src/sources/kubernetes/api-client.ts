@@ -32,6 +32,8 @@ export type ApiRequest = {
  */
 export type ApiClient = {
   call<T>(path: string, options?: ApiRequest): Promise<Result<T, ApiError>>;
+  /** The beginning of an answer that is no JSON, such as a log: at most `maxBytes` of it. */
+  readText(path: string, options: TextRequest): Promise<Result<string, ApiError>>;
   /**
    * Opens a watch and hands over each line, parsed. Ends ok when the server closed it, or with the error that ended
    * it; nothing arrives for `idleTimeoutMs`: an error.
@@ -39,6 +41,8 @@ export type ApiClient = {
   watch(path: string, options: WatchRequest): Promise<Result<void, ApiError>>;
   close(): Promise<void>;
 };
+
+export type TextRequest = Pick<ApiRequest, "query" | "signal" | "timeoutMs"> & { readonly maxBytes: number };
 
 export type WatchRequest = {
   readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -128,10 +132,8 @@ export async function createApiClient(
 
   return {
     async call<T>(path: string, options: ApiRequest = {}) {
-      const timeout = AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs);
-      const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
       try {
-        const response = await send(path, options, signal);
+        const response = await send(path, options, limitOf(options));
         if (response.statusCode >= 400) return fail(await errorOf(response));
         const length = Number(response.headers["content-length"] ?? 0);
         if (length > maxResponseBytes) {
@@ -139,6 +141,23 @@ export async function createApiClient(
           return fail(noAnswer(`the response of ${length} bytes is larger than 512 MiB`));
         }
         return ok((await response.body.json()) as T);
+      } catch (error) {
+        return fail(noAnswer(error));
+      }
+    },
+    async readText(path, { maxBytes, ...options }) {
+      try {
+        const response = await send(path, options, limitOf(options));
+        if (response.statusCode >= 400) return fail(await errorOf(response));
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        // Leaving the loop ends the answer.
+        for await (const chunk of response.body as AsyncIterable<Buffer>) {
+          chunks.push(chunk);
+          bytes += chunk.length;
+          if (bytes >= maxBytes) break;
+        }
+        return ok(Buffer.concat(chunks).subarray(0, maxBytes).toString("utf8"));
       } catch (error) {
         return fail(noAnswer(error));
       }
@@ -169,6 +188,15 @@ export async function createApiClient(
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Ends a call at its limit, or when its caller gives up. */
+function limitOf({
+  timeoutMs = defaultTimeoutMs,
+  signal,
+}: Pick<ApiRequest, "timeoutMs" | "signal">): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
 /** Gives up waiting when the signal aborts: a call that waits for a connection of the pool does not check its signal. */

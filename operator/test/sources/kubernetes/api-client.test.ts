@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { KubeConfig } from "@kubernetes/client-node";
 import { expect } from "chai";
+import { sendJson, startFakeApiServer, type FakeApiServer } from "./fake-api-server.ts";
 import { createApiClient, type ApiClient } from "../../../src/sources/kubernetes/api-client.ts";
 
 describe("the client of the API server", () => {
@@ -50,5 +51,30 @@ describe("the client of the API server", () => {
     } finally {
       await client.close();
     }
+  });
+});
+
+describe("a text that the client of the API server reads", () => {
+  let api: FakeApiServer;
+  let client: ApiClient;
+  beforeEach(async () => {
+    api = await startFakeApiServer((_request, response, url) =>
+      url.pathname === "/log" ? sendJson(response, "0123456789") : sendJson(response, { reason: "No" }, 403),
+    );
+    client = await createApiClient(api.config);
+  });
+  afterEach(async () => {
+    await client.close();
+    await api.close();
+  });
+
+  it("a text is read whole, or up to the limit of its bytes", async () => {
+    expect(await client.readText("/log", { maxBytes: 100 })).to.deep.equal({ ok: true, value: "0123456789" });
+    expect(await client.readText("/log", { maxBytes: 4 })).to.deep.equal({ ok: true, value: "0123" });
+  });
+
+  it("a refusal in the place of a text is an error with its status and reason", async () => {
+    const read = await client.readText("/other", { maxBytes: 4 });
+    expect(read.ok ? undefined : read.error).to.include({ status: 403, reason: "No" });
   });
 });

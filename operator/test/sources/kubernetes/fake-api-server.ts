@@ -38,7 +38,8 @@ export async function startFakeApiServer(
 
 export const sendJson = (response: ServerResponse, value: unknown, status = 200): void => {
   response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(value));
+  // Logs and metrics are texts.
+  response.end(typeof value === "string" ? value : JSON.stringify(value));
 };
 
 export const ingress = (name: string, version: number): object => ({

@@ -28,7 +28,7 @@ export type FakeCluster = {
   list(collection: string): readonly Stored[];
   remove(collection: string, name: string): void;
   /** Answers a request in the place of the store; undefined lets it pass. */
-  intercept: (request: IncomingMessage, url: URL) => { status: number; body: object } | undefined;
+  intercept: (request: IncomingMessage, url: URL) => { status: number; body: object | string } | undefined;
   /** Cuts every open watch. */
   cutWatches(): void;
   /** Forgets all changes so far: watches from before get 410. */

@@ -1,0 +1,132 @@
+/** An object as a bundle holds it: its structure, numbers and switches, and the texts that cannot be secrets. */
+import { Buffer } from "node:buffer";
+import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
+import { isPlainValue, ruleOf } from "./kept-texts.ts";
+import type { WithheldTexts } from "./withheld-texts.ts";
+
+/** Objects are no deeper. */
+const maxDepth = 40;
+
+/**
+ * Describes an object. Data of Secrets and ConfigMaps are sizes, annotations are lengths unless they are plain values, and so are
+ * all texts in fields that are not known to be harmless. Messages of conditions are not cleaned yet: `cleanMessages` does it when
+ * everything that is withheld is known.
+ */
+export function describeObject(object: KubeObject, withheld: WithheldTexts): KubeObject {
+  const { apiVersion, kind, metadata, ...body } = object;
+  const {
+    annotations = {},
+    labels,
+    name,
+    namespace,
+    generation,
+    creationTimestamp,
+    deletionTimestamp,
+  } = metadata;
+  const described = {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(labels !== undefined && { labels: describe(labels, "labels", "metadata", withheld) }),
+      ...(Object.keys(annotations).length > 0 && { annotations: describeAnnotations(annotations, withheld) }),
+      ...(generation !== undefined && { generation }),
+      ...(creationTimestamp !== undefined && { creationTimestamp }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+    ...Object.fromEntries(
+      Object.entries(body).map(([key, value]) => [
+        key,
+        dataFields.has(key)
+          ? describeData(value, kind === "Secret" && key === "data", withheld)
+          : describe(value, key, "", withheld),
+      ]),
+    ),
+  };
+  for (const text of [name, namespace ?? ""]) withheld.keep(text);
+  return described as KubeObject;
+}
+
+const dataFields: ReadonlySet<string> = new Set(["data", "stringData", "binaryData"]);
+
+/** The sizes of values by their keys. */
+function describeData(data: unknown, isBase64: boolean, withheld: WithheldTexts): unknown {
+  if (typeof data !== "object" || data === null) return undefined;
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => {
+      const text = String(value);
+      // Logs may quote either form.
+      if (isBase64) withheld.withhold(Buffer.from(text, "base64").toString("utf8"));
+      return [key, withheld.withhold(text)];
+    }),
+  );
+}
+
+const describeAnnotations = (
+  annotations: Readonly<Record<string, unknown>>,
+  withheld: WithheldTexts,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(annotations).map(([name, value]) => {
+      const text = String(value);
+      return [name, isPlainValue(text) ? text : withheld.withhold(text)];
+    }),
+  );
+
+function describe(value: unknown, key: string, parent: string, withheld: WithheldTexts, depth = 0): unknown {
+  if (typeof value === "string") return describeText(value, key, parent, withheld);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= maxDepth) return "[nested too deep]";
+  if (Array.isArray(value)) return value.map((item) => describe(item, key, parent, withheld, depth + 1));
+  // Also inside objects: options of routes are annotations, and pod templates have metadata.
+  if (key === "annotations") return describeAnnotations(value as Record<string, unknown>, withheld);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, describe(one, name, key, withheld, depth + 1)]),
+  );
+}
+
+function describeText(text: string, key: string, parent: string, withheld: WithheldTexts): string {
+  switch (ruleOf(key, parent)) {
+    case "kept":
+      withheld.keep(text);
+      return text;
+    case "message":
+      return text;
+    case "path":
+      return beforeQuery(text, withheld);
+    case "url":
+      return originOf(text, withheld);
+    case "withheld":
+      return isPlainValue(text) ? text : withheld.withhold(text);
+  }
+}
+
+function beforeQuery(path: string, withheld: WithheldTexts): string {
+  const at = path.search(/[?#]/);
+  const known = at === -1 ? path : path.slice(0, at);
+  withheld.keep(known);
+  return at === -1 ? path : `${known}?${withheld.withhold(path.slice(at + 1))}`;
+}
+
+/** A URL without credentials, path and query. */
+export function originOf(text: string, withheld: WithheldTexts): string {
+  const { origin, host = "" } = URL.canParse(text) ? new URL(text) : {};
+  // Only URLs of the web have an origin.
+  if (origin === undefined || origin === "null") return withheld.withhold(text);
+  withheld.keep(host);
+  const isWhole = text === origin || text === `${origin}/`;
+  return isWhole ? text : `${origin}/${withheld.withhold(text)}`;
+}
+
+/** A value that was described, with the messages of conditions as they may be shown. */
+export function cleanMessages(value: unknown, withheld: WithheldTexts): unknown {
+  if (Array.isArray(value)) return value.map((item) => cleanMessages(item, withheld));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [
+      key,
+      typeof one === "string" && key === "message" ? withheld.clean(one) : cleanMessages(one, withheld),
+    ]),
+  );
+}

@@ -1,0 +1,92 @@
+/** The Events about objects of the gateway and about its pods. */
+import { describeApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
+import type { ReadOnlyClient } from "../live/connect.ts";
+import type { Gap } from "./entry.ts";
+import type { WithheldTexts } from "./withheld-texts.ts";
+
+type KubeEvent = {
+  readonly metadata: { readonly namespace?: string; readonly creationTimestamp?: string };
+  readonly type?: string;
+  readonly reason?: string;
+  readonly note?: string;
+  readonly action?: string;
+  readonly reportingController?: string;
+  readonly reportingInstance?: string;
+  readonly eventTime?: string | null;
+  readonly regarding?: { readonly kind?: string; readonly namespace?: string; readonly name?: string };
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
+};
+type Page = { readonly items?: readonly KubeEvent[]; readonly metadata?: { readonly continue?: string } };
+
+const pageSize = 500;
+/** Pages that are read: an API server holds Events for an hour. */
+const maxPages = 20;
+const maxEvents = 2000;
+
+export type EventsQuery = {
+  /** The namespaces that are read; undefined: all of them. */
+  readonly namespaces: readonly string[] | undefined;
+  /** Events about everything in this namespace are of interest. */
+  readonly ownNamespace: string;
+  /** Elsewhere, those about objects with these names: `kind namespace/name`. */
+  readonly isOfGateway: (kind: string, namespace: string, name: string) => boolean;
+};
+
+/** The latest Events of interest, the newest first, and what could not be read. */
+export async function readEvents(
+  client: ReadOnlyClient,
+  { namespaces, ownNamespace, isOfGateway }: EventsQuery,
+  withheld: WithheldTexts,
+): Promise<{ readonly events: readonly object[]; readonly gaps: readonly Gap[] }> {
+  const scopes = namespaces === undefined ? [""] : [...new Set([ownNamespace, ...namespaces])];
+  const found: KubeEvent[] = [];
+  const gaps: Gap[] = [];
+  for (const scope of scopes) {
+    const within = scope === "" ? "" : `namespaces/${scope}/`;
+    let next = "";
+    for (let page = 0; page < maxPages; page++) {
+      const listed = await client.call<Page>(`/apis/events.k8s.io/v1/${within}events`, {
+        query: { limit: pageSize, ...(next !== "" && { continue: next }) },
+      });
+      if (!listed.ok) {
+        const where = scope === "" ? "Events" : `Events of namespace ${scope}`;
+        const isForbidden = listed.error.status === 403;
+        gaps.push({
+          what: where,
+          why: isForbidden ? "this user may not list them" : describeApiError(listed.error),
+        });
+        break;
+      }
+      for (const event of listed.value.items ?? []) {
+        const { kind = "", namespace = "", name = "" } = event.regarding ?? {};
+        if (namespace === ownNamespace || isOfGateway(kind, namespace, name)) found.push(event);
+      }
+      next = listed.value.metadata?.continue ?? "";
+      if (next === "") break;
+      if (page === maxPages - 1)
+        gaps.push({ what: "further Events", why: `at most ${maxPages * pageSize} are read` });
+    }
+  }
+  const newest = found.toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
+  if (newest.length > maxEvents)
+    gaps.push({ what: "older Events", why: `the newest ${maxEvents} are written` });
+  return { events: newest.slice(0, maxEvents).map((event) => describe(event, withheld)), gaps };
+}
+
+const timeOf = ({ series, eventTime, metadata }: KubeEvent): string =>
+  series?.lastObservedTime ?? eventTime ?? metadata.creationTimestamp ?? "";
+
+const describe = (event: KubeEvent, withheld: WithheldTexts): object => ({
+  time: timeOf(event),
+  type: event.type,
+  reason: event.reason,
+  regarding: {
+    kind: event.regarding?.kind,
+    namespace: event.regarding?.namespace,
+    name: event.regarding?.name,
+  },
+  note: withheld.clean(event.note ?? ""),
+  count: event.series?.count,
+  reportingController: event.reportingController,
+  reportingInstance: event.reportingInstance,
+});
