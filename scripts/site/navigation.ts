@@ -15,7 +15,16 @@ export const sections: readonly Section[] = [
   {
     title: "Start",
     purpose: "Send a first request on a laptop, install on a cluster, and take it into production.",
-    entries: ["README.md", "docs/installation.md", "docs/standalone.md", "docs/glossary.md"],
+    entries: [
+      "README.md",
+      "docs/tutorials/first-hour.md",
+      "docs/tutorials/first-day.md",
+      "docs/tutorials/first-month.md",
+      "docs/installation.md",
+      "docs/standalone.md",
+      "docs/troubleshooting.md",
+      "docs/glossary.md",
+    ],
   },
   {
     title: "Tasks",

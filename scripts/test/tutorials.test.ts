@@ -1,0 +1,57 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect } from "chai";
+import { writeProgram } from "../bundle/program-folder.ts";
+import { isAnswer, requestsOf } from "../examples/readme.ts";
+import { serveExample, type ServedExample } from "../examples/standalone.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const page = readFileSync(join(root, "docs/tutorials/first-hour.md"), "utf8");
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+/** What follows each `make run MANIFESTS=<an example>` of the tutorial, up to the next one. */
+const parts = page
+  .split("make run MANIFESTS=")
+  .slice(1)
+  .map((text) => ({ folder: /^\S+/.exec(text)?.[0] ?? "", requests: requestsOf(text) }))
+  .filter(({ requests }) => requests.length > 0);
+
+describe("the tutorial of the first hour", () => {
+  let program: string;
+  before(async () => {
+    program = mkdtempSync(join(tmpdir(), "svc-gateway-tutorial-"));
+    await writeProgram(program);
+  });
+  after(() => rmSync(program, { recursive: true, force: true }));
+
+  it("the tutorial serves four examples, with requests for each", () => {
+    expect(parts.map(({ folder }) => folder)).to.have.lengthOf(4);
+  });
+
+  for (const { folder, requests } of parts) {
+    describe(folder, () => {
+      let example: ServedExample | undefined;
+      before(async function () {
+        if (!hasCurl) this.skip();
+        example = await serveExample(join(root, folder), join(program, "svc-gateway.mjs"));
+      });
+      after(() => example?.close());
+
+      for (const { command, answer } of requests) {
+        it(`the tutorial is answered as it says: ${command}`, async () => {
+          // The bundle of this test, wherever dist/ comes from.
+          const own = command.replaceAll(
+            "dist/svc-gateway",
+            `'${process.execPath}' '${program}/svc-gateway.mjs'`,
+          );
+          const output = (await example?.run(own)) ?? "";
+          expect(isAnswer(answer, output), `expected\n${answer.join("\n")}\nand got\n${output}`).to.equal(
+            true,
+          );
+        });
+      }
+    });
+  }
+});
