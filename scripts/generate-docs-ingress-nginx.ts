@@ -5,7 +5,7 @@ import {
   nginxAnnotations,
   type AnnotationGroup,
 } from "../operator/src/translate/ingress-nginx/annotations/index.ts";
-import { inTraefik } from "./traefik-annotations.ts";
+import { inTraefik, traefikCount } from "./traefik-annotations.ts";
 
 /** The page docs/reference/ingress-nginx-annotations.md, from the declarations of annotations. */
 export function nginxAnnotationsPage(): string {
@@ -34,8 +34,8 @@ All ${nginxAnnotations.size} annotations of ingress-nginx 1.15, and what becomes
 | 503, there off | ingress-nginx silently switches a protection off; here the paths get 503 |
 
 Forms of values are described [under Values](../ingress-nginx.md#values). A bold name protects: without it, more is let in. The risk is
-the one that ingress-nginx declares. The last column says whether the provider \`kubernetesIngressNGINX\` of Traefik reads the annotation: as its
-source does while 3.7 was developed, with the limits that its documentation of 3.6 names. That was read, not tried.
+the one that ingress-nginx declares. The last column says whether the provider \`kubernetesIngressNGINX\` of Traefik reads the annotation,
+and with which limits: as its documentation of 3.7 says, which lists ${traefikCount} names as served. That was read, not tried.
 
 ${annotationGroups.map(section).join("\n\n")}
 
