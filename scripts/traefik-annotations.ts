@@ -1,6 +1,6 @@
 /**
  * The annotations of ingress-nginx that Traefik's provider `kubernetesIngressNGINX` reads, with their limits: as its documentation of
- * 3.7 lists them (docs/content/reference/routing-configuration/kubernetes/ingress-nginx.md). Read, not tried.
+ * 3.7 lists them on the page of the provider. Read, not tried.
  */
 const names = `
 affinity affinity-canary-behavior affinity-mode allowlist-source-range app-root auth-method auth-realm auth-response-headers auth-secret
