@@ -18,6 +18,8 @@ export type ProxyStatus = {
   readonly health: "ready" | "degraded" | null;
   readonly restarts: number;
   readonly createdAt: string | null;
+  /** How many settings of the controllers it does not know, as it is of an older release; null where that is not known. */
+  readonly unknownFields: number | null;
 };
 
 export type ProxiesStatus = {
@@ -42,8 +44,9 @@ export async function readProxies(
   const path = podProxyPath(namespace, leader, settings.adminPort, "/api/v1/fleet/proxies");
   const asked = await client.call<{ readonly proxies?: readonly FleetProxy[] }>(path);
   if (!asked.ok) return { unknown: explain(asked.error, namespace, settings.adminAuth), problems: [] };
-  const proxies = (asked.value.proxies ?? []).map(describe).sort(behindFirst);
-  return { proxies, problems: proxies.flatMap(problemsOf) };
+  const pages = asked.value.proxies ?? [];
+  const proxies = pages.map(describe).sort(behindFirst);
+  return { proxies, problems: [...proxies.flatMap(problemsOf), ...pages.flatMap(skewOf)] };
 }
 
 function explain(failure: ApiError, namespace: string, adminAuth: boolean): string {
@@ -66,6 +69,8 @@ const describe = (proxy: FleetProxy): ProxyStatus => ({
   health: proxy.health,
   restarts: proxy.restarts,
   createdAt: proxy.created_at,
+  // Controllers of an older release do not say.
+  unknownFields: proxy.unknown_fields ?? null,
 });
 
 function problemsOf({ namespace, name, state, health, version }: ProxyStatus): readonly StatusProblem[] {
@@ -79,6 +84,25 @@ function problemsOf({ namespace, name, state, health, version }: ProxyStatus): r
     ...(health === "degraded" ? [warning(subject, "is degraded")] : []),
   ];
 }
+
+/** A proxy that drops settings, which may be such that protect (docs/upgrading.md, "Version skew"). */
+function skewOf({
+  pod_namespace,
+  pod_name,
+  unknown_fields,
+  unknown_field_names,
+}: FleetProxy): readonly StatusProblem[] {
+  const count = unknown_fields ?? 0;
+  if (count === 0) return [];
+  const named = (unknown_field_names ?? []).slice(0, maxFieldNames);
+  const more = count > named.length ? `, and ${count - named.length} more` : "";
+  const what = `does not know ${count} settings of the controllers (${named.join(", ")}${more})`;
+  const message = `${what}, as it is of an older release: they have no effect there, also those that protect`;
+  return [warning(`Pod ${pod_namespace}/${pod_name}`, message)];
+}
+
+/** Names of settings that one message lists. */
+const maxFieldNames = 5;
 
 /** Enough of a version to compare it by eye. */
 export const shortVersion = (version: string): string => version.slice(0, 12);

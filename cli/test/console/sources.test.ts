@@ -30,6 +30,7 @@ const node: NonNullable<Known["node"]> = {
   lastAckedVersion: "abc",
   isInSync: false,
   behindMs: 5000,
+  unknownFields: [],
 };
 
 describe("the source of a controller's console", () => {

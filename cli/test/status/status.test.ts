@@ -27,6 +27,8 @@ const proxy = (name: string, changed: object = {}) => ({
   degraded_checks: [],
   last_acked_version: version,
   in_sync: true,
+  unknown_fields: 0,
+  unknown_field_names: [],
   ...changed,
 });
 
@@ -78,6 +80,24 @@ describe("the command status", () => {
     expect(out).to.match(/AGE\n +svc-system\/z +shared +001122334455 +BEHIND .*\n +svc-system\/a +shared/);
     expect(out).to.match(/error +Pod svc-system\/z\n +is behind: it serves the version 001122334455, which/);
     expect(code).to.equal(1);
+  });
+
+  it("a proxy of an older release is a warning that names settings which have no effect there", async () => {
+    const names = ["features.a", "features.b", "features.c", "features.d", "features.e", "features.f"];
+    proxies = [proxy("a"), proxy("old", { unknown_fields: 9, unknown_field_names: names })];
+    const { code, out } = await run("--fail-on", "warning");
+    expect(out).to.match(
+      /warning +Pod svc-system\/old\n +does not know 9 settings of the controllers \(features\.a, features\.b, features\.c, features\.d, features\.e, and 4 more\), as it is of an older release: they have no effect there, also those that protect\n/,
+    );
+    expect(out).not.to.include("Pod svc-system/a\n");
+    expect(code).to.equal(1);
+  });
+
+  it("controllers of an older release do not say what proxies know, which is no finding", async () => {
+    proxies = [proxy("a", { unknown_fields: undefined, unknown_field_names: undefined })];
+    const { code, out } = await run("--fail-on", "warning", "-o", "json");
+    expect(JSON.parse(out)).to.have.nested.property("proxies[0].unknownFields", null);
+    expect(code).to.equal(0);
   });
 
   it("a proxy without a stream is a warning, which gives exit code 1 with --fail-on warning only", async () => {

@@ -38,7 +38,8 @@ export type ResourceValues = {
 };
 export type ResourceType = keyof ResourceValues;
 
-const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = {
+/** How each type of resource is read. */
+export const resourceSchemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = {
   route: hostRoutesSchema,
   tls: tlsPortSchema,
   clientcert: clientCertPortSchema,
@@ -108,7 +109,7 @@ export function decodeResource(resource: Resource): Result<Decoded | undefined> 
   } catch {
     return problem(`resource ${resource.key}: body is not JSON`);
   }
-  const result = schemas[parsed.type].safeParse(json);
+  const result = resourceSchemas[parsed.type].safeParse(json);
   if (!result.success) return fail(schemaProblem(resource.key, result.error));
   return ok({ type: parsed.type, key: resource.key, value: result.data } as Decoded);
 }

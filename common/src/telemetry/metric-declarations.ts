@@ -314,6 +314,11 @@ export const discoveryServerMetrics = {
     "For how long a connected proxy (namespace/pod) has not acknowledged the latest snapshot of its scope; 0 when it has.",
     { proxy: open },
   ),
+  proxyUnknownFields: gauge(
+    "svc_discovery_proxy_unknown_fields",
+    "How many settings of this release a connected proxy (namespace/pod) of an older one does not know: they have no effect there.",
+    { proxy: open },
+  ),
   authorityExpiry: gauge(
     "svc_discovery_ca_expiry_seconds",
     "Seconds until the certificate authority of the discovery channel expires; it is renewed before.",

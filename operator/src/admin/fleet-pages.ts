@@ -23,9 +23,21 @@ export type StreamFacts =
       readonly degraded_checks: readonly string[];
       readonly last_acked_version: string | null;
       readonly in_sync: boolean;
+      /** How many settings of this release it does not know, and the first of them. */
+      readonly unknown_fields: number;
+      readonly unknown_field_names: readonly string[];
     }
   | {
-      readonly [Fact in "connected" | "health" | "degraded_checks" | "last_acked_version" | "in_sync"]: null;
+      readonly [
+        Fact in
+          | "connected"
+          | "health"
+          | "degraded_checks"
+          | "last_acked_version"
+          | "in_sync"
+          | "unknown_fields"
+          | "unknown_field_names"
+      ]: null;
     };
 
 export type FleetProxy = StreamFacts & {
@@ -41,12 +53,17 @@ export type FleetProxy = StreamFacts & {
   readonly created_at: string | null;
 };
 
+/** Names of settings that a page lists for one proxy. */
+const maxFieldNames = 20;
+
 const unknownFacts: StreamFacts = {
   connected: null,
   health: null,
   degraded_checks: null,
   last_acked_version: null,
   in_sync: null,
+  unknown_fields: null,
+  unknown_field_names: null,
 };
 
 /** The fleet pages of the admin port. See docs/reference/fleet.md. */
@@ -88,6 +105,8 @@ function factsOf({ name, namespace }: ProxyPod, fleet: Pick<Fleet, "node">): Str
     degraded_checks: node.degradedChecks,
     last_acked_version: node.lastAckedVersion ?? null,
     in_sync: node.isInSync,
+    unknown_fields: node.unknownFields.length,
+    unknown_field_names: node.unknownFields.slice(0, maxFieldNames),
   };
 }
 

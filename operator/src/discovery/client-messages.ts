@@ -13,6 +13,8 @@ export type ProxyMessage =
       readonly scope: ScopeText;
       /** Whether it takes an update in parts. */
       readonly takesParts: boolean;
+      /** The fields of resources that it reads; empty: it does not say. */
+      readonly knownFields: readonly string[];
     }
   | { readonly kind: "ack"; readonly nonce: Uint8Array }
   | { readonly kind: "nack"; readonly nonce: Uint8Array; readonly version: string; readonly detail: string }
@@ -39,13 +41,14 @@ export function readProxyMessage(bytes: Uint8Array): Result<ProxyMessage> {
   }
   switch (message.message) {
     case "subscribe": {
-      const { node_id, wire_version, has_scope, scope, takes_parts } = message.subscribe;
+      const { node_id, wire_version, has_scope, scope, takes_parts, known_fields } = message.subscribe;
       return ok({
         kind: "subscribe",
         wireVersion: wire_version,
         nodeId: node_id,
         scope: has_scope ? scope : undefined,
         takesParts: takes_parts,
+        knownFields: known_fields,
       });
     }
     case "ack":

@@ -7,7 +7,7 @@ import type { BootstrapReason, ReviewToken } from "./bootstrap.ts";
 import { createBootstrapServer } from "./bootstrap-server.ts";
 import { createCaKeeper, type CaKeeper } from "./ca-keeper.ts";
 import type { CaStore } from "./ca-store.ts";
-import { createFleet, type Fleet } from "./fleet.ts";
+import { createFleet, type Fleet, type FleetNode } from "./fleet.ts";
 import type { LeadershipState } from "./leadership-state.ts";
 import type { DiscoveryServerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createExpectedPrincipals, type DedicatedGateway } from "./principals.ts";
@@ -133,18 +133,19 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
 }
 
 function refreshMetrics(
-  { proxyBehind, authorityExpiry }: DiscoveryServerMetrics,
+  { proxyBehind, proxyUnknownFields, authorityExpiry }: DiscoveryServerMetrics,
   fleet: Fleet,
   keeper: CaKeeper,
   nowMs: number,
 ): void {
-  const behind = new Map(
-    fleet
-      .nodes()
-      .map(({ identity, nodeId, behindMs }) => [`${identity.namespace}/${nodeId}`, behindMs / 1000]),
+  const proxies = new Map(
+    fleet.nodes().map((node): [string, FleetNode] => [`${node.identity.namespace}/${node.nodeId}`, node]),
   );
-  proxyBehind.remove(({ proxy }) => !behind.has(proxy));
-  for (const [proxy, seconds] of behind) proxyBehind.with({ proxy }).set(seconds);
+  for (const metric of [proxyBehind, proxyUnknownFields]) metric.remove(({ proxy }) => !proxies.has(proxy));
+  for (const [proxy, { behindMs, unknownFields }] of proxies) {
+    proxyBehind.with({ proxy }).set(behindMs / 1000);
+    proxyUnknownFields.with({ proxy }).set(unknownFields.length);
+  }
   const authority = keeper.current()?.authority;
   if (authority !== undefined)
     authorityExpiry.with({}).set(Math.round((authority.notAfterMs - nowMs) / 1000));

@@ -34,6 +34,8 @@ export type FleetNode = {
   readonly isInSync: boolean;
   /** For how long it has not, in milliseconds; 0 while it is in sync. */
   readonly behindMs: number;
+  /** Fields of resources that this release sends and that the proxy drops (docs/upgrading.md, "Version skew"). */
+  readonly unknownFields: readonly string[];
 };
 
 /** What must be in place at every proxy of a scope. */
@@ -68,6 +70,7 @@ export type JoinRequest = {
   readonly nodeId: string;
   readonly identity: WorkloadIdentity;
   readonly scope: ProxyScope;
+  readonly unknownFields: readonly string[];
   /** A newer stream of the same proxy has taken this one's place. */
   readonly onReplaced: () => void;
 };
@@ -116,6 +119,7 @@ export function createFleet(
     lastAckedVersion: entry.acknowledged?.version,
     isInSync: isInSync(entry),
     behindMs: entry.behindSinceMs === undefined ? 0 : Math.max(0, nowMs() - entry.behindSinceMs),
+    unknownFields: entry.unknownFields,
   });
 
   return {

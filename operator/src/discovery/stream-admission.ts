@@ -11,6 +11,7 @@ import {
 } from "@svc-gateway/proto/identity.ts";
 import { wireVersion } from "@svc-gateway/proto/wire.ts";
 import { readScope, type ProxyMessage } from "./client-messages.ts";
+import { fieldsBeyond } from "./known-fields.ts";
 import { podOfSubject, type CertificateSubject } from "./pod-attributes.ts";
 import { scopeKey, type ExpectedPrincipals } from "./principals.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
@@ -39,6 +40,8 @@ export type AdmittedProxy = {
   readonly certificateEndsMs: number;
   /** Whether it takes an update in parts. */
   readonly takesParts: boolean;
+  /** Fields of resources that controllers of this release send and that it drops. */
+  readonly unknownFields: readonly string[];
 };
 
 export type StreamAdmissionOptions = {
@@ -95,6 +98,7 @@ export function admitProxy(
     pod,
     certificateEndsMs,
     takesParts: message.takesParts,
+    unknownFields: fieldsBeyond(message.knownFields),
   });
 }
 

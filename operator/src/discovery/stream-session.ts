@@ -15,6 +15,9 @@ import type { SnapshotCache } from "./snapshot-cache.ts";
 import type { AdmittedProxy, StreamRefusal } from "./stream-admission.ts";
 import { encodeServerMessage } from "./update-encoding.ts";
 
+/** Names of settings that one line of the log lists. */
+const maxLoggedFields = 10;
+
 /** The stream of an admitted proxy, without its transport. */
 export type StreamSession = {
   receive(message: ProxyMessage): void;
@@ -46,6 +49,16 @@ const messageCap = { maxPerWindow: 1000, windowMs: 10_000 };
 export function openSession(options: StreamSessionOptions): StreamSession {
   const { proxy, cache, fleet, leadership, principals, metrics, log, clock, write, end } = options;
   const mayReceive = createRateCap({ ...messageCap, nowMs: clock.nowMs });
+  if (proxy.unknownFields.length > 0) {
+    log.warn(
+      {
+        node: proxy.nodeId,
+        unknown_fields: proxy.unknownFields.length,
+        first: proxy.unknownFields.slice(0, maxLoggedFields),
+      },
+      "proxy is of an older release: settings that it does not know have no effect there",
+    );
+  }
   const membership = fleet.join({ ...proxy, onReplaced: () => stop() });
   let announced: boolean | undefined;
   let isWriting = false;

@@ -32,6 +32,7 @@ const node: FleetNode = {
   lastAckedVersion: "abc",
   isInSync: true,
   behindMs: 0,
+  unknownFields: ["features.later"],
 };
 
 const translation = translate(
@@ -86,6 +87,8 @@ describe("fleetRoutes", () => {
             degraded_checks: ["routing_table_loaded"],
             last_acked_version: "abc",
             in_sync: true,
+            unknown_fields: 1,
+            unknown_field_names: ["features.later"],
           },
         ],
       },
@@ -110,6 +113,8 @@ describe("fleetRoutes", () => {
         degraded_checks: null,
         last_acked_version: null,
         in_sync: null,
+        unknown_fields: null,
+        unknown_field_names: null,
       });
     });
   }

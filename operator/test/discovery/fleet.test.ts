@@ -16,7 +16,13 @@ describe("the fleet", () => {
     fleet = createFleet(cache, { nowMs: () => nowMs });
   });
   const join = (nodeId: string, onReplaced = (): void => {}): Membership => {
-    const membership = fleet.join({ nodeId, identity: sharedIdentity, scope: shared, onReplaced });
+    const membership = fleet.join({
+      nodeId,
+      identity: sharedIdentity,
+      scope: shared,
+      unknownFields: [],
+      onReplaced,
+    });
     return membership;
   };
 
@@ -113,6 +119,7 @@ describe("the fleet", () => {
       nodeId: "pod-1",
       identity: { namespace: "team", serviceAccount: "gw-svc" },
       scope: { kind: "dedicated", gateway: { namespace: "team", name: "gw" } },
+      unknownFields: [],
       onReplaced: () => {},
     });
     expect(fleet.nodes()).to.have.length(2);

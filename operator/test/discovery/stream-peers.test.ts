@@ -168,6 +168,7 @@ describe("Stream: peers", () => {
     expect(proxies()).to.deep.equal(["svc-system/pod-1"]);
     expect(metrics.proxyBehind.with({ proxy: "svc-system/pod-1" }).value).to.equal(0);
     expect(metrics.authorityExpiry.with({}).value).to.be.above(0);
+    expect(metrics.proxyUnknownFields.with({ proxy: "svc-system/pod-1" }).value).to.equal(0);
     call.cancel();
     await until(() => proxies().length === 0, "the proxy has left");
   });

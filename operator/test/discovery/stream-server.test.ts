@@ -1,3 +1,4 @@
+import { contractFields } from "@svc-gateway/common/ir/contract-fields.ts";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { createCertificateAuthority } from "@svc-gateway/operator/discovery/certificate-authority.ts";
@@ -7,7 +8,7 @@ import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";
 import { until } from "../../../common/test/until.ts";
 import { ready, sharedToken, startController, stopController } from "./support/controller.ts";
-import { gatewayScope, openRawStream, subscribe } from "./support/raw-client.ts";
+import { gatewayScope, openRawStream, sharedScope, subscribe } from "./support/raw-client.ts";
 import { ended, received, shared, streamBench } from "./support/stream-bench.ts";
 
 describe("Stream", () => {
@@ -34,6 +35,24 @@ describe("Stream", () => {
       ["info", "proxy disconnected", "pod-2", "replaced by a newer stream"],
       ["info", "proxy connected", "pod-2", undefined],
       ["info", "proxy disconnected", "pod-2", "this replica is stopping"],
+    ]);
+  });
+
+  it("a proxy that states no fields has a warning in the log, and all fields in the metric", async () => {
+    const log = fakeLog();
+    await bench.start({ log });
+    bench.publish({ a: 1 });
+    const stream = bench.open();
+    stream.send(subscribe("pod-1", sharedScope(), 2, false, []));
+    await received(stream, 1);
+    const { server, metrics } = bench.controller;
+    server.refreshMetrics();
+    const fields = contractFields().length;
+    const proxy = "svc-system/pod-1";
+    expect(metrics.proxyUnknownFields.with({ proxy }).value).to.equal(fields);
+    const warnings = log.lines.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ fields: { node, unknown_fields } }) => [node, unknown_fields])).to.deep.equal([
+      ["pod-1", fields],
     ]);
   });
 

@@ -156,6 +156,7 @@ export declare class Subscribe extends pb_1.Message {
         wire_version?: number;
         scope?: Scope;
         takes_parts?: boolean;
+        known_fields?: string[];
     });
     get node_id(): string;
     set node_id(value: string);
@@ -166,17 +167,21 @@ export declare class Subscribe extends pb_1.Message {
     get has_scope(): boolean;
     get takes_parts(): boolean;
     set takes_parts(value: boolean);
+    get known_fields(): string[];
+    set known_fields(value: string[]);
     static fromObject(data: {
         node_id?: string;
         wire_version?: number;
         scope?: ReturnType<typeof Scope.prototype.toObject>;
         takes_parts?: boolean;
+        known_fields?: string[];
     }): Subscribe;
     toObject(): {
         node_id?: string;
         wire_version?: number;
         scope?: ReturnType<typeof Scope.prototype.toObject>;
         takes_parts?: boolean;
+        known_fields?: string[];
     };
     serialize(): Uint8Array;
     serialize(w: pb_1.BinaryWriter): void;

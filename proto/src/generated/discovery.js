@@ -396,7 +396,7 @@ export class Subscribe extends pb_1.Message {
     #one_of_decls = [];
     constructor(data) {
         super();
-        pb_1.Message.initialize(this, Array.isArray(data) ? data : [], 0, -1, [], this.#one_of_decls);
+        pb_1.Message.initialize(this, Array.isArray(data) ? data : [], 0, -1, [5], this.#one_of_decls);
         if (!Array.isArray(data) && typeof data == "object") {
             if ("node_id" in data && data.node_id != undefined) {
                 this.node_id = data.node_id;
@@ -409,6 +409,9 @@ export class Subscribe extends pb_1.Message {
             }
             if ("takes_parts" in data && data.takes_parts != undefined) {
                 this.takes_parts = data.takes_parts;
+            }
+            if ("known_fields" in data && data.known_fields != undefined) {
+                this.known_fields = data.known_fields;
             }
         }
     }
@@ -439,6 +442,12 @@ export class Subscribe extends pb_1.Message {
     set takes_parts(value) {
         pb_1.Message.setField(this, 4, value);
     }
+    get known_fields() {
+        return pb_1.Message.getFieldWithDefault(this, 5, []);
+    }
+    set known_fields(value) {
+        pb_1.Message.setField(this, 5, value);
+    }
     static fromObject(data) {
         const message = new Subscribe({});
         if (data.node_id != null) {
@@ -452,6 +461,9 @@ export class Subscribe extends pb_1.Message {
         }
         if (data.takes_parts != null) {
             message.takes_parts = data.takes_parts;
+        }
+        if (data.known_fields != null) {
+            message.known_fields = data.known_fields;
         }
         return message;
     }
@@ -469,6 +481,9 @@ export class Subscribe extends pb_1.Message {
         if (this.takes_parts != null) {
             data.takes_parts = this.takes_parts;
         }
+        if (this.known_fields != null) {
+            data.known_fields = this.known_fields;
+        }
         return data;
     }
     serialize(w) {
@@ -481,6 +496,8 @@ export class Subscribe extends pb_1.Message {
             writer.writeMessage(3, this.scope, () => this.scope.serialize(writer));
         if (this.takes_parts != false)
             writer.writeBool(4, this.takes_parts);
+        if (this.known_fields.length)
+            writer.writeRepeatedString(5, this.known_fields);
         if (!w)
             return writer.getResultBuffer();
     }
@@ -501,6 +518,9 @@ export class Subscribe extends pb_1.Message {
                     break;
                 case 4:
                     message.takes_parts = reader.readBool();
+                    break;
+                case 5:
+                    pb_1.Message.addToRepeatedField(message, 5, reader.readString());
                     break;
                 default: reader.skipField();
             }

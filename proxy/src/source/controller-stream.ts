@@ -14,6 +14,7 @@ import {
   Subscribe,
 } from "@svc-gateway/proto/generated/discovery.js";
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
+import { contractFields } from "@svc-gateway/common/ir/contract-fields.ts";
 import { wireVersion } from "@svc-gateway/proto/wire.ts";
 import { createChannel, type ChannelRequest } from "./channel.ts";
 import { createLiveness, type After, type LivenessLimits } from "./liveness.ts";
@@ -184,6 +185,7 @@ function subscription(nodeId: string, scope: ProxyScope): ClientMessage {
       wire_version: wireVersion,
       scope: subscribed,
       takes_parts: true,
+      known_fields: [...contractFields()],
     }),
   });
 }

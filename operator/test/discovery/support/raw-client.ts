@@ -1,3 +1,4 @@
+import { contractFields } from "@svc-gateway/common/ir/contract-fields.ts";
 import { createSecureContext } from "node:tls";
 import { ChannelCredentials, Client, type ServiceError, type StatusObject } from "@grpc/grpc-js";
 import {
@@ -138,12 +139,14 @@ export const subscribe = (
   scope: Scope | undefined = sharedScope(),
   wireVersion: number = 2,
   takesParts: boolean = false,
+  knownFields: readonly string[] = contractFields(),
 ): ClientMessage =>
   new ClientMessage({
     subscribe: new Subscribe({
       node_id: nodeId,
       wire_version: wireVersion,
       takes_parts: takesParts,
+      known_fields: [...knownFields],
       ...(scope !== undefined && { scope }),
     }),
   });
