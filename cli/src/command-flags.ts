@@ -133,7 +133,7 @@ export function problemOfPaths(command: string, paths: readonly string[]): strin
 }
 
 /** Replaces `-o` by `--output`, for the flags that have a short form. */
-function expandShort(known: readonly Flag[], argv: readonly string[]): readonly string[] {
+export function expandShort(known: readonly Flag[], argv: readonly string[]): readonly string[] {
   const longForms = new Map<string, string>(
     known.flatMap(({ name, short }) => (short === undefined ? [] : [[`-${short}`, `--${name}`] as const])),
   );
