@@ -41,11 +41,13 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
 export const isDeployed = async (): Promise<boolean> =>
   (await tryKubectl(["get", "namespace", namespace])).status === 0;
 
-/** CODECS=node in the environment: shared proxies with Node's codecs. */
+/** CODECS=node and SOCKET_LAYER=node in the environment: shared proxies with Node's codecs, or on its public sockets. */
 function codecArguments(): readonly string[] {
-  const { CODECS: codecs } = process.env;
-  if (codecs === undefined || codecs === "") return [];
-  return ["http1-codec", "http2-codec"].flatMap((flag) => ["--set", `sharedProxy.flags.${flag}=${codecs}`]);
+  const { CODECS: codecs, SOCKET_LAYER: layer } = process.env;
+  const flags = { "http1-codec": codecs, "http2-codec": codecs, "socket-layer": layer };
+  return Object.entries(flags).flatMap(([flag, value]) =>
+    value === undefined || value === "" ? [] : ["--set", `sharedProxy.flags.${flag}=${value}`],
+  );
 }
 
 /** The ports that config/kind/cluster.yaml maps to this machine. */

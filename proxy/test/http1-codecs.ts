@@ -23,13 +23,13 @@ export const codecCombinations: readonly {
   readonly layer: SocketLayerName;
   readonly title: string;
 }[] = [
-  { codec: "node", layer: "node", title: "with the node codec of HTTP/1" },
-  { codec: "native", layer: "node", title: "with the native codec of HTTP/1" },
-  { codec: "native", layer: "handles", title: "with the native codec of HTTP/1 on TCP handles" },
+  { codec: "node", layer: "handles", title: "with the node codec of HTTP/1" },
+  { codec: "native", layer: "handles", title: "with the native codec of HTTP/1" },
+  { codec: "native", layer: "node", title: "with the native codec of HTTP/1 on Node's sockets" },
 ];
 
 /**
- * A describe block for each codec of HTTP/1, and one for the native codec on TCP handles, within which `startFront` and
+ * A describe block for each codec of HTTP/1, and one for the native codec on Node's public sockets, within which `startFront` and
  * `startGateway` use that codec, and gateways the one of the same kind for HTTP/2.
  */
 export function describeCodecs(

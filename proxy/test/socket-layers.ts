@@ -31,8 +31,8 @@ function openedHandles(): SocketLayer {
 export const layerNamed = (name: SocketLayerName): SocketLayer =>
   name === "node" ? nodeSockets : handleSockets;
 
-/** Outside of `describeSocketLayers`; SOCKET_LAYER=handles runs everything with the runtime's TCP handles. */
-const layerOfRun: SocketLayerName = process.env["SOCKET_LAYER"] === "handles" ? "handles" : "node";
+/** Outside of `describeSocketLayers`; SOCKET_LAYER=node runs everything with Node's public sockets. */
+const layerOfRun: SocketLayerName = process.env["SOCKET_LAYER"] === "node" ? "node" : "handles";
 let layer = layerOfRun;
 
 /** The socket layer that fronts, upstream clients and gateways of tests have now. */
@@ -48,7 +48,7 @@ export function describeSocketLayers(
   subject: string,
   tests: (this: Mocha.Suite, layer: SocketLayerName) => void,
 ): void {
-  for (const each of ["node", "handles"] as const) {
+  for (const each of ["handles", "node"] as const) {
     describe(`${subject}, on ${each === "node" ? "Node's sockets" : "TCP handles"}`, function () {
       before(() => useSocketLayer(each));
       after(() => useSocketLayer(undefined));

@@ -267,11 +267,11 @@ export const proxyFlags = [
   }),
   flag({
     name: "socket-layer",
-    type: choiceType(["node", "handles"]),
+    type: choiceType(["handles", "node"]),
     roles: serving,
-    defaultValue: "node",
+    defaultValue: "handles",
     meaning:
-      "What reads and writes plain connections of the native HTTP/1 codec and to HTTP/1 backends: the public sockets of Node.js, or the TCP handles under them, which are faster and checked at start (docs/adr/0033-tcp-handles.md).",
+      "What reads and writes plain connections of the native HTTP/1 codec and to HTTP/1 backends: the TCP handles under the sockets of Node.js, which are faster and checked at start, or its public sockets (docs/adr/0037-tcp-handles-by-default.md).",
   }),
   flag({
     name: "proxy-upstream-keepalive-pool-size",
