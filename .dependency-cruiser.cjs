@@ -8,7 +8,7 @@ const circles = [
   // The contracts of the request path.
   "^proxy/src/exchange/(client-connection|compiled-route|exchange|filter|listener-view|port-table)\\.ts$",
   // A connection, its streams, and what they share.
-  "^proxy/src/http/h1/(connection|context|stream)\\.ts$",
+  "^proxy/src/http/h1/node/(connection|context|stream)\\.ts$",
   "^proxy/src/upstream/h1/(connection|pool|stream)\\.ts$",
   // A Gateway with its listeners, as planned.
   "^operator/src/translate/gateway/(model|listeners/(frontend-validation|gateways|listener))\\.ts$",
@@ -116,7 +116,7 @@ module.exports = {
       comment: "Filters and routing see an Exchange, never a codec (docs/architecture.md, rule 6).",
       severity: "error",
       from: { path: "^proxy/src/(filters|routing)/" },
-      to: { path: "^proxy/src/http/h[12]/|^proxy/src/http1/|^(http|http2|net|tls)$" },
+      to: { path: "^proxy/src/http/h[12]/|^(http|http2|net|tls)$" },
     },
     {
       name: "message-is-the-ground-floor",

@@ -36,7 +36,7 @@ test: $(INSTALLED) $(SITE_INSTALLED) ## Run every check and test that needs no c
 	@$(NODE) scripts/test.ts
 
 fuzz: $(INSTALLED) ## Compare the proxy's own parser of HTTP/1 with Node's on generated connections: RUNS, SEED
-	@RUNS=$${RUNS:-1000000} $(NODE) node_modules/mocha/bin/mocha.js proxy/test/http1/differential.test.ts
+	@RUNS=$${RUNS:-1000000} $(NODE) node_modules/mocha/bin/mocha.js proxy/test/http/h1/native/differential.test.ts
 
 examples: build ## Serve every example, send its requests, and print what is answered
 	@$(NODE) scripts/examples/main.ts

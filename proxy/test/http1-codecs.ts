@@ -1,5 +1,5 @@
-import { createHttp1Front } from "../src/http/h1/front.ts";
-import { createNativeHttp1Front } from "../src/http1/front.ts";
+import { createHttp1Front } from "../src/http/h1/node/front.ts";
+import { createNativeHttp1Front } from "../src/http/h1/native/front.ts";
 import { useHttp2Codec } from "./http2-codecs.ts";
 import { socketLayer, type SocketLayerName, useSocketLayer } from "./socket-layers.ts";
 

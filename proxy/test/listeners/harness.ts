@@ -6,7 +6,7 @@ import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import type { PortTable } from "../../src/exchange/port-table.ts";
 import type { RequestHandler } from "../../src/http/front.ts";
-import { createHttp2Front } from "../../src/http/h2/front.ts";
+import { createHttp2Front } from "../../src/http/h2/node/front.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
 import { createL4 } from "../../src/l4/l4.ts";
 import { UdpPlaces } from "../../src/l4/udp-places.ts";

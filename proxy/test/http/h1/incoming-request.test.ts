@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Socket } from "node:net";
-import { IncomingRequest } from "../../../src/http/h1/incoming-request.ts";
+import { IncomingRequest } from "../../../src/http/h1/node/incoming-request.ts";
 
 const headersOf = (...rawHeaders: string[]): object => {
   const request = new IncomingRequest(new Socket());

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FloodGuard } from "../../../src/http/h2/flood-guard.ts";
+import { FloodGuard } from "../../../src/http/h2/node/flood-guard.ts";
 import { floodWindowMs, maxControlFrames, maxResetStreams } from "../../../src/http2/flood-limits.ts";
 
 const times = <T>(count: number, act: () => T): T | undefined => {

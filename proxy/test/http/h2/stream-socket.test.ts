@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect } from "chai";
-import { StreamSocket, type TunnelStream } from "../../../src/http/h2-native/stream-socket.ts";
+import { StreamSocket, type TunnelStream } from "../../../src/http/h2/native/stream-socket.ts";
 
 describe("the socket of a tunnel over HTTP/2", () => {
   let takenBytes: number;

@@ -4,9 +4,9 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { ClientConnection } from "../../../src/exchange/client-connection.ts";
 import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
-import { createNativeHttp2Front } from "../../../src/http/h2-native/front.ts";
+import { createNativeHttp2Front } from "../../../src/http/h2/native/front.ts";
 import type { Http2FrontEvent } from "../../../src/http/h2/events.ts";
-import { createHttp2Front } from "../../../src/http/h2/front.ts";
+import { createHttp2Front } from "../../../src/http/h2/node/front.ts";
 import { Fields } from "../../../src/message/fields.ts";
 import type {
   BodyAbortReason,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { UnreadRequests } from "../../../src/http/h2/unread-requests.ts";
+import { UnreadRequests } from "../../../src/http/h2/node/unread-requests.ts";
 
 describe("requests over HTTP/2 that were never seen", () => {
   it("UnreadRequests counts the requests missing between two that were read", () => {

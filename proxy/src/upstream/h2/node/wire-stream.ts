@@ -1,5 +1,5 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
-import { resetStream } from "../../../http/h2/reset-stream.ts";
+import { resetStream } from "../../../http/h2/node/reset-stream.ts";
 import { fieldObject } from "../../../http2/fields.ts";
 import type { Chunk, HeaderList, ReadonlyHeaderList } from "../../../message/message.ts";
 import { ignore } from "../../../sockets/ignore.ts";

@@ -1,0 +1,352 @@
+import type { Socket } from "node:net";
+import type { ClientConnection } from "../../../exchange/client-connection.ts";
+import type { FrontClock } from "../clock.ts";
+import type { FrontConnection, FrontContext } from "../context.ts";
+import type { FrontEvent } from "../events.ts";
+import { HalfCloseProbe } from "../half-close-probe.ts";
+import { type RefusalReason, refusalStatus } from "../refusal.ts";
+import { ResponseWrites } from "../response-writes.ts";
+import type { ClientCloseReason, RequestHead } from "../../../message/message.ts";
+import type { Piece } from "../../../sockets/read-buffer.ts";
+import type { ChunkedRules } from "../../../upstream/h1/chunked-decoder.ts";
+import { Http1ClientStream, type StreamConnection } from "./client-stream.ts";
+import type { CodecContext } from "./context.ts";
+import type { BodySource, IncomingBody } from "./incoming-body.ts";
+import { type RequestEvents, RequestReader } from "./request-reader.ts";
+import type { RequestSemantics } from "./request-semantics.ts";
+import { renderRefusal } from "./response-text.ts";
+import type { Transport, TransportReceiver } from "../../../sockets/transport.ts";
+
+/** An unread rest of a body up to this size is read and thrown away to keep the connection. */
+const maxDiscardedBytes = 65_536;
+const discardTimeoutMs = 1000;
+/** How long a closing connection is read and ignored, so that unread bytes do not reset it before the client has
+ * read its answer (RFC 9112 9.6): with a request still arriving, and without. */
+const lingerArrivingMs = 5000;
+const lingerMs = 1000;
+
+type Phase =
+  /** Between requests, or inside a head. */
+  | "idle"
+  /** A request waits for its response. */
+  | "busy"
+  /** The response has ended, the request's body has not. */
+  | "discarding"
+  /** Nothing more is answered; waits for the client to close. */
+  | "closing"
+  /** The connection belongs to a tunnel. */
+  | "handed-over";
+
+/** An HTTP/1 connection from its first request to its end. */
+export class Http1Connection
+  implements FrontConnection, StreamConnection, TransportReceiver, RequestEvents, BodySource
+{
+  readonly front: FrontContext;
+  readonly chunkedRules: ChunkedRules;
+  readonly transport: Transport;
+  readonly writes: ResponseWrites;
+  private readonly client: ClientConnection;
+  private readonly reader: RequestReader;
+  private phase: Phase = "idle";
+  private current: Http1ClientStream | null = null;
+  private requests = 0;
+  private deadlineMs: number;
+  /** How long to linger once our end has been written; 0 when the time runs. */
+  private lingerForMs = 0;
+  private isReading = true;
+  private probe: HalfCloseProbe | undefined = undefined;
+
+  constructor(transport: Transport, client: ClientConnection, context: CodecContext) {
+    this.transport = transport;
+    this.client = client;
+    this.front = context.front;
+    this.chunkedRules = context.chunkedRules;
+    this.reader = new RequestReader(context, this, this);
+    const { responseMemory, limits, clock } = context.front;
+    this.deadlineMs = clock.deadline(limits.headerTimeoutMs);
+    this.writes = new ResponseWrites(transport, responseMemory, limits.writeTimeoutMs, (reason) =>
+      this.leaveSlowClient(reason),
+    );
+  }
+
+  get clock(): FrontClock {
+    return this.front.clock;
+  }
+
+  get bodyTimeoutMs(): number {
+    return this.front.limits.bodyTimeoutMs;
+  }
+
+  get openRequests(): number {
+    return this.phase === "busy" || this.phase === "handed-over" ? 1 : 0;
+  }
+
+  /** Encrypted bytes seem to wait at any time. */
+  get pendingBytes(): number | undefined {
+    const { transport } = this;
+    return transport.encrypted ? undefined : transport.waitingBytes;
+  }
+
+  get takesRequest(): boolean {
+    return this.phase === "idle" && this.transport.waitingBytes === 0;
+  }
+
+  receive(piece: Piece): void {
+    if (!this.isOpen) return;
+    if (this.reader.receive(piece)) return this.afterReading();
+    this.report({ reason: "pipelining", status: 0 });
+    this.leave("client-closed");
+  }
+
+  ended(): void {
+    this.reader.clientHasEnded = true;
+    switch (this.phase) {
+      case "busy":
+        if (this.reader.unread !== null) this.leave("client-closed");
+        else this.probe = new HalfCloseProbe(this.clock);
+        return;
+      case "discarding":
+        return this.close(0);
+      case "idle":
+        return this.proceed();
+      case "closing":
+      case "handed-over":
+        return;
+    }
+  }
+
+  taken(): void {
+    if (this.current === null) this.proceed();
+    else this.current.taken();
+  }
+
+  closed(): void {
+    this.front.forget(this);
+    this.leave("client-closed");
+  }
+
+  onHeadBegun(): void {
+    this.deadlineMs = this.clock.deadline(this.front.limits.headerTimeoutMs);
+  }
+
+  onRequest(head: RequestHead, semantics: RequestSemantics, body: IncomingBody | null): void {
+    const stream = new Http1ClientStream(this, head, semantics, body);
+    this.requests++;
+    this.phase = "busy";
+    this.current = stream;
+    if (this.reader.clientHasEnded) this.probe = new HalfCloseProbe(this.clock);
+    try {
+      this.front.handler(this.client, head, stream);
+    } catch (error) {
+      this.report({ reason: "handler-failed", status: 0, error });
+      this.leave("client-closed");
+    }
+  }
+
+  onRefused(reason: RefusalReason, head: RequestHead | undefined): void {
+    const status = refusalStatus[reason];
+    this.report(head === undefined ? { reason, status } : { reason, status, head });
+    this.transport.writeText(renderRefusal(reason, head?.method));
+    this.close(lingerArrivingMs);
+  }
+
+  onAbandoned(): void {
+    this.close(0);
+  }
+
+  onBodyReceived(): void {
+    if (this.phase === "discarding") this.becomeIdle();
+  }
+
+  onBodyBroken(body: IncomingBody): void {
+    if (this.phase === "discarding") return this.close(lingerMs);
+    this.report({ reason: "malformed-body", status: 0 });
+    body.abort("malformed");
+  }
+
+  bodyWanted(): void {
+    this.readAsWanted();
+  }
+
+  readonly onRoom = (): void => this.current?.onDrain?.();
+
+  responseEnded(stream: Http1ClientStream): void {
+    const { unread } = this.reader;
+    this.current = null;
+    this.probe = undefined;
+    this.writes.watch();
+    if (!stream.keepAlive) {
+      this.close(stream.requestReceived ? lingerMs : lingerArrivingMs);
+    } else if (unread === null) {
+      this.becomeIdle();
+      this.proceed();
+    } else {
+      this.phase = "discarding";
+      this.deadlineMs = this.clock.deadline(discardTimeoutMs);
+      unread.discard();
+      this.readAsWanted();
+    }
+  }
+
+  mayStayOpen({ body, requestReceived }: Http1ClientStream): boolean {
+    const { limits, draining } = this.front;
+    if (draining || this.client.listener.draining) return false;
+    if (this.reader.clientHasEnded && this.reader.rest.length === 0) return false;
+    if (limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection) {
+      this.report({ reason: "requests-per-connection", status: 0 });
+      return false;
+    }
+    if (body?.broken === true) return false;
+    return requestReceived || (body?.length ?? Number.POSITIVE_INFINITY) <= maxDiscardedBytes;
+  }
+
+  cut(options: { readonly reset: boolean }): void {
+    if (options.reset) this.transport.reset();
+    else this.transport.destroy();
+  }
+
+  /** Only the end of the connection is of concern here from now on. */
+  handOver(text: string): { readonly socket: Socket; readonly head: Buffer } {
+    const head = this.reader.rest;
+    this.phase = "handed-over";
+    this.current = null;
+    this.reader.stop();
+    this.transport.writeText(text);
+    this.writes.forget();
+    return { socket: this.transport.release(), head };
+  }
+
+  drain(): void {
+    if (this.takesRequest && !this.reader.hasBegun && !this.transport.hasUnread) this.close(lingerMs);
+  }
+
+  destroy(): void {
+    this.leave("shutdown");
+  }
+
+  sweep(): void {
+    const { nowMs } = this.clock;
+    this.writes.sweep(nowMs);
+    switch (this.phase) {
+      case "idle":
+        return this.sweepIdle(nowMs);
+      case "busy":
+        return this.sweepBusy(nowMs);
+      case "discarding":
+        if (nowMs >= this.deadlineMs) this.close(lingerMs);
+        return;
+      case "closing":
+        return this.sweepClosing(nowMs);
+      case "handed-over":
+        return;
+    }
+  }
+
+  report(event: Omit<FrontEvent, "connection">): void {
+    this.front.report({ ...event, connection: this.client });
+  }
+
+  private get isOpen(): boolean {
+    return this.phase !== "closing" && this.phase !== "handed-over";
+  }
+
+  /** Goes on with what the client has already sent. */
+  private proceed(): void {
+    if (this.reader.isReading) return;
+    this.reader.proceed();
+    this.afterReading();
+  }
+
+  private afterReading(): void {
+    const { reader } = this;
+    if (!this.isOpen) return;
+    if (this.phase === "idle" && (reader.hasHeld || reader.clientHasEnded)) {
+      // What is held waits for the last response to leave.
+      if (!this.takesRequest) this.transport.whenTaken();
+      else if (!reader.hasHeld) return this.endIdle();
+    }
+    this.readAsWanted();
+  }
+
+  /** The client has ended its side between two requests, or inside a head. */
+  private endIdle(): void {
+    if (this.reader.isInHead) this.onRefused("malformed", this.reader.seenHead);
+    else this.close(0);
+  }
+
+  /** Reads, or stops reading, by whether bytes can be put to use. */
+  private readAsWanted(): void {
+    const { wantsBytes, isReading } = this.reader;
+    if (wantsBytes === this.isReading || isReading || !this.isOpen) return;
+    this.isReading = wantsBytes;
+    if (wantsBytes) this.transport.resume();
+    else this.transport.pause();
+  }
+
+  private becomeIdle(): void {
+    this.phase = "idle";
+    this.deadlineMs = this.clock.deadline(this.front.limits.idleTimeoutMs);
+  }
+
+  /** Ends our side; what still arrives is ignored until the client has ended too, for at most `lingerForMs`. */
+  private close(lingerForMs: number): void {
+    this.phase = "closing";
+    this.reader.unread?.discard();
+    this.reader.stop();
+    this.lingerForMs = lingerForMs;
+    this.deadlineMs = this.clock.nowMs;
+    this.writes.watch();
+    this.transport.end();
+    if (!this.isReading) this.transport.resume();
+    this.isReading = true;
+  }
+
+  /** The client does not take what waits for it. */
+  private leaveSlowClient(reason: ClientCloseReason): void {
+    if (reason === "timeout") this.report({ reason: "write-timeout", status: 0 });
+    this.leave(reason);
+  }
+
+  /** Ends the connection without another word. */
+  private leave(reason: ClientCloseReason): void {
+    const { current } = this;
+    this.phase = "closing";
+    this.current = null;
+    this.reader.stop();
+    this.transport.destroy();
+    this.writes.forget();
+    current?.gone(reason);
+  }
+
+  private sweepIdle(nowMs: number): void {
+    const { reader } = this;
+    if (!this.takesRequest || reader.hasHeld) return;
+    if (this.front.draining && !reader.hasBegun) return this.close(lingerMs);
+    if (nowMs < this.deadlineMs) return;
+    if (reader.hasBegun) return this.onRefused("header-timeout", reader.seenHead);
+    this.report({ reason: "idle-timeout", status: 0 });
+    this.close(lingerMs);
+  }
+
+  private sweepBusy(nowMs: number): void {
+    const { current } = this;
+    if (current === null) return;
+    if (current.body?.stalled === true) {
+      this.report({ reason: "body-timeout", status: 0 });
+      current.closeAfterResponse();
+      current.body.abort("timeout");
+    } else if (this.probe?.isDue(nowMs) === true) {
+      current.probe();
+    }
+  }
+
+  private sweepClosing(nowMs: number): void {
+    if (!this.transport.finished) return;
+    if (this.lingerForMs > 0) {
+      this.deadlineMs = this.clock.deadline(this.lingerForMs);
+      this.lingerForMs = 0;
+    } else if (nowMs >= this.deadlineMs) {
+      this.transport.destroy();
+    }
+  }
+}

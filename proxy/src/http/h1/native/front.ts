@@ -1,0 +1,53 @@
+import { Socket } from "node:net";
+import type { Front, FrontLimits } from "../../front.ts";
+import { FrontConnections, type Http1FrontOptions } from "../front-connections.ts";
+import { Http1Connection } from "./connection.ts";
+import { type CodecContext, HeadParsers } from "./context.ts";
+import type { HeadLimits } from "./request-head-parser.ts";
+import { nodeSockets, type SocketLayer } from "../../../sockets/socket-layer.ts";
+
+/** The bound of a part of a head where its limit is off. */
+const defaultMaxBytes = 1_048_576;
+
+/** The HTTP/1.0 and HTTP/1.1 front on the proxy's own codec (docs/features/http1.md, "Codecs"). */
+export function createNativeHttp1Front(
+  options: Http1FrontOptions,
+  sockets: SocketLayer = nodeSockets,
+): Front {
+  const front = new FrontConnections(options);
+  const context = codecContext(front);
+  return {
+    accept(socket, client) {
+      if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
+      // Its end would not be announced a second time.
+      if (socket.destroyed) return;
+      front.wake();
+      const transport = sockets.take(socket);
+      const connection = new Http1Connection(transport, client, context);
+      front.add(connection);
+      transport.start(connection);
+    },
+    drain: () => front.drain(),
+    get connections() {
+      return front.connections;
+    },
+    destroy: () => front.destroy(),
+  };
+}
+
+/** What the codec needs, by the limits of a front. */
+export function codecContext(front: CodecContext["front"]): CodecContext {
+  const limits = headLimitsOf(front.limits);
+  const { maxFieldBytes, maxFields } = limits;
+  return {
+    front,
+    parsers: new HeadParsers(limits),
+    chunkedRules: { maxTrailerBytes: maxFieldBytes, maxTrailerFields: maxFields, isStrict: true },
+  };
+}
+
+const headLimitsOf = ({ maxUriBytes, maxHeaderBytes, maxHeaders }: FrontLimits): HeadLimits => ({
+  maxTargetBytes: maxUriBytes === 0 ? defaultMaxBytes : maxUriBytes,
+  maxFieldBytes: maxHeaderBytes === 0 ? defaultMaxBytes : maxHeaderBytes,
+  maxFields: maxHeaders === 0 ? Number.POSITIVE_INFINITY : maxHeaders,
+});

@@ -1,0 +1,388 @@
+import type { RefusalReason } from "../refusal.ts";
+import { FieldPlaces } from "../../../message/field-lines.ts";
+import { Fields } from "../../../message/fields.ts";
+import type { HeaderList, HttpVersion, RequestHead } from "../../../message/message.ts";
+import type { BorrowedBytes, Piece } from "../../../sockets/read-buffer.ts";
+import { HeldBytes } from "./held-bytes.ts";
+import {
+  carriageReturn,
+  colon,
+  isBlank,
+  isTargetOctet,
+  isTokenOctet,
+  isValueOctet,
+  lineFeed,
+  slash,
+  space,
+  tab,
+} from "../../../message/octets.ts";
+import { isRequestTarget } from "./request-target.ts";
+
+/** What a head may have; bytes, and a number of fields. */
+export type HeadLimits = {
+  readonly maxTargetBytes: number;
+  /** For all field lines together, line ends included. */
+  readonly maxFieldBytes: number;
+  readonly maxFields: number;
+};
+
+/** Most octets of a method; the longest registered one has 17 (RFC 9112 3: longer ones get 501). */
+const maxMethodBytes = 64;
+/** Most octets after the target, before it is clear that they are no version. */
+const maxVersionBytes = 16;
+/** Most empty lines before a request (RFC 9112 2.2). */
+const maxEmptyLines = 8;
+const crlfBytes = 2;
+/** What a field line has besides its name and value: colon, space and CRLF. */
+const fieldSyntaxBytes = 4;
+
+/** What the parser stopped in front of, in the order of a head. */
+const atStart = 0;
+const atEmptyLineEnd = 1;
+const inMethod = 2;
+const inTarget = 3;
+const inVersion = 4;
+const atRequestLineEnd = 5;
+const atFieldStart = 6;
+const inName = 7;
+const inBlanks = 8;
+const inValue = 9;
+const atFieldEnd = 10;
+const atHeadEnd = 11;
+
+/**
+ * Parses the head of a request (RFC 9112 3 and 5) out of what a connection reads, in any number of pieces. Each octet is
+ * looked at once, however small the pieces are; a head that cannot become valid any more, or is over a limit, is refused
+ * at that octet. Strict: CRLF alone ends lines, one space separates the parts of the request line, no line is folded, no
+ * blank precedes a colon, methods and names are tokens, and values have no control characters.
+ *
+ * One text of the head is made once it is complete, and its parts are slices of that.
+ */
+export class RequestHeadParser {
+  /** Why the head is refused. */
+  refusal: RefusalReason | undefined = undefined;
+  private readonly limits: HeadLimits;
+  /** The beginning of a head that came in several pieces. */
+  private readonly held = new HeldBytes();
+  private state = atStart;
+  /** Where the parser goes on. This and all other places are counted from the first byte of the head. */
+  private position = 0;
+  private emptyLines = 0;
+  private methodAt = 0;
+  private targetAt = 0;
+  private targetEnd = 0;
+  private versionAt = 0;
+  private fieldAt = 0;
+  private fieldBytes = 0;
+  /** Of each field: beginning and end of its name, beginning and end of its value. */
+  private readonly fields: number[] = [];
+  private fieldCount = 0;
+  private method = "";
+  private target = "";
+  private version: HttpVersion = "1.1";
+  private headers = noFields;
+  private readonly places = new FieldPlaces();
+  /** Whether all lines so far have one space behind the colon and nothing behind the value. */
+  private isPlain = true;
+
+  constructor(limits: HeadLimits) {
+    this.limits = limits;
+  }
+
+  /**
+   * Reads on in a piece, from index `at`. Answers the index after the head when it is complete, to be fetched by `take`;
+   * -1 when it is not, or is refused (`refusal`).
+   */
+  read(piece: Piece, at: number): number {
+    const { held } = this;
+    if (held.length === 0) {
+      const end = this.scan(piece.bytes, at);
+      if (end < 0 && this.refusal === undefined) held.add(piece, at);
+      return end < 0 ? -1 : at + end;
+    }
+    const before = held.length;
+    held.add(piece, at);
+    const end = this.scan(held.bytes, 0);
+    return end < 0 ? -1 : at + end - before;
+  }
+
+  /** False while nothing but empty lines has been read. */
+  get hasBegun(): boolean {
+    return this.state > atEmptyLineEnd;
+  }
+
+  /** The head that has just been completed; the parser is ready for the next one. */
+  take(): RequestHead {
+    const head = this.head();
+    this.reset();
+    return head;
+  }
+
+  /** As much as was read of a head that is refused or does not end; undefined when its request line was not. */
+  get seen(): RequestHead | undefined {
+    if (this.refusal === undefined && this.state > inTarget) this.takeText(this.held.bytes, 0);
+    return this.target === "" ? undefined : this.head();
+  }
+
+  private head(): RequestHead {
+    const { version, method, target, headers } = this;
+    return { version, method, target, authority: undefined, scheme: undefined, headers };
+  }
+
+  private reset(): void {
+    this.held.clear();
+    this.state = atStart;
+    this.position = 0;
+    this.emptyLines = 0;
+    this.fieldBytes = 0;
+    this.fieldCount = 0;
+    this.method = "";
+    this.version = "1.1";
+    this.target = "";
+    this.headers = noFields;
+    this.isPlain = true;
+  }
+
+  /** Scans a head that begins at `base`; answers its length when it is complete, else -1. */
+  private scan(bytes: BorrowedBytes, base: number): number {
+    if (this.state < atFieldStart && !this.scanRequestLine(bytes, base)) return -1;
+    return this.scanFields(bytes, base);
+  }
+
+  /** Answers whether the request line is complete. */
+  private scanRequestLine(bytes: BorrowedBytes, base: number): boolean {
+    const end = bytes.length;
+    let i = base + this.position;
+    let { state } = this;
+    while (state <= atEmptyLineEnd) {
+      if (i === end) return this.pause(state, i - base);
+      const octet = bytes[i] as number;
+      if (state === atEmptyLineEnd) {
+        if (octet !== lineFeed || ++this.emptyLines > maxEmptyLines) return this.refuse("malformed");
+        state = atStart;
+        i++;
+      } else if (octet === carriageReturn) {
+        state = atEmptyLineEnd;
+        i++;
+      } else {
+        this.methodAt = i - base;
+        state = inMethod;
+      }
+    }
+    if (state === inMethod) {
+      while (i < end && isTokenOctet[bytes[i] as number] === 1) i++;
+      const size = i - base - this.methodAt;
+      if (size > maxMethodBytes) return this.refuse("unknown-method");
+      if (i === end) return this.pause(state, i - base);
+      if (bytes[i] !== space || size === 0) return this.refuse("malformed");
+      this.method = methodOf(bytes, base + this.methodAt, i);
+      i++;
+      this.targetAt = i - base;
+      state = inTarget;
+    }
+    if (state === inTarget) {
+      while (i < end && isTargetOctet[bytes[i] as number] === 1) i++;
+      const at = base + this.targetAt;
+      const { maxTargetBytes } = this.limits;
+      this.targetEnd = Math.min(i - base, this.targetAt + maxTargetBytes);
+      if (i - at > maxTargetBytes) return this.refuseLine("uri-too-long", bytes, base);
+      if (i === end) return this.pause(state, i - base);
+      if (i === at) return this.refuse("malformed");
+      // A request line of HTTP/0.9.
+      if (bytes[i] === carriageReturn) return this.refuseLine("unknown-version", bytes, base);
+      if (bytes[i] !== space) return this.refuseLine("malformed", bytes, base);
+      i++;
+      this.versionAt = i - base;
+      state = inVersion;
+    }
+    if (state === inVersion) {
+      while (i < end && isTargetOctet[bytes[i] as number] === 1) i++;
+      const at = base + this.versionAt;
+      if (i - at > maxVersionBytes) return this.refuseLine("malformed", bytes, base);
+      if (i === end) return this.pause(state, i - base);
+      if (bytes[i] !== carriageReturn) return this.refuseLine("malformed", bytes, base);
+      if (!this.takeVersion(bytes, base, i)) return false;
+      i++;
+      state = atRequestLineEnd;
+    }
+    if (i === end) return this.pause(state, i - base);
+    if (bytes[i] !== lineFeed) return this.refuseLine("malformed", bytes, base);
+    this.state = atFieldStart;
+    this.position = i + 1 - base;
+    return true;
+  }
+
+  private takeVersion(bytes: BorrowedBytes, base: number, end: number): boolean {
+    const at = base + this.versionAt;
+    if (end - at === 8 && startsWith(bytes, at, "HTTP/1.1")) this.version = "1.1";
+    else if (end - at === 8 && startsWith(bytes, at, "HTTP/1.0")) this.version = "1.0";
+    else {
+      const isVersion = /^HTTP\/\d+(?:\.\d+)?$/.test(bytes.toString("latin1", at, end));
+      return this.refuseLine(isVersion ? "unknown-version" : "malformed", bytes, base);
+    }
+    if (bytes[base + this.targetAt] === slash && this.method !== "CONNECT") return true;
+    const target = bytes.toString("latin1", base + this.targetAt, base + this.targetEnd);
+    return isRequestTarget(this.method, target) || this.refuseLine("malformed", bytes, base);
+  }
+
+  /** Answers the length of the head once it is complete, else -1. */
+  private scanFields(bytes: BorrowedBytes, base: number): number {
+    const end = bytes.length;
+    const { fields } = this;
+    let i = base + this.position;
+    let { state } = this;
+    for (;;) {
+      if (i === end) return this.pauseInFields(state, bytes, base);
+      if (state === atFieldStart) {
+        if (bytes[i] === carriageReturn) {
+          state = atHeadEnd;
+          i++;
+          continue;
+        }
+        this.fieldAt = i - base;
+        state = inName;
+      }
+      if (state === inName) {
+        while (i < end && isTokenOctet[bytes[i] as number] === 1) i++;
+        if (i === end) continue;
+        const nameEnd = i - base;
+        if (bytes[i] !== colon || nameEnd === this.fieldAt)
+          return this.refuseFields("malformed", bytes, base);
+        fields[4 * this.fieldCount] = this.fieldAt;
+        fields[4 * this.fieldCount + 1] = nameEnd;
+        i++;
+        state = inBlanks;
+      }
+      if (state === inBlanks) {
+        while (i < end && isBlank(bytes[i] as number)) i++;
+        if (i === end) continue;
+        fields[4 * this.fieldCount + 2] = i - base;
+        state = inValue;
+      }
+      if (state === inValue) {
+        while (i < end && isValueOctet[bytes[i] as number] === 1) i++;
+        if (i === end) continue;
+        if (bytes[i] !== carriageReturn) return this.refuseFields("malformed", bytes, base);
+        i++;
+        state = atFieldEnd;
+        if (i === end) continue;
+      }
+      if (bytes[i] !== lineFeed) return this.refuseFields("malformed", bytes, base);
+      i++;
+      if (state === atHeadEnd) {
+        this.takeText(bytes, base);
+        return i - base;
+      }
+      const refusal = this.countField(bytes, base, i - base);
+      if (refusal !== undefined) return this.refuseFields(refusal, bytes, base);
+      state = atFieldStart;
+    }
+  }
+
+  /** Ends a field line; answers the limit that it is over. */
+  private countField(bytes: BorrowedBytes, base: number, lineEnd: number): RefusalReason | undefined {
+    const { fields, limits } = this;
+    const at = 4 * this.fieldCount;
+    const valueAt = fields[at + 2] as number;
+    let valueEnd = lineEnd - 2;
+    let hasTab = false;
+    while (valueEnd > valueAt && isBlank(bytes[base + valueEnd - 1] as number)) {
+      hasTab ||= bytes[base + valueEnd - 1] === tab;
+      valueEnd--;
+    }
+    fields[at + 3] = valueEnd;
+    this.fieldCount++;
+    const nameEnd = fields[at + 1] as number;
+    const isPlain =
+      valueAt === nameEnd + 2 && valueEnd + 2 === lineEnd && bytes[base + nameEnd + 1] === space;
+    if (!isPlain) this.isPlain = false;
+    // Not every reader takes a tab for a blank there, and all must agree on where the body ends.
+    if (hasTab && isCodingName(bytes, base + this.fieldAt, base + nameEnd)) {
+      return "malformed";
+    }
+    const plainBytes = nameEnd - this.fieldAt + valueEnd - valueAt + fieldSyntaxBytes;
+    this.fieldBytes += Math.max(lineEnd - this.fieldAt, plainBytes);
+    if (this.fieldBytes > limits.maxFieldBytes) return "header-too-large";
+    return this.fieldCount > limits.maxFields ? "too-many-headers" : undefined;
+  }
+
+  /** Makes the text of the head up to its last complete field, with its line end, and takes it apart. */
+  private takeText(bytes: BorrowedBytes, base: number): void {
+    const { fields, fieldCount, targetAt, targetEnd, places } = this;
+    const end = fieldCount === 0 ? targetEnd : (fields[4 * fieldCount - 1] as number) + crlfBytes;
+    const text = bytes.toString("latin1", base + targetAt, base + end);
+    this.target = text.slice(0, targetEnd - targetAt);
+    if (fieldCount === 0) return;
+    places.begin();
+    for (let at = 0; at < 4 * fieldCount; at += 4) {
+      places.add(text, (fields[at] as number) - targetAt, (fields[at + 1] as number) - targetAt);
+    }
+    const lines = this.isPlain ? places.finish(text, end - targetAt) : undefined;
+    this.headers = lines === undefined ? Fields.checked(this.listOf(text)) : Fields.received(lines);
+  }
+
+  /** The fields of a head that is written in another way than the proxy writes it. */
+  private listOf(text: string): HeaderList {
+    const { fields, fieldCount, targetAt } = this;
+    const list: HeaderList = [];
+    for (let at = 0; at < 4 * fieldCount; at += 4) {
+      list.push(
+        text.slice((fields[at] as number) - targetAt, (fields[at + 1] as number) - targetAt),
+        text.slice((fields[at + 2] as number) - targetAt, (fields[at + 3] as number) - targetAt),
+      );
+    }
+    return list;
+  }
+
+  private pauseInFields(state: number, bytes: BorrowedBytes, base: number): -1 {
+    const unended = state === atFieldStart || state === atHeadEnd ? 0 : bytes.length - base - this.fieldAt;
+    if (this.fieldBytes + unended > this.limits.maxFieldBytes) {
+      return this.refuseFields("header-too-large", bytes, base);
+    }
+    this.pause(state, bytes.length - base);
+    return -1;
+  }
+
+  private pause(state: number, position: number): false {
+    this.state = state;
+    this.position = position;
+    return false;
+  }
+
+  private refuseFields(reason: RefusalReason, bytes: BorrowedBytes, base: number): -1 {
+    this.takeText(bytes, base);
+    this.refuse(reason);
+    return -1;
+  }
+
+  private refuseLine(reason: RefusalReason, bytes: BorrowedBytes, base: number): false {
+    this.takeText(bytes, base);
+    return this.refuse(reason);
+  }
+
+  private refuse(reason: RefusalReason): false {
+    this.refusal = reason;
+    return false;
+  }
+}
+
+/** Those of a head that has none, or of which none was read; nothing adds to them. */
+const noFields = Fields.none();
+
+const isCodingName = (bytes: BorrowedBytes, from: number, to: number): boolean =>
+  /^transfer-encoding$/i.test(bytes.toString("latin1", from, to));
+
+/** Methods of nearly all requests, so that these need no text of their own. */
+const knownMethods = ["GET", "POST", "PUT", "HEAD", "PATCH", "DELETE", "OPTIONS"];
+
+function methodOf(bytes: BorrowedBytes, from: number, to: number): string {
+  for (const method of knownMethods) {
+    if (method.length === to - from && startsWith(bytes, from, method)) return method;
+  }
+  return bytes.toString("latin1", from, to);
+}
+
+function startsWith(bytes: BorrowedBytes, from: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text.charCodeAt(i)) return false;
+  return true;
+}

@@ -1,0 +1,386 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { ClientConnection } from "../../../exchange/client-connection.ts";
+import type { ClientCloseReason, HeaderList } from "../../../message/message.ts";
+import { resetSocket } from "../../../sockets/reset.ts";
+import type { FrontContext } from "../context.ts";
+import type { FrontEvent } from "../events.ts";
+import { readFraming } from "./framing.ts";
+import { HalfCloseProbe } from "../half-close-probe.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
+import { PipelinedRequests } from "./pipelined-requests.ts";
+import {
+  isParseError,
+  type ParseError,
+  type RefusalReason,
+  refusalMessage,
+  refusalOf,
+  refusalStatus,
+} from "../refusal.ts";
+import { Http1Stream } from "./stream.ts";
+import { ResponseWrites, writtenTo } from "../response-writes.ts";
+
+/** An unread rest of a body up to this size is read and thrown away to keep the connection. */
+const maxDiscardedBytes = 65_536;
+const discardTimeoutMs = 1000;
+/** How long a closing connection is read and ignored, so that unread bytes do not reset it before the client has
+ * read its answer (RFC 9112 9.6): with a request still arriving, and without. */
+const lingerArrivingMs = 5000;
+const lingerMs = 1000;
+
+type Phase =
+  /** Between requests, or inside a head. */
+  | "idle"
+  /** A request waits for its response. */
+  | "busy"
+  /** The response has ended, the request's body has not. */
+  | "discarding"
+  /** Nothing more is answered; waits for the client to close. */
+  | "closing"
+  /** The socket belongs to a tunnel. */
+  | "handed-over";
+
+/**
+ * An HTTP/1 connection from its first request to its end. Node's parser reads the socket itself; what it does not
+ * tell (that a head has begun, that bytes keep coming) is read off the socket's byte counter once per sweep.
+ */
+export class Http1Connection {
+  readonly context: FrontContext;
+  private readonly socket: Socket;
+  private readonly client: ClientConnection;
+  private phase: Phase = "idle";
+  private current: Http1Stream | null = null;
+  private readonly waiting: PipelinedRequests<Http1Stream>;
+  /** The last response while Node still writes it. */
+  private unflushed: ServerResponse | null = null;
+  /** Why the bytes after the waiting requests did not parse. */
+  private refusal: RefusalReason | undefined = undefined;
+  private requests = 0;
+  private deadlineMs: number;
+  /** `socket.bytesRead` when the connection became idle: more means that a head has begun. */
+  private idleBytes = 0;
+  private headBegun = false;
+  private bodyBroken = false;
+  readonly writes: ResponseWrites;
+  /** How long to linger once our end has been written; 0 when the time runs. */
+  private lingerForMs = 0;
+  private clientHasEnded = false;
+  private probe: HalfCloseProbe | undefined = undefined;
+
+  constructor(socket: Socket, client: ClientConnection, context: FrontContext) {
+    this.socket = socket;
+    this.client = client;
+    this.context = context;
+    this.waiting = new PipelinedRequests(context);
+    const { responseMemory, limits } = context;
+    this.deadlineMs = context.clock.deadline(limits.headerTimeoutMs);
+    this.writes = new ResponseWrites(writtenTo(socket), responseMemory, limits.writeTimeoutMs, (reason) =>
+      this.leaveSlowClient(reason),
+    );
+    // Node writes a head that leaves alone without naming an encoding: field values are octets (RFC 9110 5.5), not UTF-8.
+    socket.setDefaultEncoding("latin1");
+    // Node's server would end the connection with it, and unread bytes would turn that end into a reset.
+    socket.destroySoon = () => {};
+    socket.on("end", () => this.clientEnded());
+    socket.on("close", () => this.closed());
+    socket.on("error", () => {});
+  }
+
+  /** Requests that would be cut if the connection ended now. */
+  get openRequests(): number {
+    return this.phase === "busy" || this.phase === "handed-over" ? 1 + this.waiting.length : 0;
+  }
+
+  /** A parsed head. `upgradeHead` comes with requests that took the socket away from Node's parser. */
+  request(request: IncomingRequest, response: ServerResponse, upgradeHead?: Buffer): void {
+    if (this.phase === "closing") return;
+    this.requests++;
+    this.headBegun = false;
+    const { limits } = this.context;
+    const { httpVersion, url = "", rawHeaders } = request;
+    const framing = readFraming(httpVersion, url, rawHeaders, limits);
+    const stream = new Http1Stream(this, request, response, framing, upgradeHead);
+    if (this.phase === "busy" || !this.flushed) this.enqueue(stream);
+    else this.dispatch(stream);
+  }
+
+  /** Node's parser gave up, or the socket failed. */
+  failed(error: ParseError): void {
+    if (this.phase === "closing") return;
+    if (!isParseError(error)) return void this.socket.destroy();
+    const ended = error.code === "HPE_INVALID_EOF_STATE";
+    const pipelined = this.waiting.last;
+    if (pipelined?.requestReceived === false) return this.failedWaiting(pipelined, ended);
+    if (this.current?.requestReceived === false) {
+      if (ended) return this.leave("client-closed");
+      if (this.bodyBroken) return;
+      this.bodyBroken = true;
+      this.report({ reason: "malformed-body", status: 0 });
+      return this.current.body?.abort("malformed");
+    }
+    if (error.code === "HPE_CLOSED_CONNECTION" || this.phase === "discarding") return;
+    this.refusal ??= refusalOf(error);
+    if (this.phase === "idle") this.afterFlush(() => this.next());
+  }
+
+  /** The current response has been given to Node completely. */
+  responseEnded(stream: Http1Stream): void {
+    this.current = null;
+    this.unflushed = stream.response;
+    this.probe = undefined;
+    this.writes.watch();
+    if (!stream.keepAlive) {
+      this.closeAfter(stream);
+    } else if (!stream.requestReceived) {
+      this.phase = "discarding";
+      this.deadlineMs = this.context.clock.deadline(discardTimeoutMs);
+      stream.body?.discard();
+    } else if (this.waiting.length > 0 || this.refusal !== undefined) {
+      this.phase = "idle";
+      this.afterFlush(() => this.next());
+    } else {
+      this.becomeIdle();
+    }
+  }
+
+  /** Whether a response may leave the connection open. */
+  mayStayOpen(stream: Http1Stream): boolean {
+    const { limits, draining } = this.context;
+    if (draining || this.client.listener.draining) return false;
+    if (this.clientHasEnded && this.waiting.length === 0 && this.refusal === undefined) return false;
+    if (
+      limits.maxRequestsPerConnection > 0 &&
+      this.requests - this.waiting.length >= limits.maxRequestsPerConnection
+    ) {
+      this.report({ reason: "requests-per-connection", status: 0 });
+      return false;
+    }
+    return stream.requestReceived || (stream.body?.length ?? Number.POSITIVE_INFINITY) <= maxDiscardedBytes;
+  }
+
+  /** True for TLS, which writes later than it is asked to. */
+  get encrypted(): boolean {
+    return this.client.tls !== undefined;
+  }
+
+  /** Ends the connection visibly in the middle of a message; `reset` where a plain end would look complete. */
+  cut(options: { readonly reset: boolean }): void {
+    if (options.reset) resetSocket(this.socket);
+    else this.socket.destroy();
+  }
+
+  /** Answers 101 and gives the socket away; only its end concerns this connection from now on. */
+  handOver(stream: Http1Stream, headers: HeaderList): Socket {
+    const { socket } = this;
+    this.phase = "handed-over";
+    this.current = null;
+    stream.response.writeHead(101, headers);
+    stream.response.flushHeaders();
+    stream.response.detachSocket(socket);
+    this.writes.forget();
+    Reflect.deleteProperty(socket, "destroySoon");
+    return socket;
+  }
+
+  /** Closes the connection if nothing is under way; else its next response will. */
+  drain(): void {
+    if (this.phase === "idle" && !this.hasHeadBegun() && this.flushed) this.close(lingerMs);
+  }
+
+  /** Ends everything now. */
+  destroy(): void {
+    this.leave("shutdown");
+  }
+
+  sweep(): void {
+    const { nowMs } = this.context.clock;
+    if (this.flushed) this.unflushed = null;
+    this.writes.sweep(nowMs);
+    switch (this.phase) {
+      case "idle":
+        return this.sweepIdle(nowMs);
+      case "busy":
+        return this.sweepBusy(nowMs);
+      case "discarding":
+        if (nowMs >= this.deadlineMs) this.close(lingerMs);
+        return;
+      case "closing":
+        return this.sweepClosing(nowMs);
+      case "handed-over":
+        return;
+    }
+  }
+
+  report(event: Omit<FrontEvent, "connection">): void {
+    this.context.report({ ...event, connection: this.client });
+  }
+
+  private dispatch(stream: Http1Stream): void {
+    this.phase = "busy";
+    this.current = stream;
+    if (this.clientHasEnded) this.probe = new HalfCloseProbe(this.context.clock);
+    if (stream.detached) this.adopt(stream.response);
+    if (stream.refusal !== undefined) {
+      this.report({ reason: stream.refusal, status: refusalStatus[stream.refusal], head: stream.head });
+      return stream.refuse(stream.refusal);
+    }
+    try {
+      this.context.handler(this.client, stream.head, stream);
+    } catch (error) {
+      this.report({ reason: "handler-failed", status: 0, error });
+      this.leave("client-closed");
+    }
+  }
+
+  /** Does for a response what Node's server does, which has let go of the socket of an upgrade request. */
+  private adopt(response: ServerResponse): void {
+    const { socket } = this;
+    response.assignSocket(socket);
+    socket.on("drain", () => response.emit("drain"));
+  }
+
+  private enqueue(stream: Http1Stream): void {
+    const { length } = this.waiting;
+    if (!this.waiting.add(stream)) {
+      this.report({ reason: "pipelining", status: 0 });
+      return this.leave("client-closed");
+    }
+    if (length === 0 && this.phase !== "busy") this.afterFlush(() => this.next());
+  }
+
+  /** Goes on with what the client has already sent. */
+  private next(): void {
+    if (this.phase !== "idle" && this.phase !== "discarding") return;
+    const stream = this.waiting.takeFirst();
+    if (stream !== undefined) return this.dispatch(stream);
+    if (this.refusal !== undefined) return this.refuse(this.refusal);
+    this.becomeIdle();
+  }
+
+  /** Runs `then` once Node has written the last response: only then it takes the next one. */
+  private afterFlush(then: () => void): void {
+    if (this.flushed) then();
+    else this.unflushed?.once("finish", then);
+  }
+
+  private get flushed(): boolean {
+    return this.unflushed === null || this.unflushed.writableFinished;
+  }
+
+  private becomeIdle(): void {
+    this.phase = "idle";
+    // Its end came after the head of the last response had been written.
+    if (this.clientHasEnded) return this.afterFlush(() => this.close(0));
+    this.headBegun = false;
+    this.idleBytes = this.socket.bytesRead;
+    this.deadlineMs = this.context.clock.deadline(this.context.limits.idleTimeoutMs);
+  }
+
+  /** The body of a request broke before its turn: it is refused when that comes, or forgotten if the client has left. */
+  private failedWaiting(stream: Http1Stream, ended: boolean): void {
+    if (!ended) {
+      stream.refusal ??= "malformed";
+      return;
+    }
+    this.waiting.forgetLast();
+  }
+
+  /** Answers bytes that are no request. */
+  private refuse(reason: RefusalReason): void {
+    this.report({ reason, status: refusalStatus[reason] });
+    this.socket.write(refusalMessage(reason, new Date()), "latin1");
+    this.close(lingerArrivingMs);
+  }
+
+  /** Closes the connection once the response has been written. */
+  private closeAfter(stream: Http1Stream): void {
+    const arriving = !stream.requestReceived;
+    if (arriving) stream.body?.discard();
+    this.phase = "closing";
+    this.waiting.forgetAll();
+    this.afterFlush(() => this.close(arriving ? lingerArrivingMs : lingerMs));
+  }
+
+  /** Ends our side; what still arrives is ignored until the client has ended too, for at most `lingerForMs`. */
+  private close(lingerForMs: number): void {
+    this.phase = "closing";
+    this.waiting.forgetAll();
+    this.lingerForMs = lingerForMs;
+    this.writes.watch();
+    this.socket.end();
+    // Without Node's parser nothing else reads.
+    if (this.socket.readableFlowing === null) this.socket.resume();
+  }
+
+  /** The client sends nothing more; it may still read. */
+  private clientEnded(): void {
+    this.clientHasEnded = true;
+    if (this.phase === "busy" && this.current?.requestReceived === true) {
+      this.probe = new HalfCloseProbe(this.context.clock);
+    } else if (this.phase === "idle" && this.waiting.length === 0 && !this.hasHeadBegun()) {
+      this.becomeIdle();
+    }
+  }
+
+  /** The client does not take what waits for it. */
+  private leaveSlowClient(reason: ClientCloseReason): void {
+    if (reason === "timeout") this.report({ reason: "write-timeout", status: 0 });
+    this.leave(reason);
+  }
+
+  private closed(): void {
+    this.context.forget(this);
+    this.leave("client-closed");
+  }
+
+  /** Ends the connection without another word. */
+  private leave(reason: ClientCloseReason): void {
+    const { current } = this;
+    this.phase = "closing";
+    this.current = null;
+    this.waiting.forgetAll();
+    this.socket.destroy();
+    this.writes.forget();
+    current?.gone(reason);
+  }
+
+  private hasHeadBegun(): boolean {
+    return this.headBegun || this.socket.bytesRead !== this.idleBytes;
+  }
+
+  private sweepIdle(nowMs: number): void {
+    if (!this.flushed || this.waiting.length > 0) return;
+    const { limits, clock, draining } = this.context;
+    if (!this.headBegun && this.hasHeadBegun()) {
+      this.headBegun = true;
+      this.deadlineMs = clock.deadline(limits.headerTimeoutMs);
+    }
+    if (draining && !this.headBegun) return this.close(lingerMs);
+    if (nowMs < this.deadlineMs) return;
+    if (this.headBegun) return this.refuse("header-timeout");
+    this.report({ reason: "idle-timeout", status: 0 });
+    this.close(lingerMs);
+  }
+
+  private sweepBusy(nowMs: number): void {
+    const { current } = this;
+    if (current === null) return;
+    if (current.body?.stalled === true) {
+      this.report({ reason: "body-timeout", status: 0 });
+      current.closeAfterResponse();
+      current.body.abort("timeout");
+    } else if (this.probe?.isDue(nowMs) === true) {
+      current.probe();
+    }
+  }
+
+  private sweepClosing(nowMs: number): void {
+    if (!this.socket.writableFinished) return;
+    if (this.lingerForMs > 0) {
+      this.deadlineMs = this.context.clock.deadline(this.lingerForMs);
+      this.lingerForMs = 0;
+    } else if (nowMs >= this.deadlineMs) {
+      this.socket.destroy();
+    }
+  }
+}

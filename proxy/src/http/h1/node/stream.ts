@@ -1,0 +1,325 @@
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { fieldPairs } from "../../../message/field-list.ts";
+import { Fields } from "../../../message/fields.ts";
+import type {
+  Chunk,
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  HttpVersion,
+  RequestHead,
+  ResponseHead,
+} from "../../../message/message.ts";
+import type { Http1Connection } from "./connection.ts";
+import type { RequestFraming } from "./framing.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
+import { type RefusalReason, refusalReply, refusalStatus } from "../refusal.ts";
+import { Http1RequestBody, maxHeldBytes } from "./request-body.ts";
+import { writeHead } from "./response-head.ts";
+
+/** The objects of a request, about. */
+const requestBytes = 1536;
+
+/**
+ * One request on an HTTP/1 connection and the response to it, written through Node's ServerResponse. The head waits
+ * for the first data or the end of the turn, so that a small message leaves in one write.
+ */
+export class Http1Stream implements ClientStream {
+  readonly head: RequestHead;
+  readonly body: Http1RequestBody | null;
+  /** Why the request is not passed on. */
+  refusal: RefusalReason | undefined;
+  readonly response: ServerResponse;
+  headSent = false;
+  onHeadSent: (() => void) | null = null;
+  bytesSent = 0;
+  /** False when the connection must close after this response. */
+  keepAlive: boolean;
+  onDrain: (() => void) | null = null;
+  onClose: ((reason: ClientCloseReason) => void) | null = null;
+
+  private readonly connection: Http1Connection;
+  private readonly http11: boolean;
+  private readonly expectsContinue: boolean;
+  /** Bytes that followed an upgrade request; undefined for all other requests. */
+  private readonly upgradeHead: Buffer | undefined;
+  private continued = false;
+  /** No more calls have an effect: the response has ended, or the client has left. */
+  private done = false;
+  /** A final head was handed over. */
+  private headTaken = false;
+  /** A head that has not been given to Node yet, with the data that came after it in the same turn. */
+  private pendingHead: ResponseHead | undefined = undefined;
+  private pendingText: string | undefined = undefined;
+  private length: number | undefined = undefined;
+  private bodyless = false;
+  /** The sender has to wait until what was written has left. */
+  private isPaused = false;
+
+  constructor(
+    connection: Http1Connection,
+    request: IncomingRequest,
+    response: ServerResponse,
+    framing: RequestFraming,
+    upgradeHead: Buffer | undefined,
+  ) {
+    this.connection = connection;
+    this.response = response;
+    this.upgradeHead = upgradeHead;
+    this.refusal = framing.kind === "refused" ? framing.reason : undefined;
+    this.http11 = request.httpVersion === "1.1";
+    this.keepAlive = response.shouldKeepAlive;
+    this.expectsContinue = this.http11 && expects100(request);
+    this.head = {
+      version: request.httpVersion as HttpVersion,
+      method: request.method as string,
+      target: request.url as string,
+      authority: undefined,
+      scheme: undefined,
+      headers: Fields.of(request.rawHeaders),
+    };
+    const { clock, limits } = connection.context;
+    this.body =
+      framing.kind === "none" || framing.kind === "refused"
+        ? null
+        : new Http1RequestBody(
+            request,
+            framing.kind === "length" ? framing.length : undefined,
+            clock,
+            limits.bodyTimeoutMs,
+          );
+  }
+
+  /** True when the request took the socket away from Node's server. */
+  get detached(): boolean {
+    return this.upgradeHead !== undefined;
+  }
+
+  get canUpgrade(): boolean {
+    return this.upgradeHead !== undefined && this.head.method !== "CONNECT";
+  }
+
+  get pendingBytes(): number | undefined {
+    return this.connection.encrypted ? undefined : this.response.writableLength;
+  }
+
+  get roomBytes(): number {
+    return this.connection.writes.roomBytes;
+  }
+
+  /** True when all of the request has been read from the connection. */
+  get requestReceived(): boolean {
+    return this.body === null || this.body.received;
+  }
+
+  /** What the request takes while others are before it: its objects, its head, and what is read ahead of its body. */
+  get waitingBytes(): number {
+    const { head, body, upgradeHead } = this;
+    let bytes = requestBytes + head.target.length + (upgradeHead?.length ?? 0);
+    bytes += head.headers.octets;
+    return body === null ? bytes : bytes + Math.min(body.length ?? maxHeldBytes, maxHeldBytes);
+  }
+
+  sendInformational(status: number, headers: HeaderList): void {
+    if (this.done || this.headTaken || !this.http11 || status === 101 || status < 100 || status > 199) return;
+    try {
+      // Node closes the connection of an expectant client unless it was writeContinue that answered it.
+      if (status === 100 && headers.length === 0) {
+        this.continued = true;
+        this.response.writeContinue();
+      } else {
+        this.response.writeInformation(status, headers);
+      }
+    } catch (error) {
+      this.breakOff(error);
+    }
+  }
+
+  sendHead(head: ResponseHead): void {
+    if (this.done || this.headTaken) return;
+    this.headTaken = true;
+    this.length = head.length;
+    this.bodyless = head.bodyless || head.status === 204 || head.status === 304;
+    this.pendingHead = head;
+    this.connection.context.flushLater(this);
+  }
+
+  takeBack(): void {
+    if (this.done || this.pendingHead === undefined) return;
+    this.headTaken = false;
+    this.pendingHead = undefined;
+    this.pendingText = undefined;
+    this.bytesSent = 0;
+  }
+
+  write(chunk: Chunk): boolean {
+    if (this.done || this.bodyless) return !this.done;
+    this.bytesSent += chunk.length;
+    if (this.length !== undefined && this.bytesSent > this.length) {
+      this.breakOff(new Error("the response is longer than its Content-Length"));
+      return false;
+    }
+    if (this.pendingHead !== undefined) {
+      if (typeof chunk === "string" && this.pendingText === undefined) {
+        this.pendingText = chunk;
+        return true;
+      }
+      this.flush();
+    }
+    return this.put(chunk);
+  }
+
+  end(trailers: HeaderList | undefined): void {
+    if (this.done) return;
+    if (!this.bodyless && this.length !== undefined && this.bytesSent < this.length) {
+      return this.breakOff(new Error("the response is shorter than its Content-Length"));
+    }
+    const text = this.pendingText;
+    this.pendingText = undefined;
+    if (this.pendingHead !== undefined && !this.flushHead()) return;
+    if (trailers !== undefined && trailers.length > 0) this.addTrailers(trailers);
+    if (this.done) return;
+    this.done = true;
+    if (text === undefined) this.response.end();
+    else this.response.end(text, "latin1");
+    this.connection.responseEnded(this);
+  }
+
+  abort(): void {
+    if (this.done) return;
+    this.done = true;
+    this.onClose = null;
+    const endsByClosing = this.headSent && !this.http11 && this.length === undefined;
+    this.connection.cut({ reset: endsByClosing });
+  }
+
+  closeAfterResponse(): void {
+    this.keepAlive = false;
+  }
+
+  upgrade(headers: Fields): { readonly socket: Duplex; readonly head: Buffer } | undefined {
+    const { upgradeHead } = this;
+    if (this.done || this.headTaken || upgradeHead === undefined || !this.canUpgrade) return undefined;
+    this.done = true;
+    this.headTaken = true;
+    this.headSent = true;
+    const socket = this.connection.handOver(this, withUpgradeFields(headers));
+    return { socket, head: upgradeHead };
+  }
+
+  /** Writes what waited for the end of the turn. */
+  flush(): void {
+    if (this.pendingHead === undefined || this.done || !this.flushHead()) return;
+    const text = this.pendingText;
+    this.pendingText = undefined;
+    if (text !== undefined) this.put(text);
+    else this.response.flushHeaders();
+  }
+
+  /** Answers a request that the front does not pass on. */
+  refuse(reason: RefusalReason): void {
+    const { headers, body } = refusalReply(reason);
+    this.done = true;
+    this.headTaken = true;
+    this.headSent = true;
+    this.keepAlive = false;
+    if (!this.http11) this.response.useChunkedEncodingByDefault = false;
+    this.response.writeHead(refusalStatus[reason], headers);
+    this.response.end(body, "latin1");
+    this.connection.responseEnded(this);
+  }
+
+  /** The client left, or is being left. */
+  gone(reason: ClientCloseReason): void {
+    this.done = true;
+    const { onClose } = this;
+    this.onClose = null;
+    this.onDrain = null;
+    onClose?.(reason);
+    this.body?.abort("client-closed");
+  }
+
+  /** Asks a half-closed connection whether its client is still there; any 1xx may precede a response. */
+  probe(): void {
+    if (!this.done && !this.headSent && this.http11) this.response.writeContinue();
+  }
+
+  private flushHead(): boolean {
+    const head = this.pendingHead as ResponseHead;
+    this.pendingHead = undefined;
+    const keepAlive = this.keepAlive && this.connection.mayStayOpen(this) && !this.leavesClientWaiting();
+    try {
+      this.keepAlive = writeHead(this.response, head, { http11: this.http11, keepAlive });
+    } catch (error) {
+      this.breakOff(error);
+      return false;
+    }
+    this.headSent = true;
+    this.onHeadSent?.();
+    return true;
+  }
+
+  /** True when the client still waits for 100 Continue: its body may or may not come (RFC 9110 10.1.1). */
+  private leavesClientWaiting(): boolean {
+    return this.expectsContinue && !this.continued;
+  }
+
+  private put(chunk: Chunk): boolean {
+    if (this.done) return false;
+    const { response } = this;
+    const { writes } = this.connection;
+    if (typeof chunk === "string") response.write(chunk, "latin1", this.onWritten);
+    else this.putBytes(chunk);
+    if (response.writableLength === 0) {
+      writes.wentAtOnce(chunk.length);
+      return true;
+    }
+    this.isPaused = !writes.mayWait(this.onRoom);
+    return !this.isPaused;
+  }
+
+  /** Lets the system have the bytes at once, where Node would hold them back until the end of the turn. */
+  private putBytes(bytes: Buffer): void {
+    const { response } = this;
+    const { socket } = response;
+    socket?.cork();
+    response.write(bytes, this.onWritten);
+    socket?.uncork();
+  }
+
+  /** A piece has left. */
+  private readonly onWritten = (): void => {
+    if (!this.isPaused || this.done || this.response.writableLength > 0) return;
+    this.isPaused = false;
+    this.connection.writes.drained(this.onRoom);
+  };
+
+  private readonly onRoom = (): void => this.onDrain?.();
+
+  private addTrailers(trailers: HeaderList): void {
+    try {
+      this.response.addTrailers(fieldPairs(trailers));
+    } catch (error) {
+      this.breakOff(error);
+    }
+  }
+
+  /** The response cannot be completed as HTTP: the client must see that. */
+  private breakOff(error: unknown): void {
+    this.connection.report({ reason: "broken-response", status: 0, error });
+    const { onClose } = this;
+    this.abort();
+    onClose?.("broken-response");
+  }
+}
+
+const expects100 = (request: IncomingRequest): boolean =>
+  request.headers.expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect);
+
+/** The fields that make a 101 an upgrade (RFC 9110 7.8), where they are missing. */
+function withUpgradeFields(headers: Fields): HeaderList {
+  if (!headers.has("upgrade")) headers.append("Upgrade", "websocket");
+  if (!headers.has("connection")) headers.append("Connection", "Upgrade");
+  return [...headers.toList()];
+}

@@ -1,0 +1,399 @@
+import type { Duplex } from "node:stream";
+import { Http2Connection } from "../../../http2/connection/connection.ts";
+import type { PeerFlood } from "../../../http2/connection/frame-guard.ts";
+import { errorCode, frameFlag, frameType } from "../../../http2/frames/frame-types.ts";
+import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
+import { awake } from "../../../timing/awake-clock.ts";
+import type { ClientConnection } from "../../../exchange/client-connection.ts";
+import { type EventDetails, eventOf, type Http2FrontEventReason } from "../events.ts";
+import type { FrontContext } from "../front-connections.ts";
+import { takeRequest } from "../take-request.ts";
+import { ReadingPace } from "../../reading-pace.ts";
+import { type ResponseMemory, WaitingResponse } from "../../response-memory.ts";
+import { takenBytes } from "../../taken-bytes.ts";
+import type { Priority } from "../../../http2/priority.ts";
+import { Draining, noticePing } from "./draining.ts";
+import { PartlyTaken } from "./partly-taken.ts";
+import { type ReceivedRequest, RequestFields } from "./request-fields.ts";
+import { maxStreams, serverSettings } from "./settings.ts";
+import type { StreamHost } from "./stream-host.ts";
+import { NativeClientStream } from "./stream.ts";
+import { addWebSocketKey } from "./web-socket-key.ts";
+
+/** How long a client may take to read the last bytes and close its end after the connection has ended. */
+const lingerMs = 30_000;
+/** What is still read, and thrown away, of a client that goes on after the end. */
+const maxLateBytes = 1_048_576;
+/** How long the streams of a client that has reset too many may go on. */
+const floodGraceMs = 5000;
+/** Answers to control frames that may wait for a client; all else waits elsewhere. */
+const maxWaitingBytes = 262_144;
+const lastStream = 0x7fff_ffff;
+
+/** Fields are read within a call: one reader serves all connections. */
+const requestFields = new RequestFields();
+
+/** One client connection that speaks HTTP/2: takes requests, counts abuse, watches time limits, and drains. */
+export class Http2ServerConnection
+  extends Http2Connection<NativeClientStream>
+  implements StreamHost<NativeClientStream>
+{
+  private readonly connection: ClientConnection;
+  private readonly context: FrontContext<Http2ServerConnection>;
+  private readonly draining = new Draining();
+  private requests = 0;
+  /** The last stream that the client has opened. */
+  private lastPeerStream = 0;
+  /** The last stream that was accepted, open or not. */
+  private lastTaken = 0;
+  private idleSinceMs: number;
+  private lingerSinceMs = 0;
+  private lateBytes = 0;
+  /** A frame or header block that is not whole: since when. */
+  private partSinceMs = 0;
+  private flooded = false;
+  /** Until when the streams of a flooding client may go on, once it gets no more. */
+  private graceEndsMs: number | undefined = undefined;
+  private leaving = false;
+  private clientLeaves = false;
+  private readonly pace = new ReadingPace();
+  private waiting: WaitingResponse | undefined = undefined;
+  private readonly partlyTaken = new PartlyTaken();
+
+  constructor(socket: Duplex, connection: ClientConnection, context: FrontContext<Http2ServerConnection>) {
+    super(socket, {
+      asServer: true,
+      maxPeerStreams: maxStreams,
+      windowBytes: connectionWindowBytes,
+      streamWindowBytes,
+      trailerLimits: context.limits,
+    });
+    this.connection = connection;
+    this.context = context;
+    this.idleSinceMs = awake.nowMs;
+    this.begin(serverSettings(context.limits));
+    socket.on("data", (bytes: Buffer) => this.onBytes(bytes));
+    socket.on("end", () => this.clientEnded());
+    socket.on("close", () => this.onSocketClosed());
+  }
+
+  get memory(): ResponseMemory {
+    return this.context.responseMemory;
+  }
+
+  /** Requests whose response is not complete. */
+  get openRequests(): number {
+    let open = 0;
+    for (const stream of this.streams.values()) if (stream.isOpen) open++;
+    return open;
+  }
+
+  countSent(bytes: number): void {
+    this.guard.countSent(bytes);
+  }
+
+  /** A response is complete; whether its request is does not matter any more. */
+  onResponseEnd(stream: NativeClientStream): void {
+    if (stream.remoteEnded) this.close(stream);
+    else this.reset(stream, errorCode.noError);
+  }
+
+  /**
+   * Graceful end (RFC 9113 6.8): a GOAWAY that refuses nothing, and when the client has read it, one with the last stream that
+   * was taken; the connection ends with its last stream.
+   */
+  drain(): void {
+    if (this.isOver || this.draining.hasBegun) return;
+    this.draining.begin(awake.nowMs);
+    this.sendGoaway(lastStream, errorCode.noError);
+    this.sender.output.frame(frameType.ping, 0, 0, noticePing);
+    this.sender.flushLater();
+  }
+
+  /** Ends everything now; answers how many requests were cut. */
+  destroy(): number {
+    const cut = this.openRequests;
+    for (const stream of this.streams.values()) stream.cut("shutdown");
+    this.end(errorCode.noError);
+    this.socket.destroy();
+    return cut;
+  }
+
+  sweep(nowMs: number): void {
+    if (this.isOver) return this.endLinger(nowMs);
+    const { context, streams } = this;
+    if (this.sender.waitingBytes > maxWaitingBytes) return this.onFlood("frame-flood");
+    if (this.draining.isDue(nowMs)) this.finishDrain();
+    if (this.graceEndsMs !== undefined && nowMs >= this.graceEndsMs) return this.endFlood();
+    if (this.endIfUnacknowledged(nowMs) || this.endIfIdle(nowMs) || this.endIfPartial(nowMs)) return;
+    this.creditPartlyTaken();
+    for (const stream of streams.values()) {
+      const exceeded = stream.sweep(nowMs, context.limits);
+      if (exceeded !== undefined) this.report(exceeded);
+    }
+    this.endIfStalled(nowMs);
+  }
+
+  private onBytes(bytes: Buffer): void {
+    if (this.isOver) {
+      this.lateBytes += bytes.length;
+      if (this.lateBytes > maxLateBytes) this.socket.destroy();
+      return;
+    }
+    const { reader } = this;
+    const { frames } = reader;
+    this.read(bytes);
+    if (!this.block.isOpen && !reader.isWithinFrame) this.partSinceMs = 0;
+    else if (this.partSinceMs === 0 || reader.frames !== frames) this.partSinceMs = this.nowMs;
+  }
+
+  /** The client can no longer open a window or acknowledge anything, so what is under way cannot be completed. */
+  private clientEnded(): void {
+    if (!this.isOver) this.end(errorCode.noError);
+    if (this.sender.waitingBytes === 0) this.socket.end();
+    else this.socket.destroy();
+  }
+
+  private onSocketClosed(): void {
+    this.waiting?.hold(0, 0);
+    this.end(errorCode.noError);
+    this.context.onClosed(this);
+  }
+
+  protected onHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
+    const open = this.streams.get(streamId);
+    const endStream = (flags & frameFlag.endStream) !== 0;
+    if (open?.remoteEnded === true) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
+    if (open !== undefined) return this.onTrailers(open, endStream, bytes, start, end);
+    if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "HEADERS on an even stream");
+    if (streamId <= this.lastPeerStream) return this.onLateHeaders(streamId, flags, bytes, start, end);
+    this.lastPeerStream = streamId;
+    const early = this.earlyPriorities.take(streamId);
+    requestFields.begin(this.context.limits);
+    if (!this.decode(bytes, start, end, requestFields)) return false;
+    const { nowMs } = this;
+    if (this.draining.isFinal || this.graceEndsMs !== undefined) return this.ignore(streamId, endStream);
+    this.guard.countOpened(nowMs);
+    if (this.streams.size >= maxStreams) {
+      this.refuseStream(streamId, endStream, errorCode.refusedStream);
+      // Before it has read the SETTINGS a client does not know the limit.
+      const knowsLimit = this.settingsSinceMs === 0;
+      return this.punish(knowsLimit ? this.guard.countReset(nowMs) : this.guard.countUnknown(nowMs, 0));
+    }
+    this.lastTaken = streamId;
+    const received = requestFields.finish(this.context.limits, endStream);
+    if (received === undefined || this.block.dependsOnItself) {
+      this.report("malformed");
+      this.refuseStream(streamId, endStream, errorCode.protocolError);
+      return this.punish(this.guard.countReset(nowMs)) && this.punish(this.guard.countFault(nowMs));
+    }
+    this.open(streamId, received, endStream, early);
+    return !this.isOver;
+  }
+
+  private open(streamId: number, received: ReceivedRequest, endStream: boolean, early?: Priority): void {
+    const client = new NativeClientStream(
+      streamId,
+      this,
+      { send: this.sender.peer.initialWindowBytes, receive: streamWindowBytes },
+      {
+        length: received.contentLength,
+        hasEnded: endStream,
+        webSocketKey: received.isWebSocket && !endStream ? addWebSocketKey(received.head.headers) : undefined,
+        isHead: received.head.method === "HEAD",
+        grpc: received.grpc,
+      },
+    );
+    const priority = early ?? received.priority;
+    if (priority !== undefined) client.prioritise(priority);
+    this.streams.set(streamId, client);
+    this.requests++;
+    this.endAfterLastRequest();
+    takeRequest(this.context, this.connection, received, client);
+  }
+
+  /** On a stream that is closed, if it ever was open. */
+  private onLateHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
+    if (this.closed.of(streamId) === "unknown")
+      return this.onFault(errorCode.protocolError, "a stream below the last one");
+    return this.ignoreHeaders(streamId, flags, bytes, start, end);
+  }
+
+  protected isIdle(streamId: number): boolean {
+    return streamId % 2 === 0 || streamId > this.lastPeerStream;
+  }
+
+  protected onPeerSettings(): void {}
+
+  private refuseStream(streamId: number, endStream: boolean, code: number): void {
+    this.sendReset(streamId, code);
+    this.remember(streamId, endStream);
+  }
+
+  /** Ignores a stream that crosses the last GOAWAY, by which the client knows that it is not processed. */
+  private ignore(streamId: number, endStream: boolean): boolean {
+    this.remember(streamId, endStream);
+    return this.punish(this.guard.countMinor("strays", this.nowMs));
+  }
+
+  private remember(streamId: number, endStream: boolean): void {
+    if (endStream) this.closed.addEnded(streamId);
+    else this.cutOff(streamId, streamWindowBytes);
+  }
+
+  /** The connection takes no more requests than it may, and only those under way once its listener drains. */
+  private endAfterLastRequest(): void {
+    const { limits, draining } = this.context;
+    const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
+    if (last && !this.leaving) this.report("requests-per-connection");
+    if (this.leaving || !(last || draining || this.connection.listener.draining)) return;
+    this.leaving = true;
+    this.drain();
+  }
+
+  protected onStreamClosed(stream: NativeClientStream): void {
+    this.partlyTaken.onClosed(stream);
+    if (this.streams.size > 0) return;
+    this.idleSinceMs = awake.nowMs;
+    // Callbacks for the end of the stream run first.
+    if (this.draining.isFinal || this.clientLeaves || this.graceEndsMs !== undefined) {
+      queueMicrotask(() => this.endIfDone());
+    }
+  }
+
+  private endIfDone(): void {
+    if (this.isOver || this.streams.size > 0) return;
+    if (this.graceEndsMs !== undefined) this.endFlood();
+    else if (this.draining.isFinal || this.clientLeaves) this.end(errorCode.noError);
+  }
+
+  protected onGoaway(): void {
+    this.clientLeaves = true;
+    if (this.streams.size === 0) this.end(errorCode.noError);
+  }
+
+  protected onPingAck(bytes: Buffer, start: number): boolean {
+    if (!this.draining.isAnswer(bytes.subarray(start, start + 8))) return false;
+    this.finishDrain();
+    return true;
+  }
+
+  private finishDrain(): void {
+    this.draining.finish();
+    if (this.streams.size === 0) this.end(errorCode.noError);
+    else this.sendGoaway(this.lastTaken, errorCode.noError);
+  }
+
+  override end(code: number): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.reader.stop();
+    const { socket } = this;
+    this.sendGoaway(this.lastTaken, code);
+    for (const stream of this.streams.values()) {
+      this.close(stream);
+      stream.onReset("own");
+    }
+    this.sender.output.flush();
+    if (!socket.writableEnded) socket.end();
+  }
+
+  /** A client that speaks but never acknowledges the SETTINGS may not keep to them (RFC 9113 6.5.3). */
+  private endIfUnacknowledged(nowMs: number): boolean {
+    const { headerTimeoutMs } = this.context.limits;
+    if (this.settingsSinceMs === 0 || headerTimeoutMs === 0 || !this.hasSettings) return false;
+    if (nowMs - this.settingsSinceMs < headerTimeoutMs) return false;
+    this.report("settings-timeout");
+    this.end(errorCode.settingsTimeout);
+    return true;
+  }
+
+  /** Ends a connection without streams: after the header timeout before the first request, after the idle timeout later. */
+  private endIfIdle(nowMs: number): boolean {
+    if (this.streams.size > 0) return false;
+    const { headerTimeoutMs, idleTimeoutMs } = this.context.limits;
+    const fresh = this.requests === 0;
+    const limitMs = fresh ? headerTimeoutMs : idleTimeoutMs;
+    if (limitMs === 0 || nowMs - this.idleSinceMs < limitMs) return false;
+    if (this.draining.hasBegun) return false;
+    this.report(fresh ? "header-timeout" : "idle-timeout");
+    if (fresh) this.end(errorCode.noError);
+    else this.drain();
+    return true;
+  }
+
+  /** A frame or header block that has begun and does not go on blocks everything behind it. */
+  private endIfPartial(nowMs: number): boolean {
+    const { headerTimeoutMs } = this.context.limits;
+    if (this.partSinceMs === 0 || headerTimeoutMs === 0) return false;
+    if (nowMs - this.partSinceMs < headerTimeoutMs) return false;
+    this.report("header-timeout");
+    this.end(errorCode.noError);
+    return true;
+  }
+
+  /** The socket itself takes nothing, or too little. */
+  private endIfStalled(nowMs: number): void {
+    const { waitingBytes } = this.sender;
+    const taken = takenBytes(this.socket);
+    if (waitingBytes > 0) this.waiting ??= new WaitingResponse(this.memory, this);
+    this.waiting?.hold(waitingBytes, taken);
+    if (waitingBytes === 0) this.pace.rest();
+    else if (this.pace.isStalled(nowMs, taken, this.context.limits.writeTimeoutMs)) {
+      this.report("write-timeout");
+      this.cutAll("timeout");
+    }
+  }
+
+  /** The memory of waiting responses asks, for what waits for the socket. */
+  look(): void {
+    this.waiting?.hold(this.isOver ? 0 : this.sender.waitingBytes, takenBytes(this.socket));
+  }
+
+  cut(): void {
+    this.cutAll("response-memory");
+  }
+
+  private cutAll(reason: "timeout" | "response-memory"): void {
+    for (const stream of this.streams.values()) stream.cut(reason);
+    this.end(errorCode.noError);
+    this.socket.destroy();
+  }
+
+  private endLinger(nowMs: number): void {
+    if (this.lingerSinceMs === 0) this.lingerSinceMs = nowMs;
+    else if (nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
+  }
+
+  protected onFlood(flood: PeerFlood): void {
+    if (this.isOver) return;
+    if (!this.flooded) this.report(flood);
+    else if (flood === "reset-flood") return;
+    this.flooded = true;
+    if (flood !== "reset-flood" || this.streams.size === 0) this.endFlood();
+    else this.refuseStreams();
+  }
+
+  /** Takes no more streams, and lets those under way finish for a while. */
+  private refuseStreams(): void {
+    this.graceEndsMs = awake.nowMs + floodGraceMs;
+    this.leaving = true;
+    this.sendGoaway(this.lastTaken, errorCode.enhanceYourCalm);
+  }
+
+  private endFlood(): void {
+    this.end(errorCode.enhanceYourCalm);
+  }
+
+  protected onFatal(reason: string): void {
+    this.report("malformed", { error: new Error(reason) });
+  }
+
+  creditPartlyTaken(): void {
+    this.partlyTaken.credit(this.streams, takenBytes(this.socket), this.sender.waitingBytes > 0);
+  }
+
+  private report(reason: Http2FrontEventReason, details?: EventDetails): void {
+    this.context.onEvent(eventOf(this.connection, reason, details));
+  }
+}

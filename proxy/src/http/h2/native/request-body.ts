@@ -1,0 +1,114 @@
+import { awake } from "../../../timing/awake-clock.ts";
+import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../../message/message.ts";
+import { HeldContent } from "../../../http2/connection/held-content.ts";
+
+/** Gives the client back what was taken of its window. */
+export type BodyHost = { take(bytes: number): void };
+
+/** Pieces of up to this become strings, which leave with the head of a request. */
+const maxStringBytes = 4096;
+/** Pieces of less than this are copied out of the memory of the read, which they would keep. */
+const minViewBytes = 8192;
+
+/**
+ * The body of one HTTP/2 request. What its sink does not take is held here, at most the stream's window, which is renewed for
+ * what was taken alone.
+ */
+export class NativeRequestBody implements RequestBody {
+  readonly length: number | undefined;
+  started = false;
+  /** Milliseconds of the awake clock since when the client owes us data; 0 while it does not. */
+  waitingSinceMs = 0;
+  private readonly host: BodyHost;
+  /** The sink has heard the end, or the body has been given up. */
+  private settled = false;
+  private hasEnded = false;
+  private paused = false;
+  private receivedBytes = 0;
+  private sink: BodySink | undefined = undefined;
+  private trailers: HeaderList | undefined = undefined;
+  private abortReason: BodyAbortReason = "client-closed";
+  private held: HeldContent | undefined = undefined;
+
+  constructor(length: number | undefined, host: BodyHost) {
+    this.length = length;
+    this.host = host;
+  }
+
+  start(sink: BodySink): void {
+    this.started = true;
+    if (this.settled) return sink.onAbort(this.abortReason);
+    this.sink = sink;
+    this.readOn();
+  }
+
+  resume(): void {
+    if (this.settled || !this.started) return;
+    this.paused = false;
+    this.readOn();
+  }
+
+  /** The body will not be completed; later bytes are dropped. */
+  abort(reason: BodyAbortReason): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.waitingSinceMs = 0;
+    this.abortReason = reason;
+    if (this.held !== undefined) this.host.take(this.held.drop());
+    this.sink?.onAbort(reason);
+  }
+
+  /** A piece of what was read, good until this returns. False: there is more of it than was declared. */
+  receive(bytes: Buffer, start: number, end: number): boolean {
+    const length = end - start;
+    this.receivedBytes += length;
+    if (this.length !== undefined && this.receivedBytes > this.length) return false;
+    if (this.settled) this.host.take(length);
+    else if (this.sink === undefined || this.paused || (this.held?.bytes ?? 0) > 0) {
+      this.hold(bytes.subarray(start, end));
+    } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
+    else {
+      const piece = bytes.subarray(start, end);
+      this.pass(length < minViewBytes ? Buffer.from(piece) : piece);
+    }
+    return true;
+  }
+
+  /** The client has sent everything. False: that is less than was declared. */
+  end(trailers: HeaderList | undefined): boolean {
+    if (this.length !== undefined && this.receivedBytes !== this.length) return false;
+    this.hasEnded = true;
+    this.waitingSinceMs = 0;
+    this.trailers = trailers;
+    if (!this.settled && this.sink !== undefined && !this.paused && (this.held?.bytes ?? 0) === 0)
+      this.finish();
+    return true;
+  }
+
+  private hold(bytes: Buffer): void {
+    this.held ??= new HeldContent();
+    this.held.add(bytes);
+  }
+
+  /** Passes on what is held, and the end behind it. */
+  private readOn(): void {
+    const { held } = this;
+    while (held !== undefined && held.bytes > 0 && !this.paused && !this.settled) this.pass(held.take());
+    if (this.paused || this.settled) return;
+    if (this.hasEnded) this.finish();
+    else this.waitingSinceMs = awake.nowMs;
+  }
+
+  private pass(bytes: Chunk): void {
+    const more = this.sink?.onData(bytes) === true;
+    this.host.take(bytes.length);
+    if (this.settled) return;
+    this.paused = !more;
+    this.waitingSinceMs = more && !this.hasEnded ? awake.nowMs : 0;
+  }
+
+  private finish(): void {
+    this.settled = true;
+    this.sink?.onEnd(this.trailers);
+  }
+}

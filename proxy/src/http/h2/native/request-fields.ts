@@ -1,0 +1,174 @@
+import { fieldOverheadBytes, fieldTag, isPseudo } from "../../../http2/field-tags.ts";
+import type { FieldSink } from "../../../http2/hpack/decoder.ts";
+import { type Priority, readPriority } from "../../../http2/priority.ts";
+import { type HeadLimits, type ReceivedHead, refusalOf } from "../request-head.ts";
+import { Fields } from "../../../message/fields.ts";
+import type { HeaderList } from "../../../message/message.ts";
+import { isGrpc } from "../../request-fields.ts";
+
+export type ReceivedRequest = ReceivedHead & {
+  /** Extended CONNECT (RFC 8441), whose content is that of a tunnel. */
+  readonly isWebSocket: boolean;
+  /** Undefined: the client says nothing about it that can be read. */
+  readonly priority: Priority | undefined;
+};
+
+/**
+ * Takes the fields of one request, and finds out whether they are one (RFC 9113 8.1 to 8.3): one after the other, so that a list
+ * beyond the limits is read to its end and not kept. Used again for the next one.
+ */
+export class RequestFields implements FieldSink {
+  private headers: HeaderList = [];
+  private method = "";
+  private path: string | undefined = undefined;
+  private authority: string | undefined = undefined;
+  private scheme: string | undefined = undefined;
+  private protocol: string | undefined = undefined;
+  private length: string | undefined = undefined;
+  private priority: string | undefined = undefined;
+  private hasHost = false;
+  private isGrpc = false;
+  private cookieAt = -1;
+  private fields = 0;
+  private listBytes = 0;
+  private isMalformed = false;
+  private hasFields = false;
+  private maxBytes = 0;
+
+  begin(limits: HeadLimits): void {
+    this.headers = [];
+    this.method = "";
+    this.path = undefined;
+    this.authority = undefined;
+    this.scheme = undefined;
+    this.protocol = undefined;
+    this.length = undefined;
+    this.priority = undefined;
+    this.hasHost = false;
+    this.isGrpc = false;
+    this.cookieAt = -1;
+    this.fields = 0;
+    this.listBytes = 0;
+    this.isMalformed = false;
+    this.hasFields = false;
+    this.maxBytes = limits.maxHeaderBytes;
+  }
+
+  onField(name: string, value: string, tag: number): void {
+    this.listBytes += name.length + value.length + fieldOverheadBytes;
+    if (tag === fieldTag.plain) this.add(name, value);
+    else if (isPseudo(tag)) this.addPseudo(value, tag);
+    else this.addNamed(name, value, tag);
+  }
+
+  private addPseudo(value: string, tag: number): void {
+    if (this.hasFields) this.isMalformed = true;
+    switch (tag) {
+      case fieldTag.method:
+        if (this.method !== "") this.isMalformed = true;
+        this.method = value;
+        return;
+      case fieldTag.path:
+        if (this.path !== undefined) this.isMalformed = true;
+        this.path = value;
+        return;
+      case fieldTag.authority:
+        if (this.authority !== undefined) this.isMalformed = true;
+        this.authority = value;
+        return;
+      case fieldTag.scheme:
+        if (this.scheme !== undefined) this.isMalformed = true;
+        this.scheme = value;
+        return;
+      default:
+        if (this.protocol !== undefined) this.isMalformed = true;
+        this.protocol = value;
+    }
+  }
+
+  private addNamed(name: string, value: string, tag: number): void {
+    switch (tag) {
+      case fieldTag.cookie:
+        // The pieces of a split Cookie become one field again (RFC 9113 8.2.3).
+        if (this.cookieAt >= 0) {
+          this.joinCookie(value);
+          return;
+        }
+        this.cookieAt = this.headers.length + 1;
+        break;
+      case fieldTag.contentLength:
+        if (this.length !== undefined) this.isMalformed = true;
+        this.length = value;
+        break;
+      case fieldTag.contentType:
+        this.isGrpc = isGrpc(value);
+        break;
+      case fieldTag.priority:
+        this.priority = this.priority === undefined ? value : this.joined(this.priority, value);
+        break;
+      case fieldTag.host:
+        if (this.hasHost) this.isMalformed = true;
+        this.hasHost = true;
+        break;
+      default:
+        this.isMalformed = true;
+        return;
+    }
+    this.add(name, value);
+  }
+
+  private joinCookie(value: string): void {
+    const { headers, cookieAt } = this;
+    if (this.listBytes <= this.maxBytes) headers[cookieAt] = `${headers[cookieAt] as string}; ${value}`;
+  }
+
+  /** Lines of one field are one list (RFC 9110 5.3), of which more than a head may have is not kept. */
+  private joined(before: string, value: string): string {
+    return this.listBytes <= this.maxBytes ? `${before}, ${value}` : before;
+  }
+
+  private add(name: string, value: string): void {
+    this.hasFields = true;
+    this.fields++;
+    if (this.listBytes <= this.maxBytes) this.headers.push(name, value);
+  }
+
+  /** The request; undefined for one that is malformed. `endStream`: it has no body. */
+  finish(limits: HeadLimits, endStream: boolean): ReceivedRequest | undefined {
+    const { headers, path, authority, scheme, length, listBytes, fields } = this;
+    if (this.isMalformed || !this.hasPseudoFields()) return undefined;
+    const contentLength = length === undefined ? undefined : Number(length);
+    if (endStream && length !== undefined && contentLength !== 0) return undefined;
+    // What is a CONNECT here is a GET on HTTP/1.1 (RFC 8441 5).
+    const isWebSocket = this.protocol === "websocket";
+    const method = isWebSocket ? "GET" : this.method;
+    const target = path ?? authority ?? "";
+    return {
+      // Each field was judged when it was decoded, by rules that are no looser than those of HTTP/1.
+      head: {
+        version: "2.0",
+        method,
+        target,
+        authority,
+        scheme,
+        headers: Fields.checked(headers),
+      },
+      contentLength,
+      grpc: this.isGrpc,
+      listBytes,
+      isWebSocket,
+      priority: this.priority === undefined ? undefined : (readPriority(this.priority) ?? undefined),
+      refusal: refusalOf(limits, { target, contentLength, listBytes, fields }),
+    };
+  }
+
+  private hasPseudoFields(): boolean {
+    const { method, path, authority, scheme, protocol } = this;
+    if (protocol !== undefined && (method !== "CONNECT" || this.length !== undefined)) return false;
+    if (method === "CONNECT" && protocol === undefined)
+      return authority !== undefined && path === undefined && scheme === undefined;
+    if (method === "" || path === undefined || scheme === undefined) return false;
+    if (authority === undefined && !this.hasHost) return false;
+    return path.startsWith("/") || (path === "*" && method === "OPTIONS");
+  }
+}

@@ -1,0 +1,19 @@
+import { settingId, settingsPayload } from "../../../http2/frames/settings-frame.ts";
+import { streamWindowBytes } from "../../../http2/settings.ts";
+import type { FrontLimits } from "../../front.ts";
+
+export const maxStreams = 100;
+
+/** The least header list that is announced: more than the limit, so that clients send what is answered 431. */
+const announcedHeaderBytes = 131_072;
+
+/** The SETTINGS of the proxy towards clients: docs/features/http2.md, "Settings". */
+export function serverSettings(limits: FrontLimits): Uint8Array {
+  return settingsPayload([
+    [settingId.maxConcurrentStreams, maxStreams],
+    [settingId.initialWindowSize, streamWindowBytes],
+    [settingId.enableConnectProtocol, 1],
+    [settingId.noRfc7540Priorities, 1],
+    [settingId.maxHeaderListSize, Math.max(announcedHeaderBytes, 2 * limits.maxHeaderBytes)],
+  ]);
+}

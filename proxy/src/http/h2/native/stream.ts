@@ -1,0 +1,387 @@
+import { errorCode } from "../../../http2/frames/frame-types.ts";
+import { HeldContent } from "../../../http2/connection/held-content.ts";
+import { Http2Stream, type ResetCause } from "../../../http2/connection/stream.ts";
+import type { Fields } from "../../../message/fields.ts";
+import type {
+  Chunk,
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  ResponseHead,
+} from "../../../message/message.ts";
+import { copyOf } from "../../../sockets/copy-of.ts";
+import { ReadingPace } from "../../reading-pace.ts";
+import { type WaitingClient, WaitingResponse } from "../../response-memory.ts";
+import { roomBytes } from "../../response-room.ts";
+import { NativeRequestBody } from "./request-body.ts";
+import type { RequestFacts, StreamHost } from "./stream-host.ts";
+import { StreamSocket } from "./stream-socket.ts";
+import { takeWebSocketProof } from "./web-socket-key.ts";
+import { maxFieldsBytes, maxHeadBytes, putFields } from "../../../http2/hpack/field-block.ts";
+import { putInformational, putResponseHead } from "./response-block.ts";
+
+/** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
+const minCountedBytes = 16_384;
+/** A buffer of less than this is copied and waits; a larger one is put into frames at once while nothing waits. */
+const minFramedBytes = 4096;
+/** With this much waiting nothing more is taken. */
+const maxHeldBytes = 65_536;
+
+/** A status without content (RFC 9110 15.3.6), even when an upstream has announced some. */
+const resetContent = 205;
+const noBytes: Buffer = Buffer.alloc(0);
+const contentLength: ReadonlySet<string> = new Set(["content-length"]);
+
+/**
+ * One request of a client and its response. What the response brings within a turn leaves together at its end: a message at
+ * hand as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
+ */
+export class NativeClientStream extends Http2Stream implements ClientStream, WaitingClient {
+  readonly body: NativeRequestBody | null;
+  readonly canUpgrade: boolean;
+  headSent = false;
+  bytesSent = 0;
+  onHeadSent: (() => void) | null = null;
+  onDrain: (() => void) | null = null;
+  onClose: ((reason: ClientCloseReason) => void) | null = null;
+  readonly grpc: boolean;
+  private readonly connection: StreamHost<NativeClientStream>;
+  private readonly isHead: boolean;
+  private readonly webSocketKey: string | undefined;
+  /** Once the stream is a tunnel. */
+  private tunnel: StreamSocket | undefined = undefined;
+  /** Called when what was sent through the tunnel is in frames. */
+  private onSent: (() => void) | undefined = undefined;
+  /** What the client has sent before it was. */
+  private early: HeldContent | undefined = undefined;
+  /** A final head was handed over; `head` until it is in a frame. */
+  private headTaken = false;
+  private head: ResponseHead | undefined = undefined;
+  private bodyless = false;
+  /** Declared length of the content, where there is content. */
+  private length: number | undefined = undefined;
+  private awaitsDrain = false;
+  private awaitsRoom = false;
+  private closeReason: ClientCloseReason = "client-closed";
+  private pace: ReadingPace | undefined = undefined;
+  private waiting: WaitingResponse | undefined = undefined;
+  /** Content that the socket has taken while no frame was completed, as far as the connection can tell. */
+  private partlyTakenBytes = 0;
+  /** `framedBytes` at the last sweep. */
+  private sweptBytes = 0;
+
+  constructor(
+    id: number,
+    connection: StreamHost<NativeClientStream>,
+    windows: { readonly send: number; readonly receive: number },
+    request: RequestFacts,
+  ) {
+    super(id, windows.send, windows.receive);
+    this.connection = connection;
+    this.grpc = request.grpc;
+    this.isHead = request.isHead;
+    this.remoteEnded = request.hasEnded;
+    this.webSocketKey = request.webSocketKey;
+    this.canUpgrade = request.webSocketKey !== undefined;
+    this.body = request.hasEnded || this.canUpgrade ? null : new NativeRequestBody(request.length, this);
+  }
+
+  sendInformational(status: number, headers: HeaderList): void {
+    if (this.isClosed || this.headTaken) return;
+    this.connection.sender.sendBlock(this, maxFieldsBytes(headers), (into, at) =>
+      putInformational(into, at, status, headers),
+    );
+  }
+
+  sendHead(head: ResponseHead): void {
+    if (this.isClosed || this.headTaken) return;
+    const { status } = head;
+    this.headTaken = true;
+    this.bodyless =
+      head.bodyless || this.isHead || status === 204 || status === 304 || status === resetContent;
+    this.length = this.bodyless ? undefined : head.length;
+    if (status === resetContent) head.headers.remove(contentLength);
+    this.head = head;
+    this.connection.sender.schedule(this);
+  }
+
+  takeBack(): void {
+    if (this.isClosed || this.isComplete || this.head === undefined) return;
+    this.headTaken = false;
+    this.head = undefined;
+    this.bytesSent = 0;
+    this.dropContent();
+  }
+
+  write(chunk: Chunk): boolean {
+    if (this.isClosed || this.isComplete || this.bodyless || chunk.length === 0) return true;
+    this.bytesSent += chunk.length;
+    if (this.length !== undefined && this.bytesSent > this.length) {
+      this.breakOff();
+      return true;
+    }
+    const { sender } = this.connection;
+    this.connection.countSent(chunk.length);
+    const isLent = typeof chunk !== "string" && chunk.length >= minFramedBytes && this.heldBytes === 0;
+    this.hold(typeof chunk === "string" || isLent ? chunk : copyOf(chunk, 0, chunk.length));
+    if (this.heldBytes < minCountedBytes && !isLent) {
+      sender.schedule(this);
+      return this.mayGoOn();
+    }
+    sender.sendNow(this);
+    if (isLent && this.heldBytes > 0) this.keepFirst();
+    if (this.heldBytes >= minCountedBytes) this.countWaiting();
+    if (this.heldBytes < maxHeldBytes) return this.mayGoOn();
+    this.awaitsDrain = true;
+    return false;
+  }
+
+  get pendingBytes(): number {
+    return this.heldBytes;
+  }
+
+  get copies(): boolean {
+    return true;
+  }
+
+  get roomBytes(): number {
+    return roomBytes(this.heldBytes);
+  }
+
+  end(trailers: HeaderList | undefined): void {
+    if (this.isClosed || this.isComplete) return;
+    if (this.length !== undefined && this.bytesSent < this.length) return this.breakOff();
+    this.isComplete = true;
+    if (!this.bodyless && trailers !== undefined && trailers.length > 0) this.trailers = trailers;
+    this.connection.sender.schedule(this);
+    // The head can no longer be withdrawn, and callers that wait for it are about to end.
+    if (this.head !== undefined) this.onHeadFramed();
+  }
+
+  abort(): void {
+    if (!this.isComplete) this.connection.reset(this, errorCode.internalError);
+  }
+
+  /** The response cannot be completed as it was announced: the client must see that. */
+  private breakOff(): void {
+    this.closeReason = "broken-response";
+    this.abort();
+  }
+
+  closeAfterResponse(): void {}
+
+  /** Answers 200, the counterpart of 101 (RFC 8441 5), and makes a socket of the stream. */
+  upgrade(headers: Fields): { readonly socket: StreamSocket; readonly head: Buffer } | undefined {
+    if (this.isClosed || this.headTaken || this.webSocketKey === undefined) return undefined;
+    if (!takeWebSocketProof(headers, this.webSocketKey)) return undefined;
+    this.headTaken = true;
+    this.head = { status: 200, headers, length: undefined, bodyless: false };
+    this.connection.sender.schedule(this);
+    const socket = new StreamSocket(this);
+    this.tunnel = socket;
+    while (this.early !== undefined && this.early.bytes > 0) socket.receive(this.early.take());
+    if (this.remoteEnded) socket.endOfContent();
+    return { socket, head: noBytes };
+  }
+
+  send(bytes: Buffer, done: () => void): void {
+    if (this.isClosed) return done();
+    const { sender } = this.connection;
+    this.connection.countSent(bytes.length);
+    this.bytesSent += bytes.length;
+    this.hold(bytes);
+    if (this.heldBytes < minCountedBytes) sender.schedule(this);
+    else sender.sendNow(this);
+    if (this.heldBytes === 0) done();
+    else this.onSent = done;
+  }
+
+  finish(): void {
+    if (this.isClosed) return;
+    this.isComplete = true;
+    this.connection.sender.schedule(this);
+  }
+
+  release(): void {
+    if (!this.isClosed && !(this.isComplete && this.remoteEnded))
+      this.connection.reset(this, errorCode.cancel);
+  }
+
+  /** Resets the stream for a reason of the proxy, which the exchange gets. */
+  cut(reason: ClientCloseReason = "response-memory"): void {
+    this.closeReason = reason;
+    this.connection.reset(this, errorCode.cancel);
+  }
+
+  /** True until the response was handed over completely. */
+  get isOpen(): boolean {
+    return !this.isComplete && !this.isClosed;
+  }
+
+  /** Ends what exceeded a limit and answers which one. */
+  sweep(
+    nowMs: number,
+    limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
+  ): "body-timeout" | "write-timeout" | undefined {
+    // Tunnels have limits of their own.
+    if (this.isTunnel) return undefined;
+    const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
+    if (waitingSinceMs > 0 && !this.headSent && !this.grpc && limits.bodyTimeoutMs > 0) {
+      if (nowMs - waitingSinceMs >= limits.bodyTimeoutMs) {
+        this.body?.abort("timeout");
+        return "body-timeout";
+      }
+    }
+    this.countWaiting();
+    if (this.heldBytes === 0) this.pace?.rest();
+    else {
+      this.pace ??= new ReadingPace();
+      if (this.pace.isStalled(nowMs, this.progressBytes, limits.writeTimeoutMs)) {
+        this.cut("timeout");
+        return "write-timeout";
+      }
+    }
+    return undefined;
+  }
+
+  /** Content that was put into frames since this was asked last. */
+  newlyFramedBytes(): number {
+    const bytes = this.framedBytes - this.sweptBytes;
+    this.sweptBytes += bytes;
+    return bytes;
+  }
+
+  /** `bytes` have left for this stream while no frame was put together. */
+  countPartly(bytes: number): void {
+    this.partlyTakenBytes += bytes;
+  }
+
+  /** The memory of waiting responses asks. */
+  look(): void {
+    this.connection.creditPartlyTaken();
+    this.countWaiting();
+  }
+
+  private countWaiting(): void {
+    if (this.isTunnel) return;
+    if (this.heldBytes > 0) this.waiting ??= new WaitingResponse(this.connection.memory, this);
+    this.waiting?.hold(this.heldBytes, this.progressBytes);
+  }
+
+  private get isTunnel(): boolean {
+    return this.tunnel !== undefined && !this.tunnel.destroyed;
+  }
+
+  private endTunnel(): void {
+    this.tellSent();
+    this.tunnel?.destroy();
+  }
+
+  private get progressBytes(): number {
+    return this.framedBytes + this.partlyTakenBytes;
+  }
+
+  onAllFramed(): void {
+    this.tellSent();
+    this.waiting?.hold(0, 0);
+    if (!this.awaitsDrain) return;
+    this.awaitsDrain = false;
+    if (this.mayGoOn()) this.onDrain?.();
+  }
+
+  /** False while the memory of waiting responses is full: `onDrain` comes when it is no more. */
+  private mayGoOn(): boolean {
+    const { memory } = this.connection;
+    if (!memory.full) return true;
+    if (this.awaitsRoom) return false;
+    this.awaitsRoom = true;
+    memory.whenRoom(() => {
+      this.awaitsRoom = false;
+      this.onDrain?.();
+    });
+    return false;
+  }
+
+  get hasHead(): boolean {
+    return this.head !== undefined;
+  }
+
+  get maxHeadBytes(): number {
+    return this.head === undefined ? 0 : maxHeadBytes(this.head.headers);
+  }
+
+  putHead(into: Buffer, at: number): number {
+    const { head } = this;
+    if (head === undefined) return at;
+    this.head = undefined;
+    return putResponseHead(into, at, head);
+  }
+
+  onHeadFramed(): void {
+    if (this.headSent) return;
+    this.headSent = true;
+    this.onHeadSent?.();
+  }
+
+  get maxTrailerBytes(): number {
+    return maxFieldsBytes(this.trailers ?? []);
+  }
+
+  putTrailers(into: Buffer, at: number): number {
+    return putFields(into, at, this.trailers ?? []);
+  }
+
+  /** The response is complete. The rest of a request that is not complete is no longer read (RFC 9113 8.1). */
+  onLocalEnd(): void {
+    this.waiting?.hold(0, 0);
+    this.tellSent();
+    // The other direction of a tunnel may go on.
+    if (this.tunnel !== undefined && !this.remoteEnded) return;
+    if (!this.remoteEnded) this.body?.abort("client-closed");
+    this.connection.onResponseEnd(this);
+  }
+
+  private tellSent(): void {
+    const { onSent } = this;
+    this.onSent = undefined;
+    onSent?.();
+  }
+
+  onContent(bytes: Buffer, start: number, end: number): boolean {
+    if (this.body !== null) return this.body.receive(bytes, start, end);
+    const piece = bytes.subarray(start, end);
+    if (this.tunnel !== undefined) this.tunnel.receive(piece);
+    else {
+      this.early ??= new HeldContent();
+      this.early.add(piece);
+    }
+    return true;
+  }
+
+  /** The request has come to its end. False: its length is not the declared one. */
+  onRemoteEnd(trailers: HeaderList | undefined): boolean {
+    this.tunnel?.endOfContent();
+    return this.body === null || this.body.end(trailers);
+  }
+
+  /** Counts bytes of the body that its reader has taken. */
+  take(bytes: number): void {
+    this.connection.take(this, bytes);
+  }
+
+  onReset(cause: ResetCause): void {
+    const isOpen = !this.isComplete;
+    this.isComplete = true;
+    this.head = undefined;
+    this.dropContent();
+    this.waiting?.hold(0, 0);
+    this.body?.abort(cause === "fault" ? "malformed" : "client-closed");
+    if (this.early !== undefined) this.take(this.early.drop());
+    if (this.tunnel !== undefined) this.endTunnel();
+    // The end of a tunnel is that of its sockets, unless the proxy ends it.
+    if (!isOpen || (this.tunnel !== undefined && this.closeReason === "client-closed")) return;
+    const { onClose } = this;
+    this.onClose = null;
+    onClose?.(this.closeReason);
+  }
+}

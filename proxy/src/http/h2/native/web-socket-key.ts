@@ -1,0 +1,23 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Fields } from "../../../message/fields.ts";
+
+/** What RFC 6455 4.2.2 appends to the key before it is hashed. */
+const guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+const handshakeFields: ReadonlySet<string> = new Set(["sec-websocket-key"]);
+const answerFields: ReadonlySet<string> = new Set(["sec-websocket-accept"]);
+
+/** A request over HTTP/2 has no key (RFC 8441 5.1), and a backend of HTTP/1.1 wants one. Answers what it must hash. */
+export function addWebSocketKey(headers: Fields): string {
+  const key = randomBytes(16).toString("base64");
+  headers.remove(handshakeFields);
+  headers.append("sec-websocket-key", key);
+  return key;
+}
+
+/** Takes the proof out of an answer, which is for the proxy, and says whether it is one for `key`. */
+export function takeWebSocketProof(headers: Fields, key: string): boolean {
+  const proof = headers.first("sec-websocket-accept");
+  headers.remove(answerFields);
+  return proof?.trim() === createHash("sha1").update(`${key}${guid}`).digest("base64");
+}

@@ -1,0 +1,28 @@
+import type { Front } from "../../front.ts";
+import type { Http2ClientStream } from "./client-stream.ts";
+import { createFrontConnections, type Http2FrontOptions } from "../front-connections.ts";
+import { Http2ServerConnection } from "./session.ts";
+
+/**
+ * The HTTP/2 side towards clients (RFC 9113), over Node's `http2` sessions. Takes plain sockets whose first bytes are
+ * the connection preface (prior knowledge), read bytes put back, and TLS sockets that negotiated `h2`. See
+ * docs/features/http2.md.
+ */
+export function createHttp2Front(options: Http2FrontOptions): Front {
+  let lateHeads: Http2ClientStream[] = [];
+
+  const flushHeads = (): void => {
+    const streams = lateHeads;
+    lateHeads = [];
+    for (const stream of streams) stream.flushHead();
+  };
+
+  const deferHead = (stream: Http2ClientStream): void => {
+    if (lateHeads.push(stream) === 1) queueMicrotask(flushHeads);
+  };
+
+  return createFrontConnections<Http2ServerConnection>(
+    options,
+    (socket, connection, context) => new Http2ServerConnection(socket, connection, context, deferHead),
+  );
+}
