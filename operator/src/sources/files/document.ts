@@ -10,7 +10,6 @@ import { isRecord } from "../../api/validation/problem.ts";
 import { toJsonValue, type Converted } from "./convert.ts";
 import { locateField } from "./locate.ts";
 import type { Finding, Position } from "./place.ts";
-import { readPlainDocument } from "./plain-yaml.ts";
 import { readStandIn } from "./read-stand-in.ts";
 import { parseYaml, type Pause, type YamlNodes } from "./yaml-text.ts";
 
@@ -44,23 +43,6 @@ export type ManifestDocument = { readonly items: readonly DocumentItem[]; readon
 
 /** Reads the text of one document. Equal texts give equal results, so callers may keep them by the text. */
 export async function readDocument(text: string, pause?: Pause): Promise<ManifestDocument> {
-  const sound = readSoundDocument(text);
-  if (sound === undefined) return parseDocument(text, pause);
-  const waiting = pause?.();
-  if (waiting !== undefined) await waiting;
-  return sound;
-}
-
-/** A document with one manifest in which nothing is wrong, so that no place within it is needed; undefined: not one of these. */
-function readSoundDocument(text: string): ManifestDocument | undefined {
-  const plain = readPlainDocument(text);
-  if (plain === undefined || isList(plain.value)) return undefined;
-  const item = soundItem(plain.value, validateObject(plain.value), plain.start);
-  return item === undefined ? undefined : { items: [item] };
-}
-
-/** Reads any text, by the nodes of the YAML parser. */
-export async function parseDocument(text: string, pause?: Pause): Promise<ManifestDocument> {
   const items: DocumentItem[] = [];
   for (const parsed of await parseYaml(text, pause)) {
     if (!parsed.ok) {
@@ -125,7 +107,7 @@ function* flattenLists(manifest: Manifest, converted: Converted): Generator<Mani
   }
 }
 
-const isList = ({ apiVersion, kind, items }: Readonly<Record<string, unknown>>): boolean =>
+const isList = ({ apiVersion, kind, items }: { readonly [field: string]: unknown }): boolean =>
   typeof apiVersion === "string" &&
   typeof kind === "string" &&
   kind.endsWith("List") &&
@@ -144,49 +126,29 @@ function readManifest(
     ...(isMisspelt && { isMisspelt }),
   });
   const result = validateObject(value);
-  const sound = soundItem(value, result, place);
-  if (sound !== undefined) return sound;
+  const identity = identify(value);
   if (result.ok) {
+    if (identity === undefined) throw new Error("a valid object has no name");
     const { object, warnings } = result.value;
-    return { ...place, ...identityOf(value), type: "object", object, warnings: warnings.map(locate) };
+    return { ...place, ...identity, type: "object", object, warnings: warnings.map(locate) };
   }
   const invalid = describeInvalid(value, converted);
-  if (result.error.reason === "invalid") {
-    return { ...place, ...invalid, type: "invalid", problems: result.error.problems.map(locate) };
+  if (result.error.reason === "unknown-kind") {
+    const { apiVersion, kind } = result.error;
+    const unknown = describeUnknownKind(apiVersion, kind);
+    if (unknown === undefined) {
+      return { ...place, type: "ignored", apiVersion, kind, name: readName(value) ?? "" };
+    }
+    const name = readName(value);
+    const ref = name === undefined ? {} : { ref: { kind, name } };
+    return { ...place, ...ref, ...invalid, type: "invalid", problems: [locate(unknown)] };
   }
-  const unknown = describeUnknownKind(result.error.apiVersion, result.error.kind);
-  const name = readName(value);
-  const ref = name === undefined ? {} : { ref: { kind: result.error.kind, name } };
-  const problems = unknown === undefined ? [] : [locate(unknown)];
-  return { ...place, ...ref, ...invalid, type: "invalid", problems };
-}
-
-/** A manifest without findings: a valid object, or one of a kind that this gateway does not read. */
-function soundItem(
-  value: unknown,
-  result: ReturnType<typeof validateObject>,
-  place: Position,
-): DocumentItem | undefined {
-  if (result.ok) {
-    const { object, warnings } = result.value;
-    if (warnings.length > 0) return undefined;
-    return { ...place, ...identityOf(value), type: "object", object, warnings: [] };
-  }
-  if (result.error.reason !== "unknown-kind") return undefined;
-  const { apiVersion, kind } = result.error;
-  if (describeUnknownKind(apiVersion, kind) !== undefined) return undefined;
-  return { ...place, type: "ignored", apiVersion, kind, name: readName(value) ?? "" };
+  return { ...place, ...invalid, type: "invalid", problems: result.error.problems.map(locate) };
 }
 
 /** The content of a Secret must not be logged, even when it is in the wrong field. */
 const withoutSecret = (value: unknown, message: string): string =>
   isRecord(value) && value["kind"] === "Secret" ? message.replace(/, found .*/s, "") : message;
-
-function identityOf(valid: unknown): { readonly key: ObjectKey; readonly ref: ObjectRef } {
-  const identity = identify(valid);
-  if (identity === undefined) throw new Error("a valid object has no name");
-  return identity;
-}
 
 /** Which object a manifest means, as far as it says so; the manifest need not be valid. */
 function identify(value: unknown): { readonly key: ObjectKey; readonly ref: ObjectRef } | undefined {
