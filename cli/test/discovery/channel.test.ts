@@ -64,6 +64,7 @@ describe("the discovery channel", () => {
     const node = () => controller.server.fleet.node("proxy-1");
     await until(() => node()?.health === "ready" && node()?.boundPorts.length === 2, "the reports");
     expect(node()?.release).to.equal("1.2.3");
+    expect(node()?.unknownFields).to.deep.equal([]);
     expect(node()?.boundPorts).to.deep.equal([80, 443]);
     proxy.client.setBoundPorts([80]);
     await until(() => node()?.boundPorts.length === 1, "the changed ports");
