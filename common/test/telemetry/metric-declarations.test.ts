@@ -79,6 +79,7 @@ svc_controller_tls_certs_loaded gauge bucket
 svc_discovery_connected_proxies gauge
 svc_discovery_streams_total counter result
 svc_discovery_proxy_behind_seconds gauge proxy
+svc_discovery_proxy_unknown_fields gauge proxy
 svc_discovery_ca_expiry_seconds gauge
 svc_discovery_acks_total counter
 svc_discovery_bootstrap_total counter result reason
