@@ -21,8 +21,13 @@ const elsewhere: Readonly<Record<string, string>> = {
   "cert-manager": "the cluster has no cert-manager, which make e2e-cert-manager adds",
 };
 
-/** Objects without a status, such as Secrets and ReferenceGrants, may reach the proxies a moment later. */
-const patienceMs = 15_000;
+/**
+ * Objects without a status, such as Secrets and ReferenceGrants, may reach the proxies a moment later, and the proxies of a Gateway
+ * of its own start after it has an address.
+ */
+const patienceMs = 90_000;
+/** Where no right answer is expected. */
+const shortPatienceMs = 5_000;
 
 describe("the examples on a cluster", () => {
   const backends = join(root, "config/examples/backends");
@@ -41,7 +46,11 @@ describe("the examples on a cluster", () => {
   });
 
   /** One text for each request that is not answered as the README says. */
-  const wrongAnswers = async (folder: string, own: typeof shared): Promise<readonly string[]> => {
+  const wrongAnswers = async (
+    folder: string,
+    own: typeof shared,
+    limitMs: number,
+  ): Promise<readonly string[]> => {
     await applyExample(own);
     const address = await addressOfExample(own);
     const wrong: string[] = [];
@@ -52,7 +61,7 @@ describe("the examples on a cluster", () => {
         output = answered.output;
         return answered.isRight;
       };
-      await poll(`the answer to ${request.command}`, ask, patienceMs).catch(() =>
+      await poll(`the answer to ${request.command}`, ask, limitMs).catch(() =>
         wrong.push(`${request.command}\nexpected\n${request.answer.join("\n")}\nand got\n${output}`),
       );
     }
@@ -71,7 +80,8 @@ describe("the examples on a cluster", () => {
     it(`${name} ${reason === undefined ? "answers as its README says" : `is not served: ${reason}`}`, async () => {
       const own = await ownObjects(folder);
       try {
-        const wrong = await wrongAnswers(folder, own).catch((error: unknown) => [textOf(error)]);
+        const limitMs = reason === undefined ? patienceMs : shortPatienceMs;
+        const wrong = await wrongAnswers(folder, own, limitMs).catch((error: unknown) => [textOf(error)]);
         if (reason === undefined) expect(wrong.join("\n")).to.equal("");
         else expect(wrong, "every answer is right: take the example from the list").to.not.deep.equal([]);
       } finally {
