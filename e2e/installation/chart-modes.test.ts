@@ -58,7 +58,11 @@ describe("the modes of the Helm chart", () => {
       const { status } = await ask<Autoscaler>(path);
       return status?.conditions?.some((one) => one.type === "AbleToScale" && one.status === "True") === true;
     });
-    expect(await podsOf("shared-proxy")).to.have.length(2);
+    // Until it has acted, the Deployment has the one replica that the API server gives it without a number.
+    await poll("the autoscaler to have its least number of pods", async () => {
+      const pods = await podsOf("shared-proxy");
+      return pods.length === 2;
+    });
     await upgrade("sharedProxy.autoscaling.enabled=false");
   });
 
