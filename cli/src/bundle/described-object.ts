@@ -1,6 +1,7 @@
 /** An object as a bundle holds it: its structure, numbers and switches, and the texts that cannot be secrets. */
 import { Buffer } from "node:buffer";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
+import { cleanTexts } from "./clean-texts.ts";
 import { isPlainValue, ruleOf } from "./kept-texts.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
 
@@ -120,13 +121,5 @@ export function originOf(text: string, withheld: WithheldTexts): string {
 }
 
 /** A value that was described, with the messages of conditions as they may be shown. */
-export function cleanMessages(value: unknown, withheld: WithheldTexts): unknown {
-  if (Array.isArray(value)) return value.map((item) => cleanMessages(item, withheld));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [
-      key,
-      typeof one === "string" && key === "message" ? withheld.clean(one) : cleanMessages(one, withheld),
-    ]),
-  );
-}
+export const cleanMessages = (value: unknown, withheld: WithheldTexts): unknown =>
+  cleanTexts(value, withheld, (field) => field === "message");

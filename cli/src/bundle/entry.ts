@@ -1,3 +1,5 @@
+import { describeApiError, type ApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
+
 /** One file of a bundle. */
 export type Entry = {
   /** Its path in the bundle. */
@@ -7,3 +9,9 @@ export type Entry = {
 
 /** Something that is not in the bundle. */
 export type Gap = { readonly what: string; readonly why: string };
+
+/** What the API server did not give, and why. */
+export const gapOf = (what: string, error: ApiError, action: "read it" | "list them" = "read it"): Gap => ({
+  what,
+  why: error.status === 403 ? `this user may not ${action}` : describeApiError(error),
+});

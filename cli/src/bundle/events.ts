@@ -1,7 +1,6 @@
 /** The Events about objects of the gateway and about its pods. */
-import { describeApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import type { ReadOnlyClient } from "../live/connect.ts";
-import type { Gap } from "./entry.ts";
+import { gapOf, type Gap } from "./entry.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
 
 type KubeEvent = {
@@ -50,11 +49,7 @@ export async function readEvents(
       });
       if (!listed.ok) {
         const where = scope === "" ? "Events" : `Events of namespace ${scope}`;
-        const isForbidden = listed.error.status === 403;
-        gaps.push({
-          what: where,
-          why: isForbidden ? "this user may not list them" : describeApiError(listed.error),
-        });
+        gaps.push(gapOf(where, listed.error, "list them"));
         break;
       }
       for (const event of listed.value.items ?? []) {

@@ -1,9 +1,8 @@
 /** The pods of controllers and proxies, and what they write and measure. */
-import { describeApiError, type ApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import type { ReadOnlyClient } from "../live/connect.ts";
 import { podProxyPath } from "../status/proxies.ts";
 import { describeStart, type StartedContainer } from "./container-words.ts";
-import type { Entry, Gap } from "./entry.ts";
+import { gapOf, type Entry, type Gap } from "./entry.ts";
 import { linesOfLog } from "./log-lines.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
 
@@ -64,11 +63,6 @@ const maxLogBytes = 2 * 1024 * 1024;
 /** Of the metrics of one pod. */
 const maxMetricsBytes = 8 * 1024 * 1024;
 const adminPort = 8082;
-
-const gapOf = (what: string, error: ApiError): Gap => ({
-  what,
-  why: error.status === 403 ? "this user may not read it" : describeApiError(error),
-});
 
 /** The pods of these namespaces, those of the first one first. */
 export async function listPods(

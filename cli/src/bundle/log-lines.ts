@@ -1,5 +1,6 @@
 /** The lines of a log that a bundle holds. */
 import { hideSecrets } from "../console/hide-secrets.ts";
+import { cleanTexts } from "./clean-texts.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
 
 const accessTarget = "svc_proxy::access";
@@ -29,15 +30,8 @@ function cleanLine(line: string, withheld: WithheldTexts): string {
   if (!line.startsWith("{")) return withheld.clean(line);
   try {
     // Quoted texts are escaped in the line, and are what they are in the value.
-    return JSON.stringify(cleanStrings(hideSecrets(JSON.parse(line)), withheld));
+    return JSON.stringify(cleanTexts(hideSecrets(JSON.parse(line)), withheld, () => true));
   } catch {
     return withheld.clean(line);
   }
-}
-
-function cleanStrings(value: unknown, withheld: WithheldTexts): unknown {
-  if (typeof value === "string") return withheld.clean(value);
-  if (Array.isArray(value)) return value.map((item) => cleanStrings(item, withheld));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, cleanStrings(one, withheld)]));
 }

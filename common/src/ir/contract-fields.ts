@@ -16,7 +16,8 @@ let remembered: readonly string[] | undefined;
 
 /**
  * Every field by its path, such as `route.routes.match` or `features.cors.maxAge`, sorted. Items of lists and entries of maps have the
- * path of the list or map, and features are listed once although hosts, routes and backends have them. It is made when it is asked for first, which takes some milliseconds.
+ * path of the list or map, and features are listed once although hosts, routes and backends have them. It is made when it is asked
+ * for first, which takes some tens of milliseconds.
  */
 export function contractFields(): readonly string[] {
   remembered ??= [
