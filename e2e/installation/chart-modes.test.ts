@@ -59,10 +59,8 @@ describe("the modes of the Helm chart", () => {
       return status?.conditions?.some((one) => one.type === "AbleToScale" && one.status === "True") === true;
     });
     // Until it has acted, the Deployment has the one replica that the API server gives it without a number.
-    await poll("the autoscaler to have its least number of pods", async () => {
-      const pods = await podsOf("shared-proxy");
-      return pods.length === 2;
-    });
+    const hasTwoPods = async (): Promise<boolean> => (await podsOf("shared-proxy")).length === 2;
+    await poll("the autoscaler to have its least number of pods", hasTwoPods);
     await upgrade("sharedProxy.autoscaling.enabled=false");
   });
 

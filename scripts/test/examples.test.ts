@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -16,12 +15,12 @@ import { parse } from "yaml";
 import { writeProgram } from "../bundle/program-folder.ts";
 import { backendsOf } from "../examples/backends.ts";
 import { exampleFolders } from "../examples/folders.ts";
+import { hasCurl } from "../examples/curl.ts";
 import { isAnswer, requestsOf } from "../examples/readme.ts";
 import { serveExample, type ServedExample } from "../examples/standalone.ts";
 
 const examples = resolve(import.meta.dirname, "../../config/examples");
 const readmeOf = (folder: string): string => readFileSync(join(folder, "README.md"), "utf8");
-const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
 type Kustomization = { readonly resources: readonly string[] };
 

@@ -1,15 +1,14 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "chai";
 import { writeProgram } from "../bundle/program-folder.ts";
+import { hasCurl } from "../examples/curl.ts";
 import { isAnswer, requestsOf } from "../examples/readme.ts";
 import { serveExample, type ServedExample } from "../examples/standalone.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/tutorials/first-hour.md"), "utf8");
-const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
 /** What follows each `make run MANIFESTS=<an example>` of the tutorial, up to the next one. */
 const parts = page
