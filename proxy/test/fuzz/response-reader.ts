@@ -60,10 +60,8 @@ function readFraming(fields: Fields, http10: boolean): Framing {
   const of = (name: string): readonly string[] =>
     fields.flatMap(([each, value]) => (each === name ? [value] : []));
   const codings = of("transfer-encoding");
-  const lengths = new Set(
-    of("content-length").flatMap((value) => value.split(",").map((item) => item.trim())),
-  );
-  const [length, ...others] = lengths;
+  // Several are refused even where they are equal, as those of a request are.
+  const [length, ...others] = of("content-length");
   if (codings.length > 0) {
     const isPlain = codings.length === 1 && codings[0]?.toLowerCase() === "chunked";
     return isPlain && !http10 && length === undefined ? "chunked" : "invalid";

@@ -90,6 +90,7 @@ describeCodecs("hostile upstreams, through the whole data plane", () => {
 
   const refused: readonly [name: string, text: string][] = [
     ["two lengths", `${ok}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!`],
+    ["two equal lengths", `${ok}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`],
     ["a length and a coding", `${ok}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ["bare LF", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"],
     ["201 fields", `${ok}${"A: b\r\n".repeat(201)}\r\n`],

@@ -76,7 +76,7 @@ const connectionKinds = kindsMask("connection", "keepAlive", "upgrade");
 type Framing = {
   readonly length: number | undefined;
   readonly chunked: boolean;
-  /** Content-Length is there once, and written as the proxy writes it. */
+  /** Content-Length is written as the proxy writes it. */
   readonly isPlain: boolean;
 };
 const unframed: Framing = { length: undefined, chunked: false, isPlain: false };
@@ -98,19 +98,19 @@ function framingOf(fields: Fields, http10: boolean): Framing | string {
 
 const transferEncoding = kindsMask("transferEncoding");
 
-/** The value of Content-Length in bytes; NaN when lines differ, or one is malformed. */
+/**
+ * The value of Content-Length in bytes; NaN when there are several, which RFC 9112 6.3 lets be read as one where they are equal, or
+ * it is anything but a number of at most 15 digits.
+ */
 function lengthOf(fields: Fields): number | undefined {
-  if (!fields.hasSeveral("content-length")) {
-    const value = fields.first("content-length");
-    return value === undefined ? undefined : (parseContentLength(value) ?? Number.NaN);
-  }
-  const lengths = fields.all("content-length").map((value) => parseContentLength(value) ?? Number.NaN);
-  return lengths.every((length) => length === lengths[0]) ? lengths[0] : Number.NaN;
+  const value = fields.first("content-length");
+  if (value === undefined) return undefined;
+  return !fields.hasSeveral("content-length") && /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
 }
 
-/** Leaves one Content-Length, a plain number. */
+/** Writes Content-Length without zeros before it. */
 function settleLength(headers: Fields, length: number): void {
-  if (!headers.hasSeveral("content-length") && headers.first("content-length") === String(length)) return;
+  if (headers.first("content-length") === String(length)) return;
   headers.remove(contentLengthOnly);
   headers.append("Content-Length", String(length));
 }
@@ -141,15 +141,4 @@ function readStatusLine(text: string, start: number, lineEnd: number): number | 
   return /^HTTP\/1\.[01] [1-5][0-9]{2}(?: [\t\x20-\x7e\x80-\xff]*)?$/.test(line)
     ? Number(line.slice(9, 12))
     : undefined;
-}
-
-/**
- * A Content-Length in bytes: one number, or a list of equal ones (RFC 9112 6.3); undefined when it is anything else
- * or more than 15 digits long.
- */
-function parseContentLength(value: string): number | undefined {
-  if (/^[0-9]{1,15}$/.test(value)) return Number(value);
-  const [first, ...others] = value.split(",").map((item) => item.trim());
-  if (first === undefined || !/^[0-9]{1,15}$/.test(first)) return undefined;
-  return others.every((other) => other === first) ? Number(first) : undefined;
 }

@@ -26,6 +26,8 @@ const invalid = (name: string, text: string, headSeen = false): InvalidResponse 
 
 const invalidResponses: readonly InvalidResponse[] = [
   invalid("two different lengths", `${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`),
+  invalid("two equal lengths", `${head}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`),
+  invalid("a list of equal lengths", `${head}Content-Length: 5, 5\r\n\r\nhello`),
   invalid("a list of different lengths", `${head}Content-Length: 5, 6\r\n\r\nhello`),
   invalid("a negative length", `${head}Content-Length: -5\r\n\r\n`),
   invalid("a length that is no number", `${head}Content-Length: five\r\n\r\n`),

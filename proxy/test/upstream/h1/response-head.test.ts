@@ -110,14 +110,18 @@ describe("parseResponseHead", () => {
     const withLength = (...lines: string[]) =>
       parse(`HTTP/1.1 200 OK\r\n${lines.map((line) => `Content-Length: ${line}\r\n`).join("")}\r\n`);
 
-    for (const lines of [["5"], ["5", "5"], ["5, 5"], ["5,5 ,5"], ["5", "5, 5"]]) {
-      it(`the Content-Length values ${JSON.stringify(lines)} mean 5 and are passed on as one field`, () => {
-        const result = withLength(...lines);
+    for (const line of ["5", "05"]) {
+      it(`the Content-Length value ${line} is passed on as 5`, () => {
+        const result = withLength(line);
         expect(result.ok && result.value.length).to.equal(5);
         expect(result.ok && result.value.headers.toList()).to.deep.equal(["Content-Length", "5"]);
       });
     }
     const bad = [
+      ["5", "5"],
+      ["5, 5"],
+      ["5,5 ,5"],
+      ["5", "5, 5"],
       ["5", "6"],
       ["5, 6"],
       ["+5"],
