@@ -5,10 +5,11 @@ import type { FieldSink } from "./hpack/decoder.ts";
 /** Most octets, counted as in RFC 9113 6.5.2, and most fields. */
 export type TrailerLimits = { readonly maxHeaderBytes: number; readonly maxHeaders: number };
 
-/** Fields that are looked at by name, and may come behind the content all the same. */
+/** Fields that are looked at by name, and may come behind the content all the same; the pipeline drops Host. */
 const trailerTags: ReadonlySet<number> = new Set([
   fieldTag.plain,
   fieldTag.cookie,
+  fieldTag.host,
   fieldTag.contentType,
   fieldTag.priority,
 ]);
@@ -28,7 +29,7 @@ export class TrailerFields implements FieldSink {
   onField(name: string, value: string, tag: number): void {
     this.listBytes += name.length + value.length + fieldOverheadBytes;
     this.count++;
-    // Framing and routing are over by then (RFC 9110 6.5.1).
+    // Framing is over by then (RFC 9110 6.5.1).
     if (!trailerTags.has(tag)) this.isMalformed = true;
     else if (!this.isTooLarge) this.fields.push(name, value);
   }

@@ -155,8 +155,8 @@ const explained: Readonly<Record<string, (field: Field) => boolean>> = {
 };
 
 const isExplained = ({ fields, trailers }: Script): boolean =>
-  // nghttp2 takes a true Content-Length, and a Host, also in trailers.
-  (trailers ?? []).some(({ name }) => name === "content-length" || name === "host") ||
+  // nghttp2 takes a true Content-Length also in trailers.
+  (trailers ?? []).some(({ name }) => name === "content-length") ||
   [...fields, ...(trailers ?? [])].some(({ name, value }) =>
     Object.values(explained).some((isOne) => isOne([name, value])),
   );

@@ -103,6 +103,19 @@ for (const codec of codecs) {
         await front.isAlive();
       });
 
+      it("a Host in HTTP/2 trailers is left to the pipeline, which drops it", async () => {
+        front.peer.send(
+          postFrame(1),
+          frame(frameTypes.headers, flags.endHeaders | flags.endStream, 1, field("host", "b")),
+        );
+        const { client } = await front.server.next();
+        const trailers = await new Promise((resolve) => {
+          client.body?.start({ onData: () => true, onEnd: resolve, onAbort: resolve });
+        });
+        expect(trailers).to.deep.equal(["host", "b"]);
+        reply(client, "ok");
+      });
+
       it(`a field whose value has a control character ${codec === "node" ? "is dropped" : "resets its stream"}`, async () => {
         for (const [at, value] of ["x\0y", "x\ry", "x\ny", "x\x01y", "x\x7fy"].entries()) {
           const id = 2 * at + 1;
