@@ -10,7 +10,8 @@ export type RequestHandler = (connection: ClientConnection, head: RequestHead, c
  * owns them from then on.
  */
 export type Front = {
-  accept(socket: Duplex, connection: ClientConnection): void;
+  /** `spentMs`: for how long the beginning of the first request has been there, where that is known. */
+  accept(socket: Duplex, connection: ClientConnection, spentMs?: number): void;
   /** Finishes requests under way and accepts no new ones: `Connection: close` or GOAWAY. */
   drain(): void;
   /** Number of connections that are still open. */

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { awake } from "../timing/awake-clock.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 
 export type CleartextProtocol = "http1" | "http2";
@@ -8,22 +9,27 @@ const prefaceStart = "PRI ";
 
 /**
  * Waits for the first bytes of a cleartext connection and distinguishes HTTP/2 with prior knowledge from HTTP/1. The bytes
- * are put back. A connection that sends none within `timeoutMs` (0 = no limit; `onSilent` is called), or ends, is closed
- * without an answer.
+ * are put back; `spentMs` says for how long the first of them had to wait. A connection that sends none within `timeoutMs` (0 = no
+ * limit; `onSilent` is called), or ends, is closed without an answer.
  */
 export function detectProtocol(
   socket: Socket,
   timeoutMs: number,
-  events: { readonly onProtocol: (protocol: CleartextProtocol) => void; readonly onSilent: () => void },
+  events: {
+    readonly onProtocol: (protocol: CleartextProtocol, spentMs: number) => void;
+    readonly onSilent: () => void;
+  },
 ): void {
   let bytes: Buffer = Buffer.alloc(0);
+  /** When the first bytes came, if they did not decide. */
+  let begunMs: number | undefined = undefined;
   const decide = (protocol: CleartextProtocol): void => {
     timer?.clear();
     socket.off("readable", onReadable);
     socket.off("end", onEnd);
     socket.off("close", onClose);
     socket.unshift(bytes);
-    events.onProtocol(protocol);
+    events.onProtocol(protocol, begunMs === undefined ? 0 : awake.nowMs - begunMs);
   };
   const onReadable = (): void => {
     const chunk = socket.read() as Buffer | null;
@@ -32,6 +38,7 @@ export function detectProtocol(
     const start = bytes.toString("latin1", 0, prefaceStart.length);
     if (start === prefaceStart) decide("http2");
     else if (!prefaceStart.startsWith(start)) decide("http1");
+    else begunMs ??= awake.nowMs;
   };
   const onEnd = (): void => void socket.destroy();
   // An unfinished method is answered by the HTTP/1 front, when its own time is over.

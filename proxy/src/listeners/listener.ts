@@ -289,9 +289,9 @@ export class Listener {
   private detect(socket: Socket, client: Client): void {
     this.keepSilent(socket, client.peer);
     detectProtocol(socket, this.context.firstByteTimeoutMs, {
-      onProtocol: (protocol) => {
+      onProtocol: (protocol, spentMs) => {
         this.spoke(socket);
-        this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined);
+        this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined, spentMs);
       },
       onSilent: () => this.context.events.onFirstByteTimeout(),
     });
@@ -323,15 +323,22 @@ export class Listener {
     });
   }
 
-  private handOver(front: Front, socket: Socket, client: Client, tls: TlsFacts | undefined): void {
-    front.accept(socket, {
-      remoteAddress: client.peer.address,
-      remotePort: client.peer.port,
+  private handOver(
+    front: Front,
+    socket: Socket,
+    { peer, proxied }: Client,
+    tls: TlsFacts | undefined,
+    spentMs = 0,
+  ): void {
+    const connection = {
+      remoteAddress: peer.address,
+      remotePort: peer.port,
       localAddress: localAddressOf(socket),
-      proxied: client.proxied,
+      proxied,
       listener: this.view,
       tls,
-    });
+    };
+    front.accept(socket, connection, spentMs);
   }
 }
 

@@ -18,8 +18,9 @@ export class FrontClock {
     this.nowMs = awake.nowMs;
   }
 
-  /** The moment `timeoutMs` from now; never when the timeout is off (0). */
-  deadline(timeoutMs: number): number {
-    return timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.nowMs + this.sweepIntervalMs + timeoutMs;
+  /** The moment `timeoutMs` from now, of which some have passed already; never when the timeout is off (0). */
+  deadline(timeoutMs: number, spentMs = 0): number {
+    if (timeoutMs === 0) return Number.POSITIVE_INFINITY;
+    return this.nowMs + this.sweepIntervalMs + Math.max(0, timeoutMs - spentMs);
   }
 }

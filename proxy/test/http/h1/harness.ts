@@ -58,16 +58,24 @@ export type FrontUnderTest = {
 
 const running: { readonly server: Server; readonly front: Front; readonly clients: RawClient[] }[] = [];
 
+export type FrontOptions = {
+  /** For how long the first bytes of each connection have been there. */
+  readonly spentMs?: number;
+  /** The bound of the response bytes that wait for clients. */
+  readonly maxWaitingBytes?: number;
+};
+
 /** A front behind a real listening socket. Everything is closed by `stopAll`. */
 export async function startFront(
   handler: RequestHandler,
   limits: Partial<FrontLimits> = {},
+  { spentMs, maxWaitingBytes }: FrontOptions = {},
 ): Promise<FrontUnderTest> {
   const events: FrontEvent[] = [];
   const listener = testListener();
   const sockets: Socket[] = [];
   const clients: RawClient[] = [];
-  const responseMemory = new SweptMemory();
+  const responseMemory = new SweptMemory(maxWaitingBytes);
   const front = createFrontOfCodec({
     responseMemory,
     limits: { ...wideLimits, ...limits },
@@ -76,13 +84,14 @@ export async function startFront(
   });
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.push(socket);
-    front.accept(socket, {
+    const connection = {
       remoteAddress: socket.remoteAddress ?? "",
       remotePort: socket.remotePort ?? 0,
       proxied: false,
       listener,
       tls: undefined,
-    });
+    };
+    front.accept(socket, connection, spentMs);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -176,15 +185,18 @@ export const request = (target: string): string => `GET ${target} HTTP/1.1\r\nHo
 /** A front that keeps the streams of requests for the test to answer. */
 export async function startManual(
   limits: Partial<FrontLimits> = {},
+  options: FrontOptions = {},
 ): Promise<FrontUnderTest & { readonly streams: ClientStream[] }> {
   const streams: ClientStream[] = [];
-  const started = await startFront((_, _head, client) => void streams.push(client), limits);
+  const started = await startFront((_, _head, client) => void streams.push(client), limits, options);
   return { ...started, streams };
 }
 
 /** A front that answers each request with its target. */
-export const startAnswering = (limits: Partial<FrontLimits> = {}): Promise<FrontUnderTest> =>
-  startFront((_, head, client) => answer(client, head.target), limits);
+export const startAnswering = (
+  limits: Partial<FrontLimits> = {},
+  options: FrontOptions = {},
+): Promise<FrontUnderTest> => startFront((_, head, client) => answer(client, head.target), limits, options);
 
 export const headOf = (text: string): string => text.slice(0, text.indexOf("\r\n\r\n"));
 export const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);

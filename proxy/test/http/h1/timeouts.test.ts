@@ -3,10 +3,12 @@ import { Fields } from "../../../src/message/fields.ts";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
+import type { FrontLimits } from "../../../src/http/front.ts";
 import {
   answer,
   bodyOf,
   eventually,
+  type FrontOptions,
   request,
   startAnswering,
   startManual,
@@ -163,5 +165,101 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     await clock.passing(eventually(() => front.connections === 0));
     clearInterval(trickle);
     expect(events.map((event) => event.reason)).to.deep.equal(["write-timeout"]);
+  });
+
+  it("the time that the first bytes waited before the front counts towards the header timeout", async () => {
+    const started = await startAnswering({ headerTimeoutMs: 60 });
+    const late = await startAnswering({ headerTimeoutMs: 60 }, { spentMs: 60 });
+    const client = await started.connect();
+    const lateClient = await late.connect();
+    for (const each of [client, lateClient]) each.send("PR");
+    await eventually(() => started.sockets[0]?.bytesRead === 2 && late.sockets[0]?.bytesRead === 2);
+    // Node's codec notices a begun head in a sweep.
+    await Promise.all([started.swept(), late.swept()]);
+    // More than the interval of sweeps, which counts as well, and far less than the timeout.
+    clock.advance(20);
+    expect(statusesOf(await lateClient.untilEnd())).to.deep.equal(["408"]);
+    await started.swept();
+    expect(started.events).to.deep.equal([]);
+  });
+
+  describe("a response to HTTP/1.0 whose end is that of the connection", () => {
+    const unsized = { status: 200, headers: Fields.of([]), length: undefined, bodyless: false };
+
+    type StuckOptions = FrontOptions & { readonly limits?: Partial<FrontLimits> };
+
+    /** A client that reads nothing of a response, which is complete or not. */
+    async function startStuck(isComplete: boolean, { limits, ...options }: StuckOptions = {}) {
+      const started = await startManual({ writeTimeoutMs: 60, ...limits }, options);
+      const client = await started.connect();
+      client.socket.pause();
+      client.send("GET / HTTP/1.0\r\n\r\n");
+      await eventually(() => started.streams.length === 1);
+      const stream = started.streams[0] as ClientStream;
+      stream.sendHead(unsized);
+      stream.write(Buffer.alloc(20_000_000));
+      if (isComplete) stream.end(undefined);
+      return { ...started, client };
+    }
+
+    for (const isComplete of [false, true]) {
+      const what = isComplete ? "that is complete and waits" : "that is incomplete";
+
+      it(`a response ${what} is cut by a reset when its client is too slow`, async () => {
+        const { client, front, events } = await startStuck(isComplete);
+        await clock.passing(eventually(() => front.connections === 0));
+        client.socket.resume();
+        await eventually(() => client.closed || client.ended);
+        expect(client.errorCode).to.equal("ECONNRESET");
+        expect(events.map((event) => event.reason)).to.deep.equal(["write-timeout"]);
+      });
+
+      it(`a response ${what} is cut by a reset when the proxy ends`, async () => {
+        const { client, front } = await startStuck(isComplete);
+        front.destroy();
+        client.socket.resume();
+        await eventually(() => client.closed || client.ended);
+        expect(client.errorCode).to.equal("ECONNRESET");
+      });
+
+      it(`a response ${what} is cut by a reset when the memory of waiting responses is full`, async () => {
+        const { client, front } = await startStuck(isComplete, {
+          limits: { writeTimeoutMs: 0 },
+          maxWaitingBytes: 1_000_000,
+        });
+        await clock.passing(eventually(() => front.connections === 0));
+        client.socket.resume();
+        await eventually(() => client.closed || client.ended);
+        expect(client.errorCode).to.equal("ECONNRESET");
+      });
+    }
+
+    it("a complete response that the system has taken reaches its client when the proxy ends", async () => {
+      const { connect, front, streams } = await startManual();
+      const client = await connect();
+      client.send("GET / HTTP/1.0\r\n\r\n");
+      await eventually(() => streams.length === 1);
+      const stream = streams[0] as ClientStream;
+      stream.sendHead(unsized);
+      stream.write("hello");
+      stream.end(undefined);
+      await client.until(/hello$/);
+      front.destroy();
+      await eventually(() => client.closed || client.ended);
+      expect(client.errorCode).to.equal(undefined);
+    });
+
+    it("a slow client of a complete HEAD response is closed in order", async () => {
+      const { connect, front, streams } = await startManual();
+      const client = await connect();
+      client.send("HEAD / HTTP/1.0\r\n\r\n");
+      await eventually(() => streams.length === 1);
+      const stream = streams[0] as ClientStream;
+      stream.sendHead({ ...unsized, bodyless: true });
+      await client.until(/\r\n\r\n$/);
+      front.destroy();
+      await eventually(() => client.closed || client.ended);
+      expect(client.errorCode).to.equal(undefined);
+    });
   });
 });

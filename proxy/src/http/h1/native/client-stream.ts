@@ -166,12 +166,16 @@ export class Http1ClientStream implements ClientStream {
     this.connection.responseEnded(this);
   }
 
+  /** The end of the connection is that of the response, so one that is cut has to be reset (RFC 9112 8). */
+  get endsByClosing(): boolean {
+    return this.headSent && !this.http11 && this.length === undefined && !this.bodyless;
+  }
+
   abort(): void {
     if (this.done) return;
     this.done = true;
     this.onClose = null;
-    const endsByClosing = this.headSent && !this.http11 && this.length === undefined;
-    this.connection.cut({ reset: endsByClosing });
+    this.connection.cut({ reset: this.endsByClosing });
   }
 
   closeAfterResponse(): void {

@@ -46,9 +46,12 @@ export class Http1Connection
   readonly transport: Transport;
   readonly writes: ResponseWrites;
   private readonly client: ClientConnection;
+  private readonly spentMs: number;
   private readonly reader: RequestReader;
   private phase: Phase = "idle";
   private current: Http1ClientStream | null = null;
+  /** The last response ends where the connection does. */
+  private endsByClosing = false;
   private requests = 0;
   private deadlineMs: number;
   /** How long to linger once our end has been written; 0 when the time runs. */
@@ -56,9 +59,11 @@ export class Http1Connection
   private isReading = true;
   private probe: HalfCloseProbe | undefined = undefined;
 
-  constructor(transport: Transport, client: ClientConnection, context: CodecContext) {
+  /** `spentMs`: for how long the beginning of the first head has been there. */
+  constructor(transport: Transport, client: ClientConnection, context: CodecContext, spentMs = 0) {
     this.transport = transport;
     this.client = client;
+    this.spentMs = spentMs;
     this.front = context.front;
     this.chunkedRules = context.chunkedRules;
     this.reader = new RequestReader(context, this, this);
@@ -126,7 +131,10 @@ export class Http1Connection
   }
 
   onHeadBegun(): void {
-    this.deadlineMs = this.clock.deadline(this.front.limits.headerTimeoutMs);
+    this.deadlineMs = this.clock.deadline(
+      this.front.limits.headerTimeoutMs,
+      this.requests === 0 ? this.spentMs : 0,
+    );
   }
 
   onRequest(head: RequestHead, semantics: RequestSemantics, body: IncomingBody | null): void {
@@ -173,6 +181,7 @@ export class Http1Connection
   responseEnded(stream: Http1ClientStream): void {
     const { unread } = this.reader;
     this.current = null;
+    this.endsByClosing = stream.endsByClosing;
     this.probe = undefined;
     this.writes.watch();
     if (!stream.keepAlive) {
@@ -307,13 +316,20 @@ export class Http1Connection
     this.leave(reason);
   }
 
+  /** The end of the connection would look like that of a response that has not reached the client completely. */
+  private get cutsResponse(): boolean {
+    return this.current === null
+      ? this.endsByClosing && this.transport.waitingBytes > 0
+      : this.current.endsByClosing;
+  }
+
   /** Ends the connection without another word. */
   private leave(reason: ClientCloseReason): void {
-    const { current } = this;
+    const { current, cutsResponse } = this;
     this.phase = "closing";
     this.current = null;
     this.reader.stop();
-    this.transport.destroy();
+    this.cut({ reset: cutsResponse });
     this.writes.forget();
     current?.gone(reason);
   }

@@ -17,13 +17,13 @@ export function createNativeHttp1Front(
   const front = new FrontConnections(options);
   const context = codecContext(front);
   return {
-    accept(socket, client) {
+    accept(socket, client, spentMs) {
       if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
       // Its end would not be announced a second time.
       if (socket.destroyed) return;
       front.wake();
       const transport = sockets.take(socket);
-      const connection = new Http1Connection(transport, client, context);
+      const connection = new Http1Connection(transport, client, context, spentMs);
       front.add(connection);
       transport.start(connection);
     },

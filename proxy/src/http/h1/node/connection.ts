@@ -48,8 +48,11 @@ export class Http1Connection {
   readonly context: FrontContext;
   private readonly socket: Socket;
   private readonly client: ClientConnection;
+  private readonly spentMs: number;
   private phase: Phase = "idle";
   private current: Http1Stream | null = null;
+  /** The last response ends where the connection does. */
+  private endsByClosing = false;
   private readonly waiting: PipelinedRequests<Http1Stream>;
   /** The last response while Node still writes it. */
   private unflushed: ServerResponse | null = null;
@@ -67,9 +70,11 @@ export class Http1Connection {
   private clientHasEnded = false;
   private probe: HalfCloseProbe | undefined = undefined;
 
-  constructor(socket: Socket, client: ClientConnection, context: FrontContext) {
+  /** `spentMs`: for how long the beginning of the first head has been there. */
+  constructor(socket: Socket, client: ClientConnection, context: FrontContext, spentMs = 0) {
     this.socket = socket;
     this.client = client;
+    this.spentMs = spentMs;
     this.context = context;
     this.waiting = new PipelinedRequests(context);
     const { responseMemory, limits } = context;
@@ -126,6 +131,7 @@ export class Http1Connection {
   /** The current response has been given to Node completely. */
   responseEnded(stream: Http1Stream): void {
     this.current = null;
+    this.endsByClosing = stream.endsByClosing;
     this.unflushed = stream.response;
     this.probe = undefined;
     this.writes.watch();
@@ -333,13 +339,20 @@ export class Http1Connection {
     this.leave("client-closed");
   }
 
+  /** The end of the connection would look like that of a response that has not reached the client completely. */
+  private get cutsResponse(): boolean {
+    return this.current === null
+      ? this.endsByClosing && this.socket.writableLength > 0
+      : this.current.endsByClosing;
+  }
+
   /** Ends the connection without another word. */
   private leave(reason: ClientCloseReason): void {
-    const { current } = this;
+    const { current, cutsResponse } = this;
     this.phase = "closing";
     this.current = null;
     this.waiting.forgetAll();
-    this.socket.destroy();
+    this.cut({ reset: cutsResponse });
     this.writes.forget();
     current?.gone(reason);
   }
@@ -353,7 +366,7 @@ export class Http1Connection {
     const { limits, clock, draining } = this.context;
     if (!this.headBegun && this.hasHeadBegun()) {
       this.headBegun = true;
-      this.deadlineMs = clock.deadline(limits.headerTimeoutMs);
+      this.deadlineMs = clock.deadline(limits.headerTimeoutMs, this.requests === 0 ? this.spentMs : 0);
     }
     if (draining && !this.headBegun) return this.close(lingerMs);
     if (nowMs < this.deadlineMs) return;

@@ -52,10 +52,10 @@ export function createHttp1Front(options: Http1FrontOptions): Front {
   server.on("clientError", (error, socket) => connections.get(socket as Socket)?.failed(error));
 
   return {
-    accept(socket, client: ClientConnection) {
+    accept(socket, client: ClientConnection, spentMs) {
       if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
       front.wake();
-      const connection = new Http1Connection(socket, client, front);
+      const connection = new Http1Connection(socket, client, front, spentMs);
       connections.set(socket, connection);
       front.add(connection);
       server.emit("connection", socket);
