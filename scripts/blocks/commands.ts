@@ -13,7 +13,7 @@ const root = resolve(import.meta.dirname, "../..");
 export const askedOnCluster: ReadonlySet<string> = new Set(["kubectl", "helm"]);
 
 /** Well-known programs, behind a pipe and between commands. */
-const everywhere = new Set(["awk", "cat", "grep", "head", "jq", "tail", "paste", "cd", "mkdir"]);
+const everywhere = new Set(["awk", "cat", "grep", "head", "jq", "ls", "tail", "paste", "cd", "mkdir"]);
 
 const checks: Readonly<Record<string, (words: readonly string[]) => Promise<string | undefined>>> = {
   "svc-gateway": mistakeOfGateway,

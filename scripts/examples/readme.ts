@@ -12,23 +12,28 @@ export type ExampleRequest = {
 /** The requests of a README, in their order. Lines of a block before its first command are ignored. */
 export function requestsOf(markdown: string): readonly ExampleRequest[] {
   return [...markdown.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = ""]) =>
-    block
-      .split(/^\$ /m)
-      .slice(1)
-      .map((text): ExampleRequest => {
-        const [command = "", ...answer] = text.trimEnd().split("\n");
-        return { command, answer };
-      }),
+    requestsOfBlock(block),
   );
 }
+
+/** The same of the text of one block. */
+export const requestsOfBlock = (block: string): readonly ExampleRequest[] =>
+  block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((text): ExampleRequest => {
+      const [command = "", ...answer] = text.trimEnd().split("\n");
+      return { command, answer };
+    });
 
 /** Whether a program has printed what the README says. Spaces at the end of a line and of the output do not count. */
 export function isAnswer(answer: readonly string[], output: string): boolean {
   const pattern = answer
     .map((line) => (line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(escaped).join(".*")}\\n`))
     .join("");
-  const lines = output.trimEnd().split("\n");
-  return new RegExp(`^${pattern}$`).test(`${lines.map((line) => line.trimEnd()).join("\n")}\n`);
+  const text = output.trimEnd();
+  const lines = text === "" ? [] : text.split("\n");
+  return new RegExp(`^${pattern}$`).test(lines.map((line) => `${line.trimEnd()}\n`).join(""));
 }
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
