@@ -79,9 +79,11 @@ ${(["cluster", "read", "served", "own"] as const).map(rulesTemplate).join("")}
   "ingressNginx" (and $ingress (ne (toString (get $flags "ingress-nginx-classes" | default "")) ""))
   "caSecret" (get $flags "discovery-ca-secret" | default "svc-discovery-ca")
 }}
+{{- if not .Values.rbac.namespaced }}
 ${role("ClusterRole", everywhere, `${include("cluster")}\n  {{- if not $served }}\n${include("read")}\n${include("served")}\n  {{- end }}`)}
 ---
 ${binding("ClusterRole", everywhere)}
+{{- end }}
 {{- range $namespace := include "svc.readNamespaces" . | fromJsonArray }}
 ---
 ${role("Role", everywhere, `${include("read")}\n  {{- if has $namespace $served }}\n${include("served")}\n  {{- end }}`, "$namespace")}

@@ -16,6 +16,7 @@ const ownFlags: ReadonlySet<string> = new Set([
   "admin-port",
   "dedicated",
   "dedicated-pod-template",
+  "disable-cluster-scope",
   "disable-dedicated-gateways",
   "discovery-bootstrap-endpoint",
   "discovery-bootstrap-port",

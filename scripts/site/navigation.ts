@@ -21,6 +21,7 @@ export const sections: readonly Section[] = [
       "docs/tutorials/first-day.md",
       "docs/tutorials/first-month.md",
       "docs/installation.md",
+      "docs/namespaced-installation.md",
       "docs/standalone.md",
       "docs/troubleshooting.md",
       "docs/glossary.md",

@@ -8,7 +8,7 @@ import { provisionedKinds } from "../../operator/src/sources/kubernetes/provisio
 import { rulesOf, type Need, type Place, type Rule } from "../generate-chart-rules.ts";
 import { chartFlags, completeSchema } from "../generate-chart-schema.ts";
 import { valueRows } from "../generate-chart-readme.ts";
-import { find, containerOf, helm, render, type Manifest } from "./helm.ts";
+import { find, containerOf, helm, refusal, render, type Manifest } from "./helm.ts";
 
 const chart = new URL("../../config/chart/", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, chart), "utf8");
@@ -205,6 +205,57 @@ describe("the chart", () => {
       expect(grantsIn(manifests, "Role")).to.have.members(expected(["own"], needs));
       expect(flagsOf(manifests)).to.include("--read-namespace=blog,lib,shop,svc-system");
       expect(flagsOf(render()).filter((flag) => flag.includes("namespace"))).to.deep.equal([]);
+    });
+
+    it("rbac.namespaced gives the Roles of watch-namespace, and no object of the roles is cluster-wide", () => {
+      const manifests = render([
+        'controller.flags={"watch-namespace":"shop"}',
+        "rbac.namespaced=true",
+        'ingressClass.name="edge"',
+      ]);
+      const needs: readonly Need[] = ["ingress", "gatewayApi", "vips", "dedicated", "namespaced"];
+      expect(manifests.filter(({ kind }) => kind.startsWith("ClusterRole"))).to.deep.equal([]);
+      expect(grantsIn(manifests, "Role", "shop")).to.have.members(expected(["read", "served"], needs));
+      expect(grantsIn(manifests, "Role", "svc-system")).to.have.members(expected(["read"], needs));
+      expect(grantsIn(manifests, "Role")).to.have.members(expected(["own"], needs));
+      expect(flagsOf(manifests)).to.include.members([
+        "--disable-cluster-scope",
+        "--read-namespace=shop,svc-system",
+        "--watch-namespace=shop",
+        "--ingress-class=edge",
+        "--gateway-class=svc",
+      ]);
+    });
+
+    it("rbac.namespaced leaves classes that flags name, and needs no cluster-scoped object of the chart", () => {
+      const off = ["ingressClass", "gatewayClass", "crds", "vap"].map((value) => `${value}.enabled=false`);
+      const flags = { "watch-namespace": "shop", "ingress-class": "a", "gateway-class": "b" };
+      const manifests = render([
+        `controller.flags=${JSON.stringify(flags)}`,
+        "rbac.namespaced=true",
+        "podMonitor.enabled=true",
+        "prometheusRule.enabled=true",
+        "sharedProxy.autoscaling.enabled=true",
+        ...off,
+      ]);
+      expect(flagsOf(manifests).filter((flag) => flag.includes("-class="))).to.deep.equal([
+        "--gateway-class=b",
+        "--ingress-class=a",
+      ]);
+      const clusterScoped =
+        /^(Cluster|CustomResource|IngressClass|GatewayClass|Validating|PriorityClass|Namespace$)/;
+      expect(manifests.map(({ kind }) => kind).filter((kind) => clusterScoped.test(kind))).to.deep.equal([]);
+    });
+
+    it("rbac.namespaced is refused without namespaces, and with what needs cluster rights", () => {
+      expect(refusal("rbac.namespaced=true")).to.include("controller.flags.watch-namespace");
+      expect(
+        refusal(
+          "rbac.namespaced=true",
+          'controller.flags={"watch-namespace":"shop"}',
+          "adminAuth.controllers=true",
+        ),
+      ).to.include("adminAuth.controllers is true with rbac.namespaced");
     });
   });
 

@@ -29,6 +29,9 @@ export type ReadClusterOptions = {
   readonly namespaces: readonly string[] | undefined;
   readonly disableIngress: boolean;
   readonly disableGatewayApi: boolean;
+  /** Whether objects without a namespace are left alone, and those that are there in their place. */
+  readonly disableClusterScope?: boolean;
+  readonly assumed?: readonly KubeObject[];
   /** Whether Secrets of type Opaque need no label, as those that Ingresses of ingress-nginx name. */
   readonly readsPlainSecrets: boolean;
   readonly nowMs: number;
@@ -60,13 +63,14 @@ export async function readCluster(
 ): Promise<Result<LiveFolder, readonly string[]>> {
   const installed = await findInstalledKinds(client, options.signal);
   if (!installed.ok) return fail([`the API server cannot be asked: ${describeApiError(installed.error)}`]);
-  const { kinds } = planWatches(installed.value, options);
+  const { kinds } = planWatches(installed.value, { disableClusterScope: false, ...options });
   const listing = await listCluster({ client, kinds, ...options });
   const isSecret = ({ kind, error }: UnreadCollection): boolean =>
     kind === "Secret" && (error.status === 401 || error.status === 403);
   const failures = listing.unread.filter((one) => !isSecret(one));
   if (failures.length > 0) return fail(failures.map(describeUnread));
-  const { objects, notes } = await withAssumed(listing, options);
+  const { objects: known, notes } = await withAssumed(listing, options);
+  const objects = [...known, ...(options.assumed ?? [])];
   const held = new Map<string, KubeObject>();
   const files = objects.map((object) => {
     const file = fileOf(object);

@@ -1,5 +1,6 @@
 /** A live cluster, translated as its controllers translate it. See docs/cli.md, "A live cluster". */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { assumedObjects, limitsWithoutClusterScope } from "@svc-gateway/operator/control/cluster-scope.ts";
 import {
   clusterTranslateSettings,
   readNamespacesOf,
@@ -56,6 +57,7 @@ export async function translateCluster(
   const folder = await readCluster(cluster, {
     ...settings,
     namespaces: readNamespacesOf(settings),
+    assumed: assumedObjects(settings),
     readsPlainSecrets: settings.ingressNginxClasses.length > 0,
     nowMs,
     signal: new AbortController().signal,
@@ -77,6 +79,10 @@ export async function translateCluster(
     controller,
     objects,
     statusOf,
-    notes: [...controller.notes, ...notes],
+    notes: [
+      ...controller.notes,
+      ...notes,
+      ...(settings.disableClusterScope ? limitsWithoutClusterScope : []),
+    ],
   });
 }

@@ -74,6 +74,34 @@ describe("the command status", () => {
     expect(code).to.equal(0);
   });
 
+  it("controllers without rights on the cluster say what they cannot do, and classes are those of their flags", async () => {
+    const flags = [
+      "--disable-cluster-scope",
+      "--watch-namespace=web",
+      "--ingress-class=a",
+      "--gateway-class=b",
+    ];
+    cluster.add(controllerDeployment("svc-system", flags), deployments);
+    cluster.add({
+      kind: "Ingress",
+      metadata: { name: "shop", namespace: "web" },
+      spec: {
+        ingressClassName: "a",
+        defaultBackend: { service: { name: "shop", port: { number: 80 } } },
+      },
+    });
+    cluster.add({
+      kind: "Service",
+      metadata: { name: "shop", namespace: "web" },
+      spec: { ports: [{ port: 80 }] },
+    });
+    const { out } = await run();
+    expect(out).to.include("IngressClasses are not read: ");
+    expect(out).to.include("--admin-auth and tokens of the cluster for the console are not available");
+    expect(out).not.to.include("IngressClassNotFound");
+    expect(cluster.requests.filter((one) => /\/(ingress|gateway)classes/.test(one))).to.deep.equal([]);
+  });
+
   it("a proxy that is a version behind comes first, is an error, and gives exit code 1", async () => {
     proxies = [proxy("a"), proxy("z", { last_acked_version: "0011223344556677", in_sync: false })];
     const { code, out } = await run();

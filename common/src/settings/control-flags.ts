@@ -53,12 +53,33 @@ export const controlFlags = [
     meaning:
       "Read only objects of these namespaces, of those of `--watch-namespace` and of the controller's own. Objects elsewhere do not exist for the controller, which then needs no rights there.",
   }),
+  flag({
+    name: "disable-cluster-scope",
+    type: switchType,
+    roles: controller,
+    defaultValue: false,
+    meaning:
+      "Read and write no object without a namespace: Roles in the namespaces of `--watch-namespace` are enough. `--ingress-class` and `--gateway-class` name the classes (docs/namespaced-installation.md).",
+  }),
   optionalFlag({
     name: "ingress-class",
     type: objectNameType,
     roles: translating,
     shownDefault: "all of this controller",
     meaning: "Serve only Ingresses of this class.",
+  }),
+  optionalFlag({
+    name: "ingress-class-parameters",
+    type: namespacedNameType,
+    roles: controller,
+    meaning:
+      "With `--disable-cluster-scope`: the SvcIngressClassParameters of that class, in place of its `spec.parameters`.",
+  }),
+  optionalFlag({
+    name: "gateway-class",
+    type: objectNameType,
+    roles: controller,
+    meaning: "With `--disable-cluster-scope`: the class whose Gateways are served.",
   }),
   flag({
     name: "ingress-nginx-classes",

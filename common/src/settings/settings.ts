@@ -84,12 +84,41 @@ export function readControllerSettings(
 ): Result<ReadSettings<ControllerSettings>, Problem> {
   const read = readSettings("controller", input);
   if (!read.ok) return read;
-  const { controllerLeaseTtlMs: ttlMs, controllerLeaseRenewIntervalMs: renewMs } = read.value.settings;
+  const { settings } = read.value;
+  const { controllerLeaseTtlMs: ttlMs, controllerLeaseRenewIntervalMs: renewMs } = settings;
   if (ttlMs < 3 * renewMs)
     return problem(
       `--controller-lease-ttl: expected at least three times the renew interval of ${formatDuration(renewMs)}, got "${formatDuration(ttlMs)}"`,
     );
-  return read;
+  const mistake = settings.disableClusterScope
+    ? mistakeWithoutClusterScope(settings)
+    : mistakeWithClusterScope(settings);
+  return mistake === undefined ? read : problem(mistake);
+}
+
+/** What is missing, or impossible, where nothing without a namespace is read (docs/namespaced-installation.md). */
+function mistakeWithoutClusterScope(settings: ControllerSettings): string | undefined {
+  const { watchNamespace, ingressClass, ingressNginxClasses, disableIngress } = settings;
+  const { gatewayClass, disableGatewayApi, adminAuth } = settings;
+  if (watchNamespace.length === 0)
+    return "--disable-cluster-scope: requires --watch-namespace with the namespaces that are served";
+  if (!disableIngress && ingressClass === undefined && ingressNginxClasses.length === 0)
+    return "--disable-cluster-scope: requires --ingress-class, since IngressClasses are not read, or --disable-ingress";
+  if (!disableGatewayApi && gatewayClass === undefined)
+    return "--disable-cluster-scope: requires --gateway-class, since GatewayClasses are not read, or --disable-gateway-api";
+  if (adminAuth)
+    return "--admin-auth: cannot be combined with --disable-cluster-scope, since tokens are verified by cluster-scoped reviews";
+  return undefined;
+}
+
+/** Flags that name what is read otherwise. */
+function mistakeWithClusterScope({
+  gatewayClass,
+  ingressClassParameters,
+}: ControllerSettings): string | undefined {
+  const given = { "gateway-class": gatewayClass, "ingress-class-parameters": ingressClassParameters };
+  const [alone] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  return alone === undefined ? undefined : `--${alone}: requires --disable-cluster-scope`;
 }
 
 /** Reads the settings of `serve proxy`: exactly one scope, and a bootstrap endpoint beside the stream's. */

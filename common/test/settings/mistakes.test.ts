@@ -49,6 +49,33 @@ describe("settings", () => {
       ],
       [
         "controller",
+        ["--disable-cluster-scope"],
+        "--disable-cluster-scope: requires --watch-namespace with the namespaces that are served",
+      ],
+      [
+        "controller",
+        ["--disable-cluster-scope", "--watch-namespace=a"],
+        "--disable-cluster-scope: requires --ingress-class, since IngressClasses are not read, or --disable-ingress",
+      ],
+      [
+        "controller",
+        ["--disable-cluster-scope", "--watch-namespace=a", "--disable-ingress"],
+        "--disable-cluster-scope: requires --gateway-class, since GatewayClasses are not read, or --disable-gateway-api",
+      ],
+      [
+        "controller",
+        [
+          "--disable-cluster-scope",
+          "--watch-namespace=a",
+          "--ingress-class=a",
+          "--gateway-class=a",
+          "--admin-auth",
+        ],
+        "--admin-auth: cannot be combined with --disable-cluster-scope, since tokens are verified by cluster-scoped reviews",
+      ],
+      ["controller", ["--gateway-class=a"], "--gateway-class: requires --disable-cluster-scope"],
+      [
+        "controller",
         ["--dedicated-pod-template=[1]"],
         '--dedicated-pod-template: expected a JSON object, got "[1]"',
       ],

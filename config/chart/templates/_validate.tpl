@@ -34,6 +34,14 @@
 {{- if and $service.healthCheckNodePort (or (ne $service.type "LoadBalancer") (ne $service.externalTrafficPolicy "Local")) }}
 {{- fail "sharedProxy.service.healthCheckNodePort is set, expected type \"LoadBalancer\" and externalTrafficPolicy \"Local\"" }}
 {{- end }}
+{{- if .Values.rbac.namespaced }}
+{{- if not (include "svc.servedNamespaces" . | fromJsonArray) }}
+{{- fail "rbac.namespaced is true without controller.flags.watch-namespace, expected the namespaces that get Roles" }}
+{{- end }}
+{{- if .Values.adminAuth.controllers }}
+{{- fail "adminAuth.controllers is true with rbac.namespaced, expected false: tokens are verified by cluster-scoped reviews" }}
+{{- end }}
+{{- end }}
 {{- range $component := list "controller" "sharedProxy" }}
 {{- $values := get $.Values $component }}
 {{- range $values.extraEnv }}

@@ -31,7 +31,7 @@ import {
   followIngressNginxLeases,
   noIngressNginxLeases,
 } from "../sources/kubernetes/ingress-nginx-leases.ts";
-import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
+import { followNodeAddresses, noNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import { followProvisionedObjects, nothingProvisioned } from "../sources/kubernetes/provisioned-objects.ts";
 import { fallbackSecret } from "../translate/ingress-nginx/fallback-certificate.ts";
 import { sessionKeySecret } from "../translate/backends/session-key.ts";
@@ -40,6 +40,7 @@ import { defaultTranslateSettings } from "../translate/settings.ts";
 import type { EventSource } from "../write/event-object.ts";
 import { createStatusWriter } from "../write/status-writer.ts";
 import { createLeaderWork } from "./leader-work.ts";
+import { assumedObjects } from "./cluster-scope.ts";
 import {
   clusterTranslateSettings,
   dedicatedSettingsOf,
@@ -100,7 +101,11 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
           log,
           signal,
         });
-  const nodes = hasGateways ? followNodeAddresses({ client, log, signal }) : undefined;
+  const nodes = !hasGateways
+    ? undefined
+    : settings.disableClusterScope
+      ? noNodeAddresses
+      : followNodeAddresses({ client, log, signal });
   const gatewayFields = hasGateways
     ? followGatewayFields({ client, fields: optionalFields, log, signal })
     : undefined;
@@ -134,6 +139,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     client,
     kinds,
     namespaces: readNamespacesOf(settings),
+    assumed: assumedObjects(settings),
     ownSecrets: ownSecrets.map((name) => ({ namespace: settings.podNamespace, name })),
     readsPlainSecrets: settings.ingressNginxClasses.length > 0,
     namedSecrets: settings.defaultTlsSecret === undefined ? [] : [settings.defaultTlsSecret],
@@ -147,7 +153,13 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     onError: (kind) => metrics.watchErrors.with({ kind: kind.toLowerCase() }).inc(),
   });
   const statuses = createStatusWriter({ client, source, pathOf, metrics });
-  const leaderWork = createLeaderWork({ ...options, reconcilers, statuses, isWritten: source.isWritten });
+  const leaderWork = createLeaderWork({
+    ...options,
+    reconcilers,
+    statuses,
+    isWritten: source.isWritten,
+    writesClusterEvents: !settings.disableClusterScope,
+  });
   const ticketKeys = createTicketKeyKeeper({ ...options, namespace: settings.podNamespace });
   const findings = createDiagnosticLog({ log });
   const isOwnPort = (ip: string, port: number): boolean =>

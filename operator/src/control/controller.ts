@@ -25,6 +25,7 @@ import type { FleetNode } from "../discovery/fleet.ts";
 import type { DedicatedGateway } from "../discovery/principals.ts";
 import { createKubernetesCaStore } from "../keys/kubernetes-ca-store.ts";
 import { createTokenReview } from "../keys/token-review.ts";
+import { createTokenVerification } from "../keys/token-verification.ts";
 import { runLeaderElection } from "../lifecycle/leader-election.ts";
 import { createLeadership, type LeadershipControl } from "../lifecycle/leadership.ts";
 import { createOperatorShell, type WatchedResource } from "../lifecycle/operator-shell.ts";
@@ -38,6 +39,7 @@ import { baseTemplateOf } from "../translate/gateway/dedicated/overlay.ts";
 import { componentLabel, dedicatedComponent } from "../translate/gateway/names.ts";
 import type { EventSource } from "../write/event-object.ts";
 import { createEventRecorder } from "../write/event-recorder.ts";
+import { limitsWithoutClusterScope } from "./cluster-scope.ts";
 import { runClusterPipeline } from "./cluster-pipeline.ts";
 import { dedicatedSettingsOf, ownPortsOf, servedNamespacesOf } from "./translate-settings.ts";
 
@@ -265,7 +267,7 @@ function createDiscovery(
       secret: settings.discoveryCaSecret,
       log,
     }),
-    reviewToken: createTokenReview(client),
+    reviewToken: settings.disableClusterScope ? createTokenVerification(client) : createTokenReview(client),
     leadership,
     metrics: metrics.discovery,
     log,
@@ -287,6 +289,11 @@ function announcePlan(
   { settings, log, watchHealth }: { settings: ControllerSettings; log: Logger; watchHealth: WatchHealth },
 ): void {
   log.info({ kinds: kinds.map(({ kind }) => kind) }, "watching");
+  if (settings.disableClusterScope)
+    log.warn(
+      { limits: limitsWithoutClusterScope },
+      "objects without a namespace are neither read nor written (--disable-cluster-scope)",
+    );
   if (settings.disableIngress) watchHealth.exempt("Ingress", "Ready");
   if (gatewayApi === "served") return;
   if (gatewayApi === "missing") log.warn({ missing }, "Gateway API is not installed: serving Ingresses only");

@@ -7,9 +7,11 @@ import type { Reconciler } from "../reconcilers/reconciler.ts";
 import { runReconcilers, type ReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { createBuildEvents } from "../write/build-events.ts";
-import type { EventSource } from "../write/event-object.ts";
+import type { EventSource, ObjectEvent } from "../write/event-object.ts";
 import { createEventRecorder } from "../write/event-recorder.ts";
 import type { StatusWriter } from "../write/status-writer.ts";
+
+const hasNamespace = ({ regarding }: ObjectEvent): boolean => regarding.namespace !== undefined;
 
 export type LeaderWorkOptions = {
   readonly client: ApiClient;
@@ -19,6 +21,8 @@ export type LeaderWorkOptions = {
   /** Whether what the API server has of an object is what this process has written. */
   readonly isWritten: (kind: KindName, name: string) => boolean;
   readonly events: EventSource;
+  /** Whether Events about objects without a namespace, which are in the namespace `default`, are written. */
+  readonly writesClusterEvents: boolean;
   readonly metrics: ReconcileMetrics;
   readonly log: Logger;
 };
@@ -49,7 +53,8 @@ export function createLeaderWork(options: LeaderWorkOptions): LeaderWork {
       signal,
       onBuild(build) {
         running.onBuild(build);
-        recorder.sync([...eventsOf(build), ...leftOutEvents(build.leftOut ?? [])]);
+        const all = [...eventsOf(build), ...leftOutEvents(build.leftOut ?? [])];
+        recorder.sync(options.writesClusterEvents ? all : all.filter(hasNamespace));
       },
       onObserved: running.onObserved,
       onProxies: running.onProxies,

@@ -116,9 +116,10 @@ export function readNamespacesOf({
   readNamespace,
   watchNamespace,
   podNamespace,
-}: Pick<ControllerSettings, "readNamespace" | "watchNamespace" | "podNamespace">):
+  disableClusterScope,
+}: Pick<ControllerSettings, "readNamespace" | "watchNamespace" | "podNamespace" | "disableClusterScope">):
   readonly string[] | undefined {
-  if (readNamespace.length === 0) return undefined;
+  if (readNamespace.length === 0 && !disableClusterScope) return undefined;
   return [...new Set([...readNamespace, ...watchNamespace, podNamespace])].sort();
 }
 

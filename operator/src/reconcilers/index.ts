@@ -109,7 +109,7 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
   };
   return [
     gatewayClassReconciler(installed, gatewayFields),
-    classFinalizerReconciler({ client, controllerName }),
+    ...(installed.has("GatewayClass") ? [classFinalizerReconciler({ client, controllerName })] : []),
     gatewayReconciler({ addressesOf, fleet, handover, takenOf, subscribe }),
     listenerSetReconciler({ addressesOf, fleet, subscribe }),
     routeReconciler("HTTPRoute", controllerName),

@@ -4,7 +4,7 @@ import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/v
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { InvalidObject } from "../../api/validate.ts";
-import { emptyWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
+import { createWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
 import { absentObject, type Absence, type AbsentObject } from "./absent-objects.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import type { HeldObjects, Observed } from "./held-objects.ts";
@@ -24,6 +24,8 @@ export type ClusterSourceOptions = {
   readonly kinds: readonly InstalledKind[];
   /** The namespaces that may be read; undefined: all of them. */
   readonly namespaces?: readonly string[] | undefined;
+  /** What the world holds besides what is read: objects in the place of kinds that are not followed. */
+  readonly assumed?: readonly KubeObject[];
   /** Secrets that the controllers keep for themselves: read by name, for any type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
   /** Whether Secrets of type Opaque need no label, as those that Ingresses of ingress-nginx name. */
@@ -70,7 +72,7 @@ const parkMs = 10_000;
 /** Follows all kinds of the API server and keeps a world of them. See docs/controller.md, "Memory". */
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
   const { client, signal, log, clock = monotonicClock } = options;
-  let world = emptyWorld;
+  let world = createWorld(options.assumed ?? []);
   /** Changes that the world does not hold yet: of each object only the last one, so that they stay bounded. */
   let pending = new Map<string, WorldChange>();
   /** What the world does not hold yet because a Secret that it names is being read. */

@@ -14,6 +14,13 @@ export type NodeAddresses = {
   readonly done: Promise<void>;
 };
 
+/** The addresses of nodes that are not read. */
+export const noNodeAddresses: NodeAddresses = {
+  list: () => [],
+  subscribe: () => () => undefined,
+  done: Promise.resolve(),
+};
+
 type Node = KubeObject & {
   readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 };

@@ -10,6 +10,13 @@ export type WatchPlan = {
   readonly missing: readonly KindName[];
 };
 
+export type WatchPlanOptions = {
+  readonly disableIngress: boolean;
+  readonly disableGatewayApi: boolean;
+  /** Whether kinds without a namespace are left alone. */
+  readonly disableClusterScope: boolean;
+};
+
 const requiredKinds: readonly KindName[] = ["GatewayClass", "Gateway", "HTTPRoute"];
 const gatewayGroup = "gateway.networking.k8s.io";
 
@@ -20,12 +27,13 @@ const gatewayGroup = "gateway.networking.k8s.io";
  */
 export function planWatches(
   installed: readonly InstalledKind[],
-  { disableIngress, disableGatewayApi }: { disableIngress: boolean; disableGatewayApi: boolean },
+  { disableIngress, disableGatewayApi, disableClusterScope }: WatchPlanOptions,
 ): WatchPlan {
   const present = new Set(installed.map(({ kind }) => kind));
   const missing = requiredKinds.filter((kind) => !present.has(kind));
   const gatewayApi = disableGatewayApi ? "disabled" : missing.length > 0 ? "missing" : "served";
   const kinds = installed.filter(({ kind }) => {
+    if (disableClusterScope && !definitionOf(kind).namespaced) return false;
     if (kind === "Ingress" || kind === "IngressClass") return !disableIngress;
     if (kind === "ReferenceGrant") return true;
     return gatewayApi === "served" || definitionOf(kind).group !== gatewayGroup;

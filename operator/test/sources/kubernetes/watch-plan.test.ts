@@ -8,7 +8,7 @@ const without = (...missing: readonly KindName[]): readonly InstalledKind[] =>
     .filter((kind) => !missing.includes(kind))
     .map((kind) => ({ kind, apiVersion: "v1", path: `/${definitionOf(kind).plural}` }));
 
-const enabled = { disableIngress: false, disableGatewayApi: false };
+const enabled = { disableIngress: false, disableGatewayApi: false, disableClusterScope: false };
 
 const kindsOf = (plan: ReturnType<typeof planWatches>): readonly KindName[] =>
   plan.kinds.map(({ kind }) => kind);
@@ -45,6 +45,13 @@ describe("planWatches", () => {
     const plan = planWatches(without("Gateway"), { ...enabled, disableGatewayApi: true });
     expect(plan.gatewayApi).to.equal("disabled");
     expect(kindsOf(plan)).not.to.include("HTTPRoute");
+  });
+
+  it("kinds without a namespace are not watched without the scope of the cluster, and the others are", () => {
+    const plan = planWatches(without(), { ...enabled, disableClusterScope: true });
+    expect(plan.gatewayApi).to.equal("served");
+    expect(kindsOf(plan)).to.deep.equal(kindNames.filter((kind) => definitionOf(kind).namespaced));
+    expect(kindsOf(plan)).not.to.include.oneOf(["IngressClass", "GatewayClass", "Namespace"]);
   });
 
   it("Ingresses are not watched when they are switched off", () => {
