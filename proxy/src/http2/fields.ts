@@ -46,8 +46,8 @@ const blockFieldBytes = 12;
 const blockOwnBytes = 128;
 
 /** Whether a message with these fields can be sent to a client: Node resets one that cannot, and reports nothing. */
-export const fitsHeaderBlock = ({ count, octets }: Pick<Fields, "count" | "octets">): boolean =>
-  blockOwnBytes + count * blockFieldBytes + octets <= maxBlockBytes;
+export const fitsHeaderBlock = (fields: Pick<Fields, "octetsWith">): boolean =>
+  blockOwnBytes + fields.octetsWith(blockFieldBytes) <= maxBlockBytes;
 
 /** The same fields as an object, for the few calls of Node that take no list: 1xx heads and trailers. */
 export function fieldObject(fields: ReadonlyHeaderList): OutgoingHttpHeaders {

@@ -1,6 +1,7 @@
 import type { HeaderList } from "../message/message.ts";
 import { fieldOverheadBytes, fieldTag } from "./field-tags.ts";
 import type { FieldSink } from "./hpack/decoder.ts";
+import type { HpackField } from "./hpack/hpack-field.ts";
 
 /** Most octets, counted as in RFC 9113 6.5.2, and most fields. */
 export type TrailerLimits = { readonly maxHeaderBytes: number; readonly maxHeaders: number };
@@ -26,7 +27,7 @@ export class TrailerFields implements FieldSink {
     this.limits = limits;
   }
 
-  onField(name: string, value: string, tag: number): void {
+  onField({ name, value, tag }: HpackField): void {
     this.listBytes += name.length + value.length + fieldOverheadBytes;
     this.count++;
     // Framing is over by then (RFC 9110 6.5.1).

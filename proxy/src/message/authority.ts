@@ -1,4 +1,5 @@
 import { type Result, ok, problem } from "@svc-gateway/common/values/result.ts";
+import { kindsMask } from "./known-names.ts";
 import type { RequestHead } from "./message.ts";
 
 /** Where a request goes, after the checks of RFC 9112 3.2 and RFC 9113 8.3.1. */
@@ -20,11 +21,11 @@ export type KnownHost = Pick<RequestAddress, "authority" | "host">;
  * `:authority`.
  */
 export function parseRequestAddress(head: RequestHead, known?: KnownHost): Result<RequestAddress> {
-  const { headers } = head;
-  if (headers.hasSeveral("host")) return problem("more than one Host field");
-  const hostField = headers.first("host");
-  if (head.version === "2.0") return http2Address(head, hostField);
-  const { target } = head;
+  const { headers, target } = head;
+  const hasHost = headers.mayHave(hostKind);
+  if (hasHost && headers.hasSeveral("host")) return problem("more than one Host field");
+  const hostField = hasHost ? headers.first("host") : undefined;
+  if (head.version === "2.0") return http2Address(head, hostField, known);
   if (target.charCodeAt(0) === SLASH) {
     if (hostField !== undefined && hostField === known?.authority && hostField !== "") {
       return ok({ authority: known.authority, host: known.host, target });
@@ -60,7 +61,11 @@ function originAddress(
   return addressOf(hostField, target);
 }
 
-function http2Address(head: RequestHead, hostField: string | undefined): Result<RequestAddress> {
+function http2Address(
+  head: RequestHead,
+  hostField: string | undefined,
+  known: KnownHost | undefined,
+): Result<RequestAddress> {
   const authority = head.authority ?? hostField;
   if (authority === undefined || authority === "") return problem(":authority is missing");
   if (head.scheme !== undefined && head.scheme !== "http" && head.scheme !== "https") {
@@ -74,6 +79,7 @@ function http2Address(head: RequestHead, hostField: string | undefined): Result<
   if (head.target.charCodeAt(0) !== SLASH && !(head.target === "*" && head.method === "OPTIONS")) {
     return problem(":path is not in origin form");
   }
+  if (authority === known?.authority) return ok({ authority, host: known.host, target: head.target });
   return addressOf(authority, head.target);
 }
 
@@ -106,6 +112,8 @@ function sameAuthority(a: string, b: string, scheme: string): boolean {
   };
   return plain(a) === plain(b);
 }
+
+const hostKind = kindsMask("host");
 
 const SLASH = 0x2f;
 const COLON = 0x3a;

@@ -11,6 +11,8 @@ export type FieldLines = {
   readonly places: readonly number[];
   /** The kinds of the lines, a mask (known-names.ts). */
   readonly kinds: number;
+  /** The lines as `[name, value, …]`, names in lower case, where they came as that (HTTP/2). */
+  readonly list: readonly string[] | undefined;
 };
 
 // The bits of a place, all of which fit into a small integer: where the line begins, the length of its name, its kind.
@@ -58,16 +60,30 @@ export class FieldPlaces {
 
   /** Adds a line that is written as the proxy writes it: `nameEnd` is where its name ends. */
   add(text: string, start: number, nameEnd: number): void {
-    if (nameEnd - start > maxNameLength || start > maxStart) this.fits = false;
-    const kind = kindOfName(text, start, nameEnd);
+    this.addOf(start, nameEnd - start, kindOfName(text, start, nameEnd));
+  }
+
+  /** The same where the kind is known. */
+  addOf(start: number, nameLength: number, kind: number): void {
+    if (nameLength > maxNameLength || start > maxStart) this.fits = false;
     this.kinds |= 1 << kind;
-    this.places[this.count++] = placeOf(start, nameEnd - start, kind);
+    this.places[this.count++] = placeOf(start, nameLength, kind);
   }
 
   /** The lines; undefined where one of them is too long for a place. */
-  finish(text: string, end: number): FieldLines | undefined {
+  finish(text: string, end: number, list?: readonly string[]): FieldLines | undefined {
     if (!this.fits || end > maxStart) return undefined;
     this.places[this.count] = placeOf(end, 0, fieldKind.other);
-    return { text, places: this.places.slice(0, this.count + 1), kinds: this.kinds };
+    return { text, places: this.places.slice(0, this.count + 1), kinds: this.kinds, list };
   }
+}
+
+/** The lines of some kinds, a bit for each. */
+export function maskOf({ places, kinds }: FieldLines, wanted: number): number {
+  if ((kinds & wanted) === 0) return 0;
+  let mask = 0;
+  for (let i = 0; i < places.length - 1; i++) {
+    if (((wanted >> kindOf(places[i] as number)) & 1) === 1) mask |= 1 << i;
+  }
+  return mask;
 }

@@ -102,3 +102,10 @@ export const plainName = (name: string): string => name.toLowerCase().replaceAll
 
 const isNamed = (name: string, lower: string): boolean =>
   name.length === lower.length && (name === lower || name.toLowerCase() === lower);
+
+/** The octets of all names and values, and `perField` for each field. */
+export function octetsOfList(list: ReadonlyHeaderList, perField: number): number {
+  let octets = (list.length / 2) * perField;
+  for (let i = 0; i < list.length; i++) octets += (list[i] as string).length;
+  return octets;
+}

@@ -3,6 +3,7 @@ import {
   type FieldLines,
   syntaxLength,
   kindOf,
+  maskOf,
   nameLengthOf,
   startOf,
   valueEnd,
@@ -15,10 +16,12 @@ import {
   firstField,
   type HeaderList,
   keptFields,
+  octetsOfList,
   type ReadonlyHeaderList,
 } from "./field-list.ts";
 import { isFieldName, isFieldValue } from "./field-syntax.ts";
 import { isNameAt } from "./known-names.ts";
+import { decimalAt } from "./plain-decimal.ts";
 
 /** So many lines have a bit in a mask that is a small integer. */
 const maxMaskedLines = 30;
@@ -26,10 +29,16 @@ const maxMaskedLines = 30;
 /** The list of fields that have none of their own; it stays empty. */
 const noList: HeaderList = [];
 const noBlock = new FieldBlock([]);
-const noLines: FieldLines = { text: "", places: [0], kinds: 0 };
+const noLines: FieldLines = { text: "", places: [0], kinds: 0, list: undefined };
 
 /** Any of the known names may be among fields that are kept as a list. */
 const anyKind = -1;
+
+/** Looks at fields, as line `index` of a text (field-lines.ts) where they are text, so that nothing is built for it. */
+export type FieldVisitor = {
+  onLine(text: string, places: readonly number[], index: number): void;
+  onField(name: string, value: string): void;
+};
 
 /**
  * The header fields of a message (RFC 9110 5), in order and as they were spelt. Names are compared without case; those that
@@ -37,7 +46,8 @@ const anyKind = -1;
  *
  * Fields that came over HTTP/1 stay the text that they came in: looking one up builds no string but its value, and a
  * change is recorded, a bit for each line that is removed, and a list of what is added behind. A sender
- * copies runs of that text (`linesText`). What was checked when it was read is not checked again; what is added is
+ * copies runs of that text (`linesText`). Fields that came over HTTP/2 are that text as well, put together of lines that its
+ * decoder keeps, and beside it the names and values. What was checked when it was read is not checked again; what is added is
  * checked as it is added. See docs/adr/0032-fields-as-text.md.
  */
 export class Fields {
@@ -120,15 +130,30 @@ export class Fields {
 
   /** The octets of all names and values. */
   get octets(): number {
+    return this.octetsWith(0);
+  }
+
+  /** The octets of all names and values, and `perField` for each field. */
+  octetsWith(perField: number): number {
     const { places } = this.lines;
     let octets = 0;
     for (let i = 0; i < places.length - 1; i++) {
-      if (!this.isDropped(i))
-        octets += startOf(places[i + 1] as number) - startOf(places[i] as number) - syntaxLength;
+      if (this.isDropped(i)) continue;
+      octets += startOf(places[i + 1] as number) - startOf(places[i] as number) - syntaxLength + perField;
     }
-    for (const text of this.block.list) octets += text.length;
-    for (const text of this.list) octets += text.length;
-    return octets;
+    return octets + octetsOfList(this.block.list, perField) + octetsOfList(this.list, perField);
+  }
+
+  /** Shows all fields in order. */
+  visit(visitor: FieldVisitor): void {
+    const { text, places, list } = this.lines;
+    for (let i = 0; i < places.length - 1; i++) {
+      if (this.isDropped(i)) continue;
+      if (list === undefined) visitor.onLine(text, places, i);
+      else visitor.onField(list[2 * i] as string, list[2 * i + 1] as string);
+    }
+    visitList(this.block.list, visitor);
+    visitList(this.list, visitor);
   }
 
   has(name: string): boolean {
@@ -156,7 +181,10 @@ export class Fields {
 
   /** The fields as `[name, value, …]`, not to be changed, nor kept while the fields change. */
   toList(): ReadonlyHeaderList {
-    return this.lines === noLines && this.block === noBlock ? this.list : this.copy();
+    const { lines, block, list } = this;
+    if (block !== noBlock) return this.copy();
+    if (lines === noLines) return list;
+    return list.length === 0 && this.dropped === 0 ? (lines.list ?? this.copy()) : this.copy();
   }
 
   /** The fields as pairs, for what is not done for every message. */
@@ -306,22 +334,25 @@ export class Fields {
 
   /** The index of the next line of that name from line `from` on; negative when there is none. */
   private nextLine(name: string, from: number): number {
-    const { text, places } = this.lines;
+    const { text, places, list } = this.lines;
     for (let i = from; i < places.length - 1; i++) {
       const place = places[i] as number;
       if (nameLengthOf(place) !== name.length || this.isDropped(i)) continue;
-      if (isNameAt(text, startOf(place), name)) return i;
+      if (list === undefined ? isNameAt(text, startOf(place), name) : list[2 * i] === name) return i;
     }
     return -1;
   }
 
   private nameOf(line: number): string {
-    const place = this.lines.places[line] as number;
-    return this.lines.text.slice(startOf(place), startOf(place) + nameLengthOf(place));
+    const { text, places, list } = this.lines;
+    if (list !== undefined) return list[2 * line] as string;
+    const place = places[line] as number;
+    return text.slice(startOf(place), startOf(place) + nameLengthOf(place));
   }
 
   private valueOf(line: number): string {
-    const { text, places } = this.lines;
+    const { text, places, list } = this.lines;
+    if (list !== undefined) return list[2 * line + 1] as string;
     return text.slice(valueStart(places, line), valueEnd(places, line));
   }
 
@@ -361,29 +392,6 @@ export class Fields {
   }
 }
 
-/** More digits than this may not be exact as a number. */
-const maxExactDigits = 15;
-const digitZero = 0x30;
-
-/** The number whose decimal digits are all that is at `start` to `end` of a text, written in the shortest way. */
-function decimalAt(text: string, start: number, end: number): number | undefined {
-  if (end === start || end - start > maxExactDigits) return undefined;
-  if (text.charCodeAt(start) === digitZero && end - start > 1) return undefined;
-  let value = 0;
-  for (let i = start; i < end; i++) {
-    const digit = text.charCodeAt(i) - digitZero;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
-/** The lines of some kinds. */
-function maskOf({ places, kinds }: FieldLines, wanted: number): number {
-  if ((kinds & wanted) === 0) return 0;
-  let mask = 0;
-  for (let i = 0; i < places.length - 1; i++) {
-    if (((wanted >> kindOf(places[i] as number)) & 1) === 1) mask |= 1 << i;
-  }
-  return mask;
+function visitList(list: ReadonlyHeaderList, visitor: FieldVisitor): void {
+  for (let i = 0; i < list.length; i += 2) visitor.onField(list[i] as string, list[i + 1] as string);
 }

@@ -1,9 +1,10 @@
 import { DynamicTable } from "./dynamic-table.ts";
+import { HpackField } from "./hpack-field.ts";
 import { decodeHuffman, maxDecodedBytes } from "./huffman.ts";
 import { staticFields } from "./static-table.ts";
 
-/** Takes the fields of a block, in order. `tag` is what `FieldJudge` said of the field. */
-export type FieldSink = { onField(name: string, value: string, tag: number): void };
+/** Takes the fields of a block, in order. */
+export type FieldSink = { onField(field: HpackField): void };
 
 /** Looks at a field when it comes as a literal, once also for all its repetitions by index, and answers its tag. */
 export type FieldJudge = (name: string, value: string) => number;
@@ -23,7 +24,7 @@ const scratch = Buffer.allocUnsafeSlow(maxDecodedBytes(16_384));
 export class HpackDecoder {
   private readonly judge: FieldJudge;
   private readonly table = new DynamicTable(tableBytes);
-  private readonly staticTags: readonly number[];
+  private readonly statics: readonly HpackField[];
   private bytes: Buffer = scratch;
   private at = 0;
   private end = 0;
@@ -34,7 +35,7 @@ export class HpackDecoder {
 
   constructor(judge: FieldJudge) {
     this.judge = judge;
-    this.staticTags = tagsOfStaticFields(judge);
+    this.statics = staticFieldsOf(judge);
   }
 
   /** Answers false for a block that is no valid one: a connection error of type COMPRESSION_ERROR (RFC 9113 4.3). */
@@ -76,14 +77,13 @@ export class HpackDecoder {
     const index = this.readInteger(7);
     if (index <= 0) return false;
     if (index <= staticFields.length) {
-      const [name, value] = staticFields[index - 1] as readonly [string, string];
-      sink.onField(name, value, this.staticTags[index - 1] as number);
+      sink.onField(this.statics[index - 1] as HpackField);
       return true;
     }
     const { table } = this;
     const at = index - staticFields.length - 1;
     if (at >= table.count) return false;
-    sink.onField(table.name(at), table.value(at), table.tag(at));
+    sink.onField(table.at(at));
     return true;
   }
 
@@ -92,9 +92,9 @@ export class HpackDecoder {
     const name = this.readName(prefix);
     if (name === undefined || !this.readString()) return false;
     const value = this.text.toString("latin1", this.textStart, this.textEnd);
-    const tag = this.judge(name, value);
-    if (prefix === 6) this.table.add(name, value, tag);
-    sink.onField(name, value, tag);
+    const field = new HpackField(name, value, this.judge(name, value));
+    if (prefix === 6) this.table.add(field);
+    sink.onField(field);
     return true;
   }
 
@@ -106,7 +106,7 @@ export class HpackDecoder {
     }
     if (index <= staticFields.length) return staticFields[index - 1]?.[0];
     const at = index - staticFields.length - 1;
-    return at < this.table.count ? this.table.name(at) : undefined;
+    return at < this.table.count ? this.table.at(at).name : undefined;
   }
 
   /** Finds the next string, decoded if need be. False: it does not end within the block, or is coded badly. */
@@ -146,13 +146,13 @@ export class HpackDecoder {
   }
 }
 
-const tagsByJudge = new Map<FieldJudge, readonly number[]>();
+const staticsByJudge = new Map<FieldJudge, readonly HpackField[]>();
 
 /** The same for all connections of a judge. */
-function tagsOfStaticFields(judge: FieldJudge): readonly number[] {
-  const known = tagsByJudge.get(judge);
+function staticFieldsOf(judge: FieldJudge): readonly HpackField[] {
+  const known = staticsByJudge.get(judge);
   if (known !== undefined) return known;
-  const tags = staticFields.map(([name, value]) => judge(name, value));
-  tagsByJudge.set(judge, tags);
-  return tags;
+  const fields = staticFields.map(([name, value]) => new HpackField(name, value, judge(name, value)));
+  staticsByJudge.set(judge, fields);
+  return fields;
 }

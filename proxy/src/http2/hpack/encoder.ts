@@ -76,11 +76,17 @@ export function putName(into: Buffer, at: number, name: Uint8Array): number {
 
 /** A value, one octet per character. Answers where the next field goes; -1 for a value that no receiver may accept. */
 export function putValue(into: Buffer, at: number, value: string): number {
-  const { length } = value;
-  let next = putInteger(into, at, 0, 7, length);
-  if (length > longText) return unsafeOctet.test(value) ? -1 : next + into.write(value, next, "latin1");
-  for (let i = 0; i < length; i++) {
-    const octet = value.charCodeAt(i);
+  if (value.length <= longText) return putValueAt(into, at, value, 0, value.length);
+  const next = putInteger(into, at, 0, 7, value.length);
+  return unsafeOctet.test(value) ? -1 : next + into.write(value, next, "latin1");
+}
+
+/** The same for a value that is at `from` to `to` of a text. */
+export function putValueAt(into: Buffer, at: number, text: string, from: number, to: number): number {
+  if (to - from > longText) return putValue(into, at, text.slice(from, to));
+  let next = putInteger(into, at, 0, 7, to - from);
+  for (let i = from; i < to; i++) {
+    const octet = text.charCodeAt(i);
     if (octet > 255 || (octet < 14 && (octet === 0 || octet === 10 || octet === 13))) return -1;
     into[next++] = octet;
   }

@@ -1,12 +1,17 @@
 import { fieldOverheadBytes } from "../field-tags.ts";
 import { wireName } from "../fields.ts";
 import { memoByName } from "../../message/name-memo.ts";
-import type { Fields } from "../../message/fields.ts";
+import { nameLengthOf, startOf, valueEnd, valueStart } from "../../message/field-lines.ts";
+import type { Fields, FieldVisitor } from "../../message/fields.ts";
+import { isNameAt } from "../../message/known-names.ts";
 import type { ReadonlyHeaderList } from "../../message/message.ts";
-import { encodedName, maxBlockBytes, putName, putValue } from "./encoder.ts";
+import { encodedName, maxBlockBytes, putName, putValue, putValueAt } from "./encoder.ts";
+import { staticFields } from "./static-table.ts";
 
 /** Room for what a head has besides its fields: a status and a date. */
 const ownBytes = 64;
+
+const noBytes: Buffer = Buffer.alloc(0);
 
 type Name = { readonly bytes: Uint8Array; readonly name: string };
 
@@ -20,22 +25,88 @@ const wireNames = memoByName((spelled): Name | null => {
 export const maxFieldsBytes = (fields: ReadonlyHeaderList): number => maxBlockBytes(fields, ownBytes);
 
 /** The same for the fields of a head. */
-export const maxHeadBytes = ({ count, octets }: Pick<Fields, "count" | "octets">): number =>
-  ownBytes + count * fieldOverheadBytes + octets;
+export const maxHeadBytes = (fields: Pick<Fields, "octetsWith">): number =>
+  ownBytes + fields.octetsWith(fieldOverheadBytes);
 
-/**
- * Writes fields from `from` on; those that no receiver may accept are left out (docs/features/http2.md, "Requests"). Answers
- * where the next field goes.
- */
-export function putFields(into: Buffer, at: number, fields: ReadonlyHeaderList, from = 0): number {
+/** Names that are found without a string, by their length and first letter. */
+const namesByStart: (Name[] | undefined)[] = [];
+/** Besides those of the static table. */
+const otherNames = [
+  "x-request-id",
+  "x-frame-options",
+  "x-content-type-options",
+  "x-powered-by",
+  "content-security-policy",
+];
+const letterBits = 5;
+const letterMask = (1 << letterBits) - 1;
+for (const name of new Set([...staticFields.map(([each]) => each), ...otherNames])) {
+  const known = wireNames(name);
+  if (known !== null)
+    (namesByStart[(name.length << letterBits) | (name.charCodeAt(0) & letterMask)] ??= []).push(known);
+}
+
+/** The name of `length` octets at `start` of a text, in any case; null for one that a message must not have. */
+function nameAt(text: string, start: number, length: number): Name | null {
+  const names = namesByStart[(length << letterBits) | (text.charCodeAt(start) & letterMask)];
+  if (names !== undefined) {
+    for (let i = 0; i < names.length; i++) {
+      const known = names[i] as Name;
+      if (isNameAt(text, start, known.name)) return known;
+    }
+  }
+  return wireNames(text.slice(start, start + length));
+}
+
+/** Writes the fields that it is shown; those that no receiver may accept are left out (docs/features/http2.md, "Requests"). */
+class BlockWriter implements FieldVisitor {
+  private into: Buffer = noBytes;
+  private at = 0;
+
+  /** Answers where the next field goes. */
+  write(into: Buffer, at: number, fields: Fields): number {
+    this.into = into;
+    this.at = at;
+    fields.visit(this);
+    this.into = noBytes;
+    return this.at;
+  }
+
+  onLine(text: string, places: readonly number[], index: number): void {
+    const place = places[index] as number;
+    const name = nameAt(text, startOf(place), nameLengthOf(place));
+    if (name === null) return;
+    const [from, to] = [valueStart(places, index), valueEnd(places, index)];
+    if (name.name === "te" && text.slice(from, to) !== "trailers") return;
+    const end = putValueAt(this.into, putName(this.into, this.at, name.bytes), text, from, to);
+    if (end >= 0) this.at = end;
+  }
+
+  onField(name: string, value: string): void {
+    this.at = putField(this.into, this.at, name, value);
+  }
+}
+
+/** Fields are written within a call: one writer serves all connections. */
+const writer = new BlockWriter();
+
+/** Writes the fields of a head. Answers where the next field goes. */
+export const putHeadFields = (into: Buffer, at: number, fields: Fields): number =>
+  writer.write(into, at, fields);
+
+/** Writes fields of a list in the same way. */
+export function putFields(into: Buffer, at: number, fields: ReadonlyHeaderList): number {
   let next = at;
-  for (let i = from; i < fields.length; i += 2) {
-    const name = wireNames(fields[i] as string);
-    if (name === null) continue;
-    const value = fields[i + 1] as string;
-    if (name.name === "te" && value !== "trailers") continue;
-    const end = putValue(into, putName(into, next, name.bytes), value);
-    if (end >= 0) next = end;
+  for (let i = 0; i < fields.length; i += 2) {
+    next = putField(into, next, fields[i] as string, fields[i + 1] as string);
   }
   return next;
+}
+
+/** Writes a field, or nothing. */
+function putField(into: Buffer, at: number, spelled: string, value: string): number {
+  const name = wireNames(spelled);
+  if (name === null || (name.name === "te" && value !== "trailers")) return at;
+  const end = putValue(into, putName(into, at, name.bytes), value);
+  return end < 0 ? at : end;
 }

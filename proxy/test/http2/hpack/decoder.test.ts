@@ -13,7 +13,7 @@ function decode(decoder: HpackDecoder, block: Buffer): Decoded {
   // Bytes around a block must not matter.
   const bytes = Buffer.concat([Buffer.alloc(3, 0xff), block, Buffer.alloc(5, 0x82)]);
   const isSound = decoder.decode(bytes, 3, 3 + block.length, {
-    onField: (name, value, tag) => {
+    onField: ({ name, value, tag }) => {
       fields.push([name, value]);
       tags.push(tag);
     },
@@ -203,7 +203,7 @@ describe("the HPACK decoder", () => {
             // The same block with nothing around it.
             const alone = Buffer.from(block);
             const isSound = other.decode(alone, 0, alone.length, {
-              onField: (name, value) => void fields.push([name, value]),
+              onField: ({ name, value }) => void fields.push([name, value]),
             });
             expect([isSound, fields]).to.deep.equal([decoded.isSound, decoded.fields]);
           }

@@ -9,11 +9,14 @@ import {
   putStatus,
   putValue,
 } from "../../../src/http2/hpack/encoder.ts";
+import { maxHeadBytes, putHeadFields } from "../../../src/http2/hpack/field-block.ts";
+import { Fields } from "../../../src/message/fields.ts";
+import { readFields } from "../../../src/upstream/h1/field-lines.ts";
 
 const decoded = (bytes: Buffer, end: number): string[] => {
   const fields: string[] = [];
   const isSound = new HpackDecoder(() => 0).decode(bytes, 0, end, {
-    onField: (name, value) => fields.push(name, value),
+    onField: ({ name, value }) => void fields.push(name, value),
   });
   expect(isSound).to.equal(true);
   return fields;
@@ -60,5 +63,38 @@ describe("the HPACK encoder", () => {
       expect((encodedName(name)[0] as number) & 0xf0, name).to.equal(0x10);
     }
     expect((encodedName("date")[0] as number) & 0xf0).to.equal(0);
+  });
+
+  it("fields that are text are written as those of a list are, by known and unknown names in any case", () => {
+    const name = fc.constantFrom(
+      "Date",
+      "SERVER",
+      "x-request-id",
+      "X-Own",
+      "content-type",
+      "TE",
+      "Upgrade",
+      "set-cookie",
+    );
+    const value = fc.oneof(fc.constant("trailers"), fc.stringMatching(/^(?:[!-~]{1,80})?$/));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 12 }), (pairs) => {
+        const list = pairs.flat();
+        const text = pairs.map(([each, own]) => `${each}: ${own}\r\n`).join("");
+        const received = readFields(text, 0, text.length, 100) as Fields;
+        const blocks = [received, Fields.of(list)].map((fields) => {
+          const into = Buffer.alloc(maxHeadBytes(fields));
+          return into.subarray(0, putHeadFields(into, 0, fields));
+        });
+        expect(blocks[0]).to.deep.equal(blocks[1]);
+        const sent = pairs.filter(
+          ([each, own]) => each !== "Upgrade" && (each !== "TE" || own === "trailers"),
+        );
+        const first = blocks[0] as Buffer;
+        expect(decoded(first, first.length)).to.deep.equal(
+          sent.flatMap(([each, own]) => [each.toLowerCase(), own]),
+        );
+      }),
+    );
   });
 });

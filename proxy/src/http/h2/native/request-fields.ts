@@ -1,9 +1,9 @@
-import { fieldOverheadBytes, fieldTag, isPseudo } from "../../../http2/field-tags.ts";
+import { fieldTag, isPseudo } from "../../../http2/field-tags.ts";
 import type { FieldSink } from "../../../http2/hpack/decoder.ts";
+import type { HpackField } from "../../../http2/hpack/hpack-field.ts";
 import { type Priority, readPriority } from "../../../http2/priority.ts";
 import { type HeadLimits, type ReceivedHead, refusalOf } from "../request-head.ts";
-import { Fields } from "../../../message/fields.ts";
-import type { HeaderList } from "../../../message/message.ts";
+import { ListedLines } from "../../../message/listed-lines.ts";
 import { isGrpc } from "../../request-fields.ts";
 
 export type ReceivedRequest = ReceivedHead & {
@@ -18,7 +18,7 @@ export type ReceivedRequest = ReceivedHead & {
  * beyond the limits is read to its end and not kept. Used again for the next one.
  */
 export class RequestFields implements FieldSink {
-  private headers: HeaderList = [];
+  private readonly headers = new ListedLines();
   private method = "";
   private path: string | undefined = undefined;
   private authority: string | undefined = undefined;
@@ -36,7 +36,7 @@ export class RequestFields implements FieldSink {
   private maxBytes = 0;
 
   begin(limits: HeadLimits): void {
-    this.headers = [];
+    this.headers.begin();
     this.method = "";
     this.path = undefined;
     this.authority = undefined;
@@ -54,11 +54,12 @@ export class RequestFields implements FieldSink {
     this.maxBytes = limits.maxHeaderBytes;
   }
 
-  onField(name: string, value: string, tag: number): void {
-    this.listBytes += name.length + value.length + fieldOverheadBytes;
-    if (tag === fieldTag.plain) this.add(name, value);
-    else if (isPseudo(tag)) this.addPseudo(value, tag);
-    else this.addNamed(name, value, tag);
+  onField(field: HpackField): void {
+    const { tag, size } = field;
+    this.listBytes += size;
+    if (tag === fieldTag.plain) this.add(field);
+    else if (isPseudo(tag)) this.addPseudo(field.value, tag);
+    else this.addNamed(field);
   }
 
   private addPseudo(value: string, tag: number): void {
@@ -86,15 +87,16 @@ export class RequestFields implements FieldSink {
     }
   }
 
-  private addNamed(name: string, value: string, tag: number): void {
-    switch (tag) {
+  private addNamed(field: HpackField): void {
+    const { value } = field;
+    switch (field.tag) {
       case fieldTag.cookie:
         // The pieces of a split Cookie become one field again (RFC 9113 8.2.3).
         if (this.cookieAt >= 0) {
           this.joinCookie(value);
           return;
         }
-        this.cookieAt = this.headers.length + 1;
+        this.cookieAt = this.headers.nextValueAt;
         break;
       case fieldTag.contentLength:
         if (this.length !== undefined) this.isMalformed = true;
@@ -114,12 +116,11 @@ export class RequestFields implements FieldSink {
         this.isMalformed = true;
         return;
     }
-    this.add(name, value);
+    this.add(field);
   }
 
   private joinCookie(value: string): void {
-    const { headers, cookieAt } = this;
-    if (this.listBytes <= this.maxBytes) headers[cookieAt] = `${headers[cookieAt] as string}; ${value}`;
+    if (this.listBytes <= this.maxBytes) this.headers.extend(this.cookieAt, `; ${value}`);
   }
 
   /** Lines of one field are one list (RFC 9110 5.3), of which more than a head may have is not kept. */
@@ -127,10 +128,10 @@ export class RequestFields implements FieldSink {
     return this.listBytes <= this.maxBytes ? `${before}, ${value}` : before;
   }
 
-  private add(name: string, value: string): void {
+  private add(field: HpackField): void {
     this.hasFields = true;
     this.fields++;
-    if (this.listBytes <= this.maxBytes) this.headers.push(name, value);
+    if (this.listBytes <= this.maxBytes) this.headers.add(field);
   }
 
   /** The request; undefined for one that is malformed. `endStream`: it has no body. */
@@ -151,7 +152,7 @@ export class RequestFields implements FieldSink {
         target,
         authority,
         scheme,
-        headers: Fields.checked(headers),
+        headers: headers.finish(),
       },
       contentLength,
       grpc: this.isGrpc,

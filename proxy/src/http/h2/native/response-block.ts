@@ -1,5 +1,5 @@
 import { encodedName, putName, putStatus, putValue } from "../../../http2/hpack/encoder.ts";
-import { putFields } from "../../../http2/hpack/field-block.ts";
+import { putFields, putHeadFields } from "../../../http2/hpack/field-block.ts";
 import { dateNow } from "../../../message/date-now.ts";
 import type { HeaderList, ResponseHead } from "../../../message/message.ts";
 
@@ -9,7 +9,7 @@ const dateName = encodedName("date");
 export function putResponseHead(into: Buffer, at: number, head: ResponseHead): number {
   const next = putStatus(into, at, head.status);
   const isDated = head.undated === true || head.headers.has("date");
-  const end = putFields(into, next, head.headers.toList());
+  const end = putHeadFields(into, next, head.headers);
   return isDated ? end : putValue(into, putName(into, end, dateName), dateNow());
 }
 

@@ -1,11 +1,13 @@
 import { encodedField, encodedName, putName, putValue } from "../../../http2/hpack/encoder.ts";
-import { maxHeadBytes, putFields } from "../../../http2/hpack/field-block.ts";
+import { maxHeadBytes, putHeadFields } from "../../../http2/hpack/field-block.ts";
+import { kindsMask } from "../../../message/known-names.ts";
 import { memoByName } from "../../../message/name-memo.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 
 /** Room for what a head has besides its fields, texts left out: pseudo-fields, a length, Expect. */
 const ownBytes = 160;
 
+const host = kindsMask("host");
 const methods = memoByName((method) => encodedField(":method", method));
 const schemes = { http: encodedField(":scheme", "http"), https: encodedField(":scheme", "https") };
 const authority = encodedName(":authority");
@@ -20,12 +22,12 @@ const unsafe = /[\0- \x7f\u0100-\uffff]/;
 const token = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
 
 /** Whether a request can be sent: its fields are left out where they cannot, but these it must have. */
-export const isSendable = ({ method, target, authority: host }: UpstreamRequest): boolean =>
-  target !== "" && !unsafe.test(target) && !unsafe.test(host) && token.test(method);
+export const isSendable = ({ method, target, authority: hostPort }: UpstreamRequest): boolean =>
+  target !== "" && !unsafe.test(target) && !unsafe.test(hostPort) && token.test(method);
 
 /** Most octets of the block of a request. */
-export const maxRequestBytes = ({ method, target, authority: host, headers }: UpstreamRequest): number =>
-  ownBytes + maxHeadBytes(headers) + method.length + target.length + host.length;
+export const maxRequestBytes = ({ method, target, authority: hostPort, headers }: UpstreamRequest): number =>
+  ownBytes + maxHeadBytes(headers) + method.length + target.length + hostPort.length;
 
 /** Writes the block of a request that can be sent. `:authority` replaces Host (RFC 9113 8.3.1). */
 export function putRequestHead(into: Buffer, at: number, request: UpstreamRequest): number {
@@ -35,8 +37,7 @@ export function putRequestHead(into: Buffer, at: number, request: UpstreamReques
   if (request.authority !== "") next = putValue(into, putName(into, next, authority), request.authority);
   if (target === "/") next = putName(into, next, rootPath);
   else next = putValue(into, putName(into, next, path), target);
-  const list = headers.toList();
-  next = putFields(into, next, list, list[0]?.toLowerCase() === "host" ? 2 : 0);
+  next = putHeadFields(into, next, headers.has("host") ? headers.withoutKinds(host) : headers);
   const length = request.body?.length;
   if (length !== undefined) next = putValue(into, putName(into, next, contentLength), String(length));
   return request.expectContinue ? putName(into, next, expectContinue) : next;

@@ -1,5 +1,6 @@
 import { fieldTag } from "../../../http2/field-tags.ts";
 import type { FieldSink } from "../../../http2/hpack/decoder.ts";
+import type { HpackField } from "../../../http2/hpack/hpack-field.ts";
 import type { HeaderList } from "../../../message/message.ts";
 import { maxFields, maxHeadBytes } from "../response-rules.ts";
 
@@ -27,7 +28,7 @@ export class ResponseFields implements FieldSink {
     this.isMalformed = false;
   }
 
-  onField(name: string, value: string, tag: number): void {
+  onField({ name, value, tag }: HpackField): void {
     switch (tag) {
       case fieldTag.plain:
       case fieldTag.contentType:
