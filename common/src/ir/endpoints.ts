@@ -16,8 +16,10 @@ export const endpointSetSchema = z.object({
   addresses: z.array(endpointSchema),
   /** How the addresses are chosen and spoken to. Here, not in the routes: a Service has one policy, routes are many. */
   policy: backendPolicySchema.optional(),
-  /** Connections use TLS by this BackendTLSPolicy (`namespace/name`), a resource `backendtls|`; absent: cleartext. */
+  /** Connections use TLS by this BackendTLSPolicy (`namespace/name`) or other settings, a resource `backendtls|`; absent: cleartext. */
   tls: z.string().optional(),
+  /** Every request is sent over this protocol, whatever its route says; absent: the route decides. */
+  protocol: z.enum(["http2"]).optional(),
   /**
    * The names are outside the cluster and chosen by a tenant: connections to loopback, unspecified and link-local addresses are
    * refused (docs/security.md).

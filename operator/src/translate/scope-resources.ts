@@ -7,7 +7,6 @@ import { clientCertKey, endpointsKey, jwksKey, listenerKey, tlsKey } from "@svc-
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { findEntry, sortEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { ResolvedEndpoints } from "./backends/endpoints.ts";
-import type { TlsPolicies } from "./backends/tls-policies.ts";
 import type { OwnScope } from "./gateway/scopes/own-scopes.ts";
 import type { GatewayScope } from "./gateway/scopes/scope.ts";
 import type { GatewayPart } from "./gateway/translator.ts";
@@ -21,7 +20,10 @@ export type NamedResources = {
   readonly keySets: readonly Resource[];
   readonly endpoints: readonly Resource[];
   readonly endpointSets: SortedEntries<ResolvedEndpoints, string>;
-  readonly tlsPolicies: TlsPolicies;
+  /** The resource with the TLS settings of this name, unless routes carry it. */
+  readonly tlsSettings: (name: string) => Resource | undefined;
+  /** Whether there can be any. */
+  readonly hasTlsSettings: boolean;
   /** The key of session cookies: one for all scopes, or none. */
   readonly sessionKey: readonly Resource[];
 };
@@ -117,18 +119,18 @@ function referredBy(parts: readonly ReferringPart[], named: NamedResources): rea
   return [...found, ...tlsOfEndpoints(parts, named), ...sessionKey];
 }
 
-/** The TLS policies of the endpoint sets that the parts refer to, each once. */
+/** The TLS settings of the endpoint sets that the parts refer to, each once. */
 function tlsOfEndpoints(
   parts: readonly ReferringPart[],
-  { endpointSets, tlsPolicies }: NamedResources,
+  { endpointSets, tlsSettings, hasTlsSettings }: NamedResources,
 ): readonly Resource[] {
-  if (tlsPolicies.byService.size === 0) return [];
-  const policies = new Set<string>();
+  if (!hasTlsSettings) return [];
+  const names = new Set<string>();
   for (const { endpointRefs } of parts) {
     for (const { name } of endpointRefs) {
       const tls = findEntry(endpointSets, name)?.set.tls;
-      if (tls !== undefined) policies.add(tls);
+      if (tls !== undefined) names.add(tls);
     }
   }
-  return [...policies].flatMap((policy) => tlsPolicies.resource(policy) ?? []);
+  return [...names].flatMap((name) => tlsSettings(name) ?? []);
 }

@@ -147,6 +147,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       world,
       endpointRefs: joinLists(...parts.map(({ endpointRefs }) => endpointRefs)),
       policies: policies.byService,
+      ports: policies.ports,
       tlsPolicies,
       ownPorts,
     });
@@ -157,7 +158,8 @@ function createTranslator(settings: TranslateSettings): Translator {
       keySets: keySets.resources,
       endpoints: endpoints.resources,
       endpointSets: endpoints.sets,
-      tlsPolicies,
+      tlsSettings: (name) => policies.tlsResource(name) ?? tlsPolicies.resource(name),
+      hasTlsSettings: policies.ports.size > 0 || tlsPolicies.byService.size > 0,
       sessionKey: encodeSessionKey(sessionKey.value),
     };
 

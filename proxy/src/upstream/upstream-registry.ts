@@ -197,7 +197,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
         entry.groups = [...groups, group];
         updateGroup(group, set);
       }
-      return group.upstream(protocol);
+      return group.upstream(set.protocol ?? protocol);
     },
     setSessionKey(key) {
       environment.sessionKey.current = key;

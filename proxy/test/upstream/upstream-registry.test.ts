@@ -62,6 +62,15 @@ describe("createUpstreamRegistry", () => {
     expect(http2.endpoints[0]).to.equal(upstream.endpoints[0]);
   });
 
+  it("a set that names a protocol is spoken to over it, also where routes ask for another one", () => {
+    const { registry, update } = harness();
+    const plain = set("ns/web", "10.0.0.1:80");
+    update({ "ns/web/http": { ...plain, protocol: "http2" } });
+    expect(registry.get("ns/web/http", "http1").protocol).to.equal("http2");
+    update({ "ns/web/http": plain });
+    expect(registry.get("ns/web/http", "http1").protocol).to.equal("http1");
+  });
+
   it("the upstream of an unknown endpoint set has no endpoint", () => {
     const upstream = harness().registry.get("ns/web/http", "http1");
     expect([upstream.service, upstream.endpoints, upstream.pick(request)]).to.deep.equal([

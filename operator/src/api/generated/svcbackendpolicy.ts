@@ -24,6 +24,8 @@ export type SvcBackendPolicySpec = {
   readonly circuitBreaker?: SvcBackendPolicyCircuitBreaker;
   /** Keeps a client on the endpoint that served it first. */
   readonly sessionPersistence?: SvcBackendPolicySessionPersistence;
+  /** How single ports of the Services are spoken to. */
+  readonly ports?: readonly SvcBackendPolicyPort[];
 };
 
 export type SvcBackendPolicyTargetRef = {
@@ -86,6 +88,35 @@ export type SvcBackendPolicySessionPersistenceCookie = {
   readonly omitNoneIfMisread?: boolean;
   /** Whether the endpoint that answers a retry takes over the session. */
   readonly changeOnFailure?: boolean;
+};
+
+export type SvcBackendPolicyPort = {
+  /** The number of the port of the Service. */
+  readonly port: number;
+  /** HTTP2 sends every request over HTTP/2, as gRPC needs it. */
+  readonly protocol?: "HTTP2";
+  /** Connections to the port use TLS. */
+  readonly tls?: SvcBackendPolicyPortTls;
+};
+
+export type SvcBackendPolicyPortTls = {
+  /** Whether any certificate is accepted, so that anyone who gets between the proxy and the backend can read and change requests. */
+  readonly insecureSkipVerify?: boolean;
+  /** The DNS name that the certificate must have, and the server name that is sent. */
+  readonly hostname?: string;
+  /** Whether hostname is sent as server name (SNI). */
+  readonly sendServerName?: boolean;
+  /** A Secret of the namespace, of type kubernetes.io/tls, or Opaque with the label ingress.svc-labs.dev/auth-tls: "true". */
+  readonly secretRef?: SvcBackendPolicyPortTlsSecretRef;
+  /** System trusts the authorities of the operating system that the proxy runs on. */
+  readonly wellKnownCACertificates?: "System";
+  /** Most intermediate certificates between that of the backend and a trusted authority. */
+  readonly maxIntermediates?: number;
+};
+
+export type SvcBackendPolicyPortTlsSecretRef = {
+  /** Name of the Secret. */
+  readonly name: string;
 };
 
 export type SvcBackendPolicyStatus = {

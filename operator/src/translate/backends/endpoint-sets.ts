@@ -17,6 +17,7 @@ import { memo } from "../incremental/memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createEndpointSizes } from "./endpoint-sizes.ts";
 import { resolveEndpoints, type EndpointRules, type ResolvedEndpoints } from "./endpoints.ts";
+import type { PortConnection } from "./port-connections.ts";
 import { mergeEndpointRefs, isSameEndpointRef, type EndpointRef } from "./service-port.ts";
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
@@ -42,6 +43,8 @@ type Inputs = {
   readonly world: World;
   readonly endpointRefs: readonly EndpointRef[];
   readonly policies: Policies;
+  /** How ports of Services are spoken to, by `namespace/name` of the Service. */
+  readonly ports: ReadonlyMap<string, ReadonlyMap<number, PortConnection>>;
   readonly tlsPolicies: Pick<TlsPolicies, "of" | "byService">;
   /** The ports of the gateway's pods; the same value while it says the same. */
   readonly ownPorts: OwnPorts;
@@ -69,6 +72,7 @@ export function createEndpointTranslator(settings: Settings): (inputs: Inputs) =
     world: emptyWorld,
     endpointRefs: [],
     policies: new Map(),
+    ports: new Map(),
     tlsPolicies: noTlsPolicies,
     ownPorts: noOwnPorts,
   };
@@ -161,6 +165,7 @@ function changedServices(before: Inputs, after: Inputs): ReadonlySet<string> {
     }
   }
   addDifferences(before.policies, after.policies, services);
+  addDifferences(before.ports, after.ports, services);
   addDifferences(before.tlsPolicies.byService, after.tlsPolicies.byService, services);
   return services;
 }
@@ -178,7 +183,7 @@ function addDifferences(
 
 function resolve(
   ref: EndpointRef,
-  { world, policies, tlsPolicies }: Inputs,
+  { world, policies, ports, tlsPolicies }: Inputs,
   rules: EndpointRules,
   leftOut: ReadonlySet<string>,
 ): Resolved {
@@ -195,11 +200,13 @@ function resolve(
     diagnostics,
   } = leftOut.has(key) ? none : attempt(service, () => resolveEndpoints(ref, slices, rules), none);
   const policy = policies.get(key);
-  const tls = tlsPolicies.of(ref) ?? ref.variant?.tls;
+  const connection = ref.port.protocol === "UDP" ? undefined : ports.get(key)?.get(ref.port.port);
+  const tls = tlsPolicies.of(ref) ?? connection?.tls?.name ?? ref.variant?.tls;
   const set: EndpointSet = {
     ...found,
     ...(policy !== undefined && { policy }),
     ...(tls !== undefined && { tls }),
+    ...(connection?.protocol !== undefined && { protocol: connection.protocol }),
   };
   return {
     name,

@@ -1,16 +1,24 @@
 /** Which SvcBackendPolicy a Service has. See docs/features/backend-policy.md. */
 import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf, type ObjectRef } from "../../api/object.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
-import { policyConflict, policyTargetNotFound } from "../diagnostics/policies.ts";
+import { policyConflict, policyTargetNotFound, tlsPolicyTargetNotFound } from "../diagnostics/policies.ts";
 import type { Diagnostic } from "../finding.ts";
-import { memo } from "../incremental/memo.ts";
+import { memo, trackedMemo } from "../incremental/memo.ts";
 import { createAttachmentKeeper, type PolicyAncestor, type PolicyAttachment } from "../policy-ancestors.ts";
 import { readPolicySettings } from "./policy-settings.ts";
+import { createPortSettingsFitter } from "./port-settings-sizes.ts";
+import {
+  closedPorts,
+  readPortConnections,
+  type PortConnection,
+  type PortConnections,
+} from "./port-connections.ts";
 
 type Policy = ObjectOf<"SvcBackendPolicy">;
 type Attachment = PolicyAttachment<"SvcBackendPolicy">;
@@ -18,6 +26,12 @@ type Attachment = PolicyAttachment<"SvcBackendPolicy">;
 type BackendPolicies = {
   /** By `namespace/name` of the Service. A policy without a usable setting is not in it. */
   readonly byService: ReadonlyMap<string, BackendPolicy>;
+  /** By `namespace/name` of the Service, how its ports are spoken to, by their numbers. */
+  readonly ports: ReadonlyMap<string, ReadonlyMap<number, PortConnection>>;
+  /** The resource that proxies get for the TLS settings of this name. */
+  readonly tlsResource: (name: string) => Resource | undefined;
+  /** Whether a policy names a Secret. */
+  readonly namesSecrets: boolean;
   readonly attachments: readonly Attachment[];
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -26,7 +40,11 @@ const settingsOf = memo((policy: Policy) =>
   attempt(policy, () => readPolicySettings(policy), { policy: {}, ignored: ["spec"] }),
 );
 
-/** Translates the policies of all Services; the same result while policies and Services are the same. */
+const connectionsOf = trackedMemo((policy: Policy, _: undefined, view) =>
+  attempt(policy, () => readPortConnections(policy, view), closedPorts(policy)),
+);
+
+/** Translates the policies of all Services; the same result while policies, Services and the Secrets that they name are the same. */
 export function createPolicyTranslator(): (world: World) => BackendPolicies {
   const keep = createAttachmentKeeper<Attachment>();
   let last: { readonly world: World; readonly output: BackendPolicies } | undefined;
@@ -34,7 +52,8 @@ export function createPolicyTranslator(): (world: World) => BackendPolicies {
     const isSame =
       last !== undefined &&
       last.world.SvcBackendPolicy === world.SvcBackendPolicy &&
-      last.world.Service === world.Service;
+      last.world.Service === world.Service &&
+      (last.world.Secret === world.Secret || !last.output.namesSecrets);
     if (last === undefined || !isSame) last = { world, output: attach(world, keep) };
     return last.output;
   };
@@ -45,30 +64,57 @@ function attach(world: World, keep: (attachment: Attachment) => Attachment): Bac
   const lookup = createLookup(world);
   const owners = new Map<string, Policy>();
   const byService = new Map<string, BackendPolicy>();
+  const ports = new Map<string, PortConnections["ports"]>();
+  const resources = new Map<string, Resource>();
   const attachments: Attachment[] = [];
   const diagnostics: Diagnostic[] = [];
-  for (const object of withoutStandIns(world.SvcBackendPolicy).toSorted((a, b) =>
-    compareAges(ageOf(a), ageOf(b)),
-  )) {
+  const policies = withoutStandIns(world.SvcBackendPolicy);
+  const fit = createPortSettingsFitter(policies, (policy) => connectionsOf(policy, undefined, world));
+  for (const object of policies.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
     const settings = settingsOf(object);
-    diagnostics.push(...settings.diagnostics);
+    const connections = fit(object, connectionsOf(object, undefined, world));
+    diagnostics.push(...settings.diagnostics, ...connections.diagnostics);
     const ancestors = object.spec.targetRefs.map(({ name }, index): PolicyAncestor => {
       const { namespace } = object.metadata;
       const key = `${namespace}/${name}`;
       const owner = owners.get(key);
       if (owner === undefined) owners.set(key, object);
-      const verdict = judge({ settings, key, owner: owner && refOf(owner), lookup });
+      const verdict = judge({ settings, connections, key, owner: owner && refOf(owner), lookup });
       if (verdict.diagnostic !== undefined) {
         const place = { object: refOf(object), field: `spec.targetRefs[${index}].name` };
         diagnostics.push(verdict.diagnostic(place));
       }
-      if (owner === undefined && Object.keys(settings.policy).length > 0) byService.set(key, settings.policy);
+      if (owner === undefined) {
+        if (Object.keys(settings.policy).length > 0) byService.set(key, settings.policy);
+        if (connections.ports.size > 0) ports.set(key, connections.ports);
+        for (const { tls } of connections.ports.values()) if (tls) resources.set(tls.name, tls.resource);
+        diagnostics.push(...missingPorts(object, lookup("Service", namespace, name)));
+      }
       const target = { group: "", kind: "Service", namespace, name };
       return { target, reason: verdict.reason, message: verdict.message };
     });
     attachments.push(keep({ object, ancestors }));
   }
-  return { byService, attachments, diagnostics };
+  return {
+    byService,
+    ports,
+    tlsResource: (name) => resources.get(name),
+    namesSecrets: policies.some(({ spec }) => spec.ports?.some(({ tls }) => tls?.secretRef !== undefined)),
+    attachments,
+    diagnostics,
+  };
+}
+
+/** Ports of a policy that a Service lacks. A Service without any port (ExternalName) is taken at its word. */
+function missingPorts(object: Policy, service: ObjectOf<"Service"> | undefined): readonly Diagnostic[] {
+  const present = service?.spec?.ports ?? [];
+  if (present.length === 0) return [];
+  return (object.spec.ports ?? []).flatMap(({ port, tls }, index) => {
+    if (present.some((one) => one.port === port)) return [];
+    const place = { object: refOf(object), field: `spec.ports[${index}].port` };
+    const missing = `Port ${port} of Service ${service === undefined ? "" : nameOf(refOf(service))}`;
+    return [(tls === undefined ? policyTargetNotFound : tlsPolicyTargetNotFound)(place, missing)];
+  });
 }
 
 type Verdict = Pick<PolicyAncestor, "reason" | "message"> & {
@@ -77,13 +123,14 @@ type Verdict = Pick<PolicyAncestor, "reason" | "message"> & {
 
 function judge(target: {
   readonly settings: ReturnType<typeof readPolicySettings>;
+  readonly connections: PortConnections;
   /** `namespace/name` of the Service. */
   readonly key: string;
   /** The older policy that has the Service. */
   readonly owner: ObjectRef | undefined;
   readonly lookup: Lookup;
 }): Verdict {
-  const { settings, key, owner, lookup } = target;
+  const { settings, connections, key, owner, lookup } = target;
   const [namespace = "", name = ""] = key.split("/");
   if (lookup("Service", namespace, name) === undefined) {
     const message = `Service ${key} does not exist`;
@@ -103,7 +150,12 @@ function judge(target: {
     };
   }
   const { ignored } = settings;
-  const isUsable = Object.keys(settings.policy).length > 0;
+  const { unusable } = connections;
+  if (unusable.length > 0) {
+    const message = `Requests to ports of Service ${key} are answered 502, because their TLS cannot be used: ${unusable.join(", ")}`;
+    return { reason: "Invalid", message };
+  }
+  const isUsable = Object.keys(settings.policy).length > 0 || connections.ports.size > 0;
   if (ignored.length > 0 && !isUsable) {
     return { reason: "Invalid", message: `None of the settings is valid: ${ignored.join(", ")}` };
   }

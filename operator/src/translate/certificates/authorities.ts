@@ -7,7 +7,8 @@ import { readPemCertificates } from "./chain.ts";
 
 /** The key of certificate authorities in a Secret or ConfigMap. */
 export const bundleKey = "ca.crt";
-const clientCaLabel = "ingress.svc-labs.dev/auth-tls";
+/** Its owner lets a Secret of type Opaque be read by it, with the value `true`. */
+export const authorityLabel = "ingress.svc-labs.dev/auth-tls";
 /** About twice what browsers and systems ship. */
 const maxAuthorities = 512;
 
@@ -18,10 +19,16 @@ const maxAuthorities = 512;
 export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<string> => {
   const { type = "Opaque", metadata } = secret;
   if (type !== "Opaque") return problem("is not of type Opaque");
-  if (metadata.labels?.[clientCaLabel] !== "true") return problem(`has no label ${clientCaLabel}: "true"`);
+  if (!hasLabel(metadata)) return problem(`has no label ${authorityLabel}: "true"`);
   const bundle = readSecretValue(secret, bundleKey);
   return bundle.ok ? readBundle(bundle.value?.toString("latin1") ?? "", bundleKey) : bundle;
 });
+
+const hasLabel = ({ labels }: ObjectOf<"Secret">["metadata"]): boolean => labels?.[authorityLabel] === "true";
+
+/** Whether a Secret is of type `Opaque`, with the label of its owner. */
+export const isForAuthorities = ({ type = "Opaque", metadata }: ObjectOf<"Secret">): boolean =>
+  type === "Opaque" && hasLabel(metadata);
 
 /** The key of a list of revoked certificates, which is not supported. */
 export const revocationKey = "ca.crl";

@@ -28,6 +28,23 @@ export const policyTargetNotFound = (place: Place, target: string): Diagnostic =
     `${target} does not exist; the policy has no effect there`,
   );
 
+/** Connections to a port that are encrypted, and could be anybody's. */
+export const policyNotVerified = (place: Place, port: number): Diagnostic =>
+  finding("warning", "BackendNotVerified")(
+    place,
+    `insecureSkipVerify: connections to port ${port} are encrypted, but the certificates of the backends are not verified`,
+  );
+
+/** TLS settings of a port that cannot be used. */
+export const backendTlsUnusable = (place: Place, port: number, why: string): Diagnostic =>
+  finding("error", "BackendTlsUnusable")(place, `${why}; requests to port ${port} are answered 502`);
+
+export const backendTlsTooLarge = (place: Place, maxMiB: number, ownKiB: number): Diagnostic =>
+  finding("error", "BackendTlsUnusable")(
+    place,
+    `The TLS settings of all SvcBackendPolicies take more than ${maxMiB} MiB, and namespace ${place.object.namespace ?? ""} takes the most of it (this policy: ${ownKiB} KiB); requests to its ports with TLS are answered 502`,
+  );
+
 /** The one finding that the log has as an error: nothing else shows that requests travel unprotected. */
 export const cleartextFallback = (place: Place): Diagnostic =>
   finding("error", "CleartextFallback")(

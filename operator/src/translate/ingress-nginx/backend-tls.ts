@@ -1,15 +1,11 @@
 /** TLS to backends as annotations ask for it. See docs/ingress-nginx.md, "Backends". */
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
-import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
 import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, sha256Hex } from "@svc-gateway/common/ir/resource.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
-import type { ObjectOf } from "../../api/kinds.ts";
-import { readSecretValue } from "../../api/secret-value.ts";
 import type { EndpointVariant } from "../backends/service-port.ts";
-import { bundleKey, readBundle } from "../certificates/authorities.ts";
-import { readKeyPair } from "../certificates/tls-secret.ts";
+import { readBackendSecret, type BackendSecret } from "../certificates/backend-secret.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import {
   backendNotVerified,
@@ -118,10 +114,8 @@ function reportWithoutEffect(read: NginxReader, context: GroupContext, isSet: bo
   }
 }
 
-type SecretParts = { readonly authorities?: string; readonly certificate?: Certificate };
-
 /** What the Secret holds; undefined, and the Ingress closed, where it cannot be used. */
-function readSecret(read: NginxReader, context: GroupContext): SecretParts | undefined {
+function readSecret(read: NginxReader, context: GroupContext): BackendSecret | undefined {
   const reference = read(proxySslSecret);
   if (reference === undefined) return undefined;
   const { namespace: own, lookup, permits, close } = context;
@@ -137,31 +131,13 @@ function readSecret(read: NginxReader, context: GroupContext): SecretParts | und
     close(proxySslSecret, `${named} does not exist`);
     return undefined;
   }
-  return readParts(secret, (why) => close(proxySslSecret, `${named} ${why}`));
+  const parts = readBackendSecret(secret);
+  if (parts.ok) return parts.value;
+  close(proxySslSecret, `${named} ${describeProblem(parts.error)}`);
+  return undefined;
 }
 
-function readParts(secret: ObjectOf<"Secret">, refuse: (why: string) => void): SecretParts | undefined {
-  const text = readSecretValue(secret, bundleKey);
-  const bundle =
-    text.ok && text.value !== undefined ? readBundle(text.value.toString("latin1"), bundleKey) : undefined;
-  const hasPair = secret.data?.["tls.crt"] !== undefined || secret.data?.["tls.key"] !== undefined;
-  const pair = hasPair ? readKeyPair(secret) : undefined;
-  for (const part of [text, bundle, pair]) {
-    if (part?.ok !== false) continue;
-    refuse(`cannot be used: ${describeProblem(part.error)}`);
-    return undefined;
-  }
-  if (bundle === undefined && pair === undefined) {
-    refuse("holds neither ca.crt nor tls.crt and tls.key");
-    return undefined;
-  }
-  return {
-    ...(bundle?.ok === true && { authorities: bundle.value }),
-    ...(pair?.ok === true && { certificate: pair.value.value }),
-  };
-}
-
-function settingsOf(read: NginxReader, context: GroupContext, secret: SecretParts | undefined): BackendTls {
+function settingsOf(read: NginxReader, context: GroupContext, secret: BackendSecret | undefined): BackendTls {
   const name = read(proxySslName) ?? "";
   const hidesServerName = read(proxySslServerName) !== true || canonicalIp(name) !== undefined;
   const { authorities, certificate } = secret ?? {};

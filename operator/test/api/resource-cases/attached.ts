@@ -22,6 +22,9 @@ const switchedOff = [...taken(true), ...equalTo(false, undefined, null), ...refu
 
 const size = "ingress.svc-labs.dev/max-body-size";
 
+/** TLS to backends whose certificates are verified. */
+const verified = { hostname: "web.internal", wellKnownCACertificates: "System" };
+
 /** Those that are attached to a Service, a Gateway or a class. */
 /** How requests are traced. */
 const tracing = {
@@ -70,6 +73,13 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
           changeOnFailure: true,
         },
       },
+      ports: [
+        {
+          port: 80,
+          protocol: "HTTP2",
+          tls: { hostname: "web.internal", wellKnownCACertificates: "System", maxIntermediates: 1 },
+        },
+      ],
     },
     fields: {
       targetRefs: [...targets("Service"), ...refused([]), ...required],
@@ -155,6 +165,36 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
       "sessionPersistence.cookie.alwaysSecure": switchedOff,
       "sessionPersistence.cookie.omitNoneIfMisread": switchedOff,
       "sessionPersistence.cookie.changeOnFailure": switchedOff,
+      ports: [
+        ...taken([{ port: 80 }], [{ port: 80, protocol: "HTTP2" }]),
+        ...[{}, { sendServerName: false }, { maxIntermediates: 0 }, { sendServerName: true }].flatMap(
+          (more) => taken([{ port: 80, tls: { ...verified, ...more } }]),
+        ),
+        ...equalTo(undefined, []),
+        // Without verification there is a warning, and what cannot be used is answered 502.
+        ...closed(
+          [{ port: 80, tls: { insecureSkipVerify: true } }],
+          [{ port: 80, tls: { insecureSkipVerify: true, hostname: "a.b", secretRef: { name: "missing" } } }],
+          [{ port: 80, tls: { ...verified, hostname: "a b" } }],
+          [{ port: 80, tls: { hostname: "a.b", secretRef: { name: "users" } } }],
+          [{ port: 81, tls: verified }],
+          [{ port: 81, protocol: "HTTP2" }],
+        ),
+        ...[{}, [], { hostname: "a.b" }, { wellKnownCACertificates: "System" }].flatMap((tls) =>
+          refused([{ port: 80, tls }]),
+        ),
+        ...[{ hostname: "" }, { wellKnownCACertificates: "Mozilla" }, { secretRef: {} }].flatMap((more) =>
+          refused([{ port: 80, tls: { ...verified, ...more } }]),
+        ),
+        ...refused([{ port: 80, tls: { ...verified, insecureSkipVerify: true } }]),
+        ...refused([{ port: 80, tls: { insecureSkipVerify: true, maxIntermediates: 1 } }]),
+        ...refused([{}], [{ port: 0 }], [{ port: "http" }], [{ port: 80, protocol: "http2" }], "80"),
+        ...refused(
+          [{ port: 80 }, { port: 80 }],
+          Array.from({ length: 17 }, (_, at) => ({ port: at + 1 })),
+        ),
+        ...optional,
+      ],
     },
   },
   ClientTrafficPolicy: {

@@ -1,0 +1,127 @@
+/** How ports of Services are spoken to, as a SvcBackendPolicy says. See docs/features/backend-policy.md, "Ports". */
+import { systemAuthorities, type BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, sha256Hex, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { parseDnsName } from "@svc-gateway/common/values/hostname.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { SvcBackendPolicySpec } from "../../api/generated/svcbackendpolicy.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import { authorityLabel, bundleKey, isForAuthorities } from "../certificates/authorities.ts";
+import { readBackendSecret, type BackendSecret } from "../certificates/backend-secret.ts";
+import { isTlsSecret } from "../certificates/tls-secret.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
+import { backendTlsUnusable, policyNotVerified } from "../diagnostics/policies.ts";
+import type { Diagnostic } from "../finding.ts";
+import type { View } from "../incremental/view.ts";
+
+/** How one port is spoken to. */
+export type PortConnection = {
+  readonly protocol?: "http2";
+  /** The resource `backendtls|` with the settings of TLS; absent: a BackendTLSPolicy decides alone. */
+  readonly tls?: { readonly name: string; readonly resource: Resource };
+};
+
+export type PortConnections = {
+  /** By the number of the port of the Service. */
+  readonly ports: ReadonlyMap<number, PortConnection>;
+  /** The fields of TLS settings that cannot be used, so that no connection is made. */
+  readonly unusable: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+type TlsSpec = NonNullable<NonNullable<SvcBackendPolicySpec["ports"]>[number]["tls"]>;
+
+/** Reads the ports of a policy. TLS that cannot be used trusts no authority, so that no connection is made. */
+export function readPortConnections(
+  object: ObjectOf<"SvcBackendPolicy">,
+  { lookup }: Pick<View, "lookup">,
+): PortConnections {
+  const unusable: string[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const secretOf = (name: string) => lookup("Secret", object.metadata.namespace, name);
+  const ports = (object.spec.ports ?? []).map(({ port, protocol, tls }, index) => {
+    const field = `spec.ports[${index}].tls`;
+    const place = { object: refOf(object), field };
+    const connection: { -readonly [Name in keyof PortConnection]: PortConnection[Name] } = {
+      ...(protocol === "HTTP2" && { protocol: "http2" as const }),
+    };
+    if (tls !== undefined) {
+      const read = readTls(tls, secretOf);
+      if (!read.ok) {
+        unusable.push(field);
+        diagnostics.push(backendTlsUnusable(place, port, describeProblem(read.error)));
+      } else if (read.value.unverified === true) diagnostics.push(policyNotVerified(place, port));
+      connection.tls = asResource(read.ok ? read.value : trustsNobody);
+    }
+    return [port, connection] as const;
+  });
+  return { ports: new Map(ports), unusable, diagnostics };
+}
+
+/** Settings without authorities, with which no connection is made. */
+const trustsNobody: BackendTls = { hostname: "" };
+
+/** Equal settings are one resource. A namespace has no capitals, so no BackendTLSPolicy has such a name. */
+function asResource(tls: BackendTls): NonNullable<PortConnection["tls"]> {
+  const name = `SvcBackendPolicy/tls-${sha256Hex(canonicalJson(tls)).slice(0, 32)}`;
+  return { name, resource: encodeResource(backendTlsKey(name), tls) };
+}
+
+function readTls(
+  spec: TlsSpec,
+  secretOf: (name: string) => ObjectOf<"Secret"> | undefined,
+): Result<BackendTls> {
+  const { insecureSkipVerify, hostname: written, sendServerName, secretRef, maxIntermediates } = spec;
+  const hostname = written === undefined ? ok("") : parseDnsName(written);
+  if (!hostname.ok) return problem(`hostname ${describeProblem(hostname.error)}`);
+  const isSystem = spec.wellKnownCACertificates !== undefined;
+  const secret: Result<BackendSecret> =
+    secretRef === undefined ? ok({}) : readSecret(secretRef.name, secretOf(secretRef.name));
+  if (!secret.ok) return secret;
+  const { authorities, certificate } = secret.value;
+  const shown = certificate && { certificate };
+  if (insecureSkipVerify === true) {
+    return ok({ hostname: sendServerName === false ? "" : hostname.value, unverified: true, ...shown });
+  }
+  if (hostname.value === "") return problem("hostname is missing");
+  if (!isSystem && authorities === undefined) {
+    return problem(
+      `Secret ${secretRef?.name ?? ""} has no key ${bundleKey}`,
+      "the authorities to verify backends with",
+    );
+  }
+  return ok({
+    hostname: hostname.value,
+    ...(sendServerName === false && { hidesServerName: true }),
+    authorities: isSystem ? systemAuthorities : authorities,
+    ...(maxIntermediates !== undefined && { maxIntermediates }),
+    ...shown,
+  });
+}
+
+function readSecret(name: string, secret: ObjectOf<"Secret"> | undefined): Result<BackendSecret> {
+  if (secret === undefined) return problem(`Secret ${name} does not exist`);
+  if (!isTlsSecret(secret) && !isForAuthorities(secret)) {
+    return problem(
+      `Secret ${name} cannot be used`,
+      `type kubernetes.io/tls, or Opaque with the label ${authorityLabel}: "true"`,
+    );
+  }
+  const parts = readBackendSecret(secret);
+  return parts.ok ? parts : problem(`Secret ${name} ${describeProblem(parts.error)}`);
+}
+
+/** The ports of a policy without its settings of TLS: no connection is made to those that have some. */
+export const closedPorts = ({
+  spec: { ports = [] },
+}: ObjectOf<"SvcBackendPolicy">): Omit<PortConnections, "diagnostics"> => ({
+  ports: new Map(
+    ports.map(({ port, protocol, tls }) => [
+      port,
+      { ...(protocol && { protocol: "http2" as const }), ...(tls && { tls: asResource(trustsNobody) }) },
+    ]),
+  ),
+  unusable: ports.flatMap(({ tls }, index) => (tls === undefined ? [] : [`spec.ports[${index}].tls`])),
+});
