@@ -6,17 +6,33 @@ import { writeIngress } from "./ingress-parts.ts";
 import { createNode } from "./manifest-texts.ts";
 import { nameTaken } from "./own-objects.ts";
 import { servedUnits } from "./served-units.ts";
-import type { Target } from "./target.ts";
+import { collectServicePorts, createHttp2Check } from "./service-ports.ts";
+import type { Target, TargetInput, Writer } from "./target.ts";
 
 /** `className`: the class of the Ingresses that are written. */
 export const annotationsTarget = (className: string, controllerName: string): Target => ({
   hasCanaries: false,
-  prepare: ({ world, unitsOf, isForeign }) => ({
+  prepare: (input) => prepare(input, className, controllerName),
+});
+
+function prepare(
+  { world, unitsOf, ingresses, isForeign }: TargetInput,
+  className: string,
+  controllerName: string,
+): Writer {
+  const isHttp2 = createHttp2Check(world);
+  const ports = collectServicePorts(
+    ingresses.flatMap(({ metadata }) => unitsOf(nameOf(metadata))),
+    world,
+    ({ route }) => route.backends.some(({ endpoints }) => endpoints !== undefined && !isHttp2(endpoints)),
+  );
+  return {
     write(ingress) {
       const { namespace } = ingress.metadata;
       const { parts, objects, moved } = writeIngress(ingress, {
         units: unitsOf(nameOf(ingress.metadata)),
         isTaken: nameTaken(world, namespace),
+        ports,
       });
       return {
         replace: (node) => [
@@ -29,10 +45,11 @@ export const annotationsTarget = (className: string, controllerName: string): Ta
     },
     shared: [],
     assumed: [ingressClass(className, controllerName)],
+    authorities: ports.unlabelled,
     served: servedUnits,
     todo: [],
-  }),
-});
+  };
+}
 
 const ingressClass = (name: string, controller: string): ObjectOf<"IngressClass"> => ({
   apiVersion: "networking.k8s.io/v1",

@@ -89,10 +89,11 @@ function explain(
 }
 
 /** What decides about requests; names and origins do not. */
-function comparable({ route, ofHost, endpointsOf }: ServedUnit): object {
+function comparable(unit: ServedUnit): object {
+  const { route, ofHost } = unit;
   const { id: _, source: __, clients, tier: ___, features, ...rest } = route;
   return {
-    ...withServicePolicies(rest as Route, endpointsOf),
+    ...withServicePolicies(rest as Route, unit),
     ...(features && { features: withoutNames(features) }),
     ...(clients && { clients: withoutOwner(clients) }),
     host: { ...ofHost, ...(ofHost.clients && { clients: withoutOwner(ofHost.clients) }) },

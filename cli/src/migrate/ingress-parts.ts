@@ -6,7 +6,8 @@ import { collectObjects, boundedName } from "./own-objects.ts";
 import type { MovedUnit } from "./compare.ts";
 import type { ServedUnit } from "./served-units.ts";
 import { writeUnit } from "./write-unit.ts";
-import type { Note } from "./written.ts";
+import type { ServicePorts } from "./service-ports.ts";
+import type { Note, WriterContext } from "./written.ts";
 
 type Rules = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["rules"]>;
 type IngressPath = NonNullable<Rules[number]["http"]>["paths"][number];
@@ -33,6 +34,7 @@ export type PartsContext = {
   readonly units: readonly ServedUnit[];
   /** Whether the namespace has an object of a kind and name. */
   readonly isTaken: (kind: string, name: string) => boolean;
+  readonly ports: ServicePorts;
 };
 
 type Entry = {
@@ -48,7 +50,7 @@ type Entry = {
 export function writeIngress(ingress: ObjectOf<"Ingress">, context: PartsContext): WrittenIngress {
   const { namespace, name } = ingress.metadata;
   const collected = collectObjects({ namespace, name }, context.isTaken);
-  const entries = entriesOf(ingress, context.units, collected.define);
+  const entries = entriesOf(ingress, context, collected.define);
   const groups = [...Map.groupBy(entries, ({ annotations }) => canonicalJson(annotations)).values()];
   // The part with most paths keeps the name.
   groups.sort((a, b) => b.length - a.length);
@@ -70,13 +72,13 @@ export function writeIngress(ingress: ObjectOf<"Ingress">, context: PartsContext
 
 function entriesOf(
   ingress: ObjectOf<"Ingress">,
-  units: readonly ServedUnit[],
-  define: Parameters<typeof writeUnit>[1],
+  { units, ports }: PartsContext,
+  define: WriterContext["define"],
 ): readonly Entry[] {
   const { rules = [], defaultBackend } = ingress.spec ?? {};
   const entries: (Entry & { readonly order: number })[] = [];
   const add = (unit: ServedUnit, host: string | undefined, path: IngressPath | undefined): void => {
-    entries.push({ unit, host, path, ...writeUnit(unit, define), order: unit.places[0] ?? 0 });
+    entries.push({ unit, host, path, ...writeUnit(unit, ports, define), order: unit.places[0] ?? 0 });
   };
   const written = new Set<ServedUnit>();
   for (const [at, { host, http }] of rules.entries()) {

@@ -45,6 +45,7 @@ const known: readonly Known[] = [
 
 const ofBackend: readonly Known[] = [
   { property: "protocol", loss: "lost", text: "The backend is sent another version of HTTP" },
+  { property: "tls", loss: "lost", text: "The backend is reached in another way, with or without TLS" },
   { property: "endpoints", loss: "lost", text: "The backend is reached in another way, with or without TLS" },
   { property: "secureEndpoints", loss: "lost", text: "Requests over TLS go to the same endpoints as others" },
   { property: "closes", loss: "changed", text: "Connections to the backend are used again" },

@@ -19,6 +19,7 @@ import type { UnitDifference } from "./known-differences.ts";
 import { createNode, joinDocuments, rewriteText, textAt, type ManifestNode } from "./manifest-texts.ts";
 import { comparePassed, passedHosts } from "./passthrough.ts";
 import { servedUnits, type ServedUnit } from "./served-units.ts";
+import { authorityLabels } from "./service-ports.ts";
 import type { MigratedObjects, Target } from "./target.ts";
 
 type FolderSettings = Parameters<typeof translateWorld>[1];
@@ -73,16 +74,16 @@ export async function migrate(
     ...all.filter(isCanary).map(({ metadata }) => [nameOf(metadata), "canary"] as const),
     ...ingresses.map((one) => [nameOf(one.metadata), writer.write(one)] as const),
   ]);
-  const userLists = userListsOf(written.values());
-  const files = await writeFiles(folder, { written, userLists, shared: writer.shared });
-  const after = labelUserLists(completed(await readWritten(files), before, writer.assumed), userLists);
+  const labels = labelsOf(written.values(), writer.authorities);
+  const files = await writeFiles(folder, { written, labels, shared: writer.shared });
+  const after = labelSecrets(completed(await readWritten(files), before, writer.assumed), labels);
   const afterSettings = { ...settings, ingressNginxClasses: [], ingressNginxWatchWithoutClass: false };
   const translated = await translateWorld(after, afterSettings, nowMs);
   const served = writer.served(translated);
   const [passedBefore, passedAfter] = [passedHosts(translation), passedHosts(translated)];
   return {
     files,
-    todo: [...todoOf(state.world, userLists), ...writer.todo],
+    todo: [...todoOf(state.world, labels), ...writer.todo],
     ingresses: nginxReports.map((report) => {
       const name = nameOf(report.object);
       const one = written.get(name);
@@ -107,22 +108,25 @@ const withUsualPorts = (settings: FolderSettings): FolderSettings => {
   };
 };
 
+/** The labels that Secrets (`namespace/name`) need before policies may name them. */
+type SecretLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
 type Writing = {
   readonly written: ReadonlyMap<string, MigratedObjects | "canary">;
-  /** Secrets as `namespace/name`. */
-  readonly userLists: ReadonlySet<string>;
+  readonly labels: SecretLabels;
   readonly shared: readonly KubeObject[];
 };
 
 async function writeFiles(
   { state, read, isContext = () => false }: ReadFolder,
-  { written, userLists, shared }: Writing,
+  { written, labels, shared }: Writing,
 ): Promise<ReadonlyMap<string, string>> {
   const replace = (node: ManifestNode): readonly ManifestNode[] | undefined => {
     const kind = textAt(node, ["kind"]);
     const name = textAt(node, ["metadata", "name"]) ?? "";
     const key = `${textAt(node, ["metadata", "namespace"]) ?? "default"}/${name}`;
-    if (kind === "Secret" && userLists.has(key)) return [withLabel(node)];
+    const ofSecret = kind === "Secret" ? labels.get(key) : undefined;
+    if (ofSecret !== undefined) return [withLabels(node, ofSecret)];
     const one = kind === "Ingress" ? written.get(key) : undefined;
     if (one === undefined) return undefined;
     return one === "canary" ? [] : one.replace(node);
@@ -149,13 +153,12 @@ function freeName(files: ReadonlyMap<string, string>): string {
   }
 }
 
-function withLabel(node: ManifestNode): ManifestNode {
+function withLabels(node: ManifestNode, labels: Readonly<Record<string, string>>): ManifestNode {
   const labelled = node.clone() as ManifestNode;
   // A path would make a map of YAML 1.1 here, which is no map to most readers.
   if (!isMap(labelled.getIn(["metadata", "labels"], true)))
     labelled.setIn(["metadata", "labels"], createNode({}));
-  for (const [label, value] of Object.entries(migratedHtpasswdLabels))
-    labelled.setIn(["metadata", "labels", label], value);
+  for (const [label, value] of Object.entries(labels)) labelled.setIn(["metadata", "labels", label], value);
   return labelled;
 }
 
@@ -182,18 +185,27 @@ function completed(world: World, before: World, assumed: readonly KubeObject[]):
   );
 }
 
-const userListsOf = (written: Iterable<MigratedObjects | "canary">): ReadonlySet<string> =>
-  new Set([...written].flatMap((one) => (one === "canary" ? [] : one.userLists)));
+function labelsOf(
+  written: Iterable<MigratedObjects | "canary">,
+  authorities: readonly string[],
+): SecretLabels {
+  const userLists = [...written].flatMap((one) => (one === "canary" ? [] : one.userLists));
+  const labels = new Map<string, Readonly<Record<string, string>>>(
+    userLists.map((secret) => [secret, migratedHtpasswdLabels]),
+  );
+  for (const secret of authorities) labels.set(secret, { ...labels.get(secret), ...authorityLabels });
+  return labels;
+}
 
 /** What the reader of the list of things to do will have done. */
-function labelUserLists(world: World, userLists: ReadonlySet<string>): World {
+function labelSecrets(world: World, labels: SecretLabels): World {
   const lookup = createLookup(world);
-  const labelled = [...userLists].flatMap((key): KubeObject[] => {
+  const labelled = [...labels].flatMap(([key, ofSecret]): KubeObject[] => {
     const [namespace = "", name = ""] = key.split("/");
     const secret = lookup("Secret", namespace, name);
     if (secret === undefined) return [];
-    const labels = { ...secret.metadata.labels, ...migratedHtpasswdLabels };
-    return [{ ...secret, metadata: { ...secret.metadata, labels } } as KubeObject];
+    const all = { ...secret.metadata.labels, ...ofSecret };
+    return [{ ...secret, metadata: { ...secret.metadata, labels: all } } as KubeObject];
   });
   return updateWorld(
     world,
@@ -201,15 +213,12 @@ function labelUserLists(world: World, userLists: ReadonlySet<string>): World {
   );
 }
 
-const labelArguments = Object.entries(migratedHtpasswdLabels)
-  .map(([label, value]) => `${label}=${value}`)
-  .join(" ");
-
-const todoOf = (world: World, userLists: ReadonlySet<string>): readonly string[] =>
-  [...userLists].flatMap((key) => {
+const todoOf = (world: World, labels: SecretLabels): readonly string[] =>
+  [...labels].flatMap(([key, ofSecret]) => {
     const [namespace = "", name = ""] = key.split("/");
     const isWritten = world.Secret.some(
       ({ metadata }) => metadata.namespace === namespace && metadata.name === name,
     );
-    return isWritten ? [] : [`kubectl --namespace ${namespace} label secret ${name} ${labelArguments}`];
+    const given = Object.entries(ofSecret).map(([label, value]) => `${label}=${value}`);
+    return isWritten ? [] : [`kubectl --namespace ${namespace} label secret ${name} ${given.join(" ")}`];
   });

@@ -1,6 +1,8 @@
 /** What the translation says about each path of each Ingress, on each host that it is served on. */
+import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
-import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import { backendTlsKey, type RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -8,6 +10,12 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 
 /** A set of endpoints by its name. */
 export type EndpointsOf = (name: string) => EndpointSet | undefined;
+
+/** TLS settings by their name. */
+export type TlsOf = (name: string) => BackendTls | undefined;
+
+/** What of a translation is looked at. */
+type Served = Pick<Translation, "routing" | "scopes">;
 
 /** One path on one host. */
 export type ServedUnit = {
@@ -25,6 +33,8 @@ export type ServedUnit = {
   readonly matches: readonly RouteMatch[];
   /** The sets of endpoints that its backends name, with the policies of their Services. */
   readonly endpointsOf: EndpointsOf;
+  /** The TLS settings that sets of endpoints name. */
+  readonly tlsOf: TlsOf;
 };
 
 /** The name of a unit among all of a translation. */
@@ -34,7 +44,7 @@ export const unitKey = (ingress: string, host: string, part: string): string => 
  * The units of all Ingresses by their keys, in the order in which their hosts try them. Ports that Ingresses listen on serve alike,
  * so one of them is looked at.
  */
-export function servedUnits(translation: Pick<Translation, "routing">): ReadonlyMap<string, ServedUnit> {
+export function servedUnits(translation: Served): ReadonlyMap<string, ServedUnit> {
   return collect(translation, "ingress", ({ id, source: { kind, namespace, name } }, host) => {
     const prefix = `ingress/${namespace}/${name}:`;
     if (kind !== "Ingress" || !id.startsWith(prefix)) return [];
@@ -44,7 +54,7 @@ export function servedUnits(translation: Pick<Translation, "routing">): Readonly
 }
 
 /** The rules of routes, on each port and host that serves them: `port id host`. */
-export function servedRules(translation: Pick<Translation, "routing">): ReadonlyMap<string, ServedUnit> {
+export function servedRules(translation: Served): ReadonlyMap<string, ServedUnit> {
   return collect(translation, "gateway", ({ id, source: { namespace, name } }, host, ports) =>
     ports.map((port) => ({ ingress: `${namespace}/${name}`, part: id, key: `${port} ${id} ${host}` })),
   );
@@ -53,12 +63,13 @@ export function servedRules(translation: Pick<Translation, "routing">): Readonly
 type Named = Pick<ServedUnit, "ingress" | "part"> & { readonly key: string };
 
 function collect(
-  { routing }: Pick<Translation, "routing">,
+  { routing, scopes }: Served,
   of: RouteGroup,
   namesOf: (route: Route, host: string, ports: readonly number[]) => readonly Named[],
 ): ReadonlyMap<string, ServedUnit> {
   const units = new Map<string, ServedUnit>();
   const endpointsOf: EndpointsOf = (name) => findEntry(routing.endpoints, name)?.set;
+  const tlsOf = createTlsReader(scopes);
   for (const { group, host, value, ports } of routing.hosts) {
     if (group !== of) continue;
     const { routes, listener: _, filters: __, ...ofHost } = value;
@@ -74,9 +85,19 @@ function collect(
           places: [...(before?.places ?? []), place],
           matches: [...(before?.matches ?? []), route.match],
           endpointsOf,
+          tlsOf,
         });
       }
     }
   }
   return units;
+}
+
+function createTlsReader({ shared }: Translation["scopes"]): TlsOf {
+  const resources = new Map(shared.map((resource) => [resource.key, resource]));
+  return (name) => {
+    const resource = resources.get(backendTlsKey(name));
+    const decoded = resource && decodeResource(resource);
+    return decoded?.ok === true && decoded.value?.type === "backendtls" ? decoded.value.value : undefined;
+  };
 }

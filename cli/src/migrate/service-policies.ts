@@ -1,18 +1,21 @@
-/** What ingress-nginx says about a path and this gateway about a Service: sessions, and how endpoints are chosen. */
+/** What ingress-nginx says about a path and this gateway about a Service: connections, sessions, and how endpoints are chosen. */
 import type { LoadBalancer } from "@svc-gateway/common/features/backend-policy.ts";
 import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
-import type { EndpointsOf, ServedUnit } from "./served-units.ts";
+import type { ServedUnit } from "./served-units.ts";
+import type { ServicePorts } from "./service-ports.ts";
 import { policy, type Note, type WriterContext } from "./written.ts";
 
 /** The SvcBackendPolicies of the Services of a path; notes on what they cannot say. */
 export function writeServicePolicies(
-  { route }: ServedUnit,
+  unit: ServedUnit,
+  ports: ServicePorts,
   define: WriterContext["define"],
 ): readonly Note[] {
-  const notes: Note[] = [];
+  const { route } = unit;
+  const notes: Note[] = [...ports.notesOf(unit)];
   for (const [index, backend] of route.backends.entries()) {
     const [, namespace, name] = /^([^/]+)\/(.+)$/.exec(backend.service) ?? [];
     const [ofIngress] = route.source.namespace === namespace ? [name] : [];
@@ -20,9 +23,12 @@ export function writeServicePolicies(
     if (problem !== undefined)
       notes.push({ property: `backends[${index}].balancing`, loss: "lost", text: problem });
     const persistence = backend.unbound === true ? undefined : persistenceOf(route.affinity);
-    if (ofIngress === undefined || (algorithm === undefined && persistence === undefined)) continue;
+    const ofPorts = ports.of(backend.service);
+    const isNeeded = algorithm !== undefined || persistence !== undefined || ofPorts !== undefined;
+    if (ofIngress === undefined || !isNeeded) continue;
     define(policy("SvcBackendPolicy", {
       targetRefs: [{ name: ofIngress }],
+      ...(ofPorts !== undefined && { ports: ofPorts }),
       ...(algorithm !== undefined && { loadBalancer: { algorithm } }),
       ...(persistence !== undefined && { sessionPersistence: persistence }),
     }));
@@ -83,9 +89,16 @@ function loadBalancerOf(balancing: Balancing): LoadBalancer | undefined {
 }
 
 /** A route with what the policies of its Services say where it says nothing itself, in one form for both. */
-export function withServicePolicies(route: Route, endpointsOf: EndpointsOf): object {
-  const policyOf = ({ endpoints }: Backend): EndpointSet["policy"] =>
-    endpoints === undefined ? undefined : endpointsOf(endpoints)?.policy;
+export function withServicePolicies(
+  route: Route,
+  { endpointsOf, tlsOf }: Pick<ServedUnit, "endpointsOf" | "tlsOf">,
+): object {
+  const setOf = (endpoints: string | undefined): EndpointSet | undefined =>
+    endpoints === undefined ? undefined : endpointsOf(endpoints);
+  const policyOf = ({ endpoints }: Backend): EndpointSet["policy"] => setOf(endpoints)?.policy;
+  /** Settings of connections make other sets of the same endpoints. */
+  const withoutVariant = (endpoints: string | undefined): string | undefined =>
+    endpoints?.split("/").slice(0, 3).join("/");
   const [first] = route.backends;
   const sessions = first && policyOf(first)?.sessionPersistence;
   const ofPolicy =
@@ -97,7 +110,14 @@ export function withServicePolicies(route: Route, endpointsOf: EndpointsOf): obj
       const own = backend.balancing && (loadBalancerOf(backend.balancing) ?? backend.balancing);
       const subset = backend.balancing?.algorithm === "hash" ? backend.balancing.subset : undefined;
       const balancing = own ?? policyOf(backend)?.loadBalancer;
-      return { ...backend, balancing: subset === undefined ? balancing : { ...balancing, subset } };
+      const set = setOf(backend.endpoints);
+      return {
+        ...backend,
+        endpoints: withoutVariant(backend.endpoints),
+        protocol: set?.protocol ?? backend.protocol,
+        tls: set?.tls === undefined ? undefined : tlsOf(set.tls),
+        balancing: subset === undefined ? balancing : { ...balancing, subset },
+      };
     }),
   };
 }

@@ -35,6 +35,8 @@ export type Writer = {
   write(ingress: ObjectOf<"Ingress">): MigratedObjects;
   /** Objects that belong to no Ingress, in a file of their own; none where there is nothing to be written. */
   readonly shared: readonly KubeObject[];
+  /** Secrets (`namespace/name`) with authorities and certificates that policies name, and that lack the label. */
+  readonly authorities: readonly string[];
   /** Objects of the cluster that what is written needs, for the comparison. */
   readonly assumed: readonly KubeObject[];
   /** The paths that are served afterwards, by the keys of moved units. */

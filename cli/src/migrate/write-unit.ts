@@ -3,19 +3,24 @@ import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/re
 import { featureWriters } from "./features/index.ts";
 import type { ServedUnit } from "./served-units.ts";
 import { writeServicePolicies } from "./service-policies.ts";
+import type { ServicePorts } from "./service-ports.ts";
 import type { FeatureWriter, Note, WriterContext, Written } from "./written.ts";
 
 /** Answers 403 to every request for the path. */
 const closed = { "closed-paths": "/" };
 
 /** The annotations of a path, and what they do not say. */
-export function writeUnit(unit: ServedUnit, define: WriterContext["define"]): Required<Written> {
+export function writeUnit(
+  unit: ServedUnit,
+  ports: ServicePorts,
+  define: WriterContext["define"],
+): Required<Written> {
   const [namespace = ""] = unit.ingress.split("/");
   const context: WriterContext = { namespace, route: unit.route, define };
   const parts = Object.entries(unit.route.features ?? {}).flatMap(([slug, value]) =>
     value === undefined ? [] : [writeFeature(slug as FeatureSlug, value, context)],
   );
-  const notes = [...parts.flatMap((part) => part.notes ?? []), ...writeServicePolicies(unit, define)];
+  const notes = [...parts.flatMap((part) => part.notes ?? []), ...writeServicePolicies(unit, ports, define)];
   const closing = [...notes.filter((note) => note.closes), ...closedNotes(unit)];
   return {
     annotations: {

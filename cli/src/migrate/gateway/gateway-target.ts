@@ -2,17 +2,18 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
-import { protocolOf } from "@svc-gateway/operator/translate/backends/service-port.ts";
 import { createLookup, type World } from "@svc-gateway/operator/world.ts";
 import { ofIssuer, ofServer } from "../ingress-nodes.ts";
 import { nameTaken } from "../own-objects.ts";
 import { passedHosts } from "../passthrough.ts";
 import { servedRules, type ServedUnit } from "../served-units.ts";
+import { collectServicePorts, createHttp2Check } from "../service-ports.ts";
 import type { Target, TargetInput } from "../target.ts";
 import { gatewayApi, planListeners, writeGateway, writeListenerSet, type HostListener } from "./listeners.ts";
 import { prefixPattern } from "./patterns.ts";
 import { editRoutes } from "./route-nodes.ts";
 import { writeRoutes } from "./routes.ts";
+import { isGrpcUnit, speaksHttp2 } from "./rules.ts";
 
 export type GatewayTargetOptions = {
   readonly gateway: NamespacedName;
@@ -31,11 +32,12 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
   const { world, translation, unitsOf, ingresses, isForeign, isGuessed } = input;
   const { gateway, isGiven, gatewayClass, controllerName } = options;
   const lookup = createLookup(world);
-  const isHttp2 = (endpoints: string): boolean => {
-    const [namespace = "", name = "", port = ""] = endpoints.split("/");
-    const found = lookup("Service", namespace, name)?.spec?.ports?.find((one) => one.port === Number(port));
-    return found !== undefined && protocolOf(found) === "http2";
-  };
+  const isHttp2 = createHttp2Check(world);
+  const ports = collectServicePorts(
+    ingresses.flatMap(({ metadata }) => onlyRegexes(unitsOf(nameOf(metadata)))),
+    world,
+    (unit) => !isGrpcUnit(unit, isHttp2) && !speaksHttp2(unit, isHttp2),
+  );
   const redirected = new Set(
     ingresses
       .flatMap(({ metadata }) => unitsOf(nameOf(metadata)))
@@ -68,7 +70,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
         listeners,
         isTaken: nameTaken(world, namespace),
         portOf: (unit) => portOf(ingress, unit),
-        rules: { isHttp2 },
+        rules: { isHttp2, ports },
       });
       for (const { route } of unitsOf(nameOf(ingress.metadata))) {
         for (const { endpoints } of route.backends)
@@ -87,6 +89,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
       };
     },
     shared: isNeeded ? [written] : [],
+    authorities: ports.unlabelled,
     assumed: [
       ...(existing === undefined ? [written] : []),
       ...gatewayClassOf(world, existing?.spec.gatewayClassName ?? gatewayClass, controllerName),

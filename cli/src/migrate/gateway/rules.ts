@@ -4,9 +4,9 @@ import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type {
   HTTPRouteRule,
   HTTPRouteRuleBackendRef,
-  HTTPRouteRuleFilter,
 } from "@svc-gateway/operator/api/generated/httproute.ts";
 import type { ServedUnit } from "../served-units.ts";
+import type { ServicePorts } from "../service-ports.ts";
 import { writeUnit } from "../write-unit.ts";
 import type { Note, WriterContext } from "../written.ts";
 import { writeFilters } from "./filters.ts";
@@ -30,6 +30,7 @@ export type RuleOptions = {
   readonly define: WriterContext["define"];
   /** Whether the port itself says that it is spoken to in HTTP/2. */
   readonly isHttp2: (endpoints: string) => boolean;
+  readonly ports: ServicePorts;
   /** The number of the port as the Ingress names it, for a Service that cannot be sent to. */
   readonly writtenPort: number | undefined;
 };
@@ -37,9 +38,9 @@ export type RuleOptions = {
 export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRules {
   const { route } = unit;
   const [namespace = ""] = unit.ingress.split("/");
-  const { annotations, notes } = writeUnit(unit, options.define);
+  const { annotations, notes } = writeUnit(unit, options.ports, options.define);
   const filters = writeFilters(annotations, route.features?.cors, options);
-  const method = isGrpc(unit, options, filters) ? grpcMethod(unit) : undefined;
+  const method = isGrpcUnit(unit, options.isHttp2) ? grpcMethod(unit) : undefined;
   const rule = (weights: readonly number[] | undefined, when: Omit<RouteMatch, "path">): PlannedRule => {
     const backendRefs = refsOf(route.backends, weights, namespace, options);
     const body = {
@@ -107,18 +108,23 @@ function refsOf(
   });
 }
 
-/** HTTP/2 that only the Ingress asks for is what GRPCRoutes have. */
-function isGrpc(
-  { route }: ServedUnit,
-  { isHttp2 }: RuleOptions,
-  filters: readonly HTTPRouteRuleFilter[],
-): boolean {
-  const [first] = route.backends;
+type Http2Check = RuleOptions["isHttp2"];
+
+/** Whether the Service port says itself that it is spoken to over HTTP/2. */
+export const speaksHttp2 = ({ route: { backends } }: ServedUnit, isHttp2: Http2Check): boolean =>
+  backends.some(({ endpoints }) => endpoints !== undefined && isHttp2(endpoints));
+
+/** HTTP/2 that only the Ingress asks for is what GRPCRoutes have, which neither rewrite nor redirect. */
+export function isGrpcUnit(unit: ServedUnit, isHttp2: Http2Check): boolean {
+  const [first] = unit.route.backends;
+  const { redirect, "rewrite-target": rewrite } = unit.route.features ?? {};
   return (
     first?.protocol === "http2" &&
     first.endpoints !== undefined &&
-    !isHttp2(first.endpoints) &&
-    filters.every(({ type }) => type !== "URLRewrite" && type !== "RequestRedirect")
+    !speaksHttp2(unit, isHttp2) &&
+    redirect === undefined &&
+    rewrite === undefined &&
+    grpcMethod(unit) !== undefined
   );
 }
 

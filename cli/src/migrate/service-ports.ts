@@ -1,0 +1,153 @@
+/** What ingress-nginx says about connections of a path, and this gateway about ports of a Service: TLS and HTTP/2. */
+import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import {
+  isForAuthorities,
+  authorityLabel,
+} from "@svc-gateway/operator/translate/certificates/authorities.ts";
+import { readBackendSecret } from "@svc-gateway/operator/translate/certificates/backend-secret.ts";
+import { isTlsSecret } from "@svc-gateway/operator/translate/certificates/tls-secret.ts";
+import { protocolOf } from "@svc-gateway/operator/translate/backends/service-port.ts";
+import { createLookup, type World } from "@svc-gateway/operator/world.ts";
+import type { ServedUnit } from "./served-units.ts";
+import type { Note } from "./written.ts";
+
+/** One entry of `ports` of a SvcBackendPolicy. */
+type PortSpec = { readonly port: number; readonly protocol?: "HTTP2"; readonly tls?: object };
+
+export type ServicePorts = {
+  /** The ports of a Service (`namespace/name`) that are not spoken to as they say themselves; undefined: there are none. */
+  readonly of: (service: string) => readonly PortSpec[] | undefined;
+  /** What cannot be said about the backends of a path. */
+  readonly notesOf: (unit: ServedUnit) => readonly Note[];
+  /** The Secrets (`namespace/name`) that policies name and that lack the label. */
+  readonly unlabelled: readonly string[];
+};
+
+/** Whether a Service port says itself that it is spoken to over HTTP/2, by the name of its endpoint set. */
+export const createHttp2Check = (world: World): ((endpoints: string) => boolean) => {
+  const lookup = createLookup(world);
+  return (endpoints) => {
+    const [namespace = "", name = "", port = ""] = endpoints.split("/");
+    const found = lookup("Service", namespace, name)?.spec?.ports?.find((one) => one.port === Number(port));
+    return found !== undefined && protocolOf(found) === "http2";
+  };
+};
+
+/** Whether a policy already says how the port is connected to. */
+const isOfIngress = (tls: string): boolean => tls.startsWith("ingress-nginx/");
+
+/**
+ * The ports of all Services that the units send to; of several units that want one port otherwise, the first decides. `needsHttp2`:
+ * whether nothing else of what is written says that the unit is sent over HTTP/2.
+ */
+export function collectServicePorts(
+  units: readonly ServedUnit[],
+  world: World,
+  needsHttp2: (unit: ServedUnit) => boolean,
+): ServicePorts {
+  const secretWith = createSecretFinder(world);
+  const byService = new Map<string, Map<number, PortSpec>>();
+  const unlabelled = new Set<string>();
+  const notes = new Map<ServedUnit, Note[]>();
+  for (const unit of units) {
+    for (const [index, { service, endpoints, protocol }] of unit.route.backends.entries()) {
+      const [namespace = "", , port] = endpoints?.split("/") ?? [];
+      if (endpoints === undefined || namespace !== unit.route.source.namespace) continue;
+      const tls = tlsOfBackend(unit, endpoints);
+      const written = tls && writeTls(tls, (wanted) => secretWith(namespace, wanted));
+      if (typeof written?.problem === "string") {
+        const note: Note = {
+          property: `backends[${index}].tls`,
+          loss: "lost",
+          text: written.problem,
+          ...(tls?.unverified !== true && { closes: true as const }),
+        };
+        notes.set(unit, [...(notes.get(unit) ?? []), note]);
+        continue;
+      }
+      if (written?.unlabelled !== undefined) unlabelled.add(`${namespace}/${written.unlabelled}`);
+      const spec: PortSpec = {
+        port: Number(port),
+        ...(protocol === "http2" && needsHttp2(unit) && { protocol: "HTTP2" as const }),
+        ...(written?.tls && { tls: written.tls }),
+      };
+      if (Object.keys(spec).length === 1) continue;
+      const ports = byService.get(service) ?? new Map<number, PortSpec>();
+      byService.set(service, ports);
+      if (!ports.has(spec.port)) ports.set(spec.port, spec);
+    }
+  }
+  return {
+    of: (service) => {
+      const ports = byService.get(service);
+      return ports && [...ports.values()].sort((a, b) => a.port - b.port);
+    },
+    notesOf: (unit) => notes.get(unit) ?? [],
+    unlabelled: [...unlabelled],
+  };
+}
+
+/** The settings of connections that come from annotations. */
+export function tlsOfBackend({ endpointsOf, tlsOf }: ServedUnit, endpoints: string): BackendTls | undefined {
+  const name = endpointsOf(endpoints)?.tls;
+  return name !== undefined && isOfIngress(name) ? tlsOf(name) : undefined;
+}
+
+type FoundSecret = { readonly name: string; readonly isLabelled: boolean };
+type WrittenTls = {
+  readonly tls?: object;
+  /** Why it cannot be written. */
+  readonly problem?: string;
+  readonly unlabelled?: string;
+};
+
+function writeTls(
+  { hostname, hidesServerName, authorities, unverified, maxIntermediates, certificate }: BackendTls,
+  secretWith: (wanted: Pick<BackendTls, "authorities" | "certificate">) => FoundSecret | undefined,
+): WrittenTls {
+  if (unverified !== true && (hostname === "" || authorities === undefined)) {
+    return { problem: "Backends are not connected to, because their certificates cannot be verified" };
+  }
+  const needsSecret = certificate !== undefined || authorities !== undefined;
+  const secret = needsSecret
+    ? secretWith({ ...(authorities !== undefined && { authorities }), ...(certificate && { certificate }) })
+    : undefined;
+  if (needsSecret && secret === undefined) {
+    return { problem: "The Secret with the certificates is not in the namespace of the Service" };
+  }
+  return {
+    tls: {
+      ...(unverified === true && { insecureSkipVerify: true }),
+      ...(hostname !== "" && { hostname }),
+      ...(hidesServerName === true && { sendServerName: false }),
+      ...(secret && { secretRef: { name: secret.name } }),
+      ...(maxIntermediates !== undefined && { maxIntermediates }),
+    },
+    ...(secret?.isLabelled === false && { unlabelled: secret.name }),
+  };
+}
+
+/** The Secret of a namespace that holds exactly these certificates, and what else it may hold. */
+function createSecretFinder(
+  world: World,
+): (namespace: string, wanted: Pick<BackendTls, "authorities" | "certificate">) => FoundSecret | undefined {
+  return (namespace, { authorities, certificate }) => {
+    for (const secret of world.Secret) {
+      if (secret.metadata.namespace !== namespace) continue;
+      const read = readBackendSecret(secret);
+      if (!read.ok) continue;
+      const isSame =
+        (authorities === undefined || read.value.authorities === authorities) &&
+        canonicalJson(read.value.certificate ?? {}) === canonicalJson(certificate ?? {});
+      if (isSame) {
+        const isLabelled = isTlsSecret(secret) || isForAuthorities(secret);
+        return { name: secret.metadata.name, isLabelled };
+      }
+    }
+    return undefined;
+  };
+}
+
+/** With it a Secret of type Opaque may be named by policies. */
+export const authorityLabels: Readonly<Record<string, string>> = { [authorityLabel]: "true" };
