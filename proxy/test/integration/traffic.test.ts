@@ -155,6 +155,20 @@ describeCodecs("traffic through the whole data plane", () => {
     expect(await text(message)).to.equal("abc");
   });
 
+  it("the 100 of an h2c backend reaches the client once", async () => {
+    // Answers `Expect: 100-continue` by itself.
+    const server = createHttp2Server(
+      (request, response) => void request.on("end", () => response.end("whole")).resume(),
+    );
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    stop.push(async () => void server.close());
+    await start({ ports: [(server.address() as AddressInfo).port], protocol: "http2" });
+    const fields = `Host: ${host}\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close\r\n`;
+    const answer = await exchange(gateway.port, `POST / HTTP/1.1\r\n${fields}\r\nabc`);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 100", "HTTP/1.1 200"]);
+  });
+
   it("a WebSocket is upgraded, and its tunnel is logged when it ends", async () => {
     const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0 });
     await once(sockets, "listening");

@@ -127,8 +127,9 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
     if (++this.informational > maxInformational || this.informationalBytes > maxHeadBytes) {
       return this.onInvalid("too many 1xx responses");
     }
-    if (status === 100) this.startBody();
     this.handler.onInformational(status, headers);
+    // After the 100 was relayed: a body that is started before asks the client for itself by another one.
+    if (status === 100) this.startBody();
   }
 
   onHead(head: ResponseHead): void {
