@@ -37,6 +37,9 @@ import { Retries } from "./retries.ts";
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
 const maxOwnVias = 10;
 
+/** The gRPC status for a backend that does not exist or is not permitted, which the HTTP status 500 does not say. */
+const unavailable = 14;
+
 /**
  * Takes a request from its parsed head to the end of its response. The order of steps is the order of
  * docs/architecture.md, "The life of a request".
@@ -244,11 +247,12 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     exchange.affinity = exchange.route?.affinity;
     const picked = exchange.route?.pickBackend(exchange);
-    if (picked === undefined) return this.reply({ status: 500, error: "no backend" });
+    if (picked === undefined)
+      return this.reply({ status: 500, grpcStatus: unavailable, error: "no backend" });
     const standIn = exchange.errorPages?.standIn;
     if (picked.kind === "status") {
       if (standIn !== undefined && picked.status === 503) return this.forwardInstead(standIn);
-      return this.reply({ status: picked.status, error: "backend unavailable" });
+      return this.reply({ status: picked.status, grpcStatus: unavailable, error: "backend unavailable" });
     }
     const backend = (exchange.secure ? picked.whenSecure : undefined) ?? picked;
     exchange.closesUpstream = backend.closes === true;

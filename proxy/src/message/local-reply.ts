@@ -15,6 +15,8 @@ type Reply = {
   readonly body?: string;
   /** True for the answer of another service that is passed on: nothing is added but its length. */
   readonly isVerbatim?: boolean;
+  /** The status of a gRPC call, where it does not follow from `status`. */
+  readonly grpcStatus?: number;
   /** True when the connection must not be used again (framing is in doubt). */
   readonly close?: boolean;
 };
@@ -65,7 +67,7 @@ function renderGrpcReply(reply: LocalReply): RenderedReply {
     "content-type",
     "application/grpc",
     "grpc-status",
-    String(grpcStatusOf(reply.status)),
+    String(reply.grpcStatus ?? grpcStatusOf(reply.status)),
     "grpc-message",
     encodeGrpcMessage(reply.error ?? STATUS_CODES[reply.status] ?? "unknown"),
   ];
@@ -80,7 +82,7 @@ function renderGrpcReply(reply: LocalReply): RenderedReply {
 }
 
 /** HTTP status to gRPC status for errors of the proxy. See docs/features/grpc.md. */
-export function grpcStatusOf(httpStatus: number): number {
+function grpcStatusOf(httpStatus: number): number {
   switch (httpStatus) {
     case 400:
       return 13;
@@ -94,7 +96,6 @@ export function grpcStatusOf(httpStatus: number): number {
     case 413:
       return 8;
     case 429:
-    case 500:
     case 502:
     case 503:
       return 14;

@@ -67,6 +67,13 @@ describe("pipeline: answers without an upstream", () => {
     expect(bench.records[0]?.status).to.equal(404);
   });
 
+  it("a gRPC client of a broken backend gets the status UNAVAILABLE", () => {
+    const client = createBench({ backend: { kind: "status", status: 500 } }).request({
+      headers: Fields.of(["host", "a", "content-type", "application/grpc"]),
+    });
+    expect(fieldOf(client.head?.headers ?? [], "grpc-status")).to.equal("14");
+  });
+
   it("a request without endpoints is answered 503, and one to a broken backend with its status", () => {
     expect(createBench({ endpoints: 0 }).request().head?.status).to.equal(503);
     expect(createBench({ backend: { kind: "status", status: 500 } }).request().head?.status).to.equal(500);

@@ -118,11 +118,17 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("ext-auth over HTTP: a denied gRPC client gets a gRPC status", async () => {
-    await start((_, response) => void response.writeHead(403).end());
-    const { headers } = await guarded.send({ headers: { "content-type": "application/grpc" } });
-    expect(headers["grpc-status"]).to.equal("7");
-  });
+  for (const [denial, grpcStatus] of [
+    [403, "7"],
+    [500, "2"],
+    [503, "14"],
+  ] as const) {
+    it(`ext-auth over HTTP: a gRPC client that is denied with ${denial} gets the gRPC status ${grpcStatus}`, async () => {
+      await start((_, response) => void response.writeHead(denial).end());
+      const { headers } = await guarded.send({ headers: { "content-type": "application/grpc" } });
+      expect(headers["grpc-status"]).to.equal(grpcStatus);
+    });
+  }
 
   for (const [failClosed, status] of [
     [true, 503],
