@@ -18,6 +18,8 @@ export const fieldTag = {
   host: 10,
   priority: 11,
   status: 12,
+  /** An `:authority` or a `Host` that is none, such as one with userinfo: requests are answered 400. */
+  badAuthority: 13,
 } as const;
 
 const { plain, malformed } = fieldTag;
@@ -81,6 +83,9 @@ export function judgeField(name: string, value: string): number {
     if (name === "te" && value.toLowerCase() !== "trailers") return malformed;
     return fieldValue.test(value) ? plain : malformed;
   }
-  if (!(valueForms.get(tag) ?? fieldValue).test(value)) return malformed;
+  if (!(valueForms.get(tag) ?? fieldValue).test(value)) {
+    const isAuthority = tag === fieldTag.authority || tag === fieldTag.host;
+    return isAuthority && fieldValue.test(value) ? fieldTag.badAuthority : malformed;
+  }
   return tag === fieldTag.contentLength && isTooLong(value) ? malformed : tag;
 }

@@ -32,6 +32,7 @@ export class RequestFields implements FieldSink {
   private fields = 0;
   private listBytes = 0;
   private isMalformed = false;
+  private hasBadAddress = false;
   private hasFields = false;
   private maxBytes = 0;
 
@@ -50,6 +51,7 @@ export class RequestFields implements FieldSink {
     this.fields = 0;
     this.listBytes = 0;
     this.isMalformed = false;
+    this.hasBadAddress = false;
     this.hasFields = false;
     this.maxBytes = limits.maxHeaderBytes;
   }
@@ -109,7 +111,12 @@ export class RequestFields implements FieldSink {
         this.priority = this.priority === undefined ? value : this.joined(this.priority, value);
         break;
       case fieldTag.host:
-        if (this.hasHost) this.isMalformed = true;
+        if (this.hasHost) this.hasBadAddress = true;
+        this.hasHost = true;
+        break;
+      case fieldTag.badAuthority:
+        this.hasBadAddress = true;
+        if (field.name === ":authority") return this.addPseudo(value, fieldTag.authority);
         this.hasHost = true;
         break;
       default:
@@ -159,8 +166,15 @@ export class RequestFields implements FieldSink {
       listBytes,
       isWebSocket,
       priority: this.priority === undefined ? undefined : (readPriority(this.priority) ?? undefined),
-      refusal: refusalOf(limits, { target, contentLength, listBytes, fields }),
+      refusal: this.lacksAddress()
+        ? "malformed"
+        : refusalOf(limits, { target, contentLength, listBytes, fields }),
     };
+  }
+
+  /** No host, several, or one that is none: such a request is answered, as on HTTP/1 (RFC 9112 3.2, RFC 9113 8.1.1). */
+  private lacksAddress(): boolean {
+    return this.hasBadAddress || (this.authority === undefined && !this.hasHost);
   }
 
   private hasPseudoFields(): boolean {
@@ -169,7 +183,6 @@ export class RequestFields implements FieldSink {
     if (method === "CONNECT" && protocol === undefined)
       return authority !== undefined && path === undefined && scheme === undefined;
     if (method === "" || path === undefined || scheme === undefined) return false;
-    if (authority === undefined && !this.hasHost) return false;
     return path.startsWith("/") || (path === "*" && method === "OPTIONS");
   }
 }
