@@ -1,8 +1,38 @@
 import { expect } from "chai";
 import { askedOnCluster } from "../../scripts/blocks/commands.ts";
 import { blocksOfPage, commandsOfBlock, pages } from "../../scripts/blocks/check.ts";
+import { readyPodsOf, type Component } from "../support/pods.ts";
 import { clusterEnvironment } from "../support/provider.ts";
 import { run } from "../support/run-program.ts";
+
+const firstPod = async (component: Component): Promise<string> => (await readyPodsOf(component))[0] ?? "";
+
+/** What pages write for a name of the reader's cluster. */
+const placeholders: readonly (readonly [placeholder: RegExp, name: () => Promise<string> | string])[] = [
+  [/^svc-controller-POD$/, () => firstPod("controller")],
+  [/^(?:POD|svc-proxy-6c9f7)$/, () => firstPod("shared-proxy")],
+  [/(?<=^|=)NAMESPACE$/, () => "svc-system"],
+  [/(?<==)NAME$/, () => "svc-controller-discovery"],
+  [/^KIND$/, () => "ingresses"],
+];
+
+/** Only a container that has restarted has such a log; and a watch does not end. */
+const leftOut = new Set(["--previous", "--watch"]);
+
+/** Commands of kubectl that change nothing and need nothing of the reader's own. */
+const isRead = ([program, ...words]: readonly string[]): boolean =>
+  program === "kubectl" &&
+  words.some((word) => /^(?:get|logs|can-i)$/.test(word)) &&
+  !words.some((word) => /^(?:basic|certificates)$|(?:^|,)output$/.test(word));
+
+async function withNames(words: readonly string[]): Promise<readonly string[]> {
+  const named = words.filter((word) => !leftOut.has(word));
+  for (const [placeholder, name] of placeholders) {
+    for (const [index, word] of named.entries())
+      if (placeholder.test(word)) named[index] = word.replace(placeholder, await name());
+  }
+  return named;
+}
 
 describe("the commands of pages for a cluster", () => {
   for (const page of pages) {
@@ -20,6 +50,21 @@ describe("the commands of pages for a cluster", () => {
         if (status !== 0) refused.push(`${[program, ...words].join(" ")}: ${stderr.trim()}`);
       }
       expect(refused).to.deep.equal([]);
+    });
+
+    const reads = commands.filter(isRead);
+    if (reads.length === 0) continue;
+    it(`the cluster answers the commands of ${page} that read from it`, async () => {
+      const env = await clusterEnvironment();
+      const failed: string[] = [];
+      for (const [program = "", ...words] of reads) {
+        const named = await withNames(words);
+        const { status, stderr } = await run(program, named, { env });
+        // A label that no object has finds nothing, without an error.
+        const isEmpty = named.includes("--selector") && stderr.includes("No resources found");
+        if (status !== 0 || isEmpty) failed.push(`${[program, ...named].join(" ")}: ${stderr.trim()}`);
+      }
+      expect(failed).to.deep.equal([]);
     });
   }
 });
