@@ -59,7 +59,7 @@ function formatFinding(
   const place = isLive ? "" : `${paint.dim(`${line}:${column}`.padEnd(8))} `;
   const head = `           ${place}${paintSeverity(severity, reason, paint)}`;
   return [
-    field === undefined ? head : `${head}  ${field}`,
+    field === undefined || message.startsWith(field) ? head : `${head}  ${field}`,
     `${isLive ? "           " : "                    "}${message}`,
   ];
 }

@@ -134,14 +134,21 @@ const isWritten = ({ object, findings }: Entry): boolean =>
 
 /** Problems of whole files end the command before a report is made; all others name their manifest. */
 function addProblem(
-  { manifest, object, file, severity, reason, line = 1, column = 1, message }: ManifestProblem,
+  { manifest, object, file, severity, reason, line = 1, column = 1, message, field }: ManifestProblem,
   byPlace: Map<string, Entry>,
 ): void {
   const place = { file, ...(manifest ?? { line, column }) };
   const key = formatPlace(place);
   const entry = byPlace.get(key) ?? { place, findings: [], ...(object === undefined ? {} : { object }) };
   byPlace.set(key, entry);
-  entry.findings.push({ severity, reason, line, column, message });
+  entry.findings.push({
+    severity,
+    reason,
+    ...(field === undefined ? {} : { field }),
+    line,
+    column,
+    message,
+  });
 }
 
 /** A finding as it counts among manifests; what has no class may be for another controller that has the default one. */

@@ -2,7 +2,11 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { definitionOf, kindOf, type KindName } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
-import { validateObject, type InvalidObject } from "@svc-gateway/operator/api/validate.ts";
+import {
+  validateObject,
+  type InvalidObject,
+  type SchemaProblem,
+} from "@svc-gateway/operator/api/validate.ts";
 import type { ObjectKey } from "@svc-gateway/operator/sources/files/document.ts";
 import type { FileState } from "@svc-gateway/operator/sources/files/file-state.ts";
 import { emptyFolder, joinFiles } from "@svc-gateway/operator/sources/files/folder-state.ts";
@@ -117,21 +121,20 @@ function readObject(given: KubeObject, place: Place): FileState {
     };
   }
   const { line, column } = place;
-  const problems = messagesOf(valid.error).map((message) => ({
+  const problems = problemsOf(valid.error).map(({ path, message }) => ({
     ...place,
     severity: "error" as const,
     reason: "InvalidObject" as const,
-    message,
+    message: `${path === "" ? message : `${path}: ${message}`}; the object is not used`,
+    ...(path !== "" && { field: path }),
     manifest: { line, column },
     object: ref,
   }));
   return { objects: [], problems, ignored: [] };
 }
 
-const messagesOf = (error: InvalidObject): readonly string[] =>
-  error.reason === "unknown-kind"
-    ? [`unknown kind ${error.kind}`]
-    : error.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+const problemsOf = (error: InvalidObject): readonly SchemaProblem[] =>
+  error.reason === "unknown-kind" ? [{ path: "", message: `unknown kind ${error.kind}` }] : error.problems;
 
 function keyOf(object: KubeObject): ObjectKey {
   const { kind, namespace = "", name } = refOf(object);

@@ -42,13 +42,23 @@ const remember = (findings: Map<string, Finding>, finding: Finding): void => {
   findings.set(JSON.stringify(finding), finding);
 };
 
-const ofProblem = ({ severity, reason, file, line, column, object, message }: ManifestProblem): Finding => ({
+const ofProblem = ({
+  severity,
+  reason,
+  file,
+  line,
+  column,
+  object,
+  field,
+  message,
+}: ManifestProblem): Finding => ({
   severity,
   fields: {
     reason,
     file,
     ...(line === undefined ? {} : { line, column: column ?? 1 }),
     ...(object === undefined ? {} : { object: formatRef(object) }),
+    ...(field === undefined ? {} : { field }),
     detail: message,
   },
 });

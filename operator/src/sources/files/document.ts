@@ -123,6 +123,7 @@ function readManifest(
   const locate = ({ path, message, isMisspelt }: SchemaProblem): Finding => ({
     ...nodes.positionOf(locateField(converted, written, path, offset)),
     message: withoutSecret(value, path === "" ? message : `${path}: ${message}`),
+    ...(path !== "" && { field: path }),
     ...(isMisspelt && { isMisspelt }),
   });
   const result = validateObject(value);

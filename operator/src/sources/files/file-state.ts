@@ -85,21 +85,28 @@ function readItem(
     case "object": {
       const { key, ref, object, warnings } = item;
       const problems = warnings.map((warning) =>
-        problemAt(file, "IgnoredField", shift(warning, line), { place, ref }),
+        problemAt(file, "IgnoredField", shift(withEffect(warning, "it has no effect"), line), { place, ref }),
       );
       return { objects: [{ key, ref, object, place, state: "current" }], problems };
     }
     case "invalid": {
-      const problems = item.problems.map((found) =>
-        problemAt(file, "InvalidObject", shift(found, line), { place, ref: item.ref }),
-      );
       const last = previous?.objects.find(({ key, state }) => key === item.key && state !== "stand-in");
+      const effect = effectOf(last !== undefined, item.standIn !== undefined);
+      const problems = item.problems.map((found) =>
+        problemAt(file, "InvalidObject", shift(withEffect(found, effect), line), { place, ref: item.ref }),
+      );
       if (last !== undefined) return { objects: [{ ...last, place, state: "kept" }], problems };
       return { objects: item.standIn === undefined ? [] : [standIn(item.standIn, place)], problems };
     }
     case "ignored":
       return { objects: [], problems: [] };
   }
+}
+
+/** What happens in place of what an invalid object says. */
+function effectOf(isKept: boolean, isClosed: boolean): string {
+  if (isKept) return "its last valid version is used";
+  return isClosed ? "what it protects is closed" : "the object is not used";
 }
 
 /** An invalid manifest without a name may be any object that is missing from the last state: all of those are kept. */
@@ -138,12 +145,17 @@ const placeOf = (file: string, { line, column }: DocumentItem, firstLine: number
   column,
 });
 
+const withEffect = (finding: Finding, effect: string): Finding => ({
+  ...finding,
+  message: `${finding.message}; ${effect}`,
+});
+
 const shift = (finding: Finding, lines: number): Finding => ({ ...finding, line: finding.line + lines });
 
 const problemAt = (
   file: string,
   reason: ManifestProblem["reason"],
-  { line, column, message, isMisspelt }: Finding,
+  { line, column, message, field, isMisspelt }: Finding,
   manifest?: { readonly place: Place; readonly ref: ObjectRef | undefined },
 ): ManifestProblem => ({
   severity: reason === "IgnoredField" && !losesSomething(isMisspelt, manifest?.ref) ? "warning" : "error",
@@ -152,6 +164,7 @@ const problemAt = (
   line,
   column,
   message,
+  ...(field === undefined ? {} : { field }),
   ...(manifest === undefined ? {} : { manifest: positionOf(manifest.place) }),
   ...(manifest?.ref === undefined ? {} : { object: manifest.ref }),
 });

@@ -9,6 +9,8 @@ export type Place = Position & { readonly file: string };
 /** What is wrong with a document, at a place in that document. */
 export type Finding = Position & {
   readonly message: string;
+  /** Path of the field, which the message begins with, where it is about one. */
+  readonly field?: string;
   /** Of a field that is left out: another one was meant. */
   readonly isMisspelt?: true;
 };
@@ -32,6 +34,8 @@ export type ManifestProblem = {
   readonly manifest?: Position;
   /** The object of that manifest, as far as it says which one it is. */
   readonly object?: ObjectRef;
+  /** Path of the field, which the message begins with, where it is about one. */
+  readonly field?: string;
   /** One sentence. */
   readonly message: string;
 };

@@ -69,7 +69,7 @@ describe("readDocument", () => {
     it("yes and no are booleans and not strings", async () => {
       const [item] = await readItems(configMap("data: {a: yes}\n"));
       expect(item).to.have.deep.property("problems", [
-        { line: 5, column: 8, message: "data.a: must be a string, found true" },
+        { line: 5, column: 8, message: "data.a: must be a string, found true", field: "data.a" },
       ]);
     });
 
@@ -182,7 +182,7 @@ describe("readDocument", () => {
       const [item] = await readItems("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels: {}\n");
       expect(item).to.deep.include({ type: "invalid", line: 1, column: 1 });
       expect(item).to.have.deep.property("problems", [
-        { line: 3, column: 1, message: "metadata.name: is required" },
+        { line: 3, column: 1, message: "metadata.name: is required", field: "metadata.name" },
       ]);
       expect(item).not.to.have.property("key");
     });
@@ -190,7 +190,7 @@ describe("readDocument", () => {
     it("a problem of a usable object is a warning", async () => {
       const [item] = await readItems(configMap("extra: 1\n"));
       expect(item).to.have.deep.property("warnings", [
-        { line: 5, column: 1, message: "extra: unknown field" },
+        { line: 5, column: 1, message: "extra: unknown field", field: "extra" },
       ]);
     });
 
@@ -199,8 +199,8 @@ describe("readDocument", () => {
         'apiVersion: v1\nkind: Secret\nmetadata: {name: one}\ndata: {a: "plain text!"}\nstringData: {b: 7}\n',
       );
       expect(item).to.have.deep.property("problems", [
-        { line: 4, column: 8, message: "data.a: must be base64 text" },
-        { line: 5, column: 14, message: "stringData.b: must be a string" },
+        { line: 4, column: 8, message: "data.a: must be base64 text", field: "data.a" },
+        { line: 5, column: 14, message: "stringData.b: must be a string", field: "stringData.b" },
       ]);
     });
 
@@ -250,7 +250,7 @@ describe("readDocument", () => {
         ["invalid", 7, 3],
       ]);
       expect(items[1]).to.have.deep.property("problems", [
-        { line: 6, column: 3, message: "data: must be an object, found 7" },
+        { line: 6, column: 3, message: "data: must be an object, found 7", field: "data" },
       ]);
     });
 

@@ -155,7 +155,7 @@ describe("startFileSource", () => {
       const state = await source.until(has("a", "2"));
       expect(valuesOf(state)).to.deep.equal({ a: "2", b: "1" });
       expect(problemsOf(folder, state).at(-1)).to.equal(
-        "a.yaml:15:1: immutable: must be true or false, found 7",
+        "a.yaml:15:1: immutable: must be true or false, found 7; its last valid version is used",
       );
       await folder.write("a.yaml", `${configMap("a", "2")}---\n${configMap("b", "3")}`);
       expect((await source.until(has("b", "3"))).problems).to.deep.equal([]);
