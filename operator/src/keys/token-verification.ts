@@ -59,7 +59,8 @@ export function createTokenVerification(
 async function readIssuer(client: Pick<ApiClient, "call">): Promise<Result<Issuer, TokenRejection>> {
   const [configuration, keys] = await Promise.all([
     client.call<{ readonly issuer?: string }>("/.well-known/openid-configuration"),
-    client.call<JSONWebKeySet>("/openid/v1/jwks"),
+    // No other type is available there: a request for JSON in general is answered 406.
+    client.call<JSONWebKeySet>("/openid/v1/jwks", { accept: "application/jwk-set+json" }),
   ]);
   const failed = [configuration, keys].find((answer) => !answer.ok);
   if (failed?.ok === false) {

@@ -41,7 +41,12 @@ describe("a controller with --disable-cluster-scope", () => {
     const refused: string[] = [];
     cluster.intercept = (request: IncomingMessage, { pathname }: URL) => {
       if (pathname === "/.well-known/openid-configuration") return { status: 200, body: { issuer } };
-      if (pathname === "/openid/v1/jwks") return { status: 200, body: { keys: [jwk] } };
+      if (pathname === "/openid/v1/jwks") {
+        // As an API server, which has the keys in this form alone.
+        return request.headers.accept === "application/jwk-set+json"
+          ? { status: 200, body: { keys: [jwk] } }
+          : { status: 406, body: { reason: "NotAcceptable" } };
+      }
       if (discovery.test(pathname) || inNamespaces.test(pathname)) return undefined;
       refused.push(`${request.method} ${pathname}`);
       return { status: 403, body: { reason: "Forbidden" } };

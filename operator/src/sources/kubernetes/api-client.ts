@@ -22,6 +22,8 @@ export type ApiRequest = {
   readonly body?: unknown;
   readonly patch?: PatchType;
   readonly signal?: AbortSignal;
+  /** The media type of the answer, which is some JSON; `application/json` unless given. */
+  readonly accept?: string;
   /** Limit of the whole call in milliseconds; `defaultTimeoutMs` unless given. */
   readonly timeoutMs?: number;
 };
@@ -119,7 +121,7 @@ export async function createApiClient(
     const answer = request(`${cluster.server}${path}${queryOf(options.query)}`, {
       method: options.method ?? "GET",
       headers: {
-        accept: "application/json",
+        accept: options.accept ?? "application/json",
         ...(options.body === undefined ? undefined : { "content-type": type }),
         ...(headers as Record<string, string> | undefined),
       },
