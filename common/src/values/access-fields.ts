@@ -65,6 +65,13 @@ export const accessFields = [
     isUsual: true,
     meaning: "the code of `error`, one of [these](refusals.md); only present with it",
   },
+  {
+    name: "detail",
+    type: "string",
+    isUsual: true,
+    meaning:
+      "what led to `error`: the rule that applied, or what another service did ([where](../features/access-log.md#why-a-request-was-refused)); only present where there is more to say",
+  },
   { name: "mirror", type: "boolean", isUsual: true, meaning: "`true` for a mirrored request" },
   {
     name: "client_ip",

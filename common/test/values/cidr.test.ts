@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
-import { compileCidrs, formatCidr, parseCidr, readCidrs, type Cidr } from "../../src/values/cidr.ts";
+import {
+  compileCidrs,
+  compileCidrSearch,
+  formatCidr,
+  parseCidr,
+  readCidrs,
+  type Cidr,
+} from "../../src/values/cidr.ts";
 
 const cidr = (text: string): Cidr => {
   const parsed = parseCidr(text);
@@ -154,6 +161,41 @@ describe("compileCidrs", () => {
         },
       ),
       { numRuns: 500 },
+    );
+  });
+});
+
+describe("compileCidrSearch", () => {
+  const ranges = ["10.0.0.0/8", "10.1.0.0/16", "0.0.0.0/0", "2001:db8::/32", "2001:db8::7/128"];
+  const find = compileCidrSearch(readCidrs(ranges).cidrs);
+
+  it("the search gives the narrowest range of the address's own family", () => {
+    const found = ["10.1.2.3", "10.2.0.1", "192.0.2.1", "2001:db8::7", "2001:db8::8"].map((ip) => {
+      const range = find(ip);
+      return range && formatCidr(range);
+    });
+    expect(found).to.deep.equal([
+      "10.1.0.0/16",
+      "10.0.0.0/8",
+      "0.0.0.0/0",
+      "2001:db8::7/128",
+      "2001:db8::/32",
+    ]);
+    expect([find("2001:db9::1"), find("::ffff:10.1.2.3"), find("x")]).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("the search finds a range exactly where the compiled ranges contain the address", () => {
+    const near = fc.nat(255).map((low) => `10.0.0.${low}`);
+    const list = fc.array(fc.tuple(near, fc.integer({ min: 20, max: 32 })), { maxLength: 6 });
+    fc.assert(
+      fc.property(list, near, (pairs, ip) => {
+        const { cidrs } = readCidrs(pairs.map(([network, bits]) => `${network}/${bits}`));
+        expect(compileCidrSearch(cidrs)(ip) !== undefined).to.equal(compileCidrs(cidrs).contains(ip));
+      }),
     );
   });
 });

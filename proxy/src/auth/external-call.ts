@@ -35,6 +35,7 @@ export class ExternalCall implements UpstreamHandler {
   /** Undefined: the service failed, or did not answer in time. */
   readonly answer: Promise<ExternalAnswer | undefined>;
   private settle!: (answer: ExternalAnswer | undefined) => void;
+  private readonly timeoutMs: number;
   private readonly selection: Selection;
   private readonly timer: AwakeTimer;
   private readonly stream: UpstreamStream;
@@ -44,6 +45,8 @@ export class ExternalCall implements UpstreamHandler {
   private done = false;
   /** Why there is no answer; undefined while nothing has failed. */
   failure: CallFailure | undefined = undefined;
+  /** The same in words, for the access log. */
+  detail: string | undefined = undefined;
 
   constructor(
     send: SendCheck,
@@ -54,7 +57,11 @@ export class ExternalCall implements UpstreamHandler {
     this.answer = new Promise((resolve) => (this.settle = resolve));
     this.selection = selection;
     this.readsBody = readsBody;
-    this.timer = new AwakeTimer(() => this.fail("timeout"), timeoutMs);
+    this.timeoutMs = timeoutMs;
+    this.timer = new AwakeTimer(
+      () => this.fail("timeout", `no answer within ${this.timeoutMs} ms`),
+      timeoutMs,
+    );
     this.stream = send(selection, request, this);
   }
 
@@ -66,9 +73,10 @@ export class ExternalCall implements UpstreamHandler {
   }
 
   /** Ends the call and reports the failure of the endpoint to its health watch. */
-  private fail(failure: CallFailure): void {
+  private fail(failure: CallFailure, detail: string): void {
     if (this.done) return;
     this.failure = failure;
+    this.detail = detail;
     this.selection.watch?.failed();
     this.cancel();
   }
@@ -85,7 +93,7 @@ export class ExternalCall implements UpstreamHandler {
     if (this.head === undefined || !this.readsBody(this.head.status)) return true;
     this.body.add(chunk);
     if (!this.body.overflowed) return true;
-    this.fail("answer");
+    this.fail("answer", `answer of more than ${maxBodyBytes} bytes`);
     return false;
   }
 
@@ -98,10 +106,12 @@ export class ExternalCall implements UpstreamHandler {
 
   onUpgrade(_headers: Fields, socket: Duplex): void {
     socket.destroy();
+    this.detail = "unexpected upgrade";
     this.end(undefined);
   }
 
-  onError({ kind }: UpstreamError): void {
+  onError({ kind, text }: UpstreamError): void {
+    this.detail = text;
     this.failure = kind === "invalid" ? "answer" : kind.endsWith("timeout") ? "timeout" : "unreachable";
     this.end(undefined);
   }

@@ -1,5 +1,6 @@
 import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import { joinedField } from "../message/field-list.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import type { UpstreamRequest } from "../upstream/upstream.ts";
@@ -29,8 +30,27 @@ export type ExternalCheckApi = {
 export const reasonOfFailure = (failure: CallFailure | undefined): RefusalCode =>
   failure === undefined || failure === "answer" ? "auth-service-failed" : `auth-service-${failure}`;
 
-/** The denial of a service, passed to the client as it is apart from its framing. */
-export const refusal = (status: number, headers: HeaderList, body: string): ExternalVerdict => ({
+/** An answer that is no verdict, for the access log. */
+export function describeAnswer({ status, headers, trailers }: ExternalAnswer): string {
+  const call = joinedField(trailers ?? headers, "grpc-status") ?? "";
+  return /^\d{1,3}$/.test(call) ? `status ${status}, grpc-status ${call}` : `status ${status}`;
+}
+
+/** A service as the access log names it, of the key of its endpoints: `namespace/service:port`. */
+export function serviceOf(endpoints: string): string {
+  const [namespace = "", service = "", port = ""] = endpoints.split("/");
+  return `${namespace}/${service}:${port}`;
+}
+
+/**
+ * The denial of a service, passed to the client as it is apart from its framing. `detail` is what it answered, for the log.
+ */
+export const refusal = (
+  status: number,
+  headers: HeaderList,
+  body: string,
+  detail = `status ${status}`,
+): ExternalVerdict => ({
   allowed: false,
-  reply: { status, headers, body, isVerbatim: true, error: "denied by the authorization service" },
+  reply: { status, headers, body, isVerbatim: true, error: "denied by the authorization service", detail },
 });

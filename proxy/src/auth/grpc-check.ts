@@ -128,7 +128,7 @@ function readVerdict(answer: ExternalAnswer): ExternalVerdict | undefined {
   if (answer.status !== 200 || !isGrpc(joinedField(answer.headers, "content-type") ?? "")) return undefined;
   const status = joinedField(answer.trailers ?? answer.headers, "grpc-status");
   const refused = refusals.get(status ?? "");
-  if (refused !== undefined) return refusal(refused, [], "");
+  if (refused !== undefined) return refusal(refused, [], "", `grpc-status ${status}`);
   const message = status === "0" ? unframe(answer.body) : undefined;
   const response = message && parse(message);
   if (response === undefined) return undefined;

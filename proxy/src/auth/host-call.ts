@@ -24,6 +24,7 @@ export type HostCall = {
   readonly answer: Promise<HostAnswer | undefined>;
   /** Why a Service gave none; of hosts it is not known. */
   readonly failure?: CallFailure | undefined;
+  readonly detail?: string | undefined;
   /** The answer is no longer wanted. */
   cancel(): void;
 };

@@ -100,6 +100,7 @@ const signInAt = (location: string, headers: HeaderList): ExternalVerdict => ({
     headers: ["Location", escapeUrl(location), ...pickFields(headers, (name) => name === "set-cookie")],
     body: "",
     error: "not signed in",
+    detail: "status 401",
   },
 });
 

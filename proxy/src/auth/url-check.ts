@@ -12,7 +12,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { createAnswerCache } from "./answer-cache.ts";
 import type { AuthStore } from "./auth-store.ts";
 import { ExternalCall } from "./external-call.ts";
-import { reasonOfFailure } from "./external-check.ts";
+import { reasonOfFailure, serviceOf } from "./external-check.ts";
 import type { HostAnswer, HostCall } from "./host-call.ts";
 import { pickFields, shownFields } from "./http-check.ts";
 import { compileIdentityStripper } from "./identity-headers.ts";
@@ -74,7 +74,9 @@ const addingStatuses: ReadonlySet<number> = new Set([200, 201, 204, 206, 301, 30
 const setsCookie = ({ status }: ResponseHead): boolean => addingStatuses.has(status);
 
 /** Lets the request pass with the fields of the answer, or refuses it. */
-function compileDecision({ responseHeaders, signIn }: UrlCheck) {
+function compileDecision({ responseHeaders, signIn, service }: UrlCheck) {
+  const before = prefixOf(service);
+  const describe = (status: number): string => `${before}status ${status}`;
   const names = responseHeaders.filter(mayBeIdentityHeader);
   const strip = compileIdentityStripper(names);
   const location = signIn && compileRequestTemplate(signIn);
@@ -93,6 +95,7 @@ function compileDecision({ responseHeaders, signIn }: UrlCheck) {
         headers: ["Location", escapeUrl(location(exchange))],
         body: "",
         error: "not signed in",
+        detail: describe(status),
       };
     }
     if (status === 401 || status === 403) {
@@ -101,11 +104,16 @@ function compileDecision({ responseHeaders, signIn }: UrlCheck) {
         status,
         headers: status === 401 ? challenge : [],
         error: "denied by the authorization service",
+        detail: describe(status),
       };
     }
-    return failed;
+    return { ...failed, detail: describe(status) };
   };
 }
+
+/** The Service that is asked, for the access log; nothing where that may be a host of the gateway. */
+const prefixOf = (service: UrlCheck["service"]): string =>
+  service === undefined || service.unlessServed === true ? "" : `${serviceOf(service.endpoints)}: `;
 
 /** The answer of the service, or the reply where there is none. */
 type Asked =
@@ -116,6 +124,11 @@ type Asked =
 function compileAsk(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironment) {
   const start = compileStart(config, { auth, upstreamOf });
   const [owner] = config.service?.endpoints.split("/", 1) ?? [];
+  const before = prefixOf(config.service);
+  const whyUnanswered = ({ failure, detail }: HostCall): Pick<LocalReply, "reason" | "detail"> => ({
+    reason: reasonOfFailure(failure),
+    ...(detail !== undefined && { detail: `${before}${detail}` }),
+  });
   return async (exchange: Exchange): Promise<Asked> => {
     let call: HostCall | LocalReply | undefined;
     let isDisplaced = false;
@@ -133,7 +146,7 @@ function compileAsk(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironment)
     const answer = await call.answer.finally(release);
     if (exchange.work === call) exchange.work = undefined;
     if (answer !== undefined) return { answer };
-    return { reply: isDisplaced ? tooMany : { ...failed, reason: reasonOfFailure(call.failure) } };
+    return { reply: isDisplaced ? tooMany : { ...failed, ...whyUnanswered(call) } };
   };
 }
 

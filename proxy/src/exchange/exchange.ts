@@ -166,6 +166,8 @@ export class Exchange {
   error = "";
   /** The code of `error`, where its text alone does not say it. */
   reason: RefusalCode | undefined = undefined;
+  /** What led to `error`, for the access log; undefined: nothing more is known. */
+  detail: string | undefined = undefined;
 
   constructor(connection: ClientConnection, head: RequestHead, client: ClientStream, startedAtMs: number) {
     this.connection = connection;

@@ -1,8 +1,14 @@
 import type { ExtAuth, ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { mayBeClientHeader, mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { createAnswerCache, type KnownAnswer } from "../auth/answer-cache.ts";
-import { type CallFailure, ExternalCall, type ExternalAnswer } from "../auth/external-call.ts";
-import { type ExternalCheckApi, type ExternalVerdict, reasonOfFailure } from "../auth/external-check.ts";
+import { ExternalCall, type ExternalAnswer } from "../auth/external-call.ts";
+import {
+  describeAnswer,
+  type ExternalCheckApi,
+  type ExternalVerdict,
+  reasonOfFailure,
+  serviceOf,
+} from "../auth/external-check.ts";
 import { createGrpcCheck } from "../auth/grpc-check.ts";
 import { compileTarget, createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
@@ -73,6 +79,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const obey = compileVerdict(check);
   // Check requests to the services of one namespace make room for those of others.
   const [owner = ""] = endpoints.split("/", 1);
+  const withoutEndpoint = { ...unavailable, detail: `${serviceOf(endpoints)}: no endpoint` };
 
   /** Sends the check request; undefined when the service failed. */
   const sendCheck = async (
@@ -99,7 +106,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     const refused = maxBodyBytes === undefined ? undefined : await holdBody(exchange, maxBodyBytes, auth);
     if (refused !== undefined || exchange.finished) return refused;
     const { pick, endpoints: known } = upstream();
-    if (known.length === 0) return unavailable;
+    if (known.length === 0) return withoutEndpoint;
     const key = cache?.keyOf(exchange);
     const remembered = key === undefined ? undefined : cache?.get(key);
     if (remembered !== undefined) return obey(exchange, api.verdict(answerOf(remembered), exchange));
@@ -114,23 +121,33 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     if (isDisplaced) return tooMany;
     const verdict = answer && api.verdict(answer, exchange);
     if (key !== undefined && answer !== undefined && verdict !== undefined) cache?.set(key, answer);
-    return obey(exchange, verdict, call?.failure);
+    return obey(exchange, verdict, call, answer);
   };
 }
 
 /** What a verdict does to the request; undefined: the service failed. */
-function compileVerdict({ failClosed, allowedResponseHeaders, clientResponseHeaders }: ExternalCheck) {
+function compileVerdict({
+  failClosed,
+  allowedResponseHeaders,
+  clientResponseHeaders,
+  endpoints,
+}: ExternalCheck) {
+  const service = serviceOf(endpoints);
   const isPassedOn = compileNames(allowedResponseHeaders);
   const clientNames = new Set(clientResponseHeaders?.filter(mayBeClientHeader));
   const isForClient = (name: string): boolean => clientNames.has(name) && !isHopByHop(name);
   return (
     exchange: Exchange,
     verdict: ExternalVerdict | undefined,
-    failure?: CallFailure,
+    call?: Pick<ExternalCall, "failure" | "detail">,
+    answer?: ExternalAnswer,
   ): LocalReply | undefined => {
-    if (verdict === undefined)
-      return failClosed ? { ...failed, reason: reasonOfFailure(failure) } : undefined;
-    if (!verdict.allowed) return verdict.reply;
+    if (verdict === undefined) {
+      if (!failClosed) return undefined;
+      const what = call?.detail ?? (answer === undefined ? "no question to send" : describeAnswer(answer));
+      return { ...failed, reason: reasonOfFailure(call?.failure), detail: `${service}: ${what}` };
+    }
+    if (!verdict.allowed) return { ...verdict.reply, detail: `${service}: ${verdict.reply.detail ?? ""}` };
     setUpstreamFields(exchange.headers, pickFields(verdict.headers, isPassedOn));
     if (clientNames.size > 0) addClientFields(exchange, pickFields(verdict.forClient, isForClient));
     return undefined;

@@ -1,12 +1,17 @@
 import type { IpAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
-import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
+import { compileCidrs, compileCidrSearch, formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 
 const unavailableReply: LocalReply = { status: 503, error: "list of client addresses unavailable" };
 const error = "client address not allowed";
-const deniedReply: LocalReply = { status: 403, error, reason: "address-denied" };
-const notAllowedReply: LocalReply = { status: 403, error, reason: "address-not-allowed" };
+/** With a cause that the access log names; the client learns nothing of it. */
+const refusal = (reason: "address-denied" | "address-not-allowed", detail: string): LocalReply => ({
+  status: 403,
+  error,
+  reason,
+  detail,
+});
 
 /**
  * Admits requests by the client's address: not from `deny`, and only from `allow` where that is given. An address that
@@ -14,12 +19,24 @@ const notAllowedReply: LocalReply = { status: 403, error, reason: "address-not-a
  */
 export function ipAccessControlFilter({ unavailable, deny, allow }: IpAccessControl): Filter {
   if (unavailable === true) return { slug: "ip-access-control", onRequest: () => unavailableReply };
-  const denied = compileCidrs(readCidrs(deny).cidrs);
+  const deniedRanges = readCidrs(deny).cidrs;
+  const denied = compileCidrs(deniedRanges);
   const allowed = allow && compileCidrs(readCidrs(allow).cidrs);
+  const notAllowedReply = refusal("address-not-allowed", `in none of ${allow?.length ?? 0} allowed ranges`);
+  let findDenied: ReturnType<typeof compileCidrSearch> | undefined;
+  const deniedReply = (clientIp: string): LocalReply => {
+    // Made by the first refusal: most lists refuse no client.
+    findDenied ??= compileCidrSearch(deniedRanges);
+    const range = findDenied(clientIp);
+    return refusal(
+      "address-denied",
+      range === undefined ? "in a denied range" : `denied range ${formatCidr(range)}`,
+    );
+  };
   return {
     slug: "ip-access-control",
     onRequest({ clientIp }) {
-      if (denied.contains(clientIp)) return deniedReply;
+      if (denied.contains(clientIp)) return deniedReply(clientIp);
       return allowed?.contains(clientIp) === false ? notAllowedReply : undefined;
     },
   };

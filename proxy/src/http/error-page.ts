@@ -62,6 +62,7 @@ export class ErrorPage implements AttemptOwner {
     if (error.error !== undefined) {
       exchange.error = error.error;
       exchange.reason = error.reason;
+      exchange.detail = error.detail;
     }
     if (error.close === true) exchange.client.closeAfterResponse();
     new Attempt(this).start(upstream, selection);

@@ -328,6 +328,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (reply.error !== undefined) {
       exchange.error = reply.error;
       exchange.reason = reply.reason;
+      exchange.detail = reply.detail;
     }
     const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
     applyResponseFilters(exchange, rendered.head);
@@ -379,6 +380,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     exchange.error = reply.error ?? "";
     exchange.reason = reply.reason;
+    exchange.detail = reply.detail;
     exchange.client.abort();
     exchange.finish();
   }

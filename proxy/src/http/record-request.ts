@@ -26,5 +26,5 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
   }
   if (!accessLog.enabled || route?.accessLog === false) return;
   const record = accessRecordOf(exchange, accessLog, Math.round(durationMs));
-  accessLog.write(reason === undefined ? record : { ...record, error, reason });
+  accessLog.write(reason === undefined ? record : { ...record, error, reason, detail: exchange.detail });
 }

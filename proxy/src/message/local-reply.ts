@@ -17,6 +17,8 @@ type Reply = {
   readonly isVerbatim?: boolean;
   /** The status of a gRPC call, where it does not follow from `status`. */
   readonly grpcStatus?: number;
+  /** What led to the answer, for the access log alone: a rule that applied, or what another service did. */
+  readonly detail?: string;
   /** True when the connection must not be used again (framing is in doubt). */
   readonly close?: boolean;
 };

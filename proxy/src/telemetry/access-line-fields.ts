@@ -21,6 +21,7 @@ const readersOf = (pathMode: AccessLogPathMode): FieldReaders => ({
   bytes_sent: ({ bytesSent }) => bytesSent,
   error: ({ error }) => error,
   reason: ({ reason }) => reason,
+  detail: ({ detail }) => detail,
   mirror: ({ mirror }) => mirror === true,
   client_ip: ({ clientIp }) => clientIp,
   attempts: ({ attempts }) => attempts,

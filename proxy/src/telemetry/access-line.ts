@@ -82,9 +82,10 @@ function usualJsonWriter(pathMode: AccessLogPathMode, target: string): (record: 
   const client = memo((value) => `,"mirror":false,"client_ip":${text(value)},"attempts":`);
   return (record) => {
     const path = hasPath ? quotable(pathMode === "full" ? record.path : record.pattern) : "";
-    const { error, reason } = record;
+    const { error, reason, detail } = record;
     const beforeSent = `${start()}${quotable(record.host)}${method(record.method)}${path}${status(record.status)}${route(record.routeId, record.upstream)}${address(record.upstreamAddr)}${Math.round(record.durationMs)},"bytes_sent":${record.bytesSent}`;
-    const failure = error === undefined ? "" : `,"error":${text(error)}${reasonName(reason)}`;
+    const failure =
+      error === undefined ? "" : `,"error":${text(error)}${reasonName(reason)}${detailText(detail)}`;
     const from =
       record.mirror === true
         ? `,"mirror":true,"client_ip":${text(record.clientIp)},"attempts":`
@@ -138,12 +139,17 @@ function consoleWriter(
     line += ` client_ip=${plainWord(record.clientIp)} attempts=${record.attempts}`;
     if (record.error !== undefined) line += ` error=${JSON.stringify(plainText(record.error))}`;
     if (record.reason !== undefined) line += ` reason=${record.reason}`;
+    if (record.detail !== undefined)
+      line += ` detail=${JSON.stringify(plainText(cutToLimit(record.detail)))}`;
     return `${line}${record.mirror === true ? " mirror=true" : ""}${named(record)}\n`;
   };
 }
 
 const reasonName = (reason: RefusalCode | undefined): string =>
   reason === undefined ? "" : `,"reason":"${reason}"`;
+
+const detailText = (detail: string | undefined): string =>
+  detail === undefined ? "" : `,"detail":${text(detail)}`;
 
 function text(value: string): string {
   return jsonString(cutToLimit(value));

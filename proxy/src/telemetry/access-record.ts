@@ -25,6 +25,8 @@ export type AccessRecord = {
   readonly error?: string;
   /** The code of `error` (docs/reference/refusals.md). */
   readonly reason?: RefusalCode;
+  /** What led to `error`; absent where nothing more is known. */
+  readonly detail?: string | undefined;
   /** True for a copy sent to a mirror. */
   readonly mirror?: boolean;
   readonly clientIp: string;

@@ -130,6 +130,69 @@ describe("ext-auth over HTTP", () => {
     });
   }
 
+  const details: readonly (readonly [
+    string,
+    RequestListener | number | undefined,
+    object,
+    string,
+    string,
+  ])[] = [
+    [
+      "a denial",
+      (_, response) => void response.writeHead(418).end("no"),
+      {},
+      "auth-service-denied",
+      "ns/gate:9000: status 418",
+    ],
+    [
+      "an answer that does not decide",
+      (_, response) => void response.writeHead(500).end(),
+      { deniedStatuses: [401, 403] },
+      "auth-service-failed",
+      "ns/gate:9000: status 500",
+    ],
+    [
+      "a service that is too slow",
+      () => {},
+      { timeoutMs: 50 },
+      "auth-service-timeout",
+      "ns/gate:9000: no answer within 50 ms",
+    ],
+    [
+      "an answer that is too large",
+      (_, response) => void response.writeHead(403).end("x".repeat(100_000)),
+      {},
+      "auth-service-failed",
+      "ns/gate:9000: answer of more than 65536 bytes",
+    ],
+    [
+      "a service that resets connections",
+      (message) => message.socket.resetAndDestroy(),
+      {},
+      "auth-service-unreachable",
+      "ns/gate:9000: upstream reset",
+    ],
+    ["a service without endpoints", undefined, {}, "auth-service-missing", "ns/gate:9000: no endpoint"],
+  ];
+  for (const [what, gate, more, reason, detail] of details) {
+    it(`ext-auth over HTTP: the log says what the service did after ${what}, and the client does not learn it`, async () => {
+      await start(gate, more);
+      const { text } = await guarded.send({});
+      await eventually(() => guarded.gateway.records.length === 1);
+      expect(guarded.gateway.records[0]).to.include({ reason, detail });
+      expect(text).not.to.include("gate");
+    });
+  }
+
+  it("ext-auth over HTTP: a connection that the service refuses is in the log", async () => {
+    const { port, close } = await startTcp(() => {});
+    await close();
+    await start(port);
+    expect((await guarded.send({})).statusCode).to.equal(503);
+    await eventually(() => guarded.gateway.records.length === 1);
+    expect(guarded.gateway.records[0]?.detail).to.equal("ns/gate:9000: connection refused");
+  });
+
   for (const [failClosed, status] of [
     [true, 503],
     [false, 200],

@@ -48,6 +48,10 @@ describe("the reason of a request that fails", () => {
       [403, "client address not allowed", "address-denied"],
       [403, "client address not allowed", "address-not-allowed"],
     ]);
+    expect(gateway.records.map(({ detail }) => detail)).to.deep.equal([
+      "denied range 127.0.0.0/8",
+      "in none of 1 allowed ranges",
+    ]);
     expect(await counted("ip-access-control", "address-denied")).to.equal(1);
   });
 

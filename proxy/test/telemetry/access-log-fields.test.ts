@@ -102,7 +102,7 @@ describe("the fields of access-log lines", () => {
     fc.assert(
       fc.property(
         fc.record({ host: fc.string({ unit: "binary" }), status: fc.integer({ min: 100, max: 599 }) }),
-        fc.constantFrom({}, { error: "upstream reset", reason: "upstream-reset" } as const),
+        fc.constantFrom({}, { error: "upstream reset", reason: "upstream-reset", detail: "why" } as const),
         fc.boolean(),
         (changes, failure, mirror) => {
           const change = { ...changes, ...failure, mirror };
@@ -115,7 +115,9 @@ describe("the fields of access-log lines", () => {
   });
 
   it("every field has the type of the reference page", () => {
-    const fields = fieldsOf(lineOf({ error: "no route", reason: "no-route" }, { fields: everyField }));
+    const fields = fieldsOf(
+      lineOf({ error: "no route", reason: "no-route", detail: "why" }, { fields: everyField }),
+    );
     for (const { name, type } of accessFields) {
       const expected = type === "integer" ? "number" : type;
       expect(typeof fields[name], name).to.equal(expected);

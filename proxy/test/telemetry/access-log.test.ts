@@ -95,7 +95,7 @@ describe("access log", () => {
     const table = page.slice(page.indexOf("## Access log"), page.indexOf("## Route identifiers"));
     const documented = Array.from(table.matchAll(/^\| `(\w+)` \| \w+ \| yes/gm), ([, name]) => name);
     expect(
-      Object.keys(parseOne({ error: "upstream reset", reason: "upstream-reset" })).slice(4),
+      Object.keys(parseOne({ error: "upstream reset", reason: "upstream-reset", detail: "x" })).slice(4),
     ).to.deep.equal(documented);
   });
 
@@ -105,6 +105,16 @@ describe("access log", () => {
       error: "connect timeout",
       mirror: true,
     });
+  });
+
+  it("the detail of an error is text of one line, cut like other texts, and absent without one", () => {
+    const failure = { error: "authorization service failed", reason: "auth-service-failed" } as const;
+    expect(parseOne(failure)).to.not.have.property("detail");
+    const detail = 'shop/authz:9000: "status\n500"';
+    expect(parseOne({ ...failure, detail })).to.include({ detail });
+    expect(String(parseOne({ ...failure, detail: "x".repeat(100_000) })["detail"]).length).to.be.below(
+      20_000,
+    );
   });
 
   it("durations in access records are whole milliseconds", () => {
