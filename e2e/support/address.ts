@@ -13,8 +13,8 @@ type Service = {
   };
 };
 
-const sharedProxyService = (): Promise<Service> =>
-  ask(`/api/v1/namespaces/${namespace}/services/svc-shared-proxy`);
+const sharedProxyService = (home = namespace): Promise<Service> =>
+  ask(`/api/v1/namespaces/${home}/services/svc-shared-proxy`);
 
 let known: Promise<ProxyAddress> | undefined;
 
@@ -23,12 +23,13 @@ let known: Promise<ProxyAddress> | undefined;
  * interface, so that load never goes anywhere else.
  */
 export function proxyAddress(): Promise<ProxyAddress> {
-  known ??= findAddress();
+  known ??= addressOfProxies(namespace);
   return known;
 }
 
-async function findAddress(): Promise<ProxyAddress> {
-  const [host, { spec }] = await Promise.all([provider("host"), sharedProxyService()]);
+/** The same of the installation in a namespace. */
+export async function addressOfProxies(home: string): Promise<ProxyAddress> {
+  const [host, { spec }] = await Promise.all([provider("host"), sharedProxyService(home)]);
   const portOf = (name: string): number => {
     const port = spec.ports.find((candidate) => candidate.name === name)?.nodePort;
     if (port === undefined) throw new Error(`svc-shared-proxy has no node port for ${name}`);
