@@ -135,6 +135,14 @@ export const alerts: readonly Alert[] = [
       "The proxy {{ $labels.proxy }} has not acknowledged the latest snapshot for {{ $value | humanizeDuration }}.",
   },
   {
+    alert: "SvcProxySettingsUnknown",
+    expr: `max by (namespace, proxy) (${server.proxyUnknownFields}) > 0`,
+    for: "1h",
+    severity: "warning",
+    summary:
+      "The proxy {{ $labels.proxy }} is of an older release and does not know {{ $value }} settings, which have no effect there.",
+  },
+  {
     alert: "SvcProxySnapshotRejected",
     expr: `${increase(client.snapshots, "15m", 'result="nack"')} > 0`,
     for: "0m",

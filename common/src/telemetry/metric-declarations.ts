@@ -10,6 +10,8 @@ const listenerRoute = { listener: open, route: open };
 const requestBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Few, because every route has them. */
 const firstByteBuckets = [0.01, 0.05, 0.25, 1, 5];
+/** Within a host, a network, and too long: few, because every route may have them. */
+const connectBuckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 const connectionBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const drainBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 const controlBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -41,6 +43,12 @@ export const proxyMetrics = {
     "svc_proxy_upstream_first_byte_seconds",
     "Time from the start of an attempt, its connection included, to the head of the response.",
     firstByteBuckets,
+    listenerRoute,
+  ),
+  upstreamConnect: histogram(
+    "svc_proxy_upstream_connect_seconds",
+    "Time from the start of an attempt to its new connection, the TLS handshake included; attempts on reused connections are not counted.",
+    connectBuckets,
     listenerRoute,
   ),
   refusals: counter(
@@ -181,6 +189,16 @@ export const proxyMetrics = {
     "svc_proxy_circuit_breaker_transitions_total",
     "State changes of the circuit breaker of an endpoint (ip:port).",
     { route: open, upstream: open, to: ["closed", "open", "half_open"] },
+  ),
+  connectionReceivedBytes: counter(
+    "svc_proxy_connection_received_bytes_total",
+    "Bytes from clients of TCP, TLS and UDP routes, counted as they pass; those of datagrams that are dropped included.",
+    listenerRoute,
+  ),
+  connectionSentBytes: counter(
+    "svc_proxy_connection_sent_bytes_total",
+    "Bytes to clients of TCP, TLS and UDP routes, counted as they pass.",
+    listenerRoute,
   ),
   udpSessionsActive: gauge("svc_proxy_udp_sessions_active", "Open UDP sessions.", listener),
   udpSessions: counter("svc_proxy_udp_sessions_total", "UDP sessions opened.", listener),
@@ -377,9 +395,3 @@ export const discoveryClientMetrics = {
     result: ["ok", "nack"],
   }),
 } as const;
-
-/** The registered method names (RFC 9110 section 16.1.1); any other method is counted as `OTHER`. */
-export const registeredMethods: readonly string[] =
-  `ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR
-  MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH
-  TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL`.split(/\s+/);

@@ -5,8 +5,8 @@ import {
   discoveryClientMetrics,
   discoveryServerMetrics,
   proxyMetrics,
-  registeredMethods,
 } from "../../src/telemetry/metric-declarations.ts";
+import { registeredMethods } from "../../src/telemetry/registered-methods.ts";
 import { processMetrics, threadMetrics } from "../../src/telemetry/process-metrics.ts";
 
 const all: readonly MetricDeclaration[] = [
@@ -25,6 +25,7 @@ svc_proxy_request_duration_seconds histogram listener route
 svc_proxy_request_bytes_total counter listener route
 svc_proxy_response_bytes_total counter listener route
 svc_proxy_upstream_first_byte_seconds histogram listener route
+svc_proxy_upstream_connect_seconds histogram listener route
 svc_proxy_refusals_total counter filter reason
 svc_proxy_upstream_errors_total counter listener route upstream error_type
 svc_proxy_upstream_retries_total counter listener route upstream condition
@@ -51,6 +52,8 @@ svc_proxy_response_waiting_bytes gauge
 svc_proxy_circuit_breaker_state gauge route upstream
 svc_proxy_circuit_breaker_rejected_total counter route upstream
 svc_proxy_circuit_breaker_transitions_total counter route upstream to
+svc_proxy_connection_received_bytes_total counter listener route
+svc_proxy_connection_sent_bytes_total counter listener route
 svc_proxy_udp_sessions_active gauge listener
 svc_proxy_udp_sessions_total counter listener
 svc_proxy_udp_datagrams_dropped_total counter listener reason

@@ -52,14 +52,13 @@ export class Attempt implements UpstreamHandler, Cancellable {
   start(upstream: Upstream, selection: Selection): void {
     const { exchange } = this;
     const { body, deps } = this.owner;
-    const { client } = exchange;
     exchange.attempts++;
     this.startedAtMs = exchange.attempts === 1 && !exchange.hasWaited ? exchange.startedAtMs : realNowMs();
     exchange.upstreamAddress = selection.endpoint.address;
     this.selection = selection;
     if (exchange.notes !== undefined) this.beginNote(exchange.notes, upstream, selection);
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
-    client.onDrain = null;
+    exchange.client.onDrain = null;
     exchange.work = this;
     this.stream = sendSelected(
       deps.client,
@@ -142,6 +141,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   onConnection(reused: boolean): void {
     if (!this.discarded) this.exchange.upstreamConnection = reused ? "reused" : "new";
+    if (!reused) this.exchange.routeMetrics?.connected((realNowMs() - this.startedAtMs) / 1000);
     this.note?.connected(reused);
     const hasBody = this.owner.body !== null;
     this.timer?.connected(hasBody);

@@ -41,7 +41,15 @@ export type L4ConnectionOptions = Pick<
   readonly idleTimeoutMs: number;
   /** Counts the bytes that wait for clients. */
   readonly responseMemory: ResponseMemory;
-  readonly metrics: Pick<ProxyMetrics, "upstreamErrors" | "upstreamConnections" | "limitsReached">;
+  readonly metrics: Pick<
+    ProxyMetrics,
+    | "upstreamErrors"
+    | "upstreamConnections"
+    | "upstreamConnect"
+    | "limitsReached"
+    | "connectionReceivedBytes"
+    | "connectionSentBytes"
+  >;
 };
 
 /** The most endpoints that are tried for one connection before it is reset. */
@@ -113,6 +121,12 @@ class Relay {
     return this.connection.owner;
   }
 
+  /** Of the metrics that a route has. */
+  private get labels(): { readonly listener: string; readonly route: string } {
+    const { portLabel: listener, route } = this.connection;
+    return { listener, route: route.route.id };
+  }
+
   connect(): void {
     const upstream = this.connection.route.pickUpstream();
     if (upstream === undefined) return this.refuse("", failures.backend);
@@ -158,8 +172,12 @@ class Relay {
     const reader = new TunnelReader();
     const { onread } = reader;
     const options = { ...this.options, allowHalfOpen: true, onread };
+    const startedMs = performance.now();
     const attempt = connectEndpoint(endpoint, options, (connected) => {
-      if (connected.ok) return this.join(connected.value.socket, reader, selection);
+      if (connected.ok) {
+        options.metrics.upstreamConnect.with(this.labels).observe((performance.now() - startedMs) / 1000);
+        return this.join(connected.value.socket, reader, selection);
+      }
       watch?.failed();
       watch?.ended();
       this.count(upstream.service, errorTypeOf(connected.error));
@@ -178,6 +196,8 @@ class Relay {
     const { connection, options } = this;
     connection.socket.off("close", this.onClientClosed);
     options.metrics.upstreamConnections.with({ state: "new" }).inc();
+    const received = options.metrics.connectionReceivedBytes.with(this.labels);
+    const sent = options.metrics.connectionSentBytes.with(this.labels);
     watch?.responded(200);
     this.lastActivityMs = awake.nowMs;
     const tunnel = joinTunnel(
@@ -188,6 +208,8 @@ class Relay {
           this.lastActivityMs = awake.nowMs;
           this.bytesSent += clientBytes;
           this.bytesReceived += upstreamBytes;
+          sent.inc(clientBytes);
+          received.inc(upstreamBytes);
         },
         onEnd: () => {
           watch?.ended();
@@ -207,10 +229,7 @@ class Relay {
   }
 
   private count(upstream: string, type: "refused" | "connect" | "timeout" | "tls" | "other"): void {
-    const { portLabel: listener, route } = this.connection;
-    this.options.metrics.upstreamErrors
-      .with({ listener, route: route.route.id, upstream, error_type: type })
-      .inc();
+    this.options.metrics.upstreamErrors.with({ ...this.labels, upstream, error_type: type }).inc();
   }
 
   /** The input of balancers: there is no request, only a client address. */

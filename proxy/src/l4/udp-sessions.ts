@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
+import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { Origin } from "../fairness/listener-holdings.ts";
 import { Fields } from "../message/fields.ts";
 import type { ConnectionFailure, ConnectionLog } from "../telemetry/connection-log.ts";
@@ -39,7 +40,13 @@ export type UdpSessionsOptions = {
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
   readonly metrics: Pick<
     ProxyMetrics,
-    "udpSessions" | "udpSessionsActive" | "udpDatagramsDropped" | "upstreamErrors" | "limitsReached"
+    | "udpSessions"
+    | "udpSessionsActive"
+    | "udpDatagramsDropped"
+    | "upstreamErrors"
+    | "limitsReached"
+    | "connectionReceivedBytes"
+    | "connectionSentBytes"
   >;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
@@ -76,6 +83,9 @@ type Session = PlaceHolder & {
   lastActivityMs: number;
   bytesReceived: number;
   bytesSent: number;
+  /** The same of all sessions of the route. */
+  readonly received: Counter;
+  readonly sent: Counter;
   failure: ConnectionFailure | undefined;
   socket: Socket | undefined;
   /** Until the socket is connected. */
@@ -113,6 +123,7 @@ export class UdpSessions {
     if (session === undefined) return;
     session.lastActivityMs = this.options.now();
     session.bytesReceived += message.length;
+    session.received.inc(message.length);
     const { socket, waiting } = session;
     if (waiting !== undefined) {
       if (waiting.length < maxWaiting) waiting.push(message);
@@ -194,6 +205,8 @@ export class UdpSessions {
       lastActivityMs: this.options.now(),
       bytesReceived: 0,
       bytesSent: 0,
+      received: metrics.connectionReceivedBytes.with({ listener: this.portLabel, route: route.route.id }),
+      sent: metrics.connectionSentBytes.with({ listener: this.portLabel, route: route.route.id }),
       failure: undefined,
       socket: undefined,
       waiting: [],
@@ -231,6 +244,7 @@ export class UdpSessions {
       if (!this.isOpen(session)) return;
       session.lastActivityMs = this.options.now();
       session.bytesSent += message.length;
+      session.sent.inc(message.length);
       watch?.responded(200);
       this.reply(message, session.client);
     });

@@ -1,6 +1,7 @@
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { Counter, type Histogram } from "@svc-gateway/common/telemetry/metric-family.ts";
-import { proxyMetrics, registeredMethods } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { proxyMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { registeredMethods } from "@svc-gateway/common/telemetry/registered-methods.ts";
 import { exposeMetrics, type Exposition } from "@svc-gateway/common/telemetry/exposition.ts";
 import {
   createMetricSet,
@@ -20,6 +21,8 @@ export type RequestMetrics = {
   transferred(receivedBytes: number, sentBytes: number): void;
   /** Records the seconds until an upstream began to answer. */
   responded(seconds: number): void;
+  /** Records the seconds until a new connection to an upstream was ready. */
+  connected(seconds: number): void;
 };
 
 /** The metrics of one worker of a proxy (docs/reference/metrics.md). */
@@ -105,6 +108,7 @@ class RouteCounters implements RequestMetrics {
   private received: Counter | undefined;
   private sent: Counter | undefined;
   private firstByte: Histogram | undefined;
+  private connect: Histogram | undefined;
   private lastPair = -1;
   private lastCounter: Counter | undefined;
 
@@ -143,6 +147,11 @@ class RouteCounters implements RequestMetrics {
   responded(seconds: number): void {
     this.firstByte ??= this.set?.upstreamFirstByte.with({ listener: this.listener, route: this.route });
     this.firstByte?.observe(seconds);
+  }
+
+  connected(seconds: number): void {
+    this.connect ??= this.set?.upstreamConnect.with({ listener: this.listener, route: this.route });
+    this.connect?.observe(seconds);
   }
 
   /** Called when the route was removed: requests that still run must not create its series again. */

@@ -1,4 +1,4 @@
-import { registeredMethods } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { registeredMethods } from "@svc-gateway/common/telemetry/registered-methods.ts";
 import { maskText } from "@svc-gateway/common/telemetry/redaction.ts";
 import type { TracedRequest } from "../exchange/traced-request.ts";
 import { bounded, type SpanRecord, type TraceIdentity } from "./span-record.ts";

@@ -53,6 +53,13 @@ describeCodecs("the access log of a class", (codec) => {
     // Two answers of the backend, "ok", and what the refused request was told.
     expect(ofRoute("svc_proxy_response_bytes_total")).to.be.above(4);
     expect(ofRoute("svc_proxy_upstream_first_byte_seconds_count")).to.equal(2);
+    // Each of the two came on a connection of its own or reused the first.
+    const connects = ofRoute("svc_proxy_upstream_connect_seconds_count");
+    const opened = body
+      .split("\n")
+      .find((line) => line.startsWith('svc_proxy_upstream_connections_total{state="new"}'));
+    expect(connects).to.equal(valueOf(opened ?? ""));
+    expect(connects).to.be.above(0);
   });
 
   it("a request that is refused before routing has a line with the parts that were read, and is counted", async () => {

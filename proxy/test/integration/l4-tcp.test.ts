@@ -51,6 +51,18 @@ describe("TCP routes", () => {
     return text;
   };
 
+  it("bytes of a connection are counted while it is open", async () => {
+    const port = await serve((socket) => socket.on("data", () => socket.write("answer")));
+    const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
+    const socket = dial(gateway.tcpPort);
+    socket.write("ask");
+    await once(socket, "data");
+    expect(await gateway.samples("svc_proxy_connection_sent_bytes_total")).to.deep.equal([
+      '{listener="9000",route="tcproute/ns/db:0"} 6',
+    ]);
+    expect(gateway.connections).to.deep.equal([]);
+  });
+
   it("a connection that has ended is logged with its route, endpoint and bytes", async () => {
     const port = await serve((socket) => socket.on("end", () => socket.end("answer")).resume());
     const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
@@ -72,6 +84,10 @@ describe("TCP routes", () => {
       attempts: 1,
       failure: undefined,
     });
+    const labels = '{listener="9000",route="tcproute/ns/db:0"}';
+    expect(await gateway.samples("svc_proxy_connection_received_bytes_total")).to.deep.equal([`${labels} 3`]);
+    expect(await gateway.samples("svc_proxy_connection_sent_bytes_total")).to.deep.equal([`${labels} 6`]);
+    expect(await gateway.samples("svc_proxy_upstream_connect_seconds_count")).to.deep.equal([`${labels} 1`]);
   });
 
   it("a connection that fails is logged with the reason", async () => {

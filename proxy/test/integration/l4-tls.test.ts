@@ -109,6 +109,18 @@ describe("TLS routes", () => {
     await start({ tls: [passthrough(wildcard("*.example.com"))] });
     expect(await talk("through.example.com")).to.equal("backend through.example.com");
     expect(await talk("a.b.example.com")).to.equal("backend a.b.example.com");
+    await eventually(() => gateway.connections.length === 2);
+    // Ciphertext, the hello that was read for its name included.
+    const sum = (of: "bytesReceived" | "bytesSent"): number =>
+      gateway.connections.reduce((total, record) => total + record[of], 0);
+    const labels = '{listener="9443",route="tcproute/ns/db:0"}';
+    expect(await gateway.samples("svc_proxy_connection_received_bytes_total")).to.deep.equal([
+      `${labels} ${sum("bytesReceived")}`,
+    ]);
+    expect(await gateway.samples("svc_proxy_connection_sent_bytes_total")).to.deep.equal([
+      `${labels} ${sum("bytesSent")}`,
+    ]);
+    expect(Math.min(sum("bytesReceived"), sum("bytesSent"))).to.be.above(400);
   });
 
   it("a TLS route terminates TLS and relays cleartext and a half-close", async () => {

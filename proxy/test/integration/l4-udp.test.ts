@@ -57,6 +57,9 @@ describe("UDP routes", () => {
     gateway = await startL4({ udp: l4Route([set, 1]), endpoints: { [set]: [port] } });
     const client = createClient();
     for (const text of ["x", "yy"]) await ask(text, client);
+    const labels = '{listener="5300",route="tcproute/ns/db:0"}';
+    expect(await gateway.samples("svc_proxy_connection_received_bytes_total")).to.deep.equal([`${labels} 3`]);
+    expect(await gateway.samples("svc_proxy_connection_sent_bytes_total")).to.deep.equal([`${labels} 7`]);
     await gateway.update({ udp: undefined, endpoints: {} });
     const [record] = gateway.connections;
     expect(record).to.include({

@@ -36,7 +36,7 @@ export const prepared = (source: Route): CompiledRoute => ({
   hasOwnTimeouts: false,
   clients: undefined,
   filters: [],
-  metricsOf: () => ({ count() {}, observe() {}, transferred() {}, responded() {} }),
+  metricsOf: () => ({ count() {}, observe() {}, transferred() {}, responded() {}, connected() {} }),
   pickBackend: () => ({ kind: "status", status: 500 }),
 });
 

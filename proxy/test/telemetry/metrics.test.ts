@@ -22,6 +22,7 @@ describe("proxy metrics", () => {
     requests.transferred(0, 1000);
     requests.transferred(7, 24);
     requests.responded(0.02);
+    requests.connected(0.002);
     const { body } = await metrics.expose();
     const labels = '{listener="80",route="ingress/a/b:0.0"}';
     expect(linesOf(body, "svc_proxy_response_bytes_total{")).to.deep.equal([
@@ -32,6 +33,10 @@ describe("proxy metrics", () => {
     ]);
     expect(linesOf(body, "svc_proxy_upstream_first_byte_seconds_count")).to.deep.equal([
       `svc_proxy_upstream_first_byte_seconds_count${labels} 1`,
+    ]);
+    expect(linesOf(body, "svc_proxy_upstream_connect_seconds_bucket").slice(0, 2)).to.deep.equal([
+      'svc_proxy_upstream_connect_seconds_bucket{le="0.001",listener="80",route="ingress/a/b:0.0"} 0',
+      'svc_proxy_upstream_connect_seconds_bucket{le="0.005",listener="80",route="ingress/a/b:0.0"} 1',
     ]);
     expect(linesOf(body, "svc_proxy_requests_total{")).to.have.members([
       'svc_proxy_requests_total{listener="80",route="ingress/a/b:0.0",method="GET",status_code="200"} 2',

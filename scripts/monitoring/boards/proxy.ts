@@ -87,6 +87,15 @@ export const proxyBoard: Board = {
           })),
         },
         {
+          title: "New connections to backends",
+          description: "Time to a new connection, the TLS handshake included.",
+          unit: "s",
+          queries: [0.5, 0.95].map((q) => ({
+            expr: quantile(q, "", proxy.upstreamConnect, chosenPods),
+            legend: `p${q * 100}`,
+          })),
+        },
+        {
           title: "Bytes",
           description: "Bodies from clients and to them; counted when a request ends.",
           unit: "Bps",
@@ -160,6 +169,15 @@ export const proxyBoard: Board = {
           ],
         },
         now("UDP sessions", "Open sessions by listener.", "listener", proxy.udpSessionsActive),
+        {
+          title: "Bytes of TCP, TLS and UDP routes",
+          description: "From clients and to them, counted as they pass.",
+          unit: "Bps",
+          queries: [
+            { expr: rateBy("", proxy.connectionReceivedBytes, chosenPods), legend: "received" },
+            { expr: rateBy("", proxy.connectionSentBytes, chosenPods), legend: "sent" },
+          ],
+        },
         rate("UDP datagrams dropped", "By reason.", "reason", proxy.udpDatagramsDropped),
       ],
     },
