@@ -4,6 +4,13 @@ import { Fields } from "../../src/message/fields.ts";
 import type { RequestHead } from "../../src/message/message.ts";
 import { flags, frame, frameTypes, rawClient, type RawPeer } from "../http/h2/frames.ts";
 import { codecs, type FrontServer, readBody, startFront } from "../http/h2/support.ts";
+import {
+  type ControlFrame,
+  controlFrame,
+  type Division,
+  division,
+  headersOf,
+} from "./http2-control-frames.ts";
 import { BlockEncoder, type Representation } from "../http2/hpack/block.ts";
 import { type Field, fieldOr, octets } from "./http2-fields.ts";
 import { type Listed, listed } from "../message/listed.ts";
@@ -17,6 +24,9 @@ const rarely = <Value>(arbitrary: fc.Arbitrary<Value>, oneIn: number): fc.Arbitr
   fc.oneof({ weight: oneIn - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 
 type Script = {
+  readonly before: readonly ControlFrame[];
+  readonly between: readonly ControlFrame[];
+  readonly divided: Division;
   readonly fields: readonly Representation[];
   readonly content: readonly string[] | undefined;
   readonly trailers: readonly Representation[] | null;
@@ -136,6 +146,9 @@ const represented = (fields: fc.Arbitrary<readonly Field[]>): fc.Arbitrary<Repre
   );
 
 const script: fc.Arbitrary<Script> = fc.record({
+  before: fc.array(controlFrame, { maxLength: 2 }),
+  between: fc.array(controlFrame, { maxLength: 1 }),
+  divided: division,
   fields: represented(head),
   content: fc.option(fc.array(fc.constantFrom("", "a", "abc"), { maxLength: 3 }), { nil: undefined }),
   trailers: rarely(represented(fc.array(field, { maxLength: 2 })), 4),
@@ -188,7 +201,8 @@ describe("the two codecs of HTTP/2", function () {
     return fresh;
   };
 
-  const play = async (codec: string, { fields, content, trailers }: Script): Promise<Outcome> => {
+  const play = async (codec: string, one: Script): Promise<Outcome> => {
+    const { fields, content, trailers } = one;
     const connection = await connected(codec);
     const { peer, encoder } = connection;
     const server = servers.get(codec) as FrontServer;
@@ -197,12 +211,9 @@ describe("the two codecs of HTTP/2", function () {
     const hasMore = content !== undefined || trailers !== null;
     const before = server.requests.length;
     const frames = [
-      frame(
-        frameTypes.headers,
-        flags.endHeaders | (hasMore ? 0 : flags.endStream),
-        id,
-        encoder.encode(fields),
-      ),
+      ...one.before.map((control) => control(id)),
+      headersOf(id, hasMore ? 0 : flags.endStream, encoder.encode(fields), one.divided),
+      ...one.between.map((control) => control(id)),
       ...(content ?? []).map((piece, at, all) =>
         frame(
           frameTypes.data,

@@ -34,6 +34,9 @@ const {
   continuation,
 } = frameTypes;
 
+/** RFC 9218 7.1. */
+const priorityUpdate = 16;
+
 type Fields = readonly (readonly [string, string])[];
 
 const pseudo: Fields = [
@@ -238,6 +241,10 @@ const allowedFrame = fc
       .tuple(streamIds, fc.constantFrom(0, flag.endStream))
       .map(([streamId, flags]): Frame => ({ type: data, flags, streamId, payload: Buffer.from("hello") })),
     streamIds.map((streamId): Frame => ({ type: rstStream, flags: 0, streamId, payload: uint32(8) })),
+    fc
+      .tuple(streamIds, fc.constantFrom("u=1", "u=0, i", "", "u=9", "u=1,", "\0", "x".repeat(300)))
+      .map(([id, value]) => Buffer.concat([uint32(id), Buffer.from(value, "latin1")]))
+      .map((payload): Frame => ({ type: priorityUpdate, flags: 0, streamId: 0, payload })),
   )
   .map((one): readonly Frame[] => [one]);
 

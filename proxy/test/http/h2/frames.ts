@@ -14,7 +14,7 @@ export const frameTypes = {
   continuation: 9,
 } as const;
 
-export const flags = { endStream: 1, ack: 1, endHeaders: 4, padded: 8 } as const;
+export const flags = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const;
 
 const empty: Buffer = Buffer.alloc(0);
 
