@@ -226,7 +226,8 @@ export function startProxy(options: ProxyOptions): Proxy {
     connectionLog: options.connectionLog,
     createHttp1Front: () =>
       http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }, sockets),
-    createHttp2Front: () => http2FrontOf[settings.http2Codec]({ limits, handler, onEvent, responseMemory }),
+    createHttp2Front: () =>
+      http2FrontOf[settings.http2Codec]({ limits, handler, onEvent, responseMemory }, sockets),
     events: listenerMetrics,
     reportsFailures: worker === 0,
     log: snapshotLog,

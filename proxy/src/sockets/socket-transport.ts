@@ -66,6 +66,13 @@ export class SocketTransport implements Transport {
     socket.uncork();
   }
 
+  lendBytes(bytes: Buffer, done: () => void): void {
+    const { socket } = this;
+    if (this.encrypted) return void socket.write(bytes, (error) => (error ? undefined : done()));
+    socket.write(bytes);
+    if (socket.writableLength === 0) done();
+  }
+
   whenTaken(): void {
     if (this.isAsked) return;
     this.isAsked = true;

@@ -32,6 +32,11 @@ export type Transport = WrittenBytes & {
   writeText(text: string): void;
   /** Writes bytes between two texts, in one piece for the system. The bytes stay as they are until they are taken. */
   writeBytes(before: string, bytes: Buffer, after: string): void;
+  /**
+   * Writes bytes while nothing waits. `done` is called once their memory is the caller's again: at once where the system has taken
+   * them all. It may never be, and then the memory stays as it is.
+   */
+  lendBytes(bytes: Buffer, done: () => void): void;
   /** Asks for `taken`, once. */
   whenTaken(): void;
   pause(): void;

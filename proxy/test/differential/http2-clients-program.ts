@@ -8,6 +8,7 @@ import type { UpstreamClient } from "../../src/upstream/upstream.ts";
 import { flags, frame, frameTypes, type RawPeer, uint32 } from "../http/h2/frames.ts";
 import { BlockEncoder } from "../http2/hpack/block.ts";
 import { http2Codecs, useHttp2Codec } from "../http2-codecs.ts";
+import { openLayers } from "../socket-layers.ts";
 import {
   createClient,
   type Exchanged,
@@ -44,6 +45,7 @@ type Side = {
 };
 const sides = new Map<string, Side>();
 
+await openLayers();
 for (const codec of http2Codecs) {
   useHttp2Codec(codec);
   sides.set(codec, {

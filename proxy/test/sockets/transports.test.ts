@@ -186,6 +186,16 @@ describeSocketLayers("a transport", () => {
     expect(record.events).to.deep.equal(["taken"]);
   });
 
+  it("lent memory is the writer's again where the system has taken all of it, and stays as it is where some waits", async () => {
+    const { client, transport } = await take();
+    let returned = 0;
+    transport.lendBytes(Buffer.from("small"), () => returned++);
+    expect(returned).to.equal(1);
+    client.pause();
+    transport.lendBytes(Buffer.alloc(muchBytes, "much"), () => returned++);
+    expect([returned, transport.waitingBytes > 0]).to.deep.equal([1, true]);
+  });
+
   it("a client that ends its side can still be written to, and both ends close the connection", async () => {
     const { client, transport, record } = await take();
     const received = collect(client);

@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Transport } from "../../sockets/transport.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import { type FrameHandler, FrameReader, uint32At } from "../frames/frame-reader.ts";
 import { faultOfFrame } from "../frames/control-frames.ts";
@@ -38,8 +38,8 @@ export abstract class Http2Connection<Stream extends Http2Stream>
   private hasContent = false;
   protected readonly earlyPriorities = new EarlyPriorities();
 
-  constructor(socket: Duplex, options: ConnectionOptions) {
-    super(socket, options);
+  constructor(transport: Transport, options: ConnectionOptions) {
+    super(transport, options);
     this.reader = new FrameReader(this, { asServer: options.asServer, maxFrameBytes: initialFrameBytes });
   }
 
@@ -67,6 +67,11 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     output.frameOf(frameType.windowUpdate, 0, this.window.open());
     this.settingsSinceMs = awake.nowMs;
     this.sender.flushLater();
+  }
+
+  /** Everything that was written has been taken. */
+  taken(): void {
+    this.sender.resume();
   }
 
   /** Takes what one read has brought. */
@@ -107,7 +112,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (!this.hasContent && !endStream && !this.punish(this.guard.countEmpty(this.nowMs))) return false;
     if (stream === undefined || stream.isClosed) {
       this.takeOfConnection(overheadBytes);
-      if (endStream) this.closed.endCutOff(streamId);
+      if (endStream) this.closedStreams.endCutOff(streamId);
       return !this.isOver;
     }
     if (overheadBytes > 0) this.take(stream, overheadBytes);
@@ -190,7 +195,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
   /** Whether DATA may come for a stream that is not open: only what crosses the reset of the stream by this end. */
   private mayComeLate(streamId: number, length: number): boolean {
     if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "DATA on an idle stream");
-    if (this.closed.of(streamId) !== "forbidden" && this.window.receiveLate(length)) return true;
+    if (this.closedStreams.of(streamId) !== "forbidden" && this.window.receiveLate(length)) return true;
     return this.onFault(errorCode.streamClosed, "DATA on a closed stream");
   }
 
@@ -237,7 +242,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     const stream = this.streams.get(streamId);
     if (stream === undefined) {
       if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "RST_STREAM on an idle stream");
-      this.closed.endCutOff(streamId);
+      this.closedStreams.endCutOff(streamId);
       return this.punish(this.guard.countMinor("strays", this.nowMs));
     }
     const isEarly = !stream.endsNow;

@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Transport } from "../../sockets/transport.ts";
 import { FrameOutput } from "../frames/frame-output.ts";
 import {
   frameFlag,
@@ -27,7 +27,7 @@ export class Sender {
   readonly peer: PeerSettings = initialPeerSettings();
   /** What the peer still takes on the whole connection. */
   window: number = initialWindowBytes;
-  private readonly maxWaitingBytes: number;
+  private readonly transport: Transport;
   /** Those that may have something to send, in turn. */
   private ready: SendingStream[] = [];
   /** Those that wait for the connection, not for their own window. */
@@ -40,11 +40,9 @@ export class Sender {
   /** The next block has to say that there is no table. */
   private owesTableSize = false;
 
-  constructor(socket: Duplex) {
-    this.output = new FrameOutput(socket);
-    // Beyond that mark a socket says when it has room again.
-    this.maxWaitingBytes = Math.min(maxWaitingBytes, socket.writableHighWaterMark);
-    socket.on("drain", () => this.resume());
+  constructor(transport: Transport) {
+    this.transport = transport;
+    this.output = new FrameOutput(transport);
   }
 
   /** Content that waits for the socket. */
@@ -94,6 +92,7 @@ export class Sender {
       this.output.flush();
       // A socket that took it all at once has room for more.
     } while (this.ready.length > 0 || (this.window > 0 && this.hasRoom && this.wakeStopped()));
+    if (this.stopped.length > 0 && !this.hasRoom) this.transport.whenTaken();
     this.tellEmptied();
   }
 
@@ -116,7 +115,7 @@ export class Sender {
   }
 
   private get hasRoom(): boolean {
-    return this.output.waitingBytes < this.maxWaitingBytes;
+    return this.output.waitingBytes < maxWaitingBytes;
   }
 
   /** Whether more may be put together, once what has been is written. */

@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Transport } from "../../sockets/transport.ts";
 import { putUint32 } from "../frames/frame-output.ts";
 import { errorCode, frameFlag, frameType } from "../frames/frame-types.ts";
 import { judgeField } from "../field-tags.ts";
@@ -27,9 +27,9 @@ const noFields: FieldSink = { onField: () => undefined };
 /** The streams of a connection, how each of them and all of them end, and the windows that this end keeps open. */
 export abstract class StreamKeeper<Stream extends Http2Stream> {
   readonly sender: Sender;
-  protected readonly socket: Duplex;
+  protected readonly transport: Transport;
   protected readonly streams = new Map<number, Stream>();
-  protected readonly closed = new ClosedStreams();
+  protected readonly closedStreams = new ClosedStreams();
   protected readonly guard: FrameGuard;
   /** When the last read came, in milliseconds of the awake clock. */
   protected nowMs = 0;
@@ -40,12 +40,12 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
   /** Of all content. */
   protected readonly window: ReceiveWindow;
 
-  constructor(socket: Duplex, options: ConnectionOptions) {
-    this.socket = socket;
+  constructor(transport: Transport, options: ConnectionOptions) {
+    this.transport = transport;
     this.options = options;
     this.guard = new FrameGuard(options);
     this.window = new ReceiveWindow(options.windowBytes);
-    this.sender = new Sender(socket);
+    this.sender = new Sender(transport);
   }
 
   protected abstract onFlood(flood: PeerFlood): void;
@@ -81,14 +81,14 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     if (stream.isClosed) return;
     stream.isClosed = true;
     this.streams.delete(stream.id);
-    if (stream.remoteEnded) this.closed.addEnded(stream.id);
+    if (stream.remoteEnded) this.closedStreams.addEnded(stream.id);
     else this.cutOff(stream.id, stream.receiveWindow);
     this.onStreamClosed(stream);
   }
 
   /** A stream is closed whose peer may still be sending, as much as its window allows. */
   protected cutOff(streamId: number, windowBytes: number): void {
-    this.closed.addCutOff(streamId);
+    this.closedStreams.addCutOff(streamId);
     this.window.cutOff(windowBytes);
   }
 
@@ -118,10 +118,10 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     start: number,
     end: number,
   ): boolean {
-    if (this.closed.of(streamId) === "forbidden")
+    if (this.closedStreams.of(streamId) === "forbidden")
       return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
     if (!this.decode(bytes, start, end, noFields)) return false;
-    if ((flags & frameFlag.endStream) !== 0) this.closed.endCutOff(streamId);
+    if ((flags & frameFlag.endStream) !== 0) this.closedStreams.endCutOff(streamId);
     return this.punish(this.guard.countMinor("strays", this.nowMs));
   }
 

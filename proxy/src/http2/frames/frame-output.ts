@@ -1,5 +1,4 @@
-import { TLSSocket } from "node:tls";
-import type { Duplex } from "node:stream";
+import type { Transport } from "../../sockets/transport.ts";
 import { frameHeadBytes } from "./frame-types.ts";
 
 /** What is gathered before it is written: what may wait for a socket, one more frame, and heads. */
@@ -20,20 +19,17 @@ export class FrameOutput {
   /** Where the next octet goes in `bytes`; only after `reserve`. */
   at = 0;
   bytes: Buffer = noSlab;
-  private readonly socket: Duplex;
-  /** TLS says later that it has taken a write, a socket often at once. */
-  private readonly isEncrypted: boolean;
+  private readonly transport: Transport;
   /** The memory of a write that has not been taken; there is one at a time. */
   private lent: Buffer = noSlab;
 
-  constructor(socket: Duplex) {
-    this.socket = socket;
-    this.isEncrypted = socket instanceof TLSSocket;
+  constructor(transport: Transport) {
+    this.transport = transport;
   }
 
   /** What has been gathered or written and was not taken. */
   get waitingBytes(): number {
-    return this.at + this.socket.writableLength;
+    return this.at + this.transport.waitingBytes;
   }
 
   /** Sees to it that `length` octets can be put at `at`. */
@@ -80,27 +76,25 @@ export class FrameOutput {
 
   /** Writes what has been gathered. */
   flush(): void {
-    const { bytes, at, socket } = this;
+    const { bytes, at, transport } = this;
     if (at === 0) return;
     this.at = 0;
     this.bytes = noSlab;
-    if (!socket.writable) return giveBack(bytes);
-    if (socket.writableLength > 0 || (this.isEncrypted && at <= smallWriteBytes)) {
-      socket.write(Buffer.from(bytes.subarray(0, at)));
-      giveBack(bytes);
-    } else if (this.isEncrypted) {
-      socket.write(bytes.subarray(0, at), this.onWritten);
-      this.lent = bytes;
-    } else {
-      socket.write(bytes.subarray(0, at));
-      if (socket.writableLength === 0) giveBack(bytes);
+    if (!transport.writable) return giveBack(bytes);
+    // TLS says later that it has taken a write, a plain connection often at once.
+    const isCopied = transport.waitingBytes > 0 || (transport.encrypted && at <= smallWriteBytes);
+    if (isCopied) {
+      transport.writeBytes("", Buffer.from(bytes.subarray(0, at)), "");
+      return giveBack(bytes);
     }
+    this.lent = bytes;
+    transport.lendBytes(bytes.subarray(0, at), this.onTaken);
   }
 
-  private readonly onWritten = (error?: Error | null): void => {
+  private readonly onTaken = (): void => {
     const { lent } = this;
     this.lent = noSlab;
-    if (!error) giveBack(lent);
+    giveBack(lent);
   };
 }
 

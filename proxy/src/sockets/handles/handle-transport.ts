@@ -107,6 +107,11 @@ export class HandleTransport implements Transport {
     this.sent(request, handle.writev(request, chunks, false), size, bytes);
   }
 
+  lendBytes(bytes: Buffer, done: () => void): void {
+    this.writeBytes("", bytes, "");
+    if (this.waitingWrites === 0) done();
+  }
+
   whenTaken(): void {
     if (this.isAsked) return;
     this.isAsked = true;

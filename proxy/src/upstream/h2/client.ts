@@ -1,3 +1,4 @@
+import type { SocketLayer } from "../../sockets/socket-layer.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
 import { connectTimeoutError, upstreamError, type UpstreamError } from "../upstream-errors.ts";
@@ -23,7 +24,7 @@ const clientClosed = upstreamError("reset", "connection closed", { requestSent: 
 /** What speaks HTTP/2 (`--http2-codec`). */
 export type Http2Codec = "node" | "native";
 
-const openers: Readonly<Record<Http2Codec, () => SessionOpener>> = {
+const openers: Readonly<Record<Http2Codec, (sockets: SocketLayer, isTls: boolean) => SessionOpener>> = {
   node: openNodeSession,
   native: openNativeSession,
 };
@@ -87,7 +88,7 @@ class EndpointSessions implements StreamQueue {
   private streamsPerSession = expectedStreams;
   private retired: boolean;
   private closed = false;
-  private readonly opener: () => SessionOpener;
+  private readonly opener: (sockets: SocketLayer, isTls: boolean) => SessionOpener;
   private readonly onEmpty: () => void;
 
   /** `opener` makes sessions of connections. `onEmpty` is called when the endpoint is retired and has no connection left. */
@@ -95,7 +96,7 @@ class EndpointSessions implements StreamQueue {
     endpoint: UpstreamEndpoint,
     options: UpstreamClientOptions,
     how: {
-      readonly opener: () => SessionOpener;
+      readonly opener: (sockets: SocketLayer, isTls: boolean) => SessionOpener;
       readonly retired: boolean;
       readonly onEmpty: () => void;
     },
@@ -229,7 +230,7 @@ class EndpointSessions implements StreamQueue {
     for (const session of this.sessions) if (session.opening) opening++;
     if (this.waiting.size <= opening * this.streamsPerSession) return;
     if (this.isFull) return;
-    const opener = this.opener();
+    const opener = this.opener(this.options.sockets, this.endpoint.tls !== undefined);
     const { onread } = opener;
     const options = {
       ...this.options,

@@ -41,7 +41,7 @@ export type SessionEvents = {
 
 /** What makes sessions of connections: `node:http2`, or the codec of this project. One for each connection. */
 export type SessionOpener = {
-  /** How the socket is to read; absent: by `data` events. */
+  /** How the socket is to read; absent: as it likes. */
   readonly onread?: OnReadOpts;
   /** `settingsTimeoutMs` limits the wait for the server's SETTINGS; 0: none. */
   open(socket: Socket, settingsTimeoutMs: number, events: SessionEvents): UpstreamSession;

@@ -16,6 +16,7 @@ import type {
   RequestBody,
   RequestHead,
 } from "../../../src/message/message.ts";
+import { socketLayer } from "../../socket-layers.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
 import { SweptMemory } from "../swept-memory.ts";
 
@@ -84,16 +85,19 @@ export async function startFront(
   let taken = 0;
   let wake: (() => void) | undefined;
   const responseMemory = new SweptMemory();
-  const front = fronts[codec]({
-    responseMemory,
-    limits: { ...generousLimits, ...limits },
-    handler: (connection, head, client) => {
-      requests.push({ connection, head, client });
-      handler?.(connection, head, client);
-      wake?.();
+  const front = fronts[codec](
+    {
+      responseMemory,
+      limits: { ...generousLimits, ...limits },
+      handler: (connection, head, client) => {
+        requests.push({ connection, head, client });
+        handler?.(connection, head, client);
+        wake?.();
+      },
+      onEvent: (event) => events.push(event),
     },
-    onEvent: (event) => events.push(event),
-  });
+    socketLayer(),
+  );
   const server: Server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));

@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import { Http2Connection } from "../../../http2/connection/connection.ts";
 import type { PeerFlood } from "../../../http2/connection/frame-guard.ts";
 import { errorCode, frameFlag, frameType } from "../../../http2/frames/frame-types.ts";
@@ -10,8 +9,9 @@ import type { FrontContext } from "../front-connections.ts";
 import { takeRequest } from "../take-request.ts";
 import { ReadingPace } from "../../reading-pace.ts";
 import { type ResponseMemory, WaitingResponse } from "../../response-memory.ts";
-import { takenBytes } from "../../taken-bytes.ts";
 import type { Priority } from "../../../http2/priority.ts";
+import type { Piece } from "../../../sockets/read-buffer.ts";
+import type { Transport, TransportReceiver } from "../../../sockets/transport.ts";
 import { Draining, noticePing } from "./draining.ts";
 import { PartlyTaken } from "./partly-taken.ts";
 import { type ReceivedRequest, RequestFields } from "./request-fields.ts";
@@ -30,16 +30,18 @@ const floodGraceMs = 5000;
 const maxWaitingBytes = 262_144;
 const lastStream = 0x7fff_ffff;
 
+type Context = FrontContext<Http2ServerConnection>;
+
 /** Fields are read within a call: one reader serves all connections. */
 const requestFields = new RequestFields();
 
 /** One client connection that speaks HTTP/2: takes requests, counts abuse, watches time limits, and drains. */
 export class Http2ServerConnection
   extends Http2Connection<NativeClientStream>
-  implements StreamHost<NativeClientStream>
+  implements StreamHost<NativeClientStream>, TransportReceiver
 {
   private readonly connection: ClientConnection;
-  private readonly context: FrontContext<Http2ServerConnection>;
+  private readonly context: Context;
   private readonly draining = new Draining();
   private requests = 0;
   /** The last stream that the client has opened. */
@@ -60,8 +62,8 @@ export class Http2ServerConnection
   private waiting: WaitingResponse | undefined = undefined;
   private readonly partlyTaken = new PartlyTaken();
 
-  constructor(socket: Duplex, connection: ClientConnection, context: FrontContext<Http2ServerConnection>) {
-    super(socket, {
+  constructor(transport: Transport, connection: ClientConnection, context: Context) {
+    super(transport, {
       asServer: true,
       maxPeerStreams: maxStreams,
       windowBytes: connectionWindowBytes,
@@ -72,9 +74,7 @@ export class Http2ServerConnection
     this.context = context;
     this.idleSinceMs = awake.nowMs;
     this.begin(serverSettings(context.limits));
-    socket.on("data", (bytes: Buffer) => this.onBytes(bytes));
-    socket.on("end", () => this.clientEnded());
-    socket.on("close", () => this.onSocketClosed());
+    transport.start(this);
   }
 
   get memory(): ResponseMemory {
@@ -115,7 +115,7 @@ export class Http2ServerConnection
     const cut = this.openRequests;
     for (const stream of this.streams.values()) stream.cut("shutdown");
     this.end(errorCode.noError);
-    this.socket.destroy();
+    this.transport.destroy();
     return cut;
   }
 
@@ -134,27 +134,29 @@ export class Http2ServerConnection
     this.endIfStalled(nowMs);
   }
 
-  private onBytes(bytes: Buffer): void {
+  receive({ bytes }: Piece): void {
     if (this.isOver) {
       this.lateBytes += bytes.length;
-      if (this.lateBytes > maxLateBytes) this.socket.destroy();
+      if (this.lateBytes > maxLateBytes) this.transport.destroy();
       return;
     }
     const { reader } = this;
     const { frames } = reader;
-    this.read(bytes);
+    // Receivers copy what they keep.
+    this.read(bytes as Buffer);
     if (!this.block.isOpen && !reader.isWithinFrame) this.partSinceMs = 0;
     else if (this.partSinceMs === 0 || reader.frames !== frames) this.partSinceMs = this.nowMs;
   }
 
   /** The client can no longer open a window or acknowledge anything, so what is under way cannot be completed. */
-  private clientEnded(): void {
+  ended(): void {
     if (!this.isOver) this.end(errorCode.noError);
-    if (this.sender.waitingBytes === 0) this.socket.end();
-    else this.socket.destroy();
+    if (this.sender.waitingBytes === 0) this.transport.end();
+    else this.transport.destroy();
   }
 
-  private onSocketClosed(): void {
+  /** The connection has been closed. */
+  closed(): void {
     this.waiting?.hold(0, 0);
     this.end(errorCode.noError);
     this.context.onClosed(this);
@@ -214,7 +216,7 @@ export class Http2ServerConnection
 
   /** On a stream that is closed, if it ever was open. */
   private onLateHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
-    if (this.closed.of(streamId) === "unknown")
+    if (this.closedStreams.of(streamId) === "unknown")
       return this.onFault(errorCode.protocolError, "a stream below the last one");
     return this.ignoreHeaders(streamId, flags, bytes, start, end);
   }
@@ -237,7 +239,7 @@ export class Http2ServerConnection
   }
 
   private remember(streamId: number, endStream: boolean): void {
-    if (endStream) this.closed.addEnded(streamId);
+    if (endStream) this.closedStreams.addEnded(streamId);
     else this.cutOff(streamId, streamWindowBytes);
   }
 
@@ -288,14 +290,13 @@ export class Http2ServerConnection
     if (this.isOver) return;
     this.isOver = true;
     this.reader.stop();
-    const { socket } = this;
     this.sendGoaway(this.lastTaken, code);
     for (const stream of this.streams.values()) {
       this.close(stream);
       stream.onReset("own");
     }
     this.sender.output.flush();
-    if (!socket.writableEnded) socket.end();
+    this.transport.end();
   }
 
   /** A client that speaks but never acknowledges the SETTINGS may not keep to them (RFC 9113 6.5.3). */
@@ -335,7 +336,7 @@ export class Http2ServerConnection
   /** The socket itself takes nothing, or too little. */
   private endIfStalled(nowMs: number): void {
     const { waitingBytes } = this.sender;
-    const taken = takenBytes(this.socket);
+    const taken = this.transport.takenBytes;
     if (waitingBytes > 0) this.waiting ??= new WaitingResponse(this.memory, this);
     this.waiting?.hold(waitingBytes, taken);
     if (waitingBytes === 0) this.pace.rest();
@@ -345,9 +346,9 @@ export class Http2ServerConnection
     }
   }
 
-  /** The memory of waiting responses asks, for what waits for the socket. */
+  /** The memory of waiting responses asks. */
   look(): void {
-    this.waiting?.hold(this.isOver ? 0 : this.sender.waitingBytes, takenBytes(this.socket));
+    this.waiting?.hold(this.isOver ? 0 : this.sender.waitingBytes, this.transport.takenBytes);
   }
 
   cut(): void {
@@ -357,12 +358,12 @@ export class Http2ServerConnection
   private cutAll(reason: "timeout" | "response-memory"): void {
     for (const stream of this.streams.values()) stream.cut(reason);
     this.end(errorCode.noError);
-    this.socket.destroy();
+    this.transport.destroy();
   }
 
   private endLinger(nowMs: number): void {
     if (this.lingerSinceMs === 0) this.lingerSinceMs = nowMs;
-    else if (nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
+    else if (nowMs - this.lingerSinceMs >= lingerMs) this.transport.destroy();
   }
 
   protected onFlood(flood: PeerFlood): void {
@@ -390,7 +391,7 @@ export class Http2ServerConnection
   }
 
   creditPartlyTaken(): void {
-    this.partlyTaken.credit(this.streams, takenBytes(this.socket), this.sender.waitingBytes > 0);
+    this.partlyTaken.credit(this.streams, this.transport.takenBytes, this.sender.waitingBytes > 0);
   }
 
   private report(reason: Http2FrontEventReason, details?: EventDetails): void {

@@ -1,5 +1,6 @@
 import { awake } from "../../../timing/awake-clock.ts";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../../message/message.ts";
+import { copyOf } from "../../../sockets/copy-of.ts";
 import { HeldContent } from "../../../http2/connection/held-content.ts";
 
 /** Gives the client back what was taken of its window. */
@@ -7,8 +8,6 @@ export type BodyHost = { take(bytes: number): void };
 
 /** Pieces of up to this become strings, which leave with the head of a request. */
 const maxStringBytes = 4096;
-/** Pieces of less than this are copied out of the memory of the read, which they would keep. */
-const minViewBytes = 8192;
 
 /**
  * The body of one HTTP/2 request. What its sink does not take is held here, at most the stream's window, which is renewed for
@@ -67,10 +66,7 @@ export class NativeRequestBody implements RequestBody {
     else if (this.sink === undefined || this.paused || (this.held?.bytes ?? 0) > 0) {
       this.hold(bytes.subarray(start, end));
     } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
-    else {
-      const piece = bytes.subarray(start, end);
-      this.pass(length < minViewBytes ? Buffer.from(piece) : piece);
-    }
+    else this.pass(copyOf(bytes, start, end));
     return true;
   }
 

@@ -1,10 +1,12 @@
-import type { Socket } from "node:net";
 import { Http2Connection } from "../../../http2/connection/connection.ts";
 import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
 import { settingId, settingsPayload } from "../../../http2/frames/settings-frame.ts";
 import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
 import { Fields } from "../../../message/fields.ts";
 import type { ResponseHead } from "../../../message/message.ts";
+import { type Piece, ReadBuffer } from "../../../sockets/read-buffer.ts";
+import type { SocketLayer } from "../../../sockets/socket-layer.ts";
+import type { Transport, TransportReceiver } from "../../../sockets/transport.ts";
 import { AwakeTimer } from "../../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
@@ -37,32 +39,40 @@ const lingerMs = 1_000;
 /** Answers to control frames that may wait for a server; all else waits elsewhere. */
 const maxWaitingBytes = 262_144;
 
-/** What all connections read into: each read is dealt with before the next one begins, and content is copied out of it. */
-const memory = Buffer.allocUnsafeSlow(65_536);
+/**
+ * How all connections read: into the memory that those of the thread share. Each read is dealt with before the next one begins, and
+ * content is copied out of it.
+ */
+const memory = new ReadBuffer();
 
 /** Fields are read within a call: one reader serves all connections. */
 const responseFields = new ResponseFields();
 
 /** Sessions on the project's own codec. */
-export function openNativeSession(): SessionOpener {
+export function openNativeSession(sockets: SocketLayer, isTls: boolean): SessionOpener {
   let session: NativeUpstreamSession | undefined;
+  const receiver: TransportReceiver = {
+    receive: (piece) => session?.receive(piece),
+    ended: () => session?.ended(),
+    taken: () => session?.taken(),
+    failed: (code) => session?.failed(code),
+    closed: () => session?.closed(),
+  };
+  const dialling = sockets.dial(memory, receiver, isTls);
   return {
-    onread: {
-      buffer: memory,
-      callback(length) {
-        session?.onBytes(memory.subarray(0, length));
-        return true;
-      },
-    },
+    ...(dialling.onread && { onread: dialling.onread }),
     open(socket, settingsTimeoutMs, events) {
-      session = new NativeUpstreamSession(socket, settingsTimeoutMs, events);
+      session = new NativeUpstreamSession(dialling.opened(socket), settingsTimeoutMs, events);
       return session;
     },
   };
 }
 
 /** One HTTP/2 connection to an endpoint (RFC 9113) on the project's own codec. */
-class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements UpstreamSession, WireHost {
+class NativeUpstreamSession
+  extends Http2Connection<NativeWireStream>
+  implements UpstreamSession, WireHost, TransportReceiver
+{
   fault: UpstreamError | undefined = undefined;
   private readonly events: SessionEvents;
   private readonly settingsTimeoutMs: number;
@@ -78,8 +88,8 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
   /** Streams of which nothing has been sent, for want of room in the socket. */
   private readonly unsent = new Set<NativeWireStream>();
 
-  constructor(socket: Socket, settingsTimeoutMs: number, events: SessionEvents) {
-    super(socket, {
+  constructor(transport: Transport, settingsTimeoutMs: number, events: SessionEvents) {
+    super(transport, {
       asServer: false,
       windowBytes: connectionWindowBytes,
       streamWindowBytes,
@@ -87,9 +97,6 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
       maxPeerStreams: 0,
     });
     this.events = events;
-    socket.on("error", ({ code }: NodeJS.ErrnoException) => this.onSocketError(code));
-    socket.on("end", () => this.endFor(this.closedFault()));
-    socket.on("close", () => this.onSocketClosed());
     this.settingsTimeoutMs = settingsTimeoutMs;
     this.waitForSettings(() => this.onSettingsTimeout());
     this.begin(clientSettings);
@@ -167,13 +174,12 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
 
   destroy(error: UpstreamError): void {
     this.endFor(error);
-    this.socket.destroy();
+    this.transport.destroy();
   }
 
-  /** Bytes that are read again into the same memory when this returns. */
-  onBytes(bytes: Buffer): void {
+  receive({ bytes }: Piece): void {
     if (this.isOver) return;
-    this.read(bytes);
+    this.read(bytes as Buffer);
     if (this.sender.waitingBytes > maxWaitingBytes) this.onFlood();
   }
 
@@ -300,16 +306,20 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
       : upstreamError("invalid", "endpoint does not speak HTTP/2", { requestSent: false });
   }
 
-  private onSocketError(code: string | undefined): void {
+  failed(code: string | undefined): void {
     const fault = isTlsFault(code)
       ? upstreamError("tls", "upstream broke off TLS", { requestSent: this.ready })
       : upstreamError("reset", "connection reset", { requestSent: this.ready });
     this.endFor(fault);
   }
 
-  private onSocketClosed(): void {
-    this.lingerTimer?.clear();
+  ended(): void {
     this.endFor(this.closedFault());
+  }
+
+  closed(): void {
+    this.endFor(this.closedFault());
+    this.lingerTimer?.clear();
   }
 
   private closedFault(): UpstreamError {
@@ -339,10 +349,8 @@ class NativeUpstreamSession extends Http2Connection<NativeWireStream> implements
       stream.onReset("own", code);
     }
     this.sender.output.flush();
-    const { socket } = this;
-    if (socket.destroyed) return;
-    socket.end();
-    this.lingerTimer = new AwakeTimer(() => socket.destroy(), lingerMs);
+    this.transport.end();
+    this.lingerTimer = new AwakeTimer(() => this.transport.destroy(), lingerMs);
   }
 
   private becomeUnusable(): void {

@@ -48,6 +48,7 @@ class TestTransport implements Transport {
   }
   writeText(): void {}
   writeBytes(): void {}
+  lendBytes(): void {}
   whenTaken(): void {}
   pause(): void {
     this.isPaused = true;
