@@ -1,6 +1,5 @@
 import { FieldPlaces } from "./field-lines.ts";
 import { Fields } from "./fields.ts";
-import { kindOfName } from "./known-names.ts";
 
 /** A field with its line of HTTP/1, and its kind (known-names.ts). */
 export type ListedField = {
@@ -16,53 +15,43 @@ export type ListedField = {
  */
 export class ListedLines {
   private readonly places = new FieldPlaces();
-  /** Beyond `length` it holds what is left of earlier messages. */
-  private readonly list: string[] = [];
-  private length = 0;
-  private text = "";
-  private hasChanged = false;
+  /** Beyond `count` it holds what is left of earlier messages. */
+  private readonly fields: ListedField[] = [];
+  /** How many fields there are. */
+  count = 0;
 
   begin(): void {
-    this.places.begin();
-    this.length = 0;
-    this.text = "";
-    this.hasChanged = false;
+    this.count = 0;
   }
 
-  add({ name, value, kind, line }: ListedField): void {
-    this.places.addOf(this.text.length, name.length, kind);
-    this.text += line;
-    this.list[this.length++] = name;
-    this.list[this.length++] = value;
+  add(field: ListedField): void {
+    this.fields[this.count++] = field;
   }
 
-  /** Where the value of the next field will be. */
-  get nextValueAt(): number {
-    return this.length + 1;
+  /** The field that is `index`th, from 0. */
+  at(index: number): ListedField {
+    return this.fields[index] as ListedField;
   }
 
-  /** Appends to a value. */
-  extend(valueAt: number, text: string): void {
-    this.list[valueAt] += text;
-    this.hasChanged = true;
+  /** Puts a field in the place of another. */
+  replace(index: number, field: ListedField): void {
+    this.fields[index] = field;
   }
 
   /** The fields, with names in lower case. */
   finish(): Fields {
-    const list = this.list.slice(0, this.length);
-    if (this.hasChanged) this.putTogetherAgain(list);
-    const { text } = this;
-    const lines = this.places.finish(text, text.length, list);
-    this.text = "";
-    return lines === undefined ? Fields.checked(list) : Fields.received(lines);
-  }
-
-  private putTogetherAgain(list: readonly string[]): void {
-    this.begin();
-    for (let i = 0; i < list.length; i += 2) {
-      const name = list[i] as string;
-      this.places.addOf(this.text.length, name.length, kindOfName(name, 0, name.length));
-      this.text += `${name}: ${list[i + 1] as string}\r\n`;
+    const { fields, places, count } = this;
+    const list: string[] = [];
+    let text = "";
+    places.begin();
+    for (let i = 0; i < count; i++) {
+      const field = fields[i] as ListedField;
+      const { name } = field;
+      places.addOf(text.length, name.length, field.kind);
+      text += field.line;
+      list.push(name, field.value);
     }
+    const lines = places.finish(text, text.length, list);
+    return lines === undefined ? Fields.checked(list) : Fields.received(lines);
   }
 }

@@ -56,13 +56,13 @@ describe("the lines of a message of HTTP/2", () => {
     );
   });
 
-  it("a value that is extended is in the text and in the list, and fields behind it are found", () => {
+  it("a field in the place of another is in the text and in the list, and fields behind it are found", () => {
     lines.begin();
     lines.add(new HpackField("x-a", "1", 0));
-    const at = lines.nextValueAt;
+    const at = lines.count;
     lines.add(new HpackField("cookie", "a=1", 0));
     lines.add(new HpackField("x-b", "2", 0));
-    lines.extend(at, "; b=2");
+    lines.replace(at, new HpackField("cookie", `${lines.at(at).value}; b=2`, 0));
     const fields = lines.finish();
     expect(fields.toList()).to.deep.equal(["x-a", "1", "cookie", "a=1; b=2", "x-b", "2"]);
     expect(fields.linesText()).to.equal("x-a: 1\r\ncookie: a=1; b=2\r\nx-b: 2\r\n");

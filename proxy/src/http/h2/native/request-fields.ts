@@ -1,6 +1,6 @@
 import { fieldTag, isPseudo } from "../../../http2/field-tags.ts";
 import type { FieldSink } from "../../../http2/hpack/decoder.ts";
-import type { HpackField } from "../../../http2/hpack/hpack-field.ts";
+import { HpackField } from "../../../http2/hpack/hpack-field.ts";
 import { type Priority, readPriority } from "../../../http2/priority.ts";
 import { type HeadLimits, type ReceivedHead, refusalOf } from "../request-head.ts";
 import { ListedLines } from "../../../message/listed-lines.ts";
@@ -98,7 +98,7 @@ export class RequestFields implements FieldSink {
           this.joinCookie(value);
           return;
         }
-        this.cookieAt = this.headers.nextValueAt;
+        this.cookieAt = this.headers.count;
         break;
       case fieldTag.contentLength:
         if (this.length !== undefined) this.isMalformed = true;
@@ -127,7 +127,12 @@ export class RequestFields implements FieldSink {
   }
 
   private joinCookie(value: string): void {
-    if (this.listBytes <= this.maxBytes) this.headers.extend(this.cookieAt, `; ${value}`);
+    if (this.listBytes > this.maxBytes) return;
+    const { headers, cookieAt } = this;
+    headers.replace(
+      cookieAt,
+      new HpackField("cookie", `${headers.at(cookieAt).value}; ${value}`, fieldTag.cookie),
+    );
   }
 
   /** Lines of one field are one list (RFC 9110 5.3), of which more than a head may have is not kept. */
