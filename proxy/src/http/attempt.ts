@@ -282,8 +282,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
     return this.transform === undefined ? this.exchange.client.pendingBytes : undefined;
   }
 
-  get copies(): boolean {
-    return this.transform === undefined && this.exchange.client.copies === true;
+  get copies(): boolean | "lent" {
+    return this.transform === undefined && (this.exchange.client.copies ?? false);
   }
 
   get roomBytes(): number | undefined {

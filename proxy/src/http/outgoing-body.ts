@@ -63,6 +63,11 @@ export class OutgoingBody implements RequestBody, BodySink {
     this.kept = fits ? new ReplayBuffer(replayBytes) : undefined;
   }
 
+  /** What is kept is copied; a sink that gets a copy, or a body without a sink, keeps the pieces themselves. */
+  get takesViews(): boolean {
+    return this.taps === undefined && this.sink?.takesViews === true;
+  }
+
   get started(): boolean {
     return this.sink !== undefined;
   }

@@ -35,6 +35,8 @@ export type BodyAbortReason = "client-closed" | "timeout" | "malformed" | "too-l
 
 /** Receives a body. `onData` answers false to pause the source until its `resume()`. */
 export type BodySink = {
+  /** True: `onData` keeps nothing of a piece that is a view of memory that connections share (`isLent`). */
+  readonly takesViews?: boolean;
   onData(chunk: Chunk): boolean;
   /** The complete end, with trailers when the message had some. */
   onEnd(trailers: HeaderList | undefined): void;
@@ -110,8 +112,11 @@ export type ClientStream = {
    */
   readonly pendingBytes?: number | undefined;
 
-  /** True: `write` keeps nothing of the memory that it is given, which may be written over as soon as it has returned. */
-  readonly copies?: boolean;
+  /**
+   * True: `write` keeps nothing of the memory that it is given, which may be written over as soon as it has returned. `lent`: so it
+   * does with views of memory that connections share (`isLent`), and holds others while `pendingBytes` says so.
+   */
+  readonly copies?: boolean | "lent";
 
   /** The most response bytes that the client's side accepts at once while `write` answers true; undefined: unknown. */
   readonly roomBytes?: number | undefined;

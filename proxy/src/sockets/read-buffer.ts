@@ -20,11 +20,27 @@ export type Piece =
 export const lend = (bytes: BorrowedBytes, from: number, to: number): Buffer =>
   (bytes as Buffer).subarray(from, to);
 
-/** Memory that connections with small reads share: its bytes are copied out in the same turn. */
-const shared = Buffer.allocUnsafeSlow(65_536);
-
 /** The most bytes of one read, unless the receiver reports more room. */
 const ordinaryReadBytes = 65_536;
+/**
+ * The most bytes of a read that a head may be in: an ordinary read, and the head before it, so that no few last bytes of a message of that
+ * size cost a read and a write of their own.
+ */
+export const sharedReadBytes = ordinaryReadBytes + 2048;
+
+/** Memory that connections with small reads share: its bytes are copied out in the same turn. */
+const shared = Buffer.allocUnsafeSlow(sharedReadBytes);
+const ordinaryShared = shared.subarray(0, ordinaryReadBytes);
+
+/** Whether bytes are a view of the shared memory: they are written over by the next read of any connection. */
+export const isLent = (bytes: Uint8Array): boolean => bytes.buffer === shared.buffer;
+
+/** The shared memory for a read of at most so many bytes, the same view of it wherever that is possible. */
+function sharedFor(maxReadBytes: number): Buffer {
+  if (maxReadBytes >= sharedReadBytes) return shared;
+  return maxReadBytes === ordinaryReadBytes ? ordinaryShared : shared.subarray(0, maxReadBytes);
+}
+
 /** The room of a receiver that has proved to be fast: the most bytes of any read. */
 export const fastReadBytes = 262_144;
 /** The least size of a read, even with less room. */
@@ -51,7 +67,7 @@ export class ReadBuffer {
   private sawFullRead = false;
   private slab: Buffer = shared;
   private usedBytes = 0;
-  private maxReadBytes = ordinaryReadBytes;
+  private maxReadBytes = sharedReadBytes;
 
   /**
    * The option `onread` of a socket that reads into this memory. `receive` returns whether to continue, after it has called
@@ -69,7 +85,7 @@ export class ReadBuffer {
     const { maxReadBytes } = this;
     if (!this.bulk) {
       this.slab = shared;
-      return maxReadBytes < shared.length ? shared.subarray(0, maxReadBytes) : shared;
+      return sharedFor(maxReadBytes);
     }
     const isFast = maxReadBytes > ordinaryReadBytes;
     if (this.isUsedUp(isFast)) {
@@ -89,7 +105,7 @@ export class ReadBuffer {
 
   /** What a read has left in the memory that `next` gave for it. */
   pieceOf(memory: Buffer, length: number): Piece {
-    this.sawFullRead = length === memory.length;
+    this.sawFullRead = length === memory.length || length >= ordinaryReadBytes;
     const bytes = memory.subarray(0, length);
     if (this.slab === shared) return { owned: false, bytes };
     this.usedBytes += length;
@@ -123,7 +139,7 @@ export class ReadBuffer {
   /** Ends a body, of which the receiver still holds `heldBytes` (undefined: unknown). */
   reset(heldBytes: number | undefined): void {
     this.bulk = false;
-    this.maxReadBytes = ordinaryReadBytes;
+    this.maxReadBytes = sharedReadBytes;
     const { slab } = this;
     if (slab === shared) return;
     const free = slab.length === fastReadBytes ? spares.fast : spares.ordinary;

@@ -9,6 +9,7 @@ import type { Transport, TransportReceiver } from "./transport.ts";
  * reads into memory (`onread`) passes them to its receiver by itself.
  */
 export class SocketTransport implements Transport {
+  readonly takesViews = false;
   readonly encrypted: boolean;
   private readonly socket: Socket;
   private readonly readsIntoMemory: boolean;

@@ -30,7 +30,9 @@ export type Transport = WrittenBytes & {
   start(receiver: TransportReceiver): void;
   /** Writes text of one octet per character. */
   writeText(text: string): void;
-  /** Writes bytes between two texts, in one piece for the system. The bytes stay as they are until they are taken. */
+  /** `writeBytes` takes views of memory that connections share (`isLent`), of which it keeps nothing. */
+  readonly takesViews: boolean;
+  /** Writes bytes between two texts, in one piece for the system. The bytes stay as they are until they are taken, if they are not lent. */
   writeBytes(before: string, bytes: Buffer, after: string): void;
   /**
    * Writes bytes while nothing waits. `done` is called once their memory is the caller's again: at once where the system has taken

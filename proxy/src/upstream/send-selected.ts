@@ -66,8 +66,8 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
     return this.handler.pendingBytes;
   }
 
-  get copies(): boolean {
-    return this.handler.copies === true;
+  get copies(): boolean | "lent" {
+    return this.handler.copies ?? false;
   }
 
   get roomBytes(): number | undefined {

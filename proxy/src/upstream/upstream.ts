@@ -143,8 +143,11 @@ export type UpstreamHandler = {
    * pieces, which makes large bodies a third faster; undefined: unknown, every piece is the receiver's to keep.
    */
   readonly pendingBytes?: number | undefined;
-  /** True: it keeps nothing of a piece once `onData` has returned, so that memory of any kind may be passed to it. */
-  readonly copies?: boolean;
+  /**
+   * True: it keeps nothing of a piece once `onData` has returned, so that memory of any kind may be passed to it; `lent`: nothing of
+   * views of memory that connections share (`isLent`).
+   */
+  readonly copies?: boolean | "lent";
   /** Most bytes that it takes at once, while `onData` answers true; undefined: it does not say. */
   readonly roomBytes?: number | undefined;
   onEnd(trailers: HeaderList | undefined): void;

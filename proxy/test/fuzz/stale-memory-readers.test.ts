@@ -19,9 +19,9 @@ const runs = Number(process.env["RUNS"] ?? 1000);
 class RecordedEvents implements ResponseEvents {
   text = "";
   isOver = false;
-  readonly copies: boolean;
-  constructor(copies = false) {
-    this.copies = copies;
+  readonly takesViews: boolean;
+  constructor(takesViews = false) {
+    this.takesViews = takesViews;
   }
   private tell(...what: readonly unknown[]): void {
     this.text += `\n${JSON.stringify(what)}`;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Piece, ReadBuffer } from "../../src/sockets/read-buffer.ts";
+import { type Piece, ReadBuffer, sharedReadBytes } from "../../src/sockets/read-buffer.ts";
 
 const kibibyte = 1024;
 
@@ -38,7 +38,7 @@ describe("ReadBuffer", () => {
   it("ReadBuffer starts every connection in the same shared memory", () => {
     const [a, b] = [new ReadBuffer(), new ReadBuffer()];
     expect(nextOf(a).buffer).to.equal(nextOf(b).buffer);
-    expect(nextOf(a)).to.have.length(64 * kibibyte);
+    expect(nextOf(a)).to.have.length(sharedReadBytes);
   });
 
   it("ReadBuffer exposes only the bytes that were read", () => {

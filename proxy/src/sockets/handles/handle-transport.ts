@@ -1,9 +1,11 @@
 import type { Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
 import { takenBytes } from "../../http/taken-bytes.ts";
-import { ReadBuffer } from "../read-buffer.ts";
+import { copyOf } from "../copy-of.ts";
+import { isLent, ReadBuffer } from "../read-buffer.ts";
 import { resetSocket } from "../reset.ts";
 import type { Transport, TransportReceiver } from "../transport.ts";
+import { joinWrite, keepWrite } from "./joined-writes.ts";
 import { type HandleInternals, handleOf, type TcpHandle, type WriteRequest } from "./internals.ts";
 
 /** How libuv says that the peer has ended its side. */
@@ -18,6 +20,7 @@ const sharedOnly = new ReadBuffer();
  * everything else can use it as before.
  */
 export class HandleTransport implements Transport {
+  readonly takesViews = true;
   readonly encrypted = false;
   private readonly socket: Socket;
   private readonly internals: HandleInternals;
@@ -95,16 +98,24 @@ export class HandleTransport implements Transport {
     const { handle } = this;
     if (handle === undefined || this.isEnded) return;
     const request = this.takeRequest();
+    const lent = isLent(bytes);
+    // Behind a write that waits this one waits as well, in memory of its own size.
+    const joined = lent && this.waitingWrites === 0 ? joinWrite(before, bytes, after) : undefined;
+    if (joined !== undefined) {
+      const error = handle.writeBuffer(request, joined);
+      const size = error === 0 && this.isAsync ? keepWrite(joined) : joined.length;
+      return this.sent(request, error, size, joined);
+    }
+    const own = lent ? copyOf(bytes, 0, bytes.length) : bytes;
     if (before === "" && after === "") {
-      this.sent(request, handle.writeBuffer(request, bytes), bytes.length, bytes);
-      return;
+      return this.sent(request, handle.writeBuffer(request, own), own.length, own);
     }
     const chunks: (string | Buffer)[] = [];
     if (before !== "") chunks.push(before, "latin1");
-    chunks.push(bytes, "buffer");
+    chunks.push(own, "buffer");
     if (after !== "") chunks.push(after, "latin1");
-    const size = before.length + bytes.length + after.length;
-    this.sent(request, handle.writev(request, chunks, false), size, bytes);
+    const size = before.length + own.length + after.length;
+    this.sent(request, handle.writev(request, chunks, false), size, own);
   }
 
   lendBytes(bytes: Buffer, done: () => void): void {
@@ -219,6 +230,11 @@ export class HandleTransport implements Transport {
     return next;
   }
 
+  /** The system has not taken all of the last write. */
+  private get isAsync(): boolean {
+    return this.internals.state[this.internals.isAsyncAt] !== 0;
+  }
+
   private takeRequest(): WriteRequest {
     const { internals } = this;
     const { spare } = internals;
@@ -229,10 +245,9 @@ export class HandleTransport implements Transport {
 
   private sent(request: WriteRequest, error: number, size: number, bytes: Buffer | undefined): void {
     if (error !== 0) return this.check(error, "write");
-    const { internals } = this;
-    if (internals.state[internals.isAsyncAt] === 0) {
+    if (!this.isAsync) {
       // The runtime has not touched the request.
-      internals.spare = request;
+      this.internals.spare = request;
       return;
     }
     this.waitingWrites++;

@@ -143,8 +143,9 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     this.transport?.resume();
   }
 
-  get copies(): boolean {
-    return this.stream?.handler.copies === true;
+  get takesViews(): boolean {
+    const copies = this.stream?.handler.copies ?? false;
+    return copies !== false;
   }
 
   onInformational(status: number, headers: HeaderList): void {

@@ -4,7 +4,10 @@ import { continueTimeoutMs } from "../upstream.ts";
 import { renderLastChunk } from "./request-head.ts";
 
 /** The connection, as far as a request is written to it. */
-export type RequestTransport = Pick<Transport, "waitingBytes" | "writeText" | "writeBytes" | "whenTaken">;
+export type RequestTransport = Pick<
+  Transport,
+  "takesViews" | "waitingBytes" | "writeText" | "writeBytes" | "whenTaken"
+>;
 
 /** Events of the writer; nothing follows `onBodyFailed`. */
 export type RequestBodyEvents = {
@@ -44,6 +47,10 @@ export class RequestBodyWriter implements BodySink {
     this.body = body;
     this.length = body.length;
     this.events = events;
+  }
+
+  get takesViews(): boolean {
+    return this.transport.takesViews;
   }
 
   /** True when the upstream has been sent everything that the head announced. */

@@ -13,7 +13,7 @@ export type ResponseEvents = {
   /** `keepAlive` is what the head says about the connection. */
   onHead(head: ResponseHead, keepAlive: boolean): void;
   /** See `UpstreamHandler`; it may change with the head. */
-  readonly copies: boolean;
+  readonly takesViews: boolean;
   /** False pauses the response. */
   onData(chunk: Chunk): boolean;
   /** The response is complete; `reusable` is false when the peer closes, or sent more than the message. */
@@ -254,9 +254,10 @@ export class ResponseReader {
 
   /** Bytes of borrowed memory in a form that the receiver may have. */
   private passable(bytes: BorrowedBytes, from: number, to: number): Chunk {
-    const { copies } = this.events;
-    if (to - from <= (copies ? maxShortTextBytes : maxTextBytes)) return bytes.toString("latin1", from, to);
-    return copies ? lend(bytes, from, to) : copyOf(bytes, from, to);
+    const { takesViews } = this.events;
+    if (to - from <= (takesViews ? maxShortTextBytes : maxTextBytes))
+      return bytes.toString("latin1", from, to);
+    return takesViews ? lend(bytes, from, to) : copyOf(bytes, from, to);
   }
 
   private forgetText(): void {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { ClientStream, RequestBody } from "../../../src/message/message.ts";
+import type { Chunk, ClientStream, RequestBody } from "../../../src/message/message.ts";
+import { isLent } from "../../../src/sockets/read-buffer.ts";
 import { holdClock } from "../held-clock.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
 import {
@@ -59,6 +60,48 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
       await eventually(() => bodyOf(client.text) === expected);
+    });
+  }
+
+  for (const when of ["in the turn of its head", "later"]) {
+    it(`a request body that is started ${when} keeps its bytes while others are read, unless its sink takes views`, async () => {
+      const pieces: { readonly kept: boolean; readonly chunk: Chunk }[] = [];
+      const { connect } = await startFront((_, { target }, client) => {
+        if (client.body === null) return answer(client);
+        const kept = target === "/kept";
+        const start = (): void =>
+          client.body?.start({
+            takesViews: !kept,
+            onData(chunk) {
+              pieces.push({ kept, chunk });
+              const bytes = Buffer.from(chunk as Buffer);
+              expect(bytes.equals(Buffer.alloc(20_000, "b"))).to.equal(true);
+              return true;
+            },
+            onEnd: () => answer(client),
+            onAbort: () => undefined,
+          });
+        if (when === "later") setImmediate(start);
+        else start();
+      });
+      const client = await connect();
+      for (const target of ["/kept", "/view"]) {
+        client.send(
+          `POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n${"b".repeat(20_000)}`,
+        );
+        const other = await connect();
+        other.send(`GET /${"x".repeat(15_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        await other.until(/hello$/);
+        await eventually(() => pieces.length > 0);
+        await client.until(target === "/kept" ? /hello$/ : /hello[^]*hello$/);
+      }
+      const whole = Buffer.concat(
+        pieces.filter(({ kept }) => kept).map(({ chunk }) => Buffer.from(chunk as Buffer)),
+      );
+      expect(whole.equals(Buffer.alloc(20_000, "b"))).to.equal(true);
+      for (const { kept, chunk } of pieces) {
+        if (kept) expect(isLent(chunk as Buffer)).to.equal(false);
+      }
     });
   }
 

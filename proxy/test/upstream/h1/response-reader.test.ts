@@ -9,7 +9,7 @@ import type { Fields } from "../../../src/message/fields.ts";
 class EventRecorder implements ResponseEvents {
   readonly events: unknown[] = [];
   body = "";
-  copies = false;
+  takesViews = false;
   /** What each head said about the message, and whether its end came in the same read. */
   readonly wholes: { readonly said: boolean; ended: boolean }[] = [];
 
@@ -313,10 +313,10 @@ describe("ResponseReader", () => {
     }
   });
 
-  for (const copies of [true, false]) {
-    it(`ResponseReader passes large pieces of memory that is read into again ${copies ? "as views to a receiver that copies" : "as copies to one that does not"}`, () => {
+  for (const takesViews of [true, false]) {
+    it(`ResponseReader passes large pieces of memory that is read into again ${takesViews ? "as views to a receiver that copies" : "as copies to one that does not"}`, () => {
       const recorder = new EventRecorder();
-      recorder.copies = copies;
+      recorder.takesViews = takesViews;
       const kept: Chunk[] = [];
       recorder.onData = (chunk) => kept.push(chunk) > 0;
       const reader = new ResponseReader(recorder);
@@ -326,7 +326,7 @@ describe("ResponseReader", () => {
       reader.read({ owned: false, bytes });
       reader.read({ owned: false, bytes: bytes.subarray(start.length, start.length + 1000) });
       expect(kept.map(({ length }) => length)).to.deep.equal([59_000, 1000]);
-      expect((kept[0] as Buffer).buffer === bytes.buffer).to.equal(copies);
+      expect((kept[0] as Buffer).buffer === bytes.buffer).to.equal(takesViews);
       expect(kept[1]).to.equal("x".repeat(1000));
     });
   }

@@ -92,6 +92,10 @@ export class Http1ClientStream implements ClientStream {
     return this.connection.pendingBytes;
   }
 
+  get copies(): false | "lent" {
+    return this.connection.transport.takesViews && "lent";
+  }
+
   get roomBytes(): number {
     return this.connection.writes.roomBytes;
   }

@@ -2,7 +2,7 @@ import type { FrontClock } from "../clock.ts";
 import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../../message/message.ts";
 import { ChunkedDecoder, type ChunkedRules } from "../../../upstream/h1/chunked-decoder.ts";
 import { copyOf } from "../../../sockets/copy-of.ts";
-import type { Piece } from "../../../sockets/read-buffer.ts";
+import { type BorrowedBytes, lend, type Piece } from "../../../sockets/read-buffer.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import type { RequestFraming } from "./request-semantics.ts";
 
@@ -37,6 +37,9 @@ export class IncomingBody implements RequestBody {
   private isPaused = false;
   private deadlineMs = Number.POSITIVE_INFINITY;
   private held: HeldBytes | undefined = undefined;
+  /** What came with the head, where it was read: memory that is borrowed until `keepLent`. */
+  private lent: Buffer | undefined = undefined;
+  private isLending = false;
 
   constructor(framing: RequestFraming, source: BodySource) {
     this.source = source;
@@ -84,6 +87,23 @@ export class IncomingBody implements RequestBody {
     return decoder.done ? decoder.endIndex : end;
   }
 
+  /** The same for what came with the head: `keepLent` is to be called before the memory of the piece is written over. */
+  takeWithHead(piece: Piece, at: number): number {
+    this.isLending = !piece.owned;
+    const next = this.take(piece, at);
+    this.isLending = false;
+    return next;
+  }
+
+  /** Copies what came with the head, unless that has been passed on. */
+  keepLent(): void {
+    const { lent } = this;
+    if (lent === undefined) return;
+    this.lent = undefined;
+    this.held = new HeldBytes();
+    this.held.add({ owned: false, bytes: lent }, 0);
+  }
+
   start(sink: BodySink): void {
     if (this.started) throw new Error("a request body is read once");
     this.started = true;
@@ -102,6 +122,7 @@ export class IncomingBody implements RequestBody {
   abort(reason: BodyAbortReason): void {
     if (this.failure !== undefined) return;
     this.failure = reason;
+    this.lent = undefined;
     this.held = undefined;
     const { sink } = this;
     this.sink = undefined;
@@ -111,22 +132,29 @@ export class IncomingBody implements RequestBody {
   /** Reads the unwanted rest of the body and discards it, so that the connection gets past it. */
   discard(): void {
     this.sink = undefined;
+    this.lent = undefined;
     this.held = undefined;
     this.failure ??= "client-closed";
   }
 
   /** Passes on what is held, and has the connection read on once nothing is left of it. */
   private readOn(): void {
-    const { held } = this;
+    const { held, lent } = this;
     this.held = undefined;
+    this.lent = undefined;
     this.waitForClient();
-    if (held !== undefined) this.deliver(held.bytes);
+    if (lent !== undefined) this.deliver(this.passable(lent, 0, lent.length));
+    else if (held !== undefined) this.deliver(held.bytes);
     if (this.received) this.finish();
     else if (!this.isPaused) this.source.bodyWanted();
   }
 
   private pass(piece: Piece, from: number, to: number): void {
     if (from === to || this.failure !== undefined) return;
+    if (this.isLending) {
+      this.lent = lend(piece.bytes, from, to);
+      return;
+    }
     if (this.sink === undefined || this.isPaused) {
       this.held ??= new HeldBytes();
       this.held.add(piece, from, to);
@@ -134,8 +162,13 @@ export class IncomingBody implements RequestBody {
     }
     const { owned, bytes } = piece;
     this.waitForClient();
-    if (!owned) this.deliver(copyOf(bytes, from, to));
+    if (!owned) this.deliver(this.passable(bytes, from, to));
     else this.deliver(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
+  }
+
+  /** Bytes of borrowed memory in a form that the sink may have. */
+  private passable(bytes: BorrowedBytes, from: number, to: number): Buffer {
+    return this.sink?.takesViews === true ? lend(bytes, from, to) : copyOf(bytes, from, to);
   }
 
   private deliver(bytes: Buffer): void {
@@ -150,7 +183,7 @@ export class IncomingBody implements RequestBody {
 
   private finish(): void {
     const { sink } = this;
-    if (sink === undefined || this.isPaused || this.held !== undefined) return;
+    if (sink === undefined || this.isPaused || this.held !== undefined || this.lent !== undefined) return;
     this.sink = undefined;
     sink.onEnd(this.trailers);
   }

@@ -170,7 +170,7 @@ export class RequestReader {
     const body = semantics.body === undefined ? null : new IncomingBody(semantics.body, this.source);
     this.pieceAt = at;
     if (body !== null && !body.received) {
-      if (at < end) this.pieceAt = body.take(piece, at);
+      if (at < end) this.pieceAt = body.takeWithHead(piece, at);
       if (body.broken) return this.refuse("malformed-body", head) ?? end;
       if (!body.received) {
         if (this.clientHasEnded) {
@@ -182,6 +182,7 @@ export class RequestReader {
     }
     const next = this.pieceAt;
     this.events.onRequest(head, semantics, body);
+    body?.keepLent();
     return next;
   }
 
