@@ -14,6 +14,7 @@ import type { Flag, Role } from "../common/src/settings/flag.ts";
 const ownFlags: ReadonlySet<string> = new Set([
   "admin-auth",
   "admin-port",
+  "admin-ui",
   "dedicated",
   "dedicated-pod-template",
   "disable-cluster-scope",

@@ -98,6 +98,19 @@ describe("the manifests of the chart", function () {
     }
   });
 
+  it("the console is served where there is a way to sign in, and refused without one", () => {
+    const argsWith = (...values: readonly string[]): readonly string[] =>
+      containerOf(find(render(values), "Deployment", "svc-controller")).args;
+    const withFile = 'controller.flags={"admin-ui-token-file":"/etc/console/token"}';
+    expect(argsWith()).not.to.include("--admin-ui");
+    expect(argsWith("console.enabled=true", "adminAuth.controllers=true")).to.include("--admin-ui");
+    expect(argsWith("console.enabled=true", withFile)).to.include.members([
+      "--admin-ui",
+      "--admin-ui-token-file=/etc/console/token",
+    ]);
+    expect(refusal("console.enabled=true")).to.include("adminAuth.controllers or controller.flags");
+  });
+
   it("a digest selects the image, also that of dedicated proxies, and keeps a tag that is set", () => {
     const digest = `sha256:${"ab".repeat(32)}`;
     const imagesWith = (...values: readonly string[]): readonly (string | undefined)[] => {

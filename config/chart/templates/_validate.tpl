@@ -34,6 +34,9 @@
 {{- if and $service.healthCheckNodePort (or (ne $service.type "LoadBalancer") (ne $service.externalTrafficPolicy "Local")) }}
 {{- fail "sharedProxy.service.healthCheckNodePort is set, expected type \"LoadBalancer\" and externalTrafficPolicy \"Local\"" }}
 {{- end }}
+{{- if and .Values.console.enabled (not .Values.adminAuth.controllers) (not (get .Values.controller.flags "admin-ui-token-file")) }}
+{{- fail "console.enabled is true without a way to sign in, expected adminAuth.controllers or controller.flags.admin-ui-token-file" }}
+{{- end }}
 {{- if .Values.rbac.namespaced }}
 {{- if not (include "svc.servedNamespaces" . | fromJsonArray) }}
 {{- fail "rbac.namespaced is true without controller.flags.watch-namespace, expected the namespaces that get Roles" }}
