@@ -1,6 +1,7 @@
 /** Ingresses with annotations and policies of this gateway. */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf } from "@svc-gateway/operator/api/object.ts";
+import { writeCanary } from "./canaries.ts";
 import { editIngress } from "./ingress-nodes.ts";
 import { writeIngress } from "./ingress-parts.ts";
 import { createNode } from "./manifest-texts.ts";
@@ -11,7 +12,6 @@ import type { Target, TargetInput, Writer } from "./target.ts";
 
 /** `className`: the class of the Ingresses that are written. */
 export const annotationsTarget = (className: string, controllerName: string): Target => ({
-  hasCanaries: false,
   prepare: (input) => prepare(input, className, controllerName),
 });
 
@@ -42,6 +42,11 @@ function prepare(
         moved,
         userLists: parts.flatMap(({ annotations }) => annotations["auth-basic-secret"] ?? []),
       };
+    },
+    writeCanary(ingress, paths) {
+      const isTaken = nameTaken(world, ingress.metadata.namespace);
+      const parts = writeCanary(ingress, paths, (name) => isTaken("Ingress", name));
+      return (node) => editIngress(node, parts, { className, isForeign });
     },
     shared: [],
     assumed: [ingressClass(className, controllerName)],

@@ -10,7 +10,7 @@ import type { ServicePorts } from "./service-ports.ts";
 import type { Note, WriterContext } from "./written.ts";
 
 type Rules = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["rules"]>;
-type IngressPath = NonNullable<Rules[number]["http"]>["paths"][number];
+export type IngressPath = NonNullable<Rules[number]["http"]>["paths"][number];
 type IngressBackend = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["defaultBackend"]>;
 
 /** One Ingress that is written. */
@@ -85,9 +85,7 @@ function entriesOf(
     for (const [index, path] of (http?.paths ?? []).entries()) {
       for (const unit of units.filter(({ part }) => part === `${at}.${index}`)) {
         written.add(unit);
-        // A further name of the host has a rule of its own.
-        const isOwn = unit.host === (host ?? "*").toLowerCase();
-        add(unit, isOwn ? host : unit.host, pathOf(unit, path));
+        add(unit, writtenHost(unit, host), writtenPath(unit, path));
       }
     }
   }
@@ -97,11 +95,12 @@ function entriesOf(
     if (unit.part === "default" && host !== undefined && defaultBackend !== undefined) {
       // As the default backend of an Ingress it would get the requests of all other hosts, too.
       const last = asLastPath(unit, units);
-      add(last, host, pathOf(last, { path: "/", pathType: "Prefix", backend: defaultBackend }));
+      add(last, host, writtenPath(last, { path: "/", pathType: "Prefix", backend: defaultBackend }));
     } else if (unit.part === "default") add(unit, host, undefined);
     else {
       const backend = backendOf(rules) ?? defaultBackend;
-      if (backend !== undefined) add(unit, host, pathOf(unit, { path: "/", pathType: "Prefix", backend }));
+      if (backend !== undefined)
+        add(unit, host, writtenPath(unit, { path: "/", pathType: "Prefix", backend }));
     }
   }
   return entries.sort((a, b) => (a.host ?? "").localeCompare(b.host ?? "") || a.order - b.order);
@@ -121,8 +120,12 @@ const backendOf = (rules: Rules): IngressBackend | undefined =>
   rules.flatMap(({ http }) => http?.paths ?? []).find(({ backend }) => backend.service !== undefined)
     ?.backend;
 
+/** The host of the rule for a unit: a further name of the host has a rule of its own. */
+export const writtenHost = (unit: ServedUnit, host: string | undefined): string | undefined =>
+  unit.host === (host ?? "*").toLowerCase() ? host : unit.host;
+
 /** The path as the route is matched. */
-function pathOf({ route, part }: ServedUnit, { path, backend }: IngressPath): IngressPath {
+export function writtenPath({ route, part }: ServedUnit, { path, backend }: IngressPath): IngressPath {
   const { type, value } = route.match.path;
   const isSpecial = part === "app-root" || part === "www";
   if (type === "regex") return { path: path ?? "/", pathType: "ImplementationSpecific", backend };
@@ -178,7 +181,12 @@ function buildPart(
   };
 }
 
-function partNames(name: string, count: number, isTaken: (name: string) => boolean): readonly string[] {
+/** Names of the Ingresses that one becomes; the first keeps its name. */
+export function partNames(
+  name: string,
+  count: number,
+  isTaken: (name: string) => boolean,
+): readonly string[] {
   const names = [name];
   for (let number = 2; names.length < count; number++) {
     const tried = boundedName(name, `-${number}`);

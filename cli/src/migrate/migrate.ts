@@ -15,6 +15,7 @@ import { createLookup, updateWorld, type World } from "@svc-gateway/operator/wor
 import { translateWorld, type ReadFolder } from "../translate-folder.ts";
 import { withAssumed } from "./assumed.ts";
 import { compareUnits } from "./compare.ts";
+import { canaryPaths } from "./canaries.ts";
 import type { UnitDifference } from "./known-differences.ts";
 import { createNode, joinDocuments, rewriteText, textAt, type ManifestNode } from "./manifest-texts.ts";
 import { comparePassed, passedHosts } from "./passthrough.ts";
@@ -32,7 +33,7 @@ export type MigrateOptions = {
 /** What became of one Ingress. */
 export type MigratedIngress = {
   readonly report: NginxReport;
-  /** It adds a backend to the routes of another Ingress, and is not written. */
+  /** It is a canary of nothing that the manifests hold, and is not written. */
   readonly isLostCanary: boolean;
   readonly differences: readonly UnitDifference[];
 };
@@ -70,8 +71,13 @@ export async function migrate(
   const isForeign = (key: string): boolean => key.startsWith(`${prefix}/`);
   const ingresses = all.filter((one) => !isCanary(one)).sort((a, b) => compareAges(ageOf(a), ageOf(b)));
   const writer = target.prepare({ world: before, translation, unitsOf, ingresses, isForeign, isGuessed });
-  const written = new Map<string, MigratedObjects | "canary">([
-    ...all.filter(isCanary).map(({ metadata }) => [nameOf(metadata), "canary"] as const),
+  const canaries = all.filter(isCanary);
+  const written = new Map<string, MigratedObjects | "lost canary">([
+    ...canaries.map((one): [string, MigratedObjects | "lost canary"] => {
+      const paths = canaryPaths(one, { ingresses, unitsOf });
+      const replace = paths.length === 0 ? undefined : writer.writeCanary(one, paths);
+      return [nameOf(one.metadata), replace ? { replace, moved: [], userLists: [] } : "lost canary"];
+    }),
     ...ingresses.map((one) => [nameOf(one.metadata), writer.write(one)] as const),
   ]);
   const labels = labelsOf(written.values(), writer.authorities);
@@ -87,11 +93,11 @@ export async function migrate(
     ingresses: nginxReports.map((report) => {
       const name = nameOf(report.object);
       const one = written.get(name);
-      const moved = one === undefined || one === "canary" ? [] : one.moved;
+      const moved = one === undefined || one === "lost canary" ? [] : one.moved;
       const passed = comparePassed(name, passedBefore, passedAfter);
       return {
         report,
-        isLostCanary: one === "canary" && !target.hasCanaries,
+        isLostCanary: one === "lost canary",
         differences: [...compareUnits(moved, served), ...passed],
       };
     }),
@@ -112,7 +118,7 @@ const withUsualPorts = (settings: FolderSettings): FolderSettings => {
 type SecretLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 type Writing = {
-  readonly written: ReadonlyMap<string, MigratedObjects | "canary">;
+  readonly written: ReadonlyMap<string, MigratedObjects | "lost canary">;
   readonly labels: SecretLabels;
   readonly shared: readonly KubeObject[];
 };
@@ -129,7 +135,7 @@ async function writeFiles(
     if (ofSecret !== undefined) return [withLabels(node, ofSecret)];
     const one = kind === "Ingress" ? written.get(key) : undefined;
     if (one === undefined) return undefined;
-    return one === "canary" ? [] : one.replace(node);
+    return one === "lost canary" ? [] : one.replace(node);
   };
   const files = new Map<string, string>();
   const places = new Set([...state.objects.values()].map(({ place }) => place.file));
@@ -186,10 +192,10 @@ function completed(world: World, before: World, assumed: readonly KubeObject[]):
 }
 
 function labelsOf(
-  written: Iterable<MigratedObjects | "canary">,
+  written: Iterable<MigratedObjects | "lost canary">,
   authorities: readonly string[],
 ): SecretLabels {
-  const userLists = [...written].flatMap((one) => (one === "canary" ? [] : one.userLists));
+  const userLists = [...written].flatMap((one) => (one === "lost canary" ? [] : one.userLists));
   const labels = new Map<string, Readonly<Record<string, string>>>(
     userLists.map((secret) => [secret, migratedHtpasswdLabels]),
   );

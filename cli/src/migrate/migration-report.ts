@@ -125,7 +125,7 @@ function outcomeBefore(
   if (isLostCanary)
     return {
       outcome: "lost",
-      texts: ["The canary is not written: Ingresses cannot share a path; --to gateway-api writes it"],
+      texts: ["The canary is not written: no Ingress of the manifests serves its host, path and path type"],
     };
   if (outcome === "refused") return { outcome: "lost", texts: [text] };
   if (outcome === "differently") return { outcome: "changed", texts: [text] };

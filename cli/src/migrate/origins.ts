@@ -111,7 +111,17 @@ const ofProperties: readonly (readonly [string, readonly string[]])[] = [
     ["auth-tls-secret", "auth-tls-verify-client", "auth-tls-verify-depth", "auth-tls-match-cn"],
   ],
   ["clients", ["auth-tls-secret", "auth-tls-verify-client", "auth-tls-error-page", "auth-tls-match-cn"]],
-  ["choices", ["canary", "canary-weight", "canary-by-header", "canary-by-header-value", "canary-by-cookie"]],
+  [
+    "choices",
+    [
+      "canary",
+      "canary-weight",
+      "canary-by-header",
+      "canary-by-header-value",
+      "canary-by-header-pattern",
+      "canary-by-cookie",
+    ],
+  ],
   [
     "affinity",
     [

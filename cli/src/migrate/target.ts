@@ -3,6 +3,7 @@ import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import type { World } from "@svc-gateway/operator/world.ts";
+import type { canaryPaths } from "./canaries.ts";
 import type { MovedUnit } from "./compare.ts";
 import type { ManifestNode } from "./manifest-texts.ts";
 import type { ServedUnit } from "./served-units.ts";
@@ -33,6 +34,11 @@ export type TargetInput = {
 /** One way of writing all Ingresses. */
 export type Writer = {
   write(ingress: ObjectOf<"Ingress">): MigratedObjects;
+  /** What takes the place of the text of a canary that takes a part of these paths, at least one; nothing where they say it themselves. */
+  writeCanary(
+    ingress: ObjectOf<"Ingress">,
+    paths: ReturnType<typeof canaryPaths>,
+  ): MigratedObjects["replace"];
   /** Objects that belong to no Ingress, in a file of their own; none where there is nothing to be written. */
   readonly shared: readonly KubeObject[];
   /** Secrets (`namespace/name`) with authorities and certificates that policies name, and that lack the label. */
@@ -46,7 +52,5 @@ export type Writer = {
 };
 
 export type Target = {
-  /** Whether canaries are written with what they are canaries of. */
-  readonly hasCanaries: boolean;
   prepare(input: TargetInput): Writer;
 };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { authBasicSecret } from "./auth-basic-secret.ts";
 import { authJwt } from "./auth-jwt.ts";
 import { authTls } from "./auth-tls.ts";
+import { canary } from "./canary.ts";
 import { closedPaths } from "./closed-paths.ts";
 import { compression } from "./compression.ts";
 import { cors } from "./cors.ts";
@@ -57,6 +58,7 @@ export const features = {
 export const routingOptions = {
   "use-regex": useRegex,
   "path-normalize": pathNormalize,
+  canary: canary,
 } as const;
 
 /** Options of the TLS handshakes of hosts, before there is a request. */

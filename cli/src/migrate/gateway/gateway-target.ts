@@ -24,7 +24,6 @@ export type GatewayTargetOptions = {
 };
 
 export const gatewayTarget = (options: GatewayTargetOptions): Target => ({
-  hasCanaries: true,
   prepare: (input) => prepare(input, options),
 });
 
@@ -88,6 +87,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
         userLists: routes.userLists,
       };
     },
+    writeCanary: () => () => [],
     shared: isNeeded ? [written] : [],
     authorities: ports.unlabelled,
     assumed: [

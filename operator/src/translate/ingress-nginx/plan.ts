@@ -10,6 +10,7 @@ import { catchAllRefused, noEffect, servedDifferently } from "../diagnostics/ing
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { hasOwnValue } from "../features/annotation-reader.ts";
 import { readAnnotations } from "../ingress/annotations.ts";
+import type { CanaryClaim, CanaryRule } from "../ingress/canary.ts";
 import type { HostClaim, RouteClaim } from "../ingress/claims.ts";
 import { clientRulesOf } from "../ingress/client-rules.ts";
 import { anyHost } from "../ingress/host.ts";
@@ -25,7 +26,7 @@ import {
 } from "../ingress/plan.ts";
 import { expandRewriteTarget } from "../ingress/rewrite-target.ts";
 import { readAuthTls } from "../ingress/tls.ts";
-import { readCanary, type CanaryClaim, type CanaryRule } from "./canary.ts";
+import { readCanary } from "./canary.ts";
 import { isWritten, type NginxClass } from "./class.ts";
 import { slugOfAnnotation } from "../features/index.ts";
 import { groups, groupsOfCanary } from "./groups/index.ts";
@@ -100,7 +101,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
 
   const isClosed =
     annotations.isClosed() || (clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0));
-  const rule = readCanary(annotations.read, annotations.say.ignore);
+  const rule = readCanary(annotations.read, annotations.say.ignore) ?? own.canary;
   if (rule !== undefined) {
     return {
       ...nothingPlanned,

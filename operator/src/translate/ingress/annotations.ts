@@ -28,6 +28,7 @@ import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { foreignAnnotationsOf, reportForeignAnnotations } from "../foreign/foreign-annotations.ts";
 import type { View } from "../incremental/view.ts";
 import { nginxName } from "../ingress-nginx/class.ts";
+import { findWithoutEffect, readCanaryRule, type CanaryRule } from "./canary.ts";
 import type { ClassInfo } from "./classes.ts";
 
 type Findings = {
@@ -49,6 +50,8 @@ type ReadAnnotations = Findings & {
   readonly useRegex: boolean;
   /** The new path of its requests as it is written. */
   readonly rewriteTarget: string | undefined;
+  /** What it takes of the requests of another Ingress; undefined: it is no canary. */
+  readonly canary: CanaryRule | undefined;
   /** How far the paths of its hosts are normalised; undefined where it does not say. */
   readonly pathLevel: PathLevel | undefined;
 };
@@ -66,10 +69,12 @@ export function readAnnotations(
   const isRegex = read(useRegex.annotations.useRegex) === true;
   const newPath = read(rewriteTarget.annotations.rewriteTarget);
   const pathLevel = read(pathNormalize.annotations.pathNormalize);
+  const canary = readCanaryRule(read);
   const object = refOf(ingress);
   const unknown = unknownKeys(own).map((key) =>
     describeUnknownKey({ object, field: keyField("metadata.annotations", key) }, key),
   );
+  const withoutEffect = findWithoutEffect(ingress, canary !== undefined);
   const ofClass = isClosed === true ? [classClosed({ object })] : [];
   const isRead = (key: string): boolean =>
     nginx !== undefined && nginxName(key, nginx.settings) !== undefined;
@@ -77,10 +82,21 @@ export function readAnnotations(
     object,
     foreignAnnotationsOf(ingress.metadata.annotations ?? {}, isRead),
   );
-  const diagnostics = [...findings.diagnostics, ...unknown, ...foreign.diagnostics, ...ofClass];
+  const diagnostics = [
+    ...findings.diagnostics,
+    ...unknown,
+    ...withoutEffect,
+    ...foreign.diagnostics,
+    ...ofClass,
+  ];
   const ofClosed = ofClass.map(({ message }) => notServed(object, message));
   const events = [...findings.events, ...foreign.events, ...ofClosed];
-  return { features, useRegex: isRegex, rewriteTarget: newPath, pathLevel, ...findings, diagnostics, events };
+  return {
+    ...{ features, useRegex: isRegex, rewriteTarget: newPath, canary, pathLevel },
+    ...findings,
+    diagnostics,
+    events,
+  };
 }
 
 /** The annotations of one Ingress, ready to be read. The findings grow while features read them. */

@@ -12,6 +12,7 @@ import { memo, trackedMemo } from "../incremental/memo.ts";
 import { isCanary } from "../ingress-nginx/is-canary.ts";
 import { createTracker } from "../incremental/tracker.ts";
 import type { TranslateSettings } from "../settings.ts";
+import { isOwnCanary } from "./canary.ts";
 import type { Classification } from "./classes.ts";
 import { planDefaultCertificate } from "./gateway-defaults.ts";
 import type { TlsHostTable, TlsClaim } from "./tls-host-table.ts";
@@ -34,7 +35,10 @@ export function createCertificateTracker(
   const track = createTracker({
     inputs: ({ Ingress }) => concerningTls(Ingress),
     compute: (ingress, { ours }: Classification, view): Contribution => {
-      const isIgnored = ours === undefined || (ours.nginx !== undefined && isCanary(ingress, ours.nginx));
+      const isIgnored =
+        ours === undefined ||
+        isOwnCanary(ingress) ||
+        (ours.nginx !== undefined && isCanary(ingress, ours.nginx));
       const plan = isIgnored ? nothing : planTls(ingress, view, ours.nginx);
       return { ...plan, key: nameOf(ingress.metadata) };
     },

@@ -29,7 +29,7 @@ export type RouteClaim = {
   readonly route: Route;
   readonly field: string;
   readonly written: string;
-  /** Its path type as it is written, of an Ingress that is read as ingress-nginx reads it. */
+  /** Its path type as it is written; absent of default backends. */
   readonly pathType?: string;
   /** The features of the route where they depend on the whole host; those of `route` are what they may take up. */
   readonly featuresOn?: FeaturesOnHost;

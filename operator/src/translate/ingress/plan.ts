@@ -10,11 +10,11 @@ import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics/sizes.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
-import type { CanaryClaim } from "../ingress-nginx/canary.ts";
 import type { NginxReport } from "../ingress-nginx/report.ts";
 import type { ScopeSize } from "../size/object-size.ts";
 import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";
 import { readAnnotations } from "./annotations.ts";
+import type { CanaryClaim, CanaryRule } from "./canary.ts";
 import type { HostClaim, RouteClaim } from "./claims.ts";
 import type { ClassInfo } from "./classes.ts";
 import { clientRulesOf } from "./client-rules.ts";
@@ -74,6 +74,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const annotations = readAnnotations(ingress, context.info, context);
   const parsed = parseIngress(ingress, annotations.useRegex);
   const backends = createBackendResolver(parsed, context);
+  if (annotations.canary !== undefined) return planCanary(parsed, annotations, annotations.canary, backends);
   const clients = readAuthTls(ingress, context.view);
   const rules = clients && clientRulesOf(parsed.ref, clients);
   const source = { kind: "Ingress", name: parsed.ref.name, namespace: parsed.namespace };
@@ -111,6 +112,29 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
     events: [...annotations.events, ...patterns.events],
     resources: annotations.resources,
     keySets: annotations.keySets,
+  };
+}
+
+/** Of a canary nothing but its paths, backends and rule counts. */
+function planCanary(
+  { paths, ref: owner, age, diagnostics: found }: ParsedIngress,
+  { diagnostics, events }: Pick<IngressPlan, "diagnostics" | "events">,
+  rule: CanaryRule,
+  backends: ReturnType<typeof createBackendResolver>,
+): IngressPlan {
+  const canaries = paths.flatMap(({ host, written, pathType, rule: at, path, backend: reference }) =>
+    backends.resolve(reference).map((backend): CanaryClaim => ({
+      ...{ host, owner, age, written, pathType, backend, rule },
+      field: pathField(at, path),
+      endpointRef: backends.endpointRefs.find(({ name }) => name === backend.endpoints),
+    })),
+  );
+  return {
+    ...nothingPlanned,
+    canaries,
+    endpointRefs: backends.endpointRefs,
+    diagnostics: [...found, ...diagnostics, ...backends.diagnostics],
+    events,
   };
 }
 
@@ -171,9 +195,10 @@ function claimHosts(
   toRoute: ToRoute,
 ): readonly HostClaim[] {
   const routesByHost = new Map<string, RouteClaim[]>(parsed.hosts.map(({ host }) => [host, []]));
-  for (const { host, match, rule, path, written, backend } of parsed.paths) {
+  for (const { host, match, rule, path, written, pathType, backend } of parsed.paths) {
     const route = toRoute(`${rule}.${path}`, { match: { path: match }, backends: toBackends(backend) });
-    routesByHost.get(host.host)?.push({ route, written, field: pathField(rule, path) });
+    const type = pathType !== undefined && { pathType };
+    routesByHost.get(host.host)?.push({ route, written, ...type, field: pathField(rule, path) });
   }
   const fallback = parsed.defaultBackend && {
     route: toRoute("default", {

@@ -14,14 +14,14 @@ import { createFindings, type FindingsList } from "../incremental/findings-list.
 import { changesOf, createGroups, createKeyedList } from "../incremental/groups.ts";
 import { memo } from "../incremental/memo.ts";
 import { createTracker } from "../incremental/tracker.ts";
-import type { Canaries } from "../ingress-nginx/canaries.ts";
-import type { CanaryClaim } from "../ingress-nginx/canary.ts";
 import { planNginxIngress } from "../ingress-nginx/plan.ts";
 import type { NginxReport } from "../ingress-nginx/report.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createFitting } from "../size/fitting.ts";
 import type { SizeLedger } from "../size/ledger.ts";
 import { sharedScope, sizeKey, type LeftOut, type ObjectSize } from "../size/object-size.ts";
+import type { Canaries } from "./canaries.ts";
+import type { CanaryClaim } from "./canary.ts";
 import type { HostClaim } from "./claims.ts";
 import type { Classification } from "./classes.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";

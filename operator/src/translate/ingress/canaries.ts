@@ -1,13 +1,13 @@
-/** Puts canaries into the routes that they are canaries of. See docs/ingress-nginx.md, "Canaries". */
+/** Puts canaries into the routes that they are canaries of. See docs/features/canary.md. */
 import type { Backend, BackendChoice, Route } from "@svc-gateway/common/ir/route.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { nameOf } from "../../api/object.ts";
 import { variantOf, type EndpointRef } from "../backends/service-port.ts";
-import { canaryOfOtherNamespace, canaryWithoutPrimary, secondCanary } from "../diagnostics/nginx-backends.ts";
+import { canaryOfOtherNamespace, canaryWithoutPrimary, secondCanary } from "../diagnostics/canaries.ts";
 import type { Diagnostic } from "../finding.ts";
-import type { HostClaim, RouteClaim } from "../ingress/claims.ts";
-import { withRoutes, type HostTable } from "../ingress/host-table.ts";
 import type { CanaryClaim } from "./canary.ts";
+import type { HostClaim, RouteClaim } from "./claims.ts";
+import { withRoutes, type HostTable } from "./host-table.ts";
 
 /** The canaries of each host, the oldest first. */
 export type Canaries = SortedEntries<readonly CanaryClaim[], string>;
