@@ -14,6 +14,7 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 import type { World } from "@svc-gateway/operator/world.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { findUnservedAuth } from "./check/unserved-auth.ts";
+import { findUnusablePolicies } from "./check/unusable-policies.ts";
 import { findUnserved } from "./check/unserved.ts";
 import type { Io } from "./command.ts";
 import type { FolderSettings } from "./command-flags.ts";
@@ -66,6 +67,7 @@ export async function translateRead(
     ...translation.diagnostics,
     ...findUnserved(state.world, translation, settings),
     ...findUnservedAuth(translation, settings),
+    ...findUnusablePolicies(translation),
   ];
   return { state, read, translation: { ...translation, diagnostics } };
 }
