@@ -60,21 +60,23 @@ describe("snapshots of hostile values", () => {
     const known: Readonly<Record<string, readonly (readonly [string, unknown])[]>> = annotationCases;
     for (const [key, { name }] of annotations) {
       const values = [...(known[name] ?? []).map(([value]) => value), ...hostileTexts];
-      const ingresses = values.map((value, index): KubeObject => {
+      const ingresses = values.flatMap((value, index): readonly KubeObject[] => {
         const backend = { service: { name: "web", port: { number: 80 } } };
         const paths = ["Prefix", "ImplementationSpecific"].map((pathType) => ({
           path: `/${pathType}`,
           pathType,
           backend,
         }));
-        return {
+        const ingress = (prefix: string, texts: Readonly<Record<string, string>>): KubeObject => ({
           apiVersion: "networking.k8s.io/v1",
           kind: "Ingress",
-          metadata: { namespace: "shop", name: `i${index}`, annotations: { [key]: value } },
+          metadata: { namespace: "shop", name: `${prefix}${index}`, annotations: texts },
           ...{
             spec: { ingressClassName: "svc", rules: [{ host: `i${index}.example.com`, http: { paths } }] },
           },
-        };
+        });
+        // The second one has the paths where the first one is a canary.
+        return [ingress("a", { [key]: value }), ingress("b", {})];
       });
       const ourClass: KubeObject = {
         apiVersion: "networking.k8s.io/v1",
