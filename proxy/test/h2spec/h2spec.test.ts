@@ -35,14 +35,21 @@ const eitherWay: readonly string[] = [
   "http2/5.1 half closed (remote): Sends a HEADERS frame",
 ];
 
-const failed = (outcomes: readonly Outcome[]): readonly string[] =>
+/**
+ * The same of the node codec alone. After an acknowledgement that nobody asked for, the proxy finds out by a PING whether the connection
+ * is still open (docs/features/http2.md); h2spec takes the first PING frame for its answer, and this one may come before that.
+ */
+const eitherWayOfNode: readonly string[] = ["http2/6.7 Sends a PING frame with ACK"];
+
+const failed = (outcomes: readonly Outcome[], byChance: readonly string[]): readonly string[] =>
   outcomes
-    .filter(({ name, verdict }) => verdict !== "passed" && !eitherWay.includes(name))
+    .filter(({ name, verdict }) => verdict !== "passed" && !byChance.includes(name))
     .map(({ name }) => name);
 
 describeHttp2Codecs("h2spec", function (codec) {
   // Building it the first time, and cases that wait for an answer that never comes.
   this.timeout(300_000);
+  const byChance = codec === "node" ? [...eitherWay, ...eitherWayOfNode] : eitherWay;
   let gateway: Gateway;
   let backend: Server;
   let overTls: readonly Outcome[];
@@ -88,14 +95,14 @@ describeHttp2Codecs("h2spec", function (codec) {
 
   it("h2spec finds only the known differences over TLS", () => {
     expect(overTls.length).to.be.at.least(146);
-    expect(overTls.map(({ name }) => name)).to.include.members(eitherWay);
-    expect(failed(overTls)).to.have.members(codec === "node" ? knownDifferences : []);
+    expect(overTls.map(({ name }) => name)).to.include.members(byChance);
+    expect(failed(overTls, byChance)).to.have.members(codec === "node" ? knownDifferences : []);
   });
 
   it("h2spec finds only the known differences in cleartext", () => {
     expect(inCleartext.length).to.be.at.least(146);
-    expect(inCleartext.map(({ name }) => name)).to.include.members(eitherWay);
+    expect(inCleartext.map(({ name }) => name)).to.include.members(byChance);
     const differences = codec === "node" ? knownDifferences : [];
-    expect(failed(inCleartext)).to.have.members([...differences, cleartextDifference]);
+    expect(failed(inCleartext, byChance)).to.have.members([...differences, cleartextDifference]);
   });
 });
