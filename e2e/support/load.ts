@@ -37,9 +37,12 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
   const host = `load.${domain}`;
 
   const waitUntilServed = async (of: string, limitMs: number, path = "/"): Promise<number> => {
-    const isServed = async (): Promise<boolean> =>
-      (await send({ host: of, path, timeoutMs: 5_000 })).status === 200;
-    return (await poll(`${of}${path} to be served`, isServed, limitMs)).tookMs;
+    const expectServed = async (): Promise<true> => {
+      const { status } = await send({ host: of, path, timeoutMs: 5_000 });
+      if (status !== 200) throw new Error(`status ${status}`);
+      return true;
+    };
+    return (await poll(`${of}${path} to be served`, expectServed, limitMs)).tookMs;
   };
 
   before(async function () {
@@ -47,7 +50,8 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
     await waitUntilWhole();
     await deployEcho(sandbox);
     await sandbox.apply(ingress({ name: "load", host, paths: [{ service: "echo" }] }));
-    await waitUntilServed(host, 30_000);
+    // A preparation, not a figure: the cluster may still recover from the fault of the file before.
+    await waitUntilServed(host, 90_000);
   });
 
   return {
