@@ -36,8 +36,8 @@ const eitherWay: readonly string[] = [
 ];
 
 /**
- * The same of the node codec alone. After an acknowledgement that nobody asked for, the proxy finds out by a PING whether the connection
- * is still open (docs/features/http2.md); h2spec takes the first PING frame for its answer, and this one may come before that.
+ * The same of the node codec alone. An unsolicited acknowledgement of a PING makes the proxy send a PING, to see whether the connection is
+ * open (docs/features/http2.md); h2spec takes the first PING frame for its answer, and this one may come before that.
  */
 const eitherWayOfNode: readonly string[] = ["http2/6.7 Sends a PING frame with ACK"];
 
