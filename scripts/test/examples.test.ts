@@ -12,12 +12,12 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { writeProgram } from "../bundle/program-folder.ts";
 import { backendsOf } from "../examples/backends.ts";
 import { exampleFolders } from "../examples/folders.ts";
 import { hasCurl } from "../examples/curl.ts";
 import { isAnswer, requestsOf } from "../examples/readme.ts";
 import { serveExample, type ServedExample } from "../examples/standalone.ts";
+import { useBuiltProgram } from "./built-program.ts";
 
 const examples = resolve(import.meta.dirname, "../../config/examples");
 const readmeOf = (folder: string): string => readFileSync(join(folder, "README.md"), "utf8");
@@ -25,12 +25,7 @@ const readmeOf = (folder: string): string => readFileSync(join(folder, "README.m
 type Kustomization = { readonly resources: readonly string[] };
 
 describe("the examples", () => {
-  let program: string;
-  before(async () => {
-    program = mkdtempSync(join(tmpdir(), "svc-gateway-examples-"));
-    await writeProgram(program);
-  });
-  after(() => rmSync(program, { recursive: true, force: true }));
+  const program = useBuiltProgram();
 
   it("config/examples/README.md lists every example", () => {
     const index = readFileSync(join(examples, "README.md"), "utf8");
@@ -71,7 +66,7 @@ describe("the examples", () => {
       let example: ServedExample | undefined;
       before(async function () {
         if (!hasCurl) this.skip();
-        example = await serveExample(folder, join(program, "svc-gateway.mjs"));
+        example = await serveExample(folder, program());
       });
       after(() => example?.close());
 

@@ -1,11 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect } from "chai";
-import { writeProgram } from "../bundle/program-folder.ts";
 import { hasCurl } from "../examples/curl.ts";
 import { isAnswer, requestsOf } from "../examples/readme.ts";
 import { serveExample, type ServedExample } from "../examples/standalone.ts";
+import { useBuiltProgram } from "./built-program.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/tutorials/first-hour.md"), "utf8");
@@ -18,12 +17,7 @@ const parts = page
   .filter(({ requests }) => requests.length > 0);
 
 describe("the tutorial of the first hour", () => {
-  let program: string;
-  before(async () => {
-    program = mkdtempSync(join(tmpdir(), "svc-gateway-tutorial-"));
-    await writeProgram(program);
-  });
-  after(() => rmSync(program, { recursive: true, force: true }));
+  const program = useBuiltProgram();
 
   it("the tutorial serves four examples, with requests for each", () => {
     expect(parts.map(({ folder }) => folder)).to.have.lengthOf(4);
@@ -34,17 +28,14 @@ describe("the tutorial of the first hour", () => {
       let example: ServedExample | undefined;
       before(async function () {
         if (!hasCurl) this.skip();
-        example = await serveExample(join(root, folder), join(program, "svc-gateway.mjs"));
+        example = await serveExample(join(root, folder), program());
       });
       after(() => example?.close());
 
       for (const { command, answer } of requests) {
         it(`the tutorial is answered as it says: ${command}`, async () => {
           // The bundle of this test, wherever dist/ comes from.
-          const own = command.replaceAll(
-            "dist/svc-gateway",
-            `'${process.execPath}' '${program}/svc-gateway.mjs'`,
-          );
+          const own = command.replaceAll("dist/svc-gateway", `'${process.execPath}' '${program()}'`);
           const output = (await example?.run(own)) ?? "";
           expect(isAnswer(answer, output), `expected\n${answer.join("\n")}\nand got\n${output}`).to.equal(
             true,

@@ -4,6 +4,7 @@ import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { createMemorySink } from "../../../common/test/telemetry/memory-sink.ts";
 import { until } from "../../../common/test/until.ts";
 import { assumedObjects, limitsWithoutClusterScope } from "../../src/control/cluster-scope.ts";
 import { bootstrap, closeClients, openRawStream, subscribe } from "../discovery/support/raw-client.ts";
@@ -62,17 +63,11 @@ describe("a controller with --disable-cluster-scope", () => {
     cluster.put(pods, pod);
     cluster.put(ingresses, ingressManifest("a", "a.example"));
     cluster.put(gateways, edge);
-    const lines: string[] = [];
+    const sink = createMemorySink();
     const logger = createLogger("svc_controller", {
       levels: createLogLevels({ level: "info", targets: [] }),
       format: "json",
-      sink: {
-        write: (text) => lines.push(text) > 0,
-        droppedLines: () => 0,
-        isCongested: () => false,
-        flushSync: () => undefined,
-        close: () => Promise.resolve(),
-      },
+      sink,
     });
     const replica = await startReplica(
       "ctl-0",
@@ -111,9 +106,9 @@ describe("a controller with --disable-cluster-scope", () => {
       "the route of the Ingress at a proxy",
     );
     expect(refused).to.deep.equal([]);
-    const said = lines.filter((line) => line.includes("--disable-cluster-scope)"));
+    const said = sink.lines.filter((line) => line.includes("--disable-cluster-scope)"));
     expect(said).to.have.length(1);
-    expect(lines.filter((line) => line.includes("Forbidden"))).to.deep.equal([]);
+    expect(sink.lines.filter((line) => line.includes("Forbidden"))).to.deep.equal([]);
   });
 
   it("the assumed class has the parameters of the flag, and classes are assumed only on request", () => {

@@ -3,6 +3,7 @@ import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
 import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
+import { createMemorySink } from "../../../common/test/telemetry/memory-sink.ts";
 import { until } from "../../../common/test/until.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { policyKinds } from "../../src/translate/policy-status/kinds.ts";
@@ -173,17 +174,11 @@ describe("startController", () => {
 
   it("no part of any Secret is written to the log, at any level", async () => {
     const cluster = await useCluster();
-    const lines: string[] = [];
+    const sink = createMemorySink();
     const logger = createLogger("svc_controller", {
       levels: createLogLevels({ level: "trace", targets: [] }),
       format: "json",
-      sink: {
-        write: (text) => lines.push(text) > 0,
-        droppedLines: () => 0,
-        isCongested: () => false,
-        flushSync: () => undefined,
-        close: () => Promise.resolve(),
-      },
+      sink,
     });
     cluster.put(ingressClasses, svcClass);
     const data = (...names: readonly string[]): Record<string, string> =>
@@ -214,8 +209,11 @@ describe("startController", () => {
     const own = ["svc-discovery-ca", "svc-session-key", "svc-ticket-keys"];
     const names = (): readonly string[] => cluster.list(secrets).map(({ metadata }) => metadata.name);
     await until(() => own.every((name) => names().includes(name)), "Secrets of its own");
-    await until(() => lines.some((line) => line.includes("InvalidCertificate")), "findings about Secrets");
-    const text = lines.join("");
+    await until(
+      () => sink.lines.some((line) => line.includes("InvalidCertificate")),
+      "findings about Secrets",
+    );
+    const text = sink.lines.join("\n");
     expect(text).not.to.include("leak of");
     for (const stored of cluster.list(secrets) as readonly (Stored & { data?: Record<string, string> })[]) {
       for (const value of Object.values(stored.data ?? {})) {
