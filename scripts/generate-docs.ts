@@ -5,6 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { accessLogPage } from "./generate-docs-access-log.ts";
 import { annotationsPage } from "./generate-docs-annotations.ts";
+import { benchmarkFiguresPage } from "./generate-docs-benchmarks.ts";
 import { filterOrderPage } from "./generate-docs-filters.ts";
 import { nginxAnnotationsPage } from "./generate-docs-ingress-nginx.ts";
 import { flagsPage } from "./generate-docs-flags.ts";
@@ -17,6 +18,7 @@ const pages: Readonly<Record<string, (present: string) => string>> = {
   "docs/filter-order.md": filterOrderPage,
   "docs/reference/access-log.md": accessLogPage,
   "docs/reference/annotations.md": annotationsPage,
+  "docs/reference/benchmark-figures.md": benchmarkFiguresPage,
   "docs/reference/flags.md": flagsPage,
   "docs/reference/ingress-nginx-annotations.md": nginxAnnotationsPage,
   "docs/reference/metrics.md": metricsPage,

@@ -26,10 +26,15 @@ const mib1 = 1024 * 1024;
 const connectionClose = wrk({ headers: ["Connection: close"] });
 
 export const cases: readonly Case[] = [
-  plain("http1", "HTTP/1.1, 64 connections, small responses", "requests", wrk()),
-  plain("http1-tls", "the same over TLS", "requests", h2load({ http1: true, secure: true, connections: 64 })),
-  plain("http2", "HTTP/2 without TLS, 8 connections with 16 requests each", "requests", h2load()),
-  plain("http2-tls", "the same over TLS", "requests", h2load({ secure: true })),
+  plain("http1", "HTTP/1.1, small responses", "requests", wrk()),
+  plain(
+    "http1-tls",
+    "HTTP/1.1 over TLS, small responses",
+    "requests",
+    h2load({ http1: true, secure: true, connections: 64 }),
+  ),
+  plain("http2", "HTTP/2, 8 connections of 16, small responses", "requests", h2load()),
+  plain("http2-tls", "HTTP/2 over TLS, small responses", "requests", h2load({ secure: true })),
   plain("grpc-unary", "gRPC, one message each way", "calls", grpcCalls("Unary", 1)),
   plain(
     "grpc-stream",
@@ -59,7 +64,7 @@ export const cases: readonly Case[] = [
     h2load({ secure: true, path: `/bytes/${kib64}` }),
   ),
   plain("http2-up-64k", "HTTP/2, 64 KiB up", "requests", h2load({ body: Buffer.alloc(kib64, "x") })),
-  plain("connections", "a new connection for each request", "requests", connectionClose),
+  plain("connections", "HTTP/1.1, a connection for each request", "requests", connectionClose),
   plain("handshakes", "full TLS handshakes, ECDSA on P-256", "handshakes", handshakes("full-handshakes")),
   plain("resumed", "resumed TLS handshakes", "handshakes", handshakes("resumed-handshakes")),
   {
@@ -73,20 +78,26 @@ export const cases: readonly Case[] = [
     once: true,
   },
   {
-    ...plain("latency", "5,000 requests per second, µs from when each was due", "requests", fixedRate(5000)),
+    ...plain("latency", "5,000 requests/s, µs from when each was due", "requests", fixedRate(5000)),
     values: ["p50", "p99", "p99.9"],
   },
-  { ...plain("routes-1", "one route", "requests", wrk()), variant: { ...usual, hosts: 1, paths: 1 } },
-  { ...plain("routes-10000", "10,000 routes", "requests", wrk()), variant: { ...usual, hosts: 1000 } },
   {
-    ...plain("features", "rate limit, JWT, header changes", "requests", wrk({ withToken: true })),
+    ...plain("routes-1", "HTTP/1.1, one route", "requests", wrk()),
+    variant: { ...usual, hosts: 1, paths: 1 },
+  },
+  {
+    ...plain("routes-10000", "HTTP/1.1, 10,000 routes", "requests", wrk()),
+    variant: { ...usual, hosts: 1000 },
+  },
+  {
+    ...plain("features", "HTTP/1.1, rate limit, JWT, header changes", "requests", wrk({ withToken: true })),
     variant: { ...usual, features: true },
   },
   {
-    ...plain("log-off", "without an access log", "requests", wrk()),
+    ...plain("log-off", "HTTP/1.1, without an access log", "requests", wrk()),
     variant: { ...usual, accessLog: false },
   },
-  { ...plain("workers-2", "two workers", "requests", wrk()), variant: { ...usual, workers: 2 } },
+  { ...plain("workers-2", "HTTP/1.1, two workers", "requests", wrk()), variant: { ...usual, workers: 2 } },
 ];
 
 function plain(name: string, title: string, unit: string, load: Load): Case {

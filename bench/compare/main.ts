@@ -9,9 +9,10 @@ import { join, resolve } from "node:path";
 import { isInstalled } from "../processes.ts";
 import { checkoutOf } from "../../scripts/checkout.ts";
 import { cases as allCases, type Case } from "./cases.ts";
+import { circumstancesOf } from "./report/circumstances.ts";
 import { markdownOf } from "./report/markdown.ts";
-import type { CaseResult, Results } from "./report/results.ts";
 import { plotOf } from "./report/plot.ts";
+import type { CaseResult, Results } from "./report/results.ts";
 import { measureVariant } from "./run.ts";
 import { envoy } from "./subjects/envoy.ts";
 import { extra } from "./subjects/extra.ts";
@@ -63,6 +64,7 @@ async function main(): Promise<number> {
     );
     return 2;
   }
+  const circumstances = circumstancesOf(root);
   const measured: CaseResult[] = [];
   const selected = chosen(allCases, "CASES");
   for (const group of Map.groupBy(selected, ({ variant }) => JSON.stringify(variant)).values()) {
@@ -70,6 +72,7 @@ async function main(): Promise<number> {
   }
   const position = (name: string): number => selected.findIndex((one: Case) => one.name === name);
   const results: Results = {
+    circumstances,
     rounds,
     seconds,
     cases: measured.toSorted((a, b) => position(a.name) - position(b.name)),

@@ -1,6 +1,6 @@
 /**
  * How fast a change reaches clients, and what a controller of a large cluster needs: `serve controller` and
- * `serve proxy --shared` as processes, on a real kube-apiserver and etcd without a node. See docs/benchmarks.md.
+ * `serve proxy --shared` as processes, on a real kube-apiserver and etcd without a node. See docs/scale.md.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -20,7 +20,7 @@ const format = ({ value, unit }: Pick<Figure, "value" | "unit">): string =>
 export const figureLine = (figure: Figure): string =>
   `${figure.what}: ${format(figure)}${figure.target === undefined ? "" : ` (target ${figure.target} ${figure.unit})`}`;
 
-/** A table in Markdown, as docs/benchmarks.md takes it. */
+/** A table in Markdown, as docs/scale.md takes it. */
 export function figureTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.what,

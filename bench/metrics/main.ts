@@ -1,6 +1,6 @@
 /**
  * What it costs to read `/metrics` of a proxy whose routes all have traffic, and what it does to requests meanwhile. See
- * docs/benchmarks.md, "Metrics".
+ * docs/scale.md, "Metrics".
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";

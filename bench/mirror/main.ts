@@ -1,7 +1,7 @@
 /**
  * What a mirror does to the latency of the requests that are mirrored: the same load, at a fixed rate, on routes without
  * a mirror, with a live one, with one that never answers, and with one that refuses connections. See
- * docs/benchmarks.md, "Mirrors".
+ * docs/scale.md, "Mirrors".
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

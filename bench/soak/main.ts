@@ -1,7 +1,7 @@
 /**
  * Ten minutes of everything at once: clients of every protocol that HTTP listeners carry, while a route changes each
  * second and backends restart one after the other. Fails when a client sees an error, or when the memory of the gateway
- * grows after the first minute by more than a twentieth. See docs/benchmarks.md, "Soak".
+ * grows after the first minute by more than a twentieth. See docs/scale.md, "Soak".
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

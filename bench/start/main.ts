@@ -1,5 +1,5 @@
 /**
- * How long after the start of a standalone process with many routes its first request is answered. See docs/benchmarks.md,
+ * How long after the start of a standalone process with many routes its first request is answered. See docs/scale.md,
  * "Start".
  */
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
  * What the controller's own work costs in processor time and memory, in one process and without an API server: taking
- * objects in, the first table, one change. See docs/benchmarks.md, "Translation by itself".
+ * objects in, the first table, one change. See docs/scale.md, "Translation by itself".
  */
 import { randomUUID } from "node:crypto";
 import { createSnapshotBuilder } from "../../common/src/ir/snapshot-builder.ts";

@@ -1,8 +1,9 @@
 /** The pictures of the documentation by their path; scripts/generate-docs.ts writes them. */
 import { readFileSync } from "node:fs";
+import { plotOf } from "../../bench/compare/report/plot.ts";
 import { filterOrder } from "../../proxy/src/filters/order.ts";
+import { benchmarkResults } from "../benchmark-results.ts";
 import { architecturePicture } from "./architecture.ts";
-import { benchmarksPicture } from "./benchmarks.ts";
 import { certificatePicture } from "./certificate.ts";
 import { faultsPicture } from "./faults.ts";
 import { migrationPicture } from "./migration.ts";
@@ -14,7 +15,7 @@ const pageOf = (path: string): string => readFileSync(new URL(`../../docs/${path
 
 export const pictures: Readonly<Record<string, () => string>> = {
   "docs/images/architecture.svg": architecturePicture,
-  "docs/images/benchmarks.svg": () => benchmarksPicture(pageOf("benchmarks.md")),
+  "docs/images/benchmarks.svg": () => plotOf(benchmarkResults()),
   "docs/images/certificate.svg": certificatePicture,
   "docs/images/faults.svg": () => faultsPicture(pageOf("operations.md")),
   "docs/images/migration.svg": migrationPicture,

@@ -62,6 +62,14 @@ const frame = ({ x, y, width: wide, height }: Place, tone: Tone, isDashed = fals
 export const bar = ({ x, y, width: wide, height }: Place, colour: "strong" | "line"): Shape =>
   `<rect x="${x}" y="${y}" width="${Math.max(1, wide).toFixed(1)}" height="${height}" style="fill:var(--picture-${colour})"/>`;
 
+/** A disc, as of a plot. */
+export const dot = ({ x, y }: Point, colour: "strong" | "line"): Shape =>
+  `<circle cx="${x}" cy="${y}" r="5" style="fill:var(--picture-${colour})"/>`;
+
+/** A thin line without a tip, as of an axis; a firm one is drawn whole, others dotted. */
+export const rule = (from: Point, to: Point, isFirm = false): Shape =>
+  `<path d="M${from.x} ${from.y}L${to.x} ${to.y}" style="stroke:var(--picture-line)"${isFirm ? "" : ' stroke-dasharray="1 4"'}/>`;
+
 export type Point = { readonly x: number; readonly y: number };
 
 /** A line from one point to another with a tip at its end, and text beside its middle. */

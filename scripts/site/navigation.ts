@@ -74,7 +74,13 @@ export const sections: readonly Section[] = [
   {
     title: "Design",
     purpose: "Learn how it is built and why, and what was measured.",
-    entries: ["docs/architecture.md", "docs/benchmarks.md", { title: "Decisions", pattern: "docs/adr/*.md" }],
+    entries: [
+      "docs/architecture.md",
+      "docs/benchmarks.md",
+
+      "docs/scale.md",
+      { title: "Decisions", pattern: "docs/adr/*.md" },
+    ],
   },
   {
     title: "Project",

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect } from "chai";
+import { plotOf } from "../../bench/compare/report/plot.ts";
 import { filterOrder } from "../../proxy/src/filters/order.ts";
 import { faultsPicture } from "../pictures/faults.ts";
-import { benchmarksPicture } from "../pictures/benchmarks.ts";
 import { pictures } from "../pictures/pictures.ts";
 import { requestPicture } from "../pictures/request.ts";
 import { linesOf } from "../pictures/svg.ts";
@@ -53,16 +53,30 @@ describe("the pictures of the documentation", () => {
     expect(svg.match(/<rect/g)).to.have.lengthOf(4);
   });
 
-  it("proxies are drawn beside the best of their case, and columns of ratios are no proxies", () => {
-    const page =
-      "\n## Last figures\n\n| Case | This proxy | nginx | / nginx |\n| - | - | - | - |\n| x | 1,000 | 2,000 | 0.5 |\n";
-    expect(namesOf(benchmarksPicture(page))).to.deep.equal([
-      "x",
-      "This proxy",
-      "1,000 (0.50)",
-      "nginx",
-      "2,000 (1.00)",
-    ]);
+  it("the plot of a benchmark has each proxy at its ratio to nginx, and names the cases", () => {
+    const samples = (units: number) => [{ units, errors: 0, cpuSeconds: 1 }];
+    const circumstances = { commit: "", date: "", command: "", node: "", processors: "", load: 0 };
+    const svg = plotOf({
+      circumstances,
+      rounds: 1,
+      seconds: 1,
+      cases: [
+        {
+          name: "a",
+          title: "A case",
+          unit: "requests",
+          subjects: { gateway: samples(200), nginx: samples(100), envoy: samples(50) },
+        },
+      ],
+    });
+    expect(namesOf(svg)).to.include.members(["A case", "E", "this proxy   E envoy"]);
+    const xOf = (pattern: RegExp): number => Number(pattern.exec(svg)?.[1]);
+    const nginx = xOf(/<text x="([\d.]+)"[^>]*>nginx</);
+    const ahead = Number([...svg.matchAll(/<circle cx="([\d.]+)"/g)].at(-1)?.[1]);
+    // Twice as good and half as good are equally far from it.
+    expect(ahead - nginx)
+      .to.be.greaterThan(0)
+      .and.closeTo(nginx - xOf(/<text x="([\d.]+)"[^>]*>E</), 0.2);
   });
 
   it("a page without the table of a picture is an error that names its heading", () => {

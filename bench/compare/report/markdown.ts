@@ -1,15 +1,14 @@
-import { figuresOf, median, ratioOf, type CaseResult, type Results, type Sample } from "./results.ts";
-
-/** The subject that all ratios are of. */
-const own = "gateway";
+import { figuresOf, median, own, ratioOf, type CaseResult, type Results, type Sample } from "./results.ts";
 
 /** A table: a row per case and figure, with what each subject reaches, and this proxy's ratio to each other with its spread. */
-export function markdownOf({ rounds, seconds, cases }: Results): string {
+export function markdownOf({ circumstances, rounds, seconds, cases }: Results): string {
   const names = [...new Set(cases.flatMap(({ subjects }) => Object.keys(subjects)))];
   const others = names.filter((name) => name !== own);
   const head = ["Case", "", ...names, ...others.map((name) => `/ ${name}`)];
   const rows = cases.flatMap((one) => rowsOf(one, names, others));
+  const { commit, date, command, node, processors, load } = circumstances;
   return [
+    `\`${command}\`, commit ${commit}, ${date}, Node.js ${node.slice(1)}, ${processors}, load average ${load.toFixed(1)} at the beginning.`,
     `Medians of ${rounds} interleaved rounds of ${seconds} s each. A ratio above 1 means that this proxy is ahead; in brackets its least and greatest value.`,
     "",
     line(head),

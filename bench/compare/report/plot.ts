@@ -1,37 +1,70 @@
-import { figuresOf, median, type Results } from "./results.ts";
+import { dot, label, picture, rule, type Shape } from "../../../scripts/pictures/svg.ts";
+import { figuresOf, own, ratioOf, type CaseResult, type Results } from "./results.ts";
 
+/** The axis, in times as good as the reference. What lies outside is drawn at its end. */
+const least = 0.125;
+const most = 8;
+const left = 330;
+const right = 740;
 const rowHeight = 22;
-const labelWidth = 170;
-const barWidth = 460;
-const colours = ["#2563eb", "#16a34a", "#d97706", "#9333ea", "#dc2626", "#0891b2"];
 
-/** An SVG with a group of bars per case: each subject's first figure beside the best one of the case. */
+const xOf = (ratio: number): number => {
+  const share = Math.log(Math.min(Math.max(ratio, least), most) / least) / Math.log(most / least);
+  return Number((left + share * (right - left)).toFixed(1));
+};
+
+/** Every subject is compared with it; where it was not measured, with the first one beside this proxy. */
+const reference = "nginx";
+
+/**
+ * An SVG with a row per case, in which each subject stands where its first figure is beside that of nginx, on a logarithmic
+ * axis: this proxy as a disc, the others as the first letter of their name.
+ */
 export function plotOf({ cases }: Results): string {
-  const names = [...new Set(cases.flatMap(({ subjects }) => Object.keys(subjects)))];
-  const rows: string[] = [];
-  let y = 30;
-  for (const one of cases) {
-    const [figure] = figuresOf(one);
-    if (figure === undefined) continue;
-    const values = names.map((name) => median((one.subjects[name] ?? []).map((sample) => figure.of(sample))));
-    const known = values.filter((value) => !Number.isNaN(value));
-    const best = figure.lowerIsBetter ? Math.min(...known) : Math.max(...known);
-    rows.push(text(4, y + 12, one.name, "bold"));
-    values.forEach((value, index) => {
-      if (Number.isNaN(value)) return;
-      const share = figure.lowerIsBetter ? best / value : value / best;
-      const colour = colours[index % colours.length];
-      rows.push(
-        `<rect x="${labelWidth}" y="${y}" width="${(share * barWidth).toFixed(1)}" height="${rowHeight - 6}" fill="${colour}"/>`,
-        text(labelWidth + share * barWidth + 6, y + 12, `${names[index]} ${share.toFixed(2)}`),
-      );
-      y += rowHeight;
-    });
-    y += 10;
-  }
-  const title = text(4, 18, "Beside the best of each case (1.00), in one run", "bold");
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${labelWidth + barWidth + 150}" height="${y}" font-family="sans-serif" font-size="12">\n${title}\n${rows.join("\n")}\n</svg>\n`;
+  const ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8];
+  const bottom = 44 + cases.length * rowHeight;
+  const shapes: Shape[] = ticks.flatMap((tick) => [
+    rule({ x: xOf(tick), y: 34 }, { x: xOf(tick), y: bottom }, tick === 1),
+    label({ x: xOf(tick), y: 28 }, tick === 1 ? "nginx" : String(tick), { anchor: "middle", soft: true }),
+  ]);
+  const others = [...new Set(cases.flatMap(({ subjects }) => Object.keys(subjects)))].filter(
+    (name) => name !== own && name !== reference,
+  );
+  shapes.push(
+    dot({ x: 16, y: 24 }, "strong"),
+    label(
+      { x: 28, y: 28 },
+      ["this proxy", ...others.map((name) => `${letterOf(name)} ${name}`)].join("   "),
+      {
+        soft: true,
+      },
+    ),
+  );
+  cases.forEach((one, index) => shapes.push(...rowOf(one, others, 44 + index * rowHeight)));
+  return picture(
+    bottom + 8,
+    "Each proxy beside nginx, case by case, on a logarithmic axis; further to the right is better. The table has the same figures.",
+    shapes,
+  );
 }
 
-const text = (x: number, y: number, content: string, weight = "normal"): string =>
-  `<text x="${x.toFixed(1)}" y="${y}" font-weight="${weight}">${content.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</text>`;
+function rowOf(one: CaseResult, others: readonly string[], y: number): readonly Shape[] {
+  const [figure] = figuresOf(one);
+  const base = one.subjects[reference] ?? others.map((name) => one.subjects[name]).find(Boolean);
+  const shapes = [label({ x: 10, y: y + 15 }, one.title, { soft: true })];
+  if (figure === undefined || base === undefined) return shapes;
+  const positionOf = (name: string): number | undefined => {
+    const { median } = ratioOf(figure, one.subjects[name] ?? [], base);
+    return Number.isNaN(median) ? undefined : xOf(median);
+  };
+  for (const name of others) {
+    const x = positionOf(name);
+    if (x !== undefined)
+      shapes.push(label({ x, y: y + 15 }, letterOf(name), { anchor: "middle", soft: true }));
+  }
+  const x = positionOf(own);
+  if (x !== undefined) shapes.push(dot({ x, y: y + 11 }, "strong"));
+  return shapes;
+}
+
+const letterOf = (name: string): string => name.charAt(0).toUpperCase();

@@ -1,5 +1,8 @@
 import type { Outcome } from "../loads/load.ts";
 
+/** The subject that all ratios are of. */
+export const own = "gateway";
+
 /** One round of one subject. */
 export type Sample = Outcome & { readonly cpuSeconds: number };
 
@@ -12,7 +15,23 @@ export type CaseResult = {
   readonly subjects: Readonly<Record<string, readonly Sample[]>>;
 };
 
+/** Where and how a run was made, as its readers need it to repeat or to doubt it. */
+export type Circumstances = {
+  /** Of the commit that was measured; with "-dirty" where files were changed. */
+  readonly commit: string;
+  /** Day of the run, such as "2026-03-27". */
+  readonly date: string;
+  /** The variables of the command: `CASES=… make bench`. */
+  readonly command: string;
+  readonly node: string;
+  /** Number and model of the processors. */
+  readonly processors: string;
+  /** Processes that wanted to run in the minute before the run. */
+  readonly load: number;
+};
+
 export type Results = {
+  readonly circumstances: Circumstances;
   readonly rounds: number;
   readonly seconds: number;
   readonly cases: readonly CaseResult[];
