@@ -97,6 +97,10 @@ export const cases: readonly Case[] = [
     ...plain("log-off", "HTTP/1.1, without an access log", "requests", wrk()),
     variant: { ...usual, accessLog: false },
   },
+  {
+    ...plain("tracing", "HTTP/1.1, every request traced", "requests", wrk()),
+    variant: { ...usual, tracing: true },
+  },
   { ...plain("workers-2", "HTTP/1.1, two workers", "requests", wrk()), variant: { ...usual, workers: 2 } },
 ];
 

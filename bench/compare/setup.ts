@@ -13,15 +13,26 @@ export type Variant = {
   readonly workers: number;
   /** A rate limit, a token check, and two changed headers on every route of `benchHost`. */
   readonly features: boolean;
+  /** Every request is traced, and its spans are sent by OTLP over HTTP to the backend, which takes them as any request. */
+  readonly tracing: boolean;
 };
 
-export const usual: Variant = { hosts: 100, paths: 10, accessLog: true, workers: 1, features: false };
+export const usual: Variant = {
+  hosts: 100,
+  paths: 10,
+  accessLog: true,
+  workers: 1,
+  features: false,
+  tracing: false,
+};
 
 export const hostName = (index: number): string => `h${index}.example.com`;
 /** The host that requests go to; it exists in every variant, and also serves `/bytes` for bodies of any size. */
 export const benchHost = hostName(0);
 /** All its requests go to the gRPC backend. */
 export const grpcHost = "grpc.example.com";
+/** Answered by the backend with an empty body, which is what a collector says that took all spans. */
+export const spansPath = "/bytes/0";
 export const benchPath = "/svc0/items/123?x=1";
 
 export type Certificate = { readonly certificate: string; readonly key: string };

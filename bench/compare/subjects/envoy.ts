@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoy as findEnvoy } from "../programs.ts";
-import { benchHost, grpcHost, hostName, type Ports, type Setup } from "../setup.ts";
+import { benchHost, grpcHost, hostName, spansPath, type Ports, type Setup } from "../setup.ts";
 import type { Subject } from "./subject.ts";
 
 /** Envoy with the filters that a gateway on top of it would configure for these routes. */
@@ -96,6 +96,7 @@ function connectionManager(setup: Setup): object {
         { name: "envoy.filters.http.router", typed_config: { "@type": `${http}.router.v3.Router` } },
       ],
       ...(variant.accessLog && { access_log: [log] }),
+      ...(variant.tracing && { tracing: tracingOf(setup) }),
     },
   };
 }
@@ -127,6 +128,23 @@ const headerChanges = {
     { header: { key: "x-bench", value: "response" }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" },
   ],
 };
+
+const tracingOf = ({ backendPort }: Setup): object => ({
+  provider: {
+    name: "envoy.tracers.opentelemetry",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.config.trace.v3.OpenTelemetryConfig",
+      service_name: "bench",
+      http_service: {
+        http_uri: {
+          uri: `http://127.0.0.1:${backendPort}${spansPath}`,
+          cluster: "backend",
+          timeout: "5s",
+        },
+      },
+    },
+  },
+});
 
 const featureFilters = ({ token }: Setup): readonly object[] => [
   {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { benchHost, grpcHost, hostName, readPem, type Setup } from "../setup.ts";
+import { benchHost, grpcHost, hostName, readPem, spansPath, type Setup } from "../setup.ts";
 import type { Subject } from "./subject.ts";
 
 const controller = "svc-labs.dev/gateway-controller";
@@ -17,7 +17,8 @@ export function gateway(name: string, root: string, flags: readonly string[] = [
       mkdirSync(manifests, { recursive: true });
       const list = { apiVersion: "v1", kind: "List", items: manifestsOf(setup) };
       writeFileSync(join(manifests, "all.json"), JSON.stringify(list));
-      const { workers, accessLog } = setup.variant;
+      const { workers, accessLog, tracing } = setup.variant;
+      const collector = `http://127.0.0.1:${setup.backendPort}${spansPath}`;
       return {
         command: process.execPath,
         args: [
@@ -31,7 +32,9 @@ export function gateway(name: string, root: string, flags: readonly string[] = [
             `80=${http},443=${https}`,
           ],
           ...["--admin-port", "0", "--health-port", "0", "--proxy-workers", String(workers)],
-          ...["--access-log", String(accessLog), ...flags],
+          ...["--access-log", String(accessLog)],
+          ...(tracing ? ["--tracing-endpoint", collector, "--tracing-protocol", "http/protobuf"] : []),
+          ...flags,
         ],
       };
     },

@@ -10,8 +10,8 @@ export const haproxy: Subject = {
   splitsProtocols: true,
   missing: () => (isInstalled("haproxy") ? undefined : "haproxy is not installed (Debian: haproxy)"),
   configure(setup, ports) {
-    // It has no token checks with a key set.
-    if (setup.variant.features) return undefined;
+    // It has no token checks with a key set, and no traces.
+    if (setup.variant.features || setup.variant.tracing) return undefined;
     mkdirSync(setup.folder, { recursive: true });
     const { tls, folder } = setup;
     writeFileSync(

@@ -10,8 +10,8 @@ export const nginx: Subject = {
   splitsProtocols: true,
   missing: () => (isInstalled("nginx") ? undefined : "nginx is not installed (Debian: nginx-light)"),
   configure(setup, ports) {
-    // It has no token checks.
-    if (setup.variant.features) return undefined;
+    // It has no token checks and no traces.
+    if (setup.variant.features || setup.variant.tracing) return undefined;
     mkdirSync(setup.folder, { recursive: true });
     const file = join(setup.folder, "nginx.conf");
     writeFileSync(file, configurationOf(setup, ports));
