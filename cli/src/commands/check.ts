@@ -49,7 +49,7 @@ export const check: Command = {
     const translated = await translateFolder(positionals, settings, io, Date.now());
     if (!translated.ok) return refused(...translated.error);
     const report = await createReport(translated.value);
-    io.out.write(formatData(report, settings.output, () => formatReport(report, paintFor(io.out))));
+    io.out.write(formatData(report, settings.output, (plain) => formatReport(plain, paintFor(io.out))));
     return done(passes(report, settings.failOn) ? 0 : 1);
   },
 };
@@ -66,6 +66,6 @@ async function checkLive(
   if (!translated.ok) return refused(...translated.error);
   const { notes } = translated.value;
   const report = { ...(await createReport(translated.value)), notes };
-  io.out.write(formatData(report, settings.output, () => formatReport(report, paintFor(io.out))));
+  io.out.write(formatData(report, settings.output, (plain) => formatReport(plain, paintFor(io.out))));
   return done(passes(report, settings.failOn) ? 0 : 1);
 }

@@ -174,4 +174,4 @@ type MigrateSettings = FolderSettings &
 const formatReport = (report: MigrationReport, format: MigrateSettings["format"], paint: Paint): string =>
   format === "markdown"
     ? formatMigrationMarkdown(report)
-    : formatData(report, format, () => formatMigration(report, paint));
+    : formatData(report, format, (plain) => formatMigration(plain, paint));

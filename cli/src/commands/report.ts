@@ -62,7 +62,7 @@ export const report: Command = {
     io.out.write(
       output === "markdown"
         ? formatMarkdown(found)
-        : formatData(found, output, () => formatAnnotationReport(found, paintFor(io.out))),
+        : formatData(found, output, (plain) => formatAnnotationReport(plain, paintFor(io.out))),
     );
     return done(isAcceptable(found) ? 0 : 1);
   },

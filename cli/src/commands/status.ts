@@ -103,6 +103,6 @@ async function showStatus(
     // Not among the data, which programs read.
     io.err.write(`${entries.length} files are written to ${bundle}; look at them before you pass them on\n`);
   }
-  io.out.write(formatData(state, output, () => formatStatus(state, nowMs, paintFor(io.out))));
+  io.out.write(formatData(state, output, (plain) => formatStatus(plain, nowMs, paintFor(io.out))));
   return done(isHealthy(state, failOn) ? 0 : 1);
 }

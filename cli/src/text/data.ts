@@ -1,11 +1,12 @@
 import { stringify } from "yaml";
 import type { OutputForm } from "../command-flags.ts";
+import { plainStrings } from "./plain-strings.ts";
 
-/** A value in the requested form; the text form is built only when needed. */
-export function formatData(value: unknown, form: OutputForm, text: () => string): string {
+/** A value in the requested form; the text is made only when needed, of strings that are safe in a terminal. */
+export function formatData<T>(value: T, form: OutputForm, text: (plain: T) => string): string {
   switch (form) {
     case "text":
-      return text();
+      return text(plainStrings(value));
     case "json":
       return `${JSON.stringify(value, undefined, 2)}\n`;
     case "yaml":

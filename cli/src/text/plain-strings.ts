@@ -1,0 +1,12 @@
+import { plainText } from "@svc-gateway/common/telemetry/log-text.ts";
+
+/**
+ * The same data with the control characters of its strings written as `\u00XX`: names of objects, kinds and files come from
+ * whoever wrote a manifest, and must neither steer a terminal nor begin a line of a report. Keys are the project's own.
+ */
+export function plainStrings<T>(value: T): T {
+  if (typeof value === "string") return plainText(value) as T;
+  if (Array.isArray(value)) return value.map(plainStrings) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainStrings(one)])) as T;
+}
