@@ -22,7 +22,8 @@ const classes = readFileSync(join(root, "config/examples/backends/standalone.yam
 const expected = /NotFound$|^NoValidCACertificate$/;
 
 /** The same under a reason of its own: Services, Secrets, and the files of a certificate. */
-const elsewhere = /^(?:Service|Secret) \S+ does not exist;|: "certs\/\S+": the file does not exist;/;
+const elsewhere =
+  /^(?:Service|Secret) \S+ does not exist(?:;| or (?:is not of type|cannot be used))|: "certs\/\S+": the file does not exist;/;
 
 /** One line for each mistake; none where the block can be used as it is. */
 export async function mistakesOfYaml(block: Block): Promise<readonly string[]> {

@@ -102,12 +102,11 @@ function readTls(
 }
 
 function readSecret(name: string, secret: ObjectOf<"Secret"> | undefined): Result<BackendSecret> {
-  if (secret === undefined) return problem(`Secret ${name} does not exist`);
+  const expected = `type kubernetes.io/tls, or Opaque with the label ${authorityLabel}: "true"`;
+  // A controller reads no other Secrets, so one that is not known may exist all the same.
+  if (secret === undefined) return problem(`Secret ${name} does not exist or cannot be used`, expected);
   if (!isTlsSecret(secret) && !isForAuthorities(secret)) {
-    return problem(
-      `Secret ${name} cannot be used`,
-      `type kubernetes.io/tls, or Opaque with the label ${authorityLabel}: "true"`,
-    );
+    return problem(`Secret ${name} cannot be used`, expected);
   }
   const parts = readBackendSecret(secret);
   return parts.ok ? parts : problem(`Secret ${name} ${describeProblem(parts.error)}`);

@@ -24,6 +24,9 @@ export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<s
   return bundle.ok ? readBundle(bundle.value?.toString("latin1") ?? "", bundleKey) : bundle;
 });
 
+/** What may be true of an authority's Secret that is not known, beside that it does not exist: others are not read. */
+export const orHasNoAuthorityLabel = ` or does not have the label ${authorityLabel}: "true"`;
+
 const hasLabel = ({ labels }: ObjectOf<"Secret">["metadata"]): boolean => labels?.[authorityLabel] === "true";
 
 /** Whether a Secret is of type `Opaque`, with the label of its owner. */
@@ -32,6 +35,10 @@ export const isForAuthorities = ({ type = "Opaque", metadata }: ObjectOf<"Secret
 
 /** The key of a list of revoked certificates, which is not supported. */
 export const revocationKey = "ca.crl";
+
+/** Of a Secret without a label that is not known: a controller reads none of other types, so it may exist all the same. */
+export const unknownPlainSecret = (named: string): string =>
+  `${named} does not exist or is not of type Opaque or kubernetes.io/tls`;
 
 /** The authorities of any Secret, for Ingresses of ingress-nginx. The error says why it cannot be used. */
 export const readPlainAuthorities = memo((secret: ObjectOf<"Secret">): Result<string> => {

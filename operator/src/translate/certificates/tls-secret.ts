@@ -25,6 +25,11 @@ export type TlsCertificate = {
 };
 
 const tlsSecretType = "kubernetes.io/tls";
+
+/** Of a Secret that is not known: a controller reads no Secrets of other types, so it may exist all the same. */
+export const unknownTlsSecret = (named: string): string =>
+  `${named} does not exist or is not of type ${tlsSecretType}`;
+
 const minRsaBits = 2048;
 const curves: ReadonlySet<string | undefined> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 

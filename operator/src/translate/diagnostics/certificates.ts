@@ -1,13 +1,14 @@
 /** Findings about Secrets with certificates and the hosts that use them. */
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, type ObjectRef } from "../../api/object.ts";
+import { unknownTlsSecret } from "../certificates/tls-secret.ts";
 import type { Diagnostic } from "../finding.ts";
 import { describeProblem, finding, type Place } from "./define-finding.ts";
 
 export const secretNotFound = (place: Place, secret: string): Diagnostic =>
   finding("error", "SecretNotFound")(
     place,
-    `Secret ${secret} does not exist; its hosts are served without that certificate`,
+    `${unknownTlsSecret(`Secret ${secret}`)}; its hosts are served without that certificate`,
   );
 
 export const invalidCertificate = (place: Place, secret: string, problem: Problem): Diagnostic =>

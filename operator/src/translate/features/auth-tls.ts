@@ -1,7 +1,7 @@
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import type { RequestVerdict } from "@svc-gateway/common/ir/client-certificate.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
-import { readClientAuthorities } from "../certificates/authorities.ts";
+import { orHasNoAuthorityLabel, readClientAuthorities } from "../certificates/authorities.ts";
 import { defaultVerifyDepth } from "../diagnostics/annotations.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import { protectionUnavailable } from "../diagnostics/references.ts";
@@ -38,7 +38,7 @@ export function translateAuthTls(read: AnnotationReader, context: FeatureContext
 }
 
 function readAuthorities(read: AnnotationReader, context: FeatureContext): string | undefined {
-  const secret = resolveProtection("Secret", authTlsSecret, read, context);
+  const secret = resolveProtection("Secret", authTlsSecret, read, context, orHasNoAuthorityLabel);
   if (secret === undefined || secret === "unavailable") return undefined;
   const authorities = readClientAuthorities(secret);
   if (authorities.ok) return authorities.value;

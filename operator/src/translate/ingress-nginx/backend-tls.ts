@@ -5,6 +5,7 @@ import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, sha256Hex } from "@svc-gateway/common/ir/resource.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { EndpointVariant } from "../backends/service-port.ts";
+import { unknownPlainSecret } from "../certificates/authorities.ts";
 import { readBackendSecret, type BackendSecret } from "../certificates/backend-secret.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import {
@@ -128,7 +129,7 @@ function readSecret(read: NginxReader, context: GroupContext): BackendSecret | u
   }
   const secret = lookup("Secret", namespace, name);
   if (secret === undefined) {
-    close(proxySslSecret, `${named} does not exist`);
+    close(proxySslSecret, unknownPlainSecret(named));
     return undefined;
   }
   const parts = readBackendSecret(secret);

@@ -5,7 +5,7 @@ import type { RequestVerdict } from "@svc-gateway/common/ir/client-certificate.t
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
-import { readPlainAuthorities, revocationKey } from "../certificates/authorities.ts";
+import { readPlainAuthorities, revocationKey, unknownPlainSecret } from "../certificates/authorities.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import { revocationUnsupported } from "../diagnostics/ingress-nginx.ts";
 import type { AuthTls } from "../features/auth-tls.ts";
@@ -75,7 +75,7 @@ export function readClientCertificates(
     return close(noGrant(owner, from, named));
   }
   const secret = lookup("Secret", owner, name);
-  if (secret === undefined || isStandIn(secret)) return close(`${named} does not exist`);
+  if (secret === undefined || isStandIn(secret)) return close(unknownPlainSecret(named));
   if (secret.data?.[revocationKey] !== undefined) {
     return close(
       `${named} has ${revocationKey}: revoked certificates are not supported`,

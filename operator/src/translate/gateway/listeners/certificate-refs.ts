@@ -1,7 +1,7 @@
 /** The certificates that a listener names. See docs/gateway-api.md, "Certificates". */
 import type { GatewayListenerTlsCertificateRef as CertificateRef } from "../../../api/generated/gateway.ts";
 import { servedCertificate } from "../../certificates/last-good.ts";
-import type { TlsCertificate } from "../../certificates/tls-secret.ts";
+import { unknownTlsSecret, type TlsCertificate } from "../../certificates/tls-secret.ts";
 import { formatTime } from "../../certificates/validity.ts";
 import { reasonAt, type ConditionReason } from "../../condition.ts";
 import { describeKept } from "../../diagnostics/certificates.ts";
@@ -46,7 +46,7 @@ function resolve(ref: CertificateRef, owner: Referrer, view: View): Resolved {
     return { refusal: { reason: "RefNotPermitted", message: noGrant(namespace, owner, named) } };
   }
   const secret = view.lookup("Secret", namespace, name);
-  if (secret === undefined) return invalid(`${named} does not exist`);
+  if (secret === undefined) return invalid(unknownTlsSecret(named));
   const served = servedCertificate(secret);
   if (!served.ok) return invalid(`${named}: ${describeProblem(served.error)}`);
   const { certificate, unusableUpdate } = served.value;
