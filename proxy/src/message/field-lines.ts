@@ -1,3 +1,4 @@
+import type { FieldBlock } from "./field-block.ts";
 import { fieldKind, kindOfName } from "./known-names.ts";
 
 /**
@@ -13,6 +14,19 @@ export type FieldLines = {
   readonly kinds: number;
   /** The lines as `[name, value, …]`, names in lower case, where they came as that (HTTP/2). */
   readonly list: readonly string[] | undefined;
+  /** What was written of them last, where the same lines serve many messages. */
+  readonly written: LastWritten | undefined;
+};
+
+/** What was written last of lines that serve many messages, with all that decides about it. */
+export type LastWritten = {
+  /** The lines that were removed, as a mask. */
+  dropped: number;
+  /** Kinds that were left out (known-names.ts). */
+  withoutKinds: number;
+  /** What followed the lines; undefined: nothing has been written yet. */
+  block: FieldBlock | undefined;
+  text: string;
 };
 
 // The bits of a place, all of which fit into a small integer: where the line begins, the length of its name, its kind.
@@ -74,9 +88,17 @@ export class FieldPlaces {
   finish(text: string, end: number, list?: readonly string[]): FieldLines | undefined {
     if (!this.fits || end > maxStart) return undefined;
     this.places[this.count] = placeOf(end, 0, fieldKind.other);
-    return { text, places: this.places.slice(0, this.count + 1), kinds: this.kinds, list };
+    const places = this.places.slice(0, this.count + 1);
+    return { text, places, kinds: this.kinds, list, written: undefined };
   }
 }
+
+/** So many lines have a bit in a mask that is a small integer. */
+export const maxMaskedLines = 30;
+
+/** Whether a line was removed, by the mask of those that were. */
+export const isLineDropped = (mask: number, line: number): boolean =>
+  line < maxMaskedLines && ((mask >> line) & 1) === 1;
 
 /** The lines of some kinds, a bit for each. */
 export function maskOf({ places, kinds }: FieldLines, wanted: number): number {

@@ -1,8 +1,9 @@
 import { FieldBlock, linesOf, listWithoutKinds } from "./field-block.ts";
 import {
   type FieldLines,
+  isLineDropped,
+  maxMaskedLines,
   syntaxLength,
-  kindOf,
   maskOf,
   nameLengthOf,
   startOf,
@@ -22,14 +23,12 @@ import {
 import { isFieldName, isFieldValue } from "./field-syntax.ts";
 import { isNameAt } from "./known-names.ts";
 import { decimalAt } from "./plain-decimal.ts";
-
-/** So many lines have a bit in a mask that is a small integer. */
-const maxMaskedLines = 30;
+import { writtenLines } from "./written-lines.ts";
 
 /** The list of fields that have none of their own; it stays empty. */
 const noList: HeaderList = [];
 const noBlock = new FieldBlock([]);
-const noLines: FieldLines = { text: "", places: [0], kinds: 0, list: undefined };
+const noLines: FieldLines = { text: "", places: [0], kinds: 0, list: undefined, written: undefined };
 
 /** Any of the known names may be among fields that are kept as a list. */
 const anyKind = -1;
@@ -298,38 +297,15 @@ export class Fields {
    * could end its line early, or is no field.
    */
   linesText(withoutKinds = 0): string | undefined {
-    const { lines, block, list, isSuspect } = this;
-    const received = lines === noLines ? "" : this.receivedText(withoutKinds);
-    // Only blocks that are well formed are taken as such.
-    const text = block === noBlock ? received : `${received}${block.text}`;
+    const { lines, dropped, block, list, isSuspect } = this;
+    const text = lines === noLines ? (block.text ?? "") : writtenLines(lines, dropped, withoutKinds, block);
     if (list.length === 0) return text;
     const own = linesOf(list, { withoutKinds, isSuspect });
     return own === undefined ? undefined : text + own;
   }
 
-  /** The lines that are left, copied in runs. */
-  private receivedText(withoutKinds: number): string {
-    const { text, places, kinds } = this.lines;
-    const lineCount = places.length - 1;
-    const hasSome = (kinds & withoutKinds) !== 0;
-    if (this.dropped === 0 && !hasSome) {
-      return text.slice(startOf(places[0] as number), startOf(places[lineCount] as number));
-    }
-    let copied = "";
-    let run = -1;
-    for (let i = 0; i < lineCount; i++) {
-      const place = places[i] as number;
-      const isLeft = !this.isDropped(i) && !(hasSome && ((withoutKinds >> kindOf(place)) & 1) === 1);
-      if (isLeft && run < 0) run = startOf(place);
-      if (isLeft || run < 0) continue;
-      copied += text.slice(run, startOf(place));
-      run = -1;
-    }
-    return run < 0 ? copied : copied + text.slice(run, startOf(places[lineCount] as number));
-  }
-
   private isDropped(line: number): boolean {
-    return line < maxMaskedLines && ((this.dropped >> line) & 1) === 1;
+    return isLineDropped(this.dropped, line);
   }
 
   /** The index of the next line of that name from line `from` on; negative when there is none. */

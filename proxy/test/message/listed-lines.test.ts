@@ -1,18 +1,36 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { HpackField } from "../../src/http2/hpack/hpack-field.ts";
+import { FieldBlock } from "../../src/message/field-block.ts";
 import { Fields } from "../../src/message/fields.ts";
 import { kindsMask } from "../../src/message/known-names.ts";
 import { ListedLines } from "../../src/message/listed-lines.ts";
+import { RepeatedLines } from "../../src/message/repeated-lines.ts";
 
 /** One for all: it is used again for each message. */
 const lines = new ListedLines();
 
-function gathered(list: readonly string[]): Fields {
+const fieldsOf = (list: readonly string[], isKept = true): HpackField[] =>
+  list.flatMap((name, i) => (i % 2 === 0 ? [new HpackField(name, list[i + 1] as string, 0, isKept)] : []));
+
+function gathered(list: readonly string[] | readonly HpackField[], last = new RepeatedLines()): Fields {
   lines.begin();
-  for (let i = 0; i < list.length; i += 2)
-    lines.add(new HpackField(list[i] as string, list[i + 1] as string, 0));
-  return lines.finish();
+  for (const field of typeof list[0] === "string" ? fieldsOf(list as string[]) : (list as HpackField[])) {
+    if (field.name === "cookie") lines.addCookie(field);
+    else lines.add(field);
+  }
+  return lines.finish(last);
+}
+
+/** A list with one Cookie in the place of the first. */
+function withOneCookie(list: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    const at = list[i] === "cookie" ? joined.indexOf("cookie") : -1;
+    if (at >= 0) joined[at + 1] = `${joined[at + 1]}; ${list[i + 1]}`;
+    else joined.push(list[i] as string, list[i + 1] as string);
+  }
+  return joined;
 }
 
 const names = ["te", "host", "cookie", "content-length", "x-a", "x-b", "via", "x_forwarded_for", "accept"];
@@ -47,7 +65,7 @@ describe("the lines of a message of HTTP/2", () => {
   it("fields gathered as lines are the same as those of a list after any change", () => {
     fc.assert(
       fc.property(lists, fc.array(fc.constantFrom(...changes), { maxLength: 3 }), (list, steps) => {
-        const [one, other] = [gathered(list), Fields.checked([...list])];
+        const [one, other] = [gathered(list), Fields.checked(withOneCookie(list))];
         const kept = [one, other].map((fields) => fields.withoutKinds(kindsMask("host", "lookalike")));
         for (const step of steps) for (const fields of kept) step(fields);
         expect(shown(kept[0] as Fields)).to.deep.equal(shown(kept[1] as Fields));
@@ -56,18 +74,52 @@ describe("the lines of a message of HTTP/2", () => {
     );
   });
 
-  it("a field in the place of another is in the text and in the list, and fields behind it are found", () => {
-    lines.begin();
-    lines.add(new HpackField("x-a", "1", 0));
-    const at = lines.count;
-    lines.add(new HpackField("cookie", "a=1", 0));
-    lines.add(new HpackField("x-b", "2", 0));
-    lines.replace(at, new HpackField("cookie", `${lines.at(at).value}; b=2`, 0));
-    const fields = lines.finish();
-    expect(fields.toList()).to.deep.equal(["x-a", "1", "cookie", "a=1; b=2", "x-b", "2"]);
-    expect(fields.linesText()).to.equal("x-a: 1\r\ncookie: a=1; b=2\r\nx-b: 2\r\n");
+  it("the pieces of a split Cookie are one field in the place of the first, and fields behind it are found", () => {
+    const fields = gathered(["x-a", "1", "cookie", "a=1", "x-b", "2", "cookie", "b=2", "cookie", "c=3"]);
+    expect(fields.toList()).to.deep.equal(["x-a", "1", "cookie", "a=1; b=2; c=3", "x-b", "2"]);
+    expect(fields.linesText()).to.equal("x-a: 1\r\ncookie: a=1; b=2; c=3\r\nx-b: 2\r\n");
     fields.remove(new Set(["cookie"]));
     expect(fields.linesText()).to.equal("x-a: 1\r\nx-b: 2\r\n");
+  });
+
+  it("fields that come again on a connection are the same as those of a list after any change, of any message before", () => {
+    const messages = fc.array(
+      fc.tuple(fc.nat({ max: 2 }), fc.array(fc.constantFrom(...changes), { maxLength: 2 })),
+      {
+        minLength: 3,
+        maxLength: 8,
+      },
+    );
+    fc.assert(
+      fc.property(fc.array(lists, { minLength: 3, maxLength: 3 }), messages, (heads, order) => {
+        const tables = heads.map((list) => fieldsOf(list));
+        const last = new RepeatedLines();
+        const block = new FieldBlock(["x-forwarded-for", "192.0.2.1"]);
+        for (const [head, steps] of order) {
+          const one = gathered(tables[head] as HpackField[], last).withoutKinds(kindsMask("host"));
+          const other = Fields.checked(withOneCookie(heads[head] as string[])).withoutKinds(
+            kindsMask("host"),
+          );
+          for (const fields of [one, other]) {
+            if (steps.length > 1) fields.appendBlock(block);
+            for (const step of steps) step(fields);
+          }
+          expect(shown(one)).to.deep.equal(shown(other));
+        }
+      }),
+    );
+  });
+
+  it("fields that come again share their lines, unless their decoder keeps them in no table or they are long", () => {
+    const textsOf = (list: readonly string[], isKept: boolean): boolean => {
+      const last = new RepeatedLines();
+      const fields = fieldsOf(list, isKept);
+      for (let i = 0; i < 3; i++) gathered(fields, last);
+      return last.lines !== undefined;
+    };
+    expect(textsOf(["x-a", "1", "cookie", "a=1", "cookie", "b=2"], true)).to.equal(true);
+    expect(textsOf(["x-a", "1"], false)).to.equal(false);
+    expect(textsOf(["x-a", "1".repeat(5000)], true)).to.equal(false);
   });
 
   it("a message that is larger than places can say is kept as a list", () => {

@@ -39,3 +39,5 @@ export const connectionPreface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 export const initialWindowBytes = 65_535;
 export const initialFrameBytes = 16_384;
 export const maxWindowBytes = 0x7fff_ffff;
+/** No stream has a larger number (RFC 9113 5.1.1). */
+export const maxStreamId = 0x7fff_ffff;

@@ -92,8 +92,9 @@ export class HpackDecoder {
     const name = this.readName(prefix);
     if (name === undefined || !this.readString()) return false;
     const value = this.text.toString("latin1", this.textStart, this.textEnd);
-    const field = new HpackField(name, value, this.judge(name, value));
-    if (prefix === 6) this.table.add(field);
+    const isKept = prefix === 6;
+    const field = new HpackField(name, value, this.judge(name, value), isKept);
+    if (isKept) this.table.add(field);
     sink.onField(field);
     return true;
   }

@@ -15,14 +15,17 @@ export class HpackField {
   readonly tag: number;
   /** What it is to a proxy by its name (known-names.ts). */
   readonly kind: number;
+  /** It is in a table, so that it may come again as this object. */
+  readonly isKept: boolean;
   private lineText = "";
   private wasAsked = false;
 
-  constructor(name: string, value: string, tag: number) {
+  constructor(name: string, value: string, tag: number, isKept = true) {
     this.name = name;
     this.value = value;
     this.tag = tag;
     this.kind = kindOfName(name, 0, name.length);
+    this.isKept = isKept;
   }
 
   /** Its size in a table. */

@@ -1,12 +1,13 @@
 import { Http2Connection } from "../../../http2/connection/connection.ts";
 import type { PeerFlood } from "../../../http2/connection/frame-guard.ts";
-import { errorCode, frameFlag, frameType } from "../../../http2/frames/frame-types.ts";
+import { errorCode, frameFlag, frameType, maxStreamId } from "../../../http2/frames/frame-types.ts";
 import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
 import { awake } from "../../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../../exchange/client-connection.ts";
 import { type EventDetails, eventOf, type Http2FrontEventReason } from "../events.ts";
 import type { FrontContext } from "../front-connections.ts";
 import { takeRequest } from "../take-request.ts";
+import { RepeatedLines } from "../../../message/repeated-lines.ts";
 import { ReadingPace } from "../../reading-pace.ts";
 import { type ResponseMemory, WaitingResponse } from "../../response-memory.ts";
 import type { Priority } from "../../../http2/priority.ts";
@@ -28,7 +29,6 @@ const maxLateBytes = 1_048_576;
 const floodGraceMs = 5000;
 /** Answers to control frames that may wait for a client; all else waits elsewhere. */
 const maxWaitingBytes = 262_144;
-const lastStream = 0x7fff_ffff;
 
 type Context = FrontContext<Http2ServerConnection>;
 
@@ -43,6 +43,7 @@ export class Http2ServerConnection
   private readonly connection: ClientConnection;
   private readonly context: Context;
   private readonly draining = new Draining();
+  private readonly lastFields = new RepeatedLines();
   private requests = 0;
   /** The last stream that the client has opened. */
   private lastPeerStream = 0;
@@ -105,7 +106,7 @@ export class Http2ServerConnection
   drain(): void {
     if (this.isOver || this.draining.hasBegun) return;
     this.draining.begin(awake.nowMs);
-    this.sendGoaway(lastStream, errorCode.noError);
+    this.sendGoaway(maxStreamId, errorCode.noError);
     this.sender.output.frame(frameType.ping, 0, 0, noticePing);
     this.sender.flushLater();
   }
@@ -121,14 +122,13 @@ export class Http2ServerConnection
 
   sweep(nowMs: number): void {
     if (this.isOver) return this.endLinger(nowMs);
-    const { context, streams } = this;
     if (this.sender.waitingBytes > maxWaitingBytes) return this.onFlood("frame-flood");
     if (this.draining.isDue(nowMs)) this.finishDrain();
     if (this.graceEndsMs !== undefined && nowMs >= this.graceEndsMs) return this.endFlood();
     if (this.endIfUnacknowledged(nowMs) || this.endIfIdle(nowMs) || this.endIfPartial(nowMs)) return;
     this.creditPartlyTaken();
-    for (const stream of streams.values()) {
-      const exceeded = stream.sweep(nowMs, context.limits);
+    for (const stream of this.streams.values()) {
+      const exceeded = stream.sweep(nowMs, this.context.limits);
       if (exceeded !== undefined) this.report(exceeded);
     }
     this.endIfStalled(nowMs);
@@ -183,7 +183,7 @@ export class Http2ServerConnection
       return this.punish(knowsLimit ? this.guard.countReset(nowMs) : this.guard.countUnknown(nowMs, 0));
     }
     this.lastTaken = streamId;
-    const received = requestFields.finish(this.context.limits, endStream);
+    const received = requestFields.finish(this.context.limits, endStream, this.lastFields);
     if (received === undefined || this.block.dependsOnItself) {
       this.report("malformed");
       this.refuseStream(streamId, endStream, errorCode.protocolError);

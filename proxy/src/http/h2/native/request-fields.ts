@@ -1,9 +1,10 @@
 import { fieldTag, isPseudo } from "../../../http2/field-tags.ts";
 import type { FieldSink } from "../../../http2/hpack/decoder.ts";
-import { HpackField } from "../../../http2/hpack/hpack-field.ts";
+import type { HpackField } from "../../../http2/hpack/hpack-field.ts";
 import { type Priority, readPriority } from "../../../http2/priority.ts";
 import { type HeadLimits, type ReceivedHead, refusalOf } from "../request-head.ts";
 import { ListedLines } from "../../../message/listed-lines.ts";
+import type { RepeatedLines } from "../../../message/repeated-lines.ts";
 import { isGrpc } from "../../request-fields.ts";
 
 export type ReceivedRequest = ReceivedHead & {
@@ -28,7 +29,7 @@ export class RequestFields implements FieldSink {
   private priority: string | undefined = undefined;
   private hasHost = false;
   private isGrpc = false;
-  private cookieAt = -1;
+  private hasCookie = false;
   private fields = 0;
   private listBytes = 0;
   private isMalformed = false;
@@ -47,7 +48,7 @@ export class RequestFields implements FieldSink {
     this.priority = undefined;
     this.hasHost = false;
     this.isGrpc = false;
-    this.cookieAt = -1;
+    this.hasCookie = false;
     this.fields = 0;
     this.listBytes = 0;
     this.isMalformed = false;
@@ -93,13 +94,7 @@ export class RequestFields implements FieldSink {
     const { value } = field;
     switch (field.tag) {
       case fieldTag.cookie:
-        // The pieces of a split Cookie become one field again (RFC 9113 8.2.3).
-        if (this.cookieAt >= 0) {
-          this.joinCookie(value);
-          return;
-        }
-        this.cookieAt = this.headers.count;
-        break;
+        return this.addCookie(field);
       case fieldTag.contentLength:
         if (this.length !== undefined) this.isMalformed = true;
         this.length = value;
@@ -126,18 +121,17 @@ export class RequestFields implements FieldSink {
     this.add(field);
   }
 
-  private joinCookie(value: string): void {
-    if (this.listBytes > this.maxBytes) return;
-    const { headers, cookieAt } = this;
-    headers.replace(
-      cookieAt,
-      new HpackField("cookie", `${headers.at(cookieAt).value}; ${value}`, fieldTag.cookie),
-    );
-  }
-
   /** Lines of one field are one list (RFC 9110 5.3), of which more than a head may have is not kept. */
   private joined(before: string, value: string): string {
     return this.listBytes <= this.maxBytes ? `${before}, ${value}` : before;
+  }
+
+  private addCookie(field: HpackField): void {
+    this.hasFields = true;
+    // The pieces of a split Cookie are one field.
+    if (!this.hasCookie) this.fields++;
+    this.hasCookie = true;
+    if (this.listBytes <= this.maxBytes) this.headers.addCookie(field);
   }
 
   private add(field: HpackField): void {
@@ -146,8 +140,11 @@ export class RequestFields implements FieldSink {
     if (this.listBytes <= this.maxBytes) this.headers.add(field);
   }
 
-  /** The request; undefined for one that is malformed. `endStream`: it has no body. */
-  finish(limits: HeadLimits, endStream: boolean): ReceivedRequest | undefined {
+  /**
+   * The request; undefined for one that is malformed. `endStream`: it has no body. `last`: the fields of the last one on the same
+   * connection.
+   */
+  finish(limits: HeadLimits, endStream: boolean, last: RepeatedLines): ReceivedRequest | undefined {
     const { headers, path, authority, scheme, length, listBytes, fields } = this;
     if (this.isMalformed || !this.hasPseudoFields()) return undefined;
     const contentLength = length === undefined ? undefined : Number(length);
@@ -164,7 +161,7 @@ export class RequestFields implements FieldSink {
         target,
         authority,
         scheme,
-        headers: headers.finish(),
+        headers: headers.finish(last),
       },
       contentLength,
       grpc: this.isGrpc,

@@ -1,0 +1,51 @@
+import type { FieldBlock } from "./field-block.ts";
+import { type FieldLines, isLineDropped, kindOf, startOf } from "./field-lines.ts";
+import { ownText } from "./own-text.ts";
+
+/** The same lines for more than one message: their text is one piece, and so is what is written of them. */
+export const repeatable = (lines: FieldLines | undefined): FieldLines | undefined =>
+  lines && {
+    ...lines,
+    text: ownText(lines.text),
+    written: { dropped: 0, withoutKinds: 0, block: undefined, text: "" },
+  };
+
+/** The text of the lines that are not in the mask `dropped` nor of the kinds `withoutKinds`, with that of the block behind them. */
+export function writtenLines(
+  lines: FieldLines,
+  dropped: number,
+  withoutKinds: number,
+  block: FieldBlock,
+): string {
+  const { written } = lines;
+  // Only blocks that are well formed are taken as such.
+  if (written === undefined) return textLeft(lines, dropped, withoutKinds) + (block.text ?? "");
+  if (written.block === block && written.dropped === dropped && written.withoutKinds === withoutKinds) {
+    return written.text;
+  }
+  written.dropped = dropped;
+  written.withoutKinds = withoutKinds;
+  written.block = block;
+  written.text = ownText(textLeft(lines, dropped, withoutKinds) + (block.text ?? ""));
+  return written.text;
+}
+
+/** Copied in runs. */
+function textLeft({ text, places, kinds }: FieldLines, dropped: number, withoutKinds: number): string {
+  const lineCount = places.length - 1;
+  const hasSome = (kinds & withoutKinds) !== 0;
+  if (dropped === 0 && !hasSome) {
+    return text.slice(startOf(places[0] as number), startOf(places[lineCount] as number));
+  }
+  let copied = "";
+  let run = -1;
+  for (let i = 0; i < lineCount; i++) {
+    const place = places[i] as number;
+    const isLeft = !isLineDropped(dropped, i) && !(hasSome && ((withoutKinds >> kindOf(place)) & 1) === 1);
+    if (isLeft && run < 0) run = startOf(place);
+    if (isLeft || run < 0) continue;
+    copied += text.slice(run, startOf(place));
+    run = -1;
+  }
+  return run < 0 ? copied : copied + text.slice(run, startOf(places[lineCount] as number));
+}
