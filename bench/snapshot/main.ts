@@ -5,8 +5,6 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { endpointsKey, listenerKey, routeKey } from "../../common/src/ir/keys.ts";
-import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "../../common/src/ir/snapshot.ts";
 import { readStandaloneSettings } from "../../common/src/settings/settings.ts";
 import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
@@ -14,52 +12,12 @@ import { createLogSink } from "../../common/src/telemetry/log-sink.ts";
 import { createLogger } from "../../common/src/telemetry/logger.ts";
 import { startSupervisor } from "../../proxy/src/worker/supervisor.ts";
 import { createLooks } from "../looks.ts";
+import { hostOf, resources } from "./resources.ts";
 import type { Look } from "./watched-worker.ts";
 
 const routes = Number(process.env["ROUTES"] ?? 10_000);
 const workers = Number(process.env["WORKERS"] ?? 1);
 const rounds = Number(process.env["ROUNDS"] ?? 5);
-
-const hostOf = (index: number): string => `app-${index}.example.com`;
-
-/** One route for each host, all with a Service of their own, as many tenants have them. */
-function resources(backendPort: number, path: (index: number) => string): readonly Resource[] {
-  const ofHosts = Array.from({ length: routes }, (_, index) => {
-    const namespace = `team-${index % 50}`;
-    const name = `app-${index}`;
-    return encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: hostOf(index) }), {
-      listener: "ingress",
-      inherit: false,
-      routes: [
-        {
-          id: `ingress/${namespace}/${name}:0.0`,
-          source: { kind: "Ingress", namespace, name },
-          match: { path: { type: "prefix", value: path(index) } },
-          backends: [
-            {
-              weight: 1,
-              service: `${namespace}/${name}`,
-              endpoints: `${namespace}/${name}/80`,
-              protocol: "http1",
-            },
-          ],
-        },
-      ],
-    });
-  });
-  const ofServices = Array.from({ length: routes }, (_, index) => {
-    const service = `team-${index % 50}/app-${index}`;
-    return encodeResource<"endpoints">(endpointsKey(`${service}/80`), {
-      service,
-      resolve: "static",
-      addresses: [{ host: "127.0.0.1", port: backendPort }],
-    });
-  });
-  const listener = encodeResource<"listener">(listenerKey("ingress"), {
-    listeners: [{ port: 80, publicPort: 80, protocol: "http" }],
-  });
-  return [...ofHosts, ...ofServices, listener];
-}
 
 function statusOf(port: number, index: number, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -75,9 +33,9 @@ async function main(): Promise<void> {
   backend.listen(0, "127.0.0.1");
   await once(backend, "listening");
   const backendPort = (backend.address() as AddressInfo).port;
-  const first = createSnapshot(resources(backendPort, () => "/"));
-  const allChanged = createSnapshot(resources(backendPort, () => "/changed"));
-  const oneChanged = createSnapshot(resources(backendPort, (index) => (index === 42 ? "/one" : "/")));
+  const first = createSnapshot(resources(routes, backendPort, () => "/"));
+  const allChanged = createSnapshot(resources(routes, backendPort, () => "/changed"));
+  const oneChanged = createSnapshot(resources(routes, backendPort, (index) => (index === 42 ? "/one" : "/")));
 
   const flags = ["--manifests", ".", "--port-map", "80=0", "--proxy-workers", String(workers)];
   const argv = [...flags, "--proxy-bind-address", "127.0.0.1", "--log", "error", "--access-log=false"];

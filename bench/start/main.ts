@@ -1,6 +1,6 @@
 /**
- * How long after the start of a standalone process with many routes its first request is answered. See docs/scale.md,
- * "Start".
+ * How long after the start of a process with many routes its first request is answered: in standalone mode, and of a proxy that
+ * gets its first snapshot from a controller. See docs/scale.md, "Start".
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuSeconds, freePorts, residentKiB, startPinned, stop } from "../processes.ts";
+import { startStream } from "./controller.ts";
 import { hostOf, writeManifests } from "./manifests.ts";
 
 const routes = Number(process.env["ROUTES"] ?? 10_000);
@@ -28,28 +29,16 @@ function statusOf(port: number, index: number): Promise<number | undefined> {
   });
 }
 
-/** Starts, waits for the answers of the first and the last route, and ends. */
-async function measure(
-  folder: string,
-): Promise<{ readonly ms: number; readonly cpuMs: number; readonly mib: number }> {
-  const [ingressPort = 0, gatewayPort = 0] = await freePorts(2);
-  const ports = [
-    "--port-map",
-    `80=${ingressPort},8080=${gatewayPort}`,
-    "--admin-port",
-    "0",
-    "--health-port",
-    "0",
-  ];
-  const args = [program, "serve", "standalone", "--manifests", folder, ...ports];
+type Asked = { readonly port: number; readonly index: number };
+
+/** Starts a proxy or gateway, waits until these routes are answered, and ends it. */
+async function measure(what: string, args: readonly string[], asked: readonly Asked[]): Promise<void> {
   const own = ["--proxy-bind-address", "127.0.0.1", "--proxy-workers", "1", "--log", "error"];
+  const ports = ["--admin-port", "0", "--health-port", "0"];
   const startMs = performance.now();
-  const child = startPinned(processors, process.execPath, [...args, ...own]);
+  const child = startPinned(processors, process.execPath, [program, "serve", ...args, ...ports, ...own]);
   try {
-    for (const [port, index] of [
-      [ingressPort, routes - 2],
-      [gatewayPort, routes - 1],
-    ] as const) {
+    for (const { port, index } of asked) {
       while ((await statusOf(port, index)) !== 200) {
         if (child.exitCode !== null) throw new Error(`the process has ended with ${child.exitCode}`);
         await delay(5);
@@ -57,7 +46,10 @@ async function measure(
     }
     const ms = performance.now() - startMs;
     const pid = child.pid ?? 0;
-    return { ms, cpuMs: cpuSeconds(pid) * 1_000, mib: residentKiB(pid) / 1_024 };
+    const [cpuMs, mib] = [cpuSeconds(pid) * 1_000, residentKiB(pid) / 1_024];
+    process.stdout.write(
+      `${what} with ${routes} routes: first requests answered after ${ms.toFixed(0)} ms; ${cpuMs.toFixed(0)} ms of processor time, ${mib.toFixed(0)} MiB resident\n`,
+    );
   } finally {
     await stop(child);
   }
@@ -66,19 +58,29 @@ async function measure(
 async function main(): Promise<void> {
   const backend = createServer((_, response) => response.end("ok")).listen(0, "127.0.0.1");
   await once(backend, "listening");
+  const { port: backendPort } = backend.address() as AddressInfo;
   const folder = mkdtempSync(join(tmpdir(), "svc-gateway-start-"));
+  const manifests = join(folder, "manifests");
+  writeManifests(manifests, routes, backendPort);
+  const stream = await startStream(folder, routes, backendPort);
   try {
-    writeManifests(folder, routes, (backend.address() as AddressInfo).port);
     for (let round = 0; round < rounds; round++) {
-      const { ms, cpuMs, mib } = await measure(folder);
-      process.stdout.write(
-        `${routes} routes: first requests answered after ${ms.toFixed(0)} ms; ${cpuMs.toFixed(0)} ms of processor time, ${mib.toFixed(0)} MiB resident\n`,
+      const [http = 0, gateway = 0] = await freePorts(2);
+      await measure(
+        "standalone",
+        ["standalone", "--manifests", manifests, "--port-map", `80=${http},8080=${gateway}`],
+        [
+          { port: http, index: routes - 2 },
+          { port: gateway, index: routes - 1 },
+        ],
       );
+      const args = ["proxy", ...stream, "--port-map", `80=${http}`];
+      await measure("proxy of a controller", args, [{ port: http, index: routes - 1 }]);
     }
   } finally {
     rmSync(folder, { recursive: true });
-    backend.close();
   }
 }
 
 await main();
+process.exit();

@@ -1,0 +1,48 @@
+/** Snapshots of many routes, as a proxy gets them. */
+import { endpointsKey, listenerKey, routeKey } from "../../common/src/ir/keys.ts";
+import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
+
+export const hostOf = (index: number): string => `app-${index}.example.com`;
+
+/** One route for each host, all with a Service of their own, as many tenants have them. */
+export function resources(
+  routes: number,
+  backendPort: number,
+  path: (index: number) => string,
+): readonly Resource[] {
+  const ofHosts = Array.from({ length: routes }, (_, index) => {
+    const namespace = `team-${index % 50}`;
+    const name = `app-${index}`;
+    return encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: hostOf(index) }), {
+      listener: "ingress",
+      inherit: false,
+      routes: [
+        {
+          id: `ingress/${namespace}/${name}:0.0`,
+          source: { kind: "Ingress", namespace, name },
+          match: { path: { type: "prefix", value: path(index) } },
+          backends: [
+            {
+              weight: 1,
+              service: `${namespace}/${name}`,
+              endpoints: `${namespace}/${name}/80`,
+              protocol: "http1",
+            },
+          ],
+        },
+      ],
+    });
+  });
+  const ofServices = Array.from({ length: routes }, (_, index) => {
+    const service = `team-${index % 50}/app-${index}`;
+    return encodeResource<"endpoints">(endpointsKey(`${service}/80`), {
+      service,
+      resolve: "static",
+      addresses: [{ host: "127.0.0.1", port: backendPort }],
+    });
+  });
+  const listener = encodeResource<"listener">(listenerKey("ingress"), {
+    listeners: [{ port: 80, publicPort: 80, protocol: "http" }],
+  });
+  return [...ofHosts, ...ofServices, listener];
+}
