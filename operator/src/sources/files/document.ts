@@ -10,6 +10,7 @@ import { isRecord } from "../../api/validation/problem.ts";
 import { toJsonValue, type Converted } from "./convert.ts";
 import { locateField } from "./locate.ts";
 import type { Finding, Position } from "./place.ts";
+import { readPlainText } from "./plain-text.ts";
 import { readStandIn } from "./read-stand-in.ts";
 import { parseYaml, type Pause, type YamlNodes } from "./yaml-text.ts";
 
@@ -43,6 +44,12 @@ export type ManifestDocument = { readonly items: readonly DocumentItem[]; readon
 
 /** Reads the text of one document. Equal texts give equal results, so callers may keep them by the text. */
 export async function readDocument(text: string, pause?: Pause): Promise<ManifestDocument> {
+  const plain = readPlainObject(text);
+  if (plain !== undefined) {
+    const waiting = pause?.();
+    if (waiting !== undefined) await waiting;
+    return { items: [plain] };
+  }
   const items: DocumentItem[] = [];
   for (const parsed of await parseYaml(text, pause)) {
     if (!parsed.ok) {
@@ -64,6 +71,31 @@ export async function readDocument(text: string, pause?: Pause): Promise<Manifes
   }
   return { items };
 }
+
+/** The object of a plain text; undefined where a place in the text is needed, of a finding or of an item of a list. */
+function readPlainObject(text: string): DocumentItem | undefined {
+  const plain = readPlainText(text);
+  if (plain === undefined) return undefined;
+  const { value, position } = plain;
+  if (!isRecord(value) || isList(value)) return undefined;
+  const result = validateObject(value);
+  if (!result.ok) {
+    const { error } = result;
+    const isIgnored =
+      error.reason === "unknown-kind" && describeUnknownKind(error.apiVersion, error.kind) === undefined;
+    return isIgnored ? ignored(value, error, position) : undefined;
+  }
+  const identity = identify(value);
+  const { object, warnings } = result.value;
+  if (identity === undefined || warnings.length > 0) return undefined;
+  return { ...position, ...identity, type: "object", object, warnings: [] };
+}
+
+const ignored = (
+  value: unknown,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  position: Position,
+): DocumentItem => ({ ...position, type: "ignored", apiVersion, kind, name: readName(value) ?? "" });
 
 /** The objects of a text that cannot be read which are of a kind that protects others. */
 const readStandIns = (nodes: YamlNodes, converted: Converted): readonly DocumentItem[] =>
@@ -137,9 +169,7 @@ function readManifest(
   if (result.error.reason === "unknown-kind") {
     const { apiVersion, kind } = result.error;
     const unknown = describeUnknownKind(apiVersion, kind);
-    if (unknown === undefined) {
-      return { ...place, type: "ignored", apiVersion, kind, name: readName(value) ?? "" };
-    }
+    if (unknown === undefined) return ignored(value, result.error, place);
     const name = readName(value);
     const ref = name === undefined ? {} : { ref: { kind, name } };
     return { ...place, ...ref, ...invalid, type: "invalid", problems: [locate(unknown)] };
