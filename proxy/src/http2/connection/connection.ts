@@ -128,7 +128,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     start: number,
     end: number,
   ): boolean {
-    const fields = new TrailerFields(this.options.trailerLimits);
+    const fields = new TrailerFields(this.options.trailerRules);
     if (!this.decode(bytes, start, end, fields)) return false;
     const trailers = fields.finish();
     if (!endStream || trailers === undefined) return this.onBadTrailers(stream);

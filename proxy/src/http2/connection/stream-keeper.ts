@@ -2,7 +2,7 @@ import type { Transport } from "../../sockets/transport.ts";
 import { putUint32 } from "../frames/frame-output.ts";
 import { errorCode, frameFlag, frameType } from "../frames/frame-types.ts";
 import { judgeField } from "../field-tags.ts";
-import type { TrailerLimits } from "../trailer-fields.ts";
+import type { TrailerRules } from "../trailer-fields.ts";
 import { type FieldSink, HpackDecoder } from "../hpack/decoder.ts";
 import { ClosedStreams } from "./closed-streams.ts";
 import { FrameGuard, type PeerFlood } from "./frame-guard.ts";
@@ -16,7 +16,7 @@ export type ConnectionOptions = {
   /** What all bodies of the connection may have on their way unread, and those of one stream. */
   readonly windowBytes: number;
   readonly streamWindowBytes: number;
-  readonly trailerLimits: TrailerLimits;
+  readonly trailerRules: TrailerRules;
   /** Streams that the peer may have open. */
   readonly maxPeerStreams: number;
 };

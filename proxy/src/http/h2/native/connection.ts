@@ -69,7 +69,7 @@ export class Http2ServerConnection
       maxPeerStreams: maxStreams,
       windowBytes: connectionWindowBytes,
       streamWindowBytes,
-      trailerLimits: context.limits,
+      trailerRules: context.limits,
     });
     this.connection = connection;
     this.context = context;

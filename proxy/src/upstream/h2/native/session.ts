@@ -30,7 +30,12 @@ const clientSettings = settingsPayload([
 ]);
 
 /** Room for 32 octets that count for each field besides its name and value. */
-const trailerLimits = { maxHeaderBytes: maxHeadBytes + 32 * maxFields, maxHeaders: maxFields };
+const trailerRules = {
+  maxHeaderBytes: maxHeadBytes + 32 * maxFields,
+  maxHeaders: maxFields,
+  // The head of the response is with the client by then, and a cut would be all that is left to answer.
+  dropsLength: true,
+};
 
 /** The number of the last stream that a connection can have (RFC 9113 5.1.1). */
 const lastStreamId = 0x7fff_ffff;
@@ -93,7 +98,7 @@ class NativeUpstreamSession
       asServer: false,
       windowBytes: connectionWindowBytes,
       streamWindowBytes,
-      trailerLimits,
+      trailerRules,
       maxPeerStreams: 0,
     });
     this.events = events;

@@ -213,8 +213,8 @@ describe("hostile servers and the native HTTP/2 upstream client", () => {
       "invalid response trailers",
     ],
     [
-      "with a length in trailers",
-      [head(1), head(1, { fields: [["content-length", "0"]], end: true })],
+      "with a field of the connection in trailers",
+      [head(1), head(1, { fields: [["transfer-encoding", "chunked"]], end: true })],
       "invalid response trailers",
     ],
   ] as const) {
@@ -227,6 +227,18 @@ describe("hostile servers and the native HTTP/2 upstream client", () => {
       await isAlive();
     });
   }
+
+  it("a length in trailers, true or not, is dropped, and the response ends with the other trailers", async () => {
+    const fields = [
+      ["x-a", "1"],
+      ["content-length", "7"],
+    ] as const;
+    peer.send(head(1), head(1, { fields, end: true }));
+    const { error, ended, trailers } = await first.settled;
+    expect(error).to.equal(undefined);
+    expect(ended).to.equal(true);
+    expect(trailers).to.deep.equal(["x-a", "1"]);
+  });
 
   it("more than 100 malformed responses do not end a connection: each is that of a request", async () => {
     peer.send(data(1, "x"));
