@@ -91,7 +91,7 @@ function readItem(
     }
     case "invalid": {
       const last = previous?.objects.find(({ key, state }) => key === item.key && state !== "stand-in");
-      const effect = effectOf(last !== undefined, item.standIn !== undefined);
+      const effect = effectOf(last !== undefined, item.standIn);
       const problems = item.problems.map((found) =>
         problemAt(file, "InvalidObject", shift(withEffect(found, effect), line), { place, ref: item.ref }),
       );
@@ -104,9 +104,12 @@ function readItem(
 }
 
 /** What happens in place of what an invalid object says. */
-function effectOf(isKept: boolean, isClosed: boolean): string {
+function effectOf(isKept: boolean, source: StandInSource | undefined): string {
   if (isKept) return "its last valid version is used";
-  return isClosed ? "what it protects is closed" : "the object is not used";
+  if (source === undefined) return "the object is not used";
+  return source.defaultAnnotations === undefined
+    ? "what it protects is closed"
+    : "its defaults that can be read apply";
 }
 
 /** An invalid manifest without a name may be any object that is missing from the last state: all of those are kept. */

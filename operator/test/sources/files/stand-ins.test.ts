@@ -100,18 +100,24 @@ describe("stand-ins for invalid objects that protect others", () => {
         `spec: {accessLog: maybe, defaultAnnotations: ${defaults}}`,
         "",
       ].join("\n");
-    const readDefaults = async (defaults: string): Promise<unknown> => {
+    const readDefaults = async (defaults: string, effect: string): Promise<unknown> => {
       await folder.write("a.yaml", parameters(defaults));
-      const [object] = (await folder.follow()).latest().world.SvcIngressClassParameters;
+      const { world, problems } = (await folder.follow()).latest();
+      const [object] = world.SvcIngressClassParameters;
+      for (const { message } of problems) expect(message).to.match(new RegExp(`; ${effect}$`));
       expect(object !== undefined && isStandIn(object)).to.equal(true);
       return object?.spec.defaultAnnotations;
     };
-    expect(await readDefaults("{a: b, c: 7, d: true, e: [f], g: null}")).to.deep.equal({
+    const read = await readDefaults(
+      "{a: b, c: 7, d: true, e: [f], g: null}",
+      "its defaults that can be read apply",
+    );
+    expect(read).to.deep.equal({
       a: "b",
       c: "7",
       d: "true",
       e: '["f"]',
     });
-    expect(await readDefaults("[a]")).to.equal(undefined);
+    expect(await readDefaults("[a]", "what it protects is closed")).to.equal(undefined);
   });
 });
