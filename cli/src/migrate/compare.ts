@@ -100,9 +100,15 @@ function comparable(unit: ServedUnit): object {
   };
 }
 
-/** The names of zones say who made them. */
-const withoutNames = ({ "rate-limit": limit, retry, ...features }: RouteFeatures): object => ({
+/** The names of zones say who made them, and those of lists of addresses what the log calls them. */
+const withoutNames = ({
+  "rate-limit": limit,
+  "ip-access-control": addresses,
+  retry,
+  ...features
+}: RouteFeatures): object => ({
   ...features,
+  ...(addresses && { "ip-access-control": { ...addresses, name: undefined } }),
   ...(retry && {
     retry: { ...retry, grpcCodes: retry.grpcCodes?.length === 0 ? undefined : retry.grpcCodes },
   }),

@@ -6,6 +6,8 @@ import { defineTranslatedFeature, defineReference } from "./definition.ts";
 export const ipAccessControlSchema = z.object({
   /** The resource with the lists cannot be used: every request is answered 503. */
   unavailable: z.literal(true).optional(),
+  /** `namespace/name` of the resource with the lists, for the access log; absent: they are of no resource. */
+  name: z.string().optional(),
   /** Rejected, even if `allow` has them. */
   deny: z.array(cidrTextSchema),
   /** Only these are admitted; an empty list admits no client. Absent: every client. */

@@ -5,20 +5,19 @@ import type { LocalReply } from "../message/local-reply.ts";
 
 const unavailableReply: LocalReply = { status: 503, error: "list of client addresses unavailable" };
 const error = "client address not allowed";
-/** With a cause that the access log names; the client learns nothing of it. */
-const refusal = (reason: "address-denied" | "address-not-allowed", detail: string): LocalReply => ({
-  status: 403,
-  error,
-  reason,
-  detail,
-});
-
 /**
  * Admits requests by the client's address: not from `deny`, and only from `allow` where that is given. An address that
  * cannot be determined is in no range. See docs/features/ip-access-control.md.
  */
-export function ipAccessControlFilter({ unavailable, deny, allow }: IpAccessControl): Filter {
+export function ipAccessControlFilter({ unavailable, name, deny, allow }: IpAccessControl): Filter {
   if (unavailable === true) return { slug: "ip-access-control", onRequest: () => unavailableReply };
+  // With a cause that the access log names; the client learns nothing of it.
+  const refusal = (reason: "address-denied" | "address-not-allowed", why: string): LocalReply => ({
+    status: 403,
+    error,
+    reason,
+    detail: name === undefined ? why : `${name}: ${why}`,
+  });
   const deniedRanges = readCidrs(deny).cidrs;
   const denied = compileCidrs(deniedRanges);
   const allowed = allow && compileCidrs(readCidrs(allow).cidrs);

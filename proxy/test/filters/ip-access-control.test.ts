@@ -49,6 +49,17 @@ describe("the ip-access-control filter", () => {
     expect(detailOf("192.0.2.1")).to.equal("in none of 1 allowed ranges");
   });
 
+  it("ip-access-control: the log learns which resource refused the address, where the ranges are of one", () => {
+    const under = exchange();
+    under.clientIp = "10.1.2.3";
+    const denying = ipAccessControlFilter({ name: "shop/office", deny: ["10.0.0.0/8"] });
+    expect(denying.onRequest?.(under)).to.deep.include({ detail: "shop/office: denied range 10.0.0.0/8" });
+    const allowing = ipAccessControlFilter({ name: "shop/office", deny: [], allow: ["192.0.2.0/24"] });
+    expect(allowing.onRequest?.(under)).to.deep.include({
+      detail: "shop/office: in none of 1 allowed ranges",
+    });
+  });
+
   const office: IpAccessControl = { deny: ["10.0.0.9/32"], allow: ["10.0.0.0/8", "2001:db8::/32"] };
   const cases: readonly [string, IpAccessControl, string, boolean][] = [
     ["an address inside allow", office, "10.1.2.3", true],

@@ -30,7 +30,7 @@ export function translateIpAccessControl(
     return { unavailable: true, deny: [] };
   }
   const { value, refused } = readRanges(resource);
-  const named = `IpAccessControl ${formatNamespacedName(resource.metadata)}`;
+  const named = `IpAccessControl ${value.name}`;
   for (const [field, ranges] of Object.entries(refused)) {
     if (ranges.length === 0) continue;
     const report = field === "deny" ? denialsLeftOut : rangesLeftOut;
@@ -46,9 +46,10 @@ export function translateIpAccessControl(
 /** Read once for all Ingresses that use the resource. */
 const readRanges = memo(
   ({
+    metadata,
     spec,
   }: ObjectOf<"IpAccessControl">): {
-    readonly value: IpAccessControl;
+    readonly value: IpAccessControl & { readonly name: string };
     /** By the name of the list. */
     readonly refused: { readonly [field in "deny" | "allow"]: readonly string[] };
   } => {
@@ -57,7 +58,11 @@ const readRanges = memo(
     // Ranges fail open, as a list that is empty does.
     const restricts = allow.cidrs.length > 0;
     return {
-      value: { deny: deny.cidrs.map(formatCidr), ...(restricts && { allow: allow.cidrs.map(formatCidr) }) },
+      value: {
+        name: formatNamespacedName(metadata),
+        deny: deny.cidrs.map(formatCidr),
+        ...(restricts && { allow: allow.cidrs.map(formatCidr) }),
+      },
       refused: { deny: deny.refused, allow: allow.refused },
     };
   },
