@@ -33,9 +33,9 @@ describe("resources that annotations name", () => {
   it("a resource that an annotation names takes effect when it is created, changed and deleted", () => {
     expect(featureIn(without)).to.equal(undefined);
     const appeared = updateWorld(without, [{ type: "apply", object: office("10.0.0.0/8") }]);
-    expect(featureIn(appeared)).to.deep.equal({ deny: ["10.0.0.0/8"] });
+    expect(featureIn(appeared)).to.deep.equal({ name: "infra/offices", deny: ["10.0.0.0/8"] });
     const changed = updateWorld(appeared, [{ type: "apply", object: office() }]);
-    expect(featureIn(changed)).to.deep.equal({ deny: [] });
+    expect(featureIn(changed)).to.deep.equal({ name: "infra/offices", deny: [] });
     const removed = updateWorld(changed, [
       { type: "delete", kind: "IpAccessControl", namespace: "infra", name: "offices" },
     ]);
