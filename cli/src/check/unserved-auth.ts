@@ -7,6 +7,7 @@ import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
 import { authUrlNotServed } from "@svc-gateway/operator/translate/diagnostics/ingress-nginx.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
+import { isRest } from "@svc-gateway/operator/translate/ingress/claims.ts";
 import type { ServedHost } from "@svc-gateway/operator/translate/routing.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import type { FolderSettings } from "../command-flags.ts";
@@ -56,7 +57,9 @@ function whyUnanswered(
   if (candidates.length === 0) return `no manifest serves the host ${name}`;
   const path = literalOf(target)?.replace(/\?.*$/s, "");
   if (path === undefined) return undefined;
-  const routes = candidates.flatMap(({ value }) => value.routes).filter((route) => takes(route, path));
+  const routes = candidates
+    .flatMap(({ value }) => value.routes)
+    .filter((route) => !isRest(route) && takes(route, path));
   if (routes.length === 0) return `no manifest serves the path ${path} on the host ${name}`;
   const isLoop = routes.every(
     ({ features }) => features?.["ext-auth"]?.some(({ url }) => url !== undefined) === true,

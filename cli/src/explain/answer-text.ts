@@ -1,4 +1,5 @@
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import { isRest } from "@svc-gateway/operator/translate/ingress/claims.ts";
 import type { Verdict as CandidateVerdict } from "@svc-gateway/proxy/routing/explain.ts";
 import { alignColumns } from "../text/columns.ts";
 import { describePath } from "../text/path.ts";
@@ -101,8 +102,8 @@ const describeRoute = (route: ExplainedRoute): readonly string[] => [
 ];
 
 /** `Prefix /a` and the other requirements of a route. */
-function describeMatch({ match, isFallback }: RouteName): string {
-  if (isFallback) return "default backend";
+function describeMatch({ id, match, isFallback: fallback }: RouteName): string {
+  if (fallback) return isRest({ id, fallback }) ? "a path that no rule names" : "default backend";
   const values = [...(match.headers ?? []), ...(match.query ?? [])];
   return [
     describePath(match.path),

@@ -21,6 +21,7 @@ import { createNode, joinDocuments, rewriteText, textAt, type ManifestNode } fro
 import { comparePassed, passedHosts } from "./passthrough.ts";
 import { servedUnits, type ServedUnit } from "./served-units.ts";
 import { authorityLabels } from "./service-ports.ts";
+import { isOfUnnamedPaths, unnamedPathsLost } from "./unnamed-paths.ts";
 import type { MigratedObjects, Target } from "./target.ts";
 
 type FolderSettings = Parameters<typeof translateWorld>[1];
@@ -59,8 +60,8 @@ export async function migrate(
   const { world: before, isGuessed } = withAssumed(state.world, prefix);
   const translation = await translateWorld(before, settings, nowMs);
   const { nginxReports } = translation;
-  const units = Map.groupBy(servedUnits(translation).values(), ({ ingress }) => ingress);
-  const unitsOf = (name: string): readonly ServedUnit[] => units.get(name) ?? [];
+  const [named, unnamed] = splitUnits([...servedUnits(translation).values()]);
+  const unitsOf = (name: string): readonly ServedUnit[] => named.get(name) ?? [];
   const lookup = createLookup(before);
   const all = nginxReports.flatMap(
     ({ object }) => lookup("Ingress", object.namespace ?? "", object.name) ?? [],
@@ -98,11 +99,26 @@ export async function migrate(
       return {
         report,
         isLostCanary: one === "lost canary",
-        differences: [...compareUnits(moved, served), ...passed],
+        differences: [
+          ...compareUnits(moved, served),
+          ...passed,
+          ...unnamedPathsLost(unnamed.get(name) ?? []),
+        ],
       };
     }),
   };
 }
+
+type Units = ReadonlyMap<string, readonly ServedUnit[]>;
+
+/** The units of each Ingress, and those of paths that no rule names. */
+const splitUnits = (units: readonly ServedUnit[]): readonly [named: Units, unnamed: Units] => {
+  const byIngress = (of: readonly ServedUnit[]): Units => Map.groupBy(of, ({ ingress }) => ingress);
+  return [
+    byIngress(units.filter((one) => !isOfUnnamedPaths(one))),
+    byIngress(units.filter(isOfUnnamedPaths)),
+  ];
+};
 
 /** Clients of a cluster reach the usual ports, whichever are free on this machine. */
 const withUsualPorts = (settings: FolderSettings): FolderSettings => {

@@ -9,7 +9,7 @@ import { sessionAffinitySchema, type SessionAffinity } from "./session-affinity.
 
 /**
  * A share of a route's traffic. `endpoints` names an endpoint set (`namespace/service/port`); `status` instead
- * answers that share with a fixed status, because its backend is invalid (500) or missing (503).
+ * answers that share with a fixed status, because its backend is invalid (500) or missing (503), or no rule names the path (404).
  */
 export const backendSchema = z.object({
   weight: z.int().min(0).max(1_000_000),

@@ -7,6 +7,7 @@ import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
 import type { DesiredEvent, Diagnostic } from "./finding.ts";
 import { memo } from "./incremental/memo.ts";
+import { isRest } from "./ingress/claims.ts";
 import type { ServedHost } from "./routing.ts";
 
 type Reason = DesiredEvent["reason"];
@@ -112,7 +113,10 @@ function eventsOf(hosts: readonly ServedHost[], empty: ReadonlySet<string>): rea
   const events = new Map<string, DesiredEvent>();
   for (const { group, value } of hosts) {
     if (group !== "ingress") continue;
-    for (const { source, backends } of value.routes) {
+    for (const route of value.routes) {
+      const { source, backends } = route;
+      // The backend of the whole gateway is not one of the Ingress.
+      if (isRest(route)) continue;
       for (const { endpoints } of backends) {
         if (endpoints === undefined || !empty.has(endpoints) || source.kind !== "Ingress") continue;
         const key = `${formatRef(source)} ${endpoints}`;

@@ -252,6 +252,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const standIn = exchange.errorPages?.standIn;
     if (picked.kind === "status") {
       if (standIn !== undefined && picked.status === 503) return this.forwardInstead(standIn);
+      if (picked.status === noRoute.status) return this.reply(noRoute);
       return this.reply({ status: picked.status, grpcStatus: unavailable, error: "backend unavailable" });
     }
     const backend = (exchange.secure ? picked.whenSecure : undefined) ?? picked;

@@ -7,6 +7,7 @@ import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import type { Conflict } from "@svc-gateway/operator/translate/finding.ts";
+import { isRest } from "@svc-gateway/operator/translate/ingress/claims.ts";
 import type { Routing } from "@svc-gateway/operator/translate/routing.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
 import type { ConsoleBuild } from "../console-source.ts";
@@ -183,8 +184,9 @@ function routesOf(
 }
 
 /** As `explain` writes it. */
-function describeMatch({ match, fallback }: Route): string {
-  if (fallback === true) return "default backend";
+function describeMatch(route: Route): string {
+  const { match, fallback } = route;
+  if (fallback === true) return isRest(route) ? "a path that no rule names" : "default backend";
   const values = [...(match.headers ?? []), ...(match.query ?? []), ...(match.cookies ?? [])];
   return [
     describePath(match.path),

@@ -50,6 +50,7 @@ ${sites.flatMap((site) => locationsOf(site).map((one) => limitZone(one))).join("
 ${sites.map((site) => server(site, files)).join("\n")}
   server {
     listen 127.0.0.1:${files.httpPort} default_server;
+    listen unix:${folder}/default-backend;
     return 404;
   }
 }
@@ -68,9 +69,6 @@ function server(site: Site, files: ServerFiles): string {
   const certificate = files.certificateOf(site.host);
   const first = site.ingresses[0]?.annotations ?? {};
   const names = [serverName(site.host), ...site.aliases].join(" ");
-  const hasRoot = locationsOf(site).some(({ matches }) =>
-    matches.some((match) => /^(?:\/|~\* "\^\/(?:\(\).*)?")$/.test(match)),
-  );
   const www = site.host.startsWith("www.") ? site.host.slice(4) : `www.${site.host}`;
   const listen = [
     `listen 127.0.0.1:${files.httpPort};`,
@@ -95,7 +93,6 @@ function server(site: Site, files: ServerFiles): string {
 ${locationsOf(site)
   .map((one) => location(one, files, certificate !== undefined))
   .join("\n")}
-    ${hasRoot ? "" : "location / { return 404; }"}
   }
 ${
   first["from-to-www-redirect"] === "true"
@@ -167,11 +164,17 @@ function location(one: Location, files: ServerFiles, hasTls: boolean): string {
   for (const line of a["configuration-snippet"]?.split("\n") ?? []) if (!repeated.test(line)) add(line);
   for (const line of forwardingLines(a["upstream-vhost"])) add(line);
   const protocol = (a["backend-protocol"] ?? "HTTP").toUpperCase();
-  const address = files.addressOf(namespace, one.service);
-  const scheme = protocol.endsWith("S") ? "https" : "http";
-  if (protocol.startsWith("GRPC")) add(`grpc_pass ${protocol === "GRPCS" ? "grpcs" : "grpc"}://${address};`);
+  const address =
+    one.service === undefined
+      ? `unix:${files.folder}/default-backend:`
+      : files.addressOf(namespace, one.service);
+  // The default backend is asked by the protocol of the annotation there, and answers 502 to another one than HTTP.
+  const isPlain = one.service === undefined;
+  const scheme = protocol.endsWith("S") && !isPlain ? "https" : "http";
+  if (protocol.startsWith("GRPC") && !isPlain)
+    add(`grpc_pass ${protocol === "GRPCS" ? "grpcs" : "grpc"}://${address};`);
   else add(`proxy_pass ${scheme}://${address};`);
-  const services = `set $service_name "${one.service}"; set $namespace "${namespace}"; set $ingress_name "${one.ingress}";`;
+  const services = `set $service_name "${one.service ?? ""}"; set $namespace "${namespace}"; set $ingress_name "${one.ingress}";`;
   return [
     ...one.matches.map((match) => `    location ${match} {\n      ${services}\n${lines.join("\n")}\n    }`),
     ...helperLocations(one, files),
@@ -219,7 +222,7 @@ function helperLocations(
       proxy_set_header X-Original-URI $request_uri;
       proxy_set_header X-Namespace ${namespace};
       proxy_set_header X-Ingress-Name ${ingress};
-      proxy_set_header X-Service-Name ${service};
+      proxy_set_header X-Service-Name "${service ?? ""}";
       proxy_set_header Host $http_host;
       rewrite ^ / break;
       proxy_pass http://${files.addressOf(namespace, a["default-backend"] ?? "")};

@@ -28,7 +28,8 @@ export type Location = {
   readonly rewrite: string | undefined;
   readonly namespace: string;
   readonly ingress: string;
-  readonly service: string;
+  /** Undefined: the default backend of the controller, which answers 404. */
+  readonly service: string | undefined;
   readonly annotations: Annotations;
 };
 
@@ -95,27 +96,37 @@ export function locationsOf({ host, ingresses }: Site): readonly Location[] {
       paths.flatMap(({ path, pathType }) => (pathType === "Exact" ? literals(path, pathType) : [])),
     ),
   );
+  const hasRoot = ingresses.some(({ paths }) =>
+    paths.some(({ path, pathType }) => path === "/" && pathType !== "Exact"),
+  );
   const all = ingresses.flatMap(({ name, namespace, annotations, paths, defaultService }, at) => {
-    const whole = paths.some(({ path }) => path === "/") || defaultService === undefined;
-    const written = whole ? paths : [...paths, { path: "/", pathType: "Prefix", service: defaultService }];
-    return written.map(({ path, pathType, service }, index): Location => {
-      const rewrite = annotations["rewrite-target"];
-      const isPlain = rewrite === undefined && annotations["use-regex"] !== "true";
-      return {
-        id: `${host.replaceAll(/[^a-z0-9]/g, "_")}_${at}_${index}`,
-        path,
-        matches: hasExpressions
-          ? expressions(path, pathType, isPlain)
-          : literals(path, pathType).filter((match) => pathType === "Exact" || !exact.has(match)),
-        rewrite: rewrite === path ? undefined : rewrite,
-        namespace,
-        ingress: name,
-        service,
-        annotations,
-      };
-    });
+    // The controller makes a path of the first Ingress for all that no rule names.
+    const rest = { path: "/", pathType: "Prefix", service: defaultService };
+    return (hasRoot || at > 0 ? paths : [...paths, rest]).map(
+      ({ path, pathType, service }, index): Location => {
+        const rewrite = annotations["rewrite-target"];
+        const isPlain = rewrite === undefined && annotations["use-regex"] !== "true";
+        return {
+          id: `${host.replaceAll(/[^a-z0-9]/g, "_")}_${at}_${index}`,
+          path,
+          matches: hasExpressions
+            ? expressions(path, pathType, isPlain)
+            : literals(path, pathType).filter((match) => pathType === "Exact" || !exact.has(match)),
+          rewrite: rewrite === path ? undefined : rewrite,
+          namespace,
+          ingress: name,
+          service,
+          annotations,
+        };
+      },
+    );
   });
-  return all.sort((a, b) => b.path.length - a.path.length || (a.path < b.path ? 1 : -1));
+  // Of equal texts the path of no rule is the last here; there it hides an exact path `/` beside expressions.
+  const isRest = ({ service }: Location): number => Number(service === undefined);
+  return all.sort(
+    (a, b) =>
+      b.path.length - a.path.length || (a.path === b.path ? isRest(a) - isRest(b) : a.path < b.path ? 1 : -1),
+  );
 }
 
 function literals(path: string, pathType: string): readonly string[] {

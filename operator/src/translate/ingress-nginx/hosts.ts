@@ -51,10 +51,9 @@ const dependentOf = memo((table: HostTable): ReadonlyMap<string, FeaturesOnHost>
   const add = ({ route, featuresOn }: RouteClaim): void => {
     if (featuresOn !== undefined) dependent.set(route.id, featuresOn);
   };
-  for (const { routes, fallback, appRoot } of table.claims) {
+  for (const { routes, fallback, appRoot, rest } of table.claims) {
     routes.forEach(add);
-    if (appRoot !== undefined) add(appRoot);
-    if (fallback !== undefined) add(fallback);
+    for (const one of [appRoot, fallback, rest]) if (one !== undefined) add(one);
   }
   return dependent.size === 0 ? none : dependent;
 });

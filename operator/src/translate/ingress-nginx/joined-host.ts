@@ -25,8 +25,8 @@ export function joinHosts(first: HostTable, others: readonly HostTable[], name: 
 
 /** A route with all that its own host gave it, in the place that it has among those of the other hosts. */
 function inPlaceOf(route: Route, finished: Route): Route {
-  // A regular expression that cannot be matched is closed, also where it was none on its own host.
-  if (route.backends.some(({ status }) => status !== undefined)) return route;
+  // A regular expression that cannot be matched is closed and has no features, also where it was none on its own host.
+  if (route.features === undefined) return route;
   const { tier: _, ...rest } = finished;
   return { ...rest, match: route.match, ...(route.tier !== undefined && { tier: route.tier }) };
 }

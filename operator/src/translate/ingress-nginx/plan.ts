@@ -6,12 +6,13 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { attempt } from "../attempt.ts";
+import { unresolvedBackend } from "../backends/service-port.ts";
 import { catchAllRefused, noEffect, servedDifferently } from "../diagnostics/ingress-nginx.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { hasOwnValue } from "../features/annotation-reader.ts";
 import { readAnnotations } from "../ingress/annotations.ts";
 import type { CanaryClaim, CanaryRule } from "../ingress/canary.ts";
-import type { HostClaim, RouteClaim } from "../ingress/claims.ts";
+import { restPart, type HostClaim, type RouteClaim } from "../ingress/claims.ts";
 import { clientRulesOf } from "../ingress/client-rules.ts";
 import { anyHost } from "../ingress/host.ts";
 import { parseIngress, pathField, type ParsedIngress } from "../ingress/parse.ts";
@@ -118,9 +119,14 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
   const wishes: HostWishes = Object.assign({}, ...collected.outputs.map(({ host }) => host));
   const appRootOf = ({ host }: HostClaim): RouteClaim | undefined =>
     wishes.appRoot && withRedirect(toRoute("app-root", rootOf(host)), wishes.appRoot);
+  const restOf = ({ host, fallback }: HostClaim): RouteClaim | undefined =>
+    host.kind === "any" || fallback !== undefined
+      ? undefined
+      : withoutService(toRoute(restPart, everyPathOf(host, undefined)), context.lastResort);
   const claims = wanted.map((claim) => {
     const appRoot = appRootOf(claim);
-    return { ...claim, nginx: wishes, ...(appRoot && { appRoot }) };
+    const rest = restOf(claim);
+    return { ...claim, nginx: wishes, ...(appRoot && { appRoot }), ...(rest && { rest }) };
   });
   const unprotectedPaths =
     annotations.isUnprotected() && !isClosed
@@ -154,6 +160,23 @@ const rootOf = (host: HostPattern): NginxPath => ({
   isDefaultBackend: false,
   backend: undefined,
 });
+
+/** Every path of a host that no rule names. */
+const everyPathOf = (host: HostPattern, backend: NginxPath["backend"]): NginxPath => ({
+  host,
+  match: anyPath,
+  written: anyPath.value,
+  pathType: undefined,
+  isDefaultBackend: true,
+  backend,
+});
+
+/** The route with the default backend of the whole gateway, else 404, once the annotations let a request pass. */
+function withoutService(claim: Omit<RouteClaim, "field">, lastResort: Route | undefined): RouteClaim {
+  const { affinity: _, ...route } = claim.route;
+  const backends = lastResort?.backends ?? [{ ...unresolvedBackend(""), status: 404 }];
+  return { ...claim, field: "spec.rules", route: { ...route, backends } };
+}
 
 /** The route with this redirect in place of its own one, and without a backend. */
 function withRedirect(claim: Omit<RouteClaim, "field">, redirect: Redirect): RouteClaim {
@@ -281,14 +304,7 @@ function claimHosts(
     pathLevel,
     routes: routesByHost.get(host.host) ?? [],
     fallback: defaultBackend && {
-      ...toRoute("default", {
-        host,
-        match: anyPath,
-        written: anyPath.value,
-        pathType: undefined,
-        isDefaultBackend: true,
-        backend: defaultBackend.backend,
-      }),
+      ...toRoute("default", everyPathOf(host, defaultBackend.backend)),
       field: "spec.defaultBackend",
     },
   }));

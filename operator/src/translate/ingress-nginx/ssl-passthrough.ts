@@ -8,6 +8,7 @@ import { keyField } from "../diagnostics/define-finding.ts";
 import { passthroughNotServed } from "../diagnostics/nginx-hosts.ts";
 import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
+import { isRest } from "../ingress/claims.ts";
 import type { HostTable } from "../ingress/host-table.ts";
 
 /** The entries of the HTTPS port below HTTP, and what is not passed through. */
@@ -48,8 +49,17 @@ const isOwners = ({ owner }: HostTable, namespace: string | undefined): boolean 
 
 const rootPattern = anchoredPattern("/");
 
-const isRoot = ({ match: { path } }: Route): boolean =>
-  path.value === (path.type === "regex" ? rootPattern : "/") && path.type !== "exact";
+/** The default backend of the whole gateway gets no connections. */
+const isRoot = (route: Route): boolean => {
+  const { source, match } = route;
+  const { type, value } = match.path;
+  return (
+    value === (type === "regex" ? rootPattern : "/") &&
+    type !== "exact" &&
+    source.kind === "Ingress" &&
+    !isRest(route)
+  );
+};
 
 const routeOf = ({ id, source, backends }: Route): L4Host["route"] => ({
   backends: backends.map(({ weight, service, endpoints }) => ({

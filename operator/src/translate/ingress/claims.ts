@@ -16,6 +16,8 @@ export type HostClaim = {
   readonly pathLevel: PathLevel | undefined;
   /** Its default backend, where that applies to the host. */
   readonly fallback: RouteClaim | undefined;
+  /** What answers the paths that no rule of the host names, while the Ingress is the oldest of the host. */
+  readonly rest?: RouteClaim;
   /** Whether the default backend comes after those of all others. */
   readonly isLast?: true;
   /** What an Ingress that is read as ingress-nginx reads it wants of the host as a whole; absent for any other. */
@@ -36,3 +38,10 @@ export type RouteClaim = {
   /** What the path is where the host has regular expressions; absent: it stays as it is. */
   readonly asRegex?: RegexPath;
 };
+
+/** The part of the id of the route that answers the paths of a host which no rule names, after the colon. */
+export const restPart = "rest";
+
+/** Whether a route answers the paths of a host that no rule names: with 404, or by the backend of the whole gateway. */
+export const isRest = ({ id, fallback }: Pick<Route, "id" | "fallback">): boolean =>
+  fallback === true && id.endsWith(`:${restPart}`);

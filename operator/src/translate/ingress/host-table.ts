@@ -49,7 +49,7 @@ type Winner = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 /**
  * Builds the table of one host, or of every host that no Ingress claims. Each (match type, path) belongs to the
  * oldest Ingress that claims it; the others get a `RouteConflict`. Default backends come after all paths, the oldest
- * first, and after them the default backend of the whole gateway. Of a host with an owner, Ingresses of other
+ * first, and after them what the oldest Ingress has for the rest of the host, or the default backend of the whole gateway. Of a host with an owner, Ingresses of other
  * namespaces get nothing.
  */
 export function buildHostTable(
@@ -68,6 +68,8 @@ export function buildHostTable(
   const winners = settle(byAge, losses);
   const hostOwner = ownerOf(all);
   const ownerNamespace = hostOwner?.namespace ?? all[0]?.owner.namespace;
+  const everyPath = winners.find(({ claim }) => isEveryPath(claim.route.match.path));
+  const rest = everyPath === undefined ? restOf(byAge) : undefined;
   const listed = listRoutes(winners, {
     host: host.host,
     ownerNamespace,
@@ -78,9 +80,8 @@ export function buildHostTable(
   const ofPaths = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(comparePrecedence);
   const appRoot = chooseAppRoot(byAge, ownerNamespace, losses);
   const routes = appRoot === undefined ? ofPaths : [appRoot, ...ofPaths];
-  const everyPath = winners.find(({ claim }) => isEveryPath(claim.route.match.path));
   const pathLevel = choosePathLevel(byAge, losses);
-  const fallback = chooseFallback(byAge, everyPath, lastResort, losses);
+  const fallback = chooseFallback(byAge, { everyPath, rest, lastResort }, losses);
   if (everyPath !== undefined && listed === undefined)
     reportShadowedRegexes(winners, everyPath.owner, losses);
   const isDecoded = all.some(
@@ -92,7 +93,7 @@ export function buildHostTable(
     listener: ingressListener,
     ...(isDecoded && { matchPaths: "decoded" as const }),
     ...(pathLevel !== "base" && { pathLevel }),
-    routes: fallback === undefined ? routes : [...routes, fallback],
+    routes: fallback === undefined ? routes : [...routes, afterAll(fallback, routes)],
   };
   return {
     served: { group: "ingress", ports, host, value },
@@ -192,6 +193,12 @@ function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] 
   return [...slots.values()];
 }
 
+/** Behind the routes of every tier. */
+function afterAll(fallback: Route, routes: readonly Route[]): Route {
+  const tier = routes.at(-1)?.tier;
+  return tier === undefined ? fallback : { ...fallback, tier };
+}
+
 const isEveryPath = ({ type, value }: PathMatch): boolean => type === anyPath.type && value === anyPath.value;
 
 /** Encoded and hashed once for any number of ports. */
@@ -218,22 +225,38 @@ function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel
   return level;
 }
 
-/** An Ingress with a rule for the path `/` gets every request, so that no default backend can be reached. */
+/** What the oldest Ingress has for the paths that no rule names, unless it has a default backend for them. */
+function restOf([first]: readonly HostClaim[]): Winner | undefined {
+  if (first?.rest === undefined || first.fallback !== undefined) return undefined;
+  return { claim: first.rest, owner: first.owner };
+}
+
+/**
+ * An Ingress with a rule for the path `/` gets every request, so that no default backend can be reached. Where the oldest
+ * Ingress answers the rest of the host, default backends of younger ones that are read as it is do not count.
+ */
 function chooseFallback(
   byAge: readonly HostClaim[],
-  everyPath: Winner | undefined,
-  lastResort: Route | undefined,
+  {
+    everyPath,
+    rest,
+    lastResort,
+  }: Readonly<Record<"everyPath" | "rest", Winner | undefined>> & {
+    readonly lastResort: Route | undefined;
+  },
   losses: Losses,
 ): Route | undefined {
   let chosen: Winner | undefined;
-  for (const { fallback, owner, isLast } of byAge) {
+  for (const { fallback, owner, isLast, nginx } of byAge) {
     if (fallback === undefined || isLast) continue;
+    const winner = chosen ?? (nginx === undefined ? undefined : rest);
     if (everyPath !== undefined) losses.shadowedDefault(fallback, owner, everyPath.owner);
-    else if (chosen !== undefined) losses.conflict(fallback, owner, chosen.owner);
+    else if (winner !== undefined) losses.conflict(fallback, owner, winner.owner);
     else chosen = { claim: fallback, owner };
   }
   if (everyPath !== undefined) return undefined;
-  return chosen?.claim.route ?? byAge.find(({ isLast }) => isLast)?.fallback?.route ?? lastResort;
+  const last = byAge.find(({ isLast }) => isLast)?.fallback ?? rest?.claim;
+  return chosen?.claim.route ?? last?.route ?? lastResort;
 }
 
 /** Prefixes take precedence over regular expressions, and the prefix `/` matches every path. */

@@ -29,6 +29,7 @@ function claimsAt(level: LeftOutObject["level"], claims: readonly HostClaim[]): 
 
 /** The host answers 503 where no other Ingress has something: it must not fall to what serves every host. */
 function closeHost(claim: HostClaim): HostClaim {
+  const { rest: _, ...left } = claim;
   const { owner, age } = claim;
   const route: Route = {
     backends: [unresolvedBackend("")],
@@ -38,7 +39,7 @@ function closeHost(claim: HostClaim): HostClaim {
     source: { kind: "Ingress", name: owner.name, namespace: owner.namespace ?? "" },
   };
   return {
-    ...claim,
+    ...left,
     routes: [],
     fallback: { route, field: "spec.rules", written: anyPath.value },
     isLast: true,

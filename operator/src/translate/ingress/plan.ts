@@ -162,17 +162,28 @@ const smallBytes = 16 * 1024;
 
 const routesOf = (claims: readonly HostClaim[]): readonly Route[] =>
   claims
-    .flatMap(({ routes, fallback }) => [...routes, ...(fallback ? [fallback] : [])])
+    .flatMap(({ routes, fallback, rest }) => [
+      ...routes,
+      ...(fallback ? [fallback] : []),
+      ...(rest ? [rest] : []),
+    ])
     .map(({ route }) => route);
 
 /**
  * The same hosts and paths without their backends and features: a request must not find a route open that an Ingress
  * protects.
  */
-export const closeClaim = ({ routes, fallback, appRoot: _appRoot, ...claim }: HostClaim): HostClaim => ({
+export const closeClaim = ({
+  routes,
+  fallback,
+  rest,
+  appRoot: _appRoot,
+  ...claim
+}: HostClaim): HostClaim => ({
   ...claim,
   routes: routes.map(unserved),
   fallback: fallback && unserved(fallback),
+  ...(rest && { rest: unserved(rest) }),
 });
 
 const unserved = ({ route, featuresOn: _featuresOn, ...claim }: RouteClaim): RouteClaim => {
