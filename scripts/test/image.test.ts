@@ -16,9 +16,9 @@ describe("the image", () => {
     expect(imageConfig.environment).to.deep.equal({ NODE_ENV: "production" });
   });
 
-  it("the base images are pinned by tag", () => {
+  it("the base images of the Dockerfile are pinned by tag and digest", () => {
     const bases = lines.filter((line) => line.startsWith("FROM ")).map((line) => line.split(" ")[1] ?? "");
     expect(bases).to.have.length(2);
-    for (const base of bases) expect(base).to.match(/:(?!latest$)[\w.-]+$/);
+    for (const base of bases) expect(base).to.match(/:(?!latest@)[\w.-]+@sha256:[0-9a-f]{64}$/);
   });
 });
