@@ -47,7 +47,11 @@ export default {
   // Every link and fragment of the written pages is checked afterwards (scripts/site/check.ts).
   ignoreDeadLinks: true,
   metaChunk: true,
-  head: [["meta", { name: "color-scheme", content: "light dark" }]],
+  head: [
+    ["meta", { name: "color-scheme", content: "light dark" }],
+    // Without one, browsers ask for a file that does not exist.
+    ["link", { rel: "icon", href: "data:," }],
+  ],
   markdown: {
     anchor: { slugify: fragmentOf },
     attrs: { disable: true },
