@@ -178,6 +178,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     connections: {
       connectTimeoutMs: settings.proxyConnectTimeoutMs,
       idleTimeoutMs: settings.proxyTunnelIdleTimeoutMs,
+      sockets,
       responseMemory,
       resolver,
       ownPorts,

@@ -1,7 +1,7 @@
-import type { Duplex } from "node:stream";
 import { ReplayBuffer } from "../http/replay-buffer.ts";
 import type { Fields } from "../message/fields.ts";
 import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
+import type { TunnelEnd } from "../sockets/transport.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { Selection, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream/upstream.ts";
@@ -104,8 +104,8 @@ export class ExternalCall implements UpstreamHandler {
     );
   }
 
-  onUpgrade(_headers: Fields, socket: Duplex): void {
-    socket.destroy();
+  onUpgrade(_headers: Fields, { transport }: TunnelEnd): void {
+    transport.destroy();
     this.detail = "unexpected upgrade";
     this.end(undefined);
   }

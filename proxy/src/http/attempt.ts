@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Cancellable, Exchange } from "../exchange/exchange.ts";
 import type { BodyTransform } from "../exchange/filter.ts";
@@ -6,6 +5,7 @@ import type { LocalReply } from "../message/local-reply.ts";
 import type { Fields } from "../message/fields.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import { relayedResponseTrailers } from "../message/trailers.ts";
+import type { TunnelEnd } from "../sockets/transport.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { realNowMs } from "../timing/real-clock.ts";
@@ -310,7 +310,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.exchange.finish();
   }
 
-  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void {
+  onUpgrade(headers: Fields, upstream: TunnelEnd): void {
     this.timer?.stop();
     this.note?.answered(101);
     const { exchange } = this;
@@ -319,7 +319,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     if (!isOver) this.complement(answer);
     const client = isOver ? undefined : exchange.client.upgrade(answer.headers);
     if (client === undefined) {
-      socket.destroy();
+      upstream.transport.destroy();
       if (!isOver) this.owner.reply({ status: 502, error: "upgrade not possible" });
       return;
     }
@@ -328,7 +328,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.gaps?.relayed();
     const tunnel = joinTunnel(
       client,
-      { socket, head },
+      upstream,
       {
         onProgress: (clientBytes, upstreamBytes) => {
           exchange.tunnelBytesSent += clientBytes;

@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Exchange } from "../exchange/exchange.ts";
@@ -7,6 +6,7 @@ import { hostOf } from "../message/authority.ts";
 import { keptFields } from "../message/field-list.ts";
 import { Fields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
+import type { TunnelEnd } from "../sockets/transport.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { type Observer, observerOf } from "../exchange/observer.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
@@ -140,8 +140,8 @@ export class MirrorRequest implements UpstreamHandler {
     else this.end("mirror too slow for the request body", "mirror-body");
   }
 
-  onUpgrade(_headers: Fields, socket: Duplex): void {
-    socket.destroy();
+  onUpgrade(_headers: Fields, { transport }: TunnelEnd): void {
+    transport.destroy();
     this.end("unexpected upgrade", "mirror-upgrade");
   }
 

@@ -1,7 +1,9 @@
 import type { Socket } from "node:net";
 import type { ResponseMemory } from "../http/response-memory.ts";
 import { resetSocket } from "../sockets/reset.ts";
-import { TunnelReader } from "../sockets/tunnel-reader.ts";
+import { type Piece, ReadBuffer } from "../sockets/read-buffer.ts";
+import type { SocketLayer } from "../sockets/socket-layer.ts";
+import type { TransportReceiver, TunnelEnd } from "../sockets/transport.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
 import type { ConnectionFailure, ConnectionLog, ConnectionRecord } from "../telemetry/connection-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
@@ -39,6 +41,8 @@ export type L4ConnectionOptions = Pick<
 > & {
   /** The longest time without a byte in either direction, milliseconds, 0 = off. */
   readonly idleTimeoutMs: number;
+  /** How the bytes of both connections are read and written. */
+  readonly sockets: SocketLayer;
   /** Counts the bytes that wait for clients. */
   readonly responseMemory: ResponseMemory;
   readonly metrics: Pick<
@@ -169,14 +173,17 @@ class Relay {
     const isLast = tried.has(endpoint);
     tried.add(endpoint);
     this.upstreamAddress = endpoint.address;
-    const reader = new TunnelReader();
-    const { onread } = reader;
-    const options = { ...this.options, allowHalfOpen: true, onread };
+    const memory = new ReadBuffer();
+    const early = new EarlyBytes();
+    const dialling = this.options.sockets.dial(memory, early, endpoint.tls !== undefined);
+    const { onread } = dialling;
+    const options = { ...this.options, allowHalfOpen: true, ...(onread && { onread }) };
     const startedMs = performance.now();
     const attempt = connectEndpoint(endpoint, options, (connected) => {
       if (connected.ok) {
         options.metrics.upstreamConnect.with(this.labels).observe((performance.now() - startedMs) / 1000);
-        return this.join(connected.value.socket, reader, selection);
+        const transport = dialling.opened(connected.value.socket);
+        return this.join({ transport, head: early.bytes, memory, abort: () => transport.reset() }, selection);
       }
       watch?.failed();
       watch?.ended();
@@ -192,7 +199,7 @@ class Relay {
     };
   }
 
-  private join(socket: Socket, reader: TunnelReader, { watch }: Selection): void {
+  private join(upstream: TunnelEnd, { watch }: Selection): void {
     const { connection, options } = this;
     connection.socket.off("close", this.onClientClosed);
     options.metrics.upstreamConnections.with({ state: "new" }).inc();
@@ -201,8 +208,12 @@ class Relay {
     watch?.responded(200);
     this.lastActivityMs = awake.nowMs;
     const tunnel = joinTunnel(
-      { socket: connection.socket, head: nothing, abort: () => reset(connection) },
-      { socket, head: nothing, abort: () => resetSocket(socket), reader },
+      {
+        transport: options.sockets.take(connection.socket),
+        head: nothing,
+        abort: () => reset(connection),
+      },
+      upstream,
       {
         onProgress: (clientBytes, upstreamBytes) => {
           this.lastActivityMs = awake.nowMs;
@@ -248,6 +259,19 @@ class Relay {
 }
 
 const nothing = Buffer.alloc(0);
+
+/** What an endpoint has sent before the tunnel to it begins: at most what came with the end of a handshake. */
+class EarlyBytes implements TransportReceiver {
+  bytes: Buffer = nothing;
+
+  receive({ bytes }: Piece): void {
+    this.bytes = Buffer.concat([this.bytes, bytes]);
+  }
+  ended(): void {}
+  taken(): void {}
+  closed(): void {}
+}
+
 const noFields = Fields.none();
 
 /** Why connections fail, but for their endpoints (docs/reference/refusals.md). */

@@ -4,6 +4,7 @@
  */
 
 import type { HeaderList, ReadonlyHeaderList } from "./field-list.ts";
+import type { TunnelEnd } from "../sockets/transport.ts";
 import type { Fields } from "./fields.ts";
 
 export type { HeaderList, ReadonlyHeaderList };
@@ -139,11 +140,9 @@ export type ClientStream = {
   closeAfterResponse(): void;
   /**
    * Answers 101 with these headers and hands over the raw connection, or 200 and the stream on HTTP/2; undefined when the
-   * front cannot. The socket is not read before it is resumed. `head` holds bytes that the client sent after its request.
+   * front cannot. Nothing of it is read before its transport is started.
    */
-  upgrade(
-    headers: Fields,
-  ): { readonly socket: import("node:stream").Duplex; readonly head: Buffer } | undefined;
+  upgrade(headers: Fields): TunnelEnd | undefined;
 
   /** Set by the exchange; called when `write` may go on. */
   onDrain: (() => void) | null;

@@ -18,7 +18,7 @@ export type Piece =
 
 /** A view for a receiver that keeps nothing of what it is given once it has returned. */
 export const lend = (bytes: BorrowedBytes, from: number, to: number): Buffer =>
-  (bytes as Buffer).subarray(from, to);
+  from === 0 && to === bytes.length ? (bytes as Buffer) : (bytes as Buffer).subarray(from, to);
 
 /** The most bytes of one read, unless the receiver reports more room. */
 const ordinaryReadBytes = 65_536;

@@ -25,15 +25,18 @@ export type Dialling = {
 /** Node's public sockets. */
 export const nodeSockets: SocketLayer = {
   take: (socket) => new SocketTransport(socket),
-  dial: (memory, receiver) => ({
-    onread: memory.onread((piece) => {
-      receiver.receive(piece);
-      return true;
-    }),
-    opened(socket) {
-      const transport = new SocketTransport(socket, { readsIntoMemory: true });
-      transport.start(receiver);
-      return transport;
-    },
-  }),
+  dial(memory, receiver) {
+    let transport: SocketTransport | undefined;
+    return {
+      onread: memory.onread((piece) => {
+        (transport ?? receiver).receive(piece);
+        return true;
+      }),
+      opened(socket) {
+        transport = new SocketTransport(socket, { readsIntoMemory: true });
+        transport.start(receiver);
+        return transport;
+      },
+    };
+  },
 };

@@ -1,22 +1,24 @@
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { takenBytes } from "../http/taken-bytes.ts";
+import type { Piece } from "./read-buffer.ts";
 import { resetSocket } from "./reset.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
 /**
- * A connection on a socket of Node's, plain or TLS. Bytes that were put back into the socket are read first; a socket that
- * reads into memory (`onread`) passes them to its receiver by itself.
+ * A connection on a socket of Node's, plain or TLS, or any other stream of both directions. Bytes that were put back into it are read
+ * first; what a socket that reads into memory (`onread`) has read is passed on by `receive`.
  */
 export class SocketTransport implements Transport {
   readonly takesViews = false;
   readonly encrypted: boolean;
-  private readonly socket: Socket;
+  private readonly socket: Duplex;
   private readonly readsIntoMemory: boolean;
   private receiver: TransportReceiver | undefined = undefined;
   private isAsked = false;
 
-  constructor(socket: Socket, { readsIntoMemory = false } = {}) {
+  constructor(socket: Duplex, { readsIntoMemory = false } = {}) {
     this.socket = socket;
     this.readsIntoMemory = readsIntoMemory;
     this.encrypted = socket instanceof TLSSocket;
@@ -34,6 +36,10 @@ export class SocketTransport implements Transport {
     return this.socket.readableLength > 0;
   }
 
+  get ended(): boolean {
+    return this.socket.readableEnded;
+  }
+
   get writable(): boolean {
     return this.socket.writable;
   }
@@ -44,13 +50,15 @@ export class SocketTransport implements Transport {
 
   start(receiver: TransportReceiver): void {
     const { socket } = this;
+    const isFirst = this.receiver === undefined;
     this.receiver = receiver;
-    socket.on("end", () => receiver.ended());
-    socket.on("close", () => receiver.closed());
-    socket.on("error", ({ code }: NodeJS.ErrnoException) => receiver.failed?.(code));
-    if (this.readsIntoMemory) return;
-    socket.on("data", this.onData);
-    socket.resume();
+    if (isFirst) {
+      socket.on("end", () => this.receiver?.ended());
+      socket.on("close", () => this.receiver?.closed());
+      socket.on("error", ({ code }: NodeJS.ErrnoException) => this.receiver?.failed?.(code));
+      if (!this.readsIntoMemory) socket.on("data", this.onData);
+    }
+    if (!isFirst || !this.readsIntoMemory) socket.resume();
   }
 
   writeText(text: string): void {
@@ -77,8 +85,10 @@ export class SocketTransport implements Transport {
   whenTaken(): void {
     if (this.isAsked) return;
     this.isAsked = true;
+    const { socket } = this;
+    if (socket.writableEnded) socket.once("finish", this.onTaken);
     // Nothing, behind all that waits: sockets say by an event only when more waits than they want to hold.
-    this.socket.write("", "latin1", this.onTaken);
+    else socket.write("", "latin1", this.onTaken);
   }
 
   pause(): void {
@@ -98,14 +108,17 @@ export class SocketTransport implements Transport {
   }
 
   reset(): void {
-    resetSocket(this.socket);
+    if (this.socket instanceof Socket) resetSocket(this.socket);
+    else this.socket.destroy();
   }
 
-  release(): Socket {
-    const { socket } = this;
-    socket.pause();
-    socket.off("data", this.onData);
-    return socket;
+  whenClosed(call: () => void): void {
+    this.socket.once("close", call);
+  }
+
+  /** Passes on what its socket has read into memory. */
+  receive(piece: Piece): void {
+    this.receiver?.receive(piece);
   }
 
   private readonly onData = (bytes: Buffer): void => this.receiver?.receive({ owned: true, bytes });

@@ -1,6 +1,12 @@
-import type { Socket } from "node:net";
-import type { WrittenBytes } from "../http/h1/response-writes.ts";
-import type { Piece } from "./read-buffer.ts";
+import type { Piece, ReadBuffer } from "./read-buffer.ts";
+
+/** What has been written to a client. */
+export type WrittenBytes = {
+  /** Bytes handed over that the system has not taken. */
+  readonly waitingBytes: number;
+  /** Bytes that the system has taken since the client was connected, encrypted ones with TLS. */
+  readonly takenBytes: number;
+};
 
 /** Receives what happens on a connection. No call comes from within a call to the transport. */
 export type TransportReceiver = {
@@ -22,11 +28,13 @@ export type Transport = WrittenBytes & {
   readonly encrypted: boolean;
   /** Bytes have been read that the receiver has not been given. */
   readonly hasUnread: boolean;
+  /** The peer has ended its side, and the receiver has been given everything before that. */
+  readonly ended: boolean;
   /** Our side can be written to: it has not been ended, and the connection is not being closed. */
   readonly writable: boolean;
   /** All that was written, and our end, has been taken by the system. */
   readonly finished: boolean;
-  /** Begins to read. */
+  /** Begins to read. A later call passes the connection on to another receiver, for which it reads, paused or not. */
   start(receiver: TransportReceiver): void;
   /** Writes text of one octet per character. */
   writeText(text: string): void;
@@ -49,6 +57,17 @@ export type Transport = WrittenBytes & {
   destroy(): void;
   /** The same by a reset, which no peer takes for the end of a message. */
   reset(): void;
-  /** Stops reading for good and gives the socket away; `closed` is still called. */
-  release(): Socket;
+  /** Calls back once when the connection has been closed, after its receiver. */
+  whenClosed(call: () => void): void;
+};
+
+/** A connection that is handed over after its last message, to be one end of a tunnel (`joinTunnel`). */
+export type TunnelEnd = {
+  readonly transport: Transport;
+  /** What was read behind that message. */
+  readonly head: Buffer;
+  /** The memory that the transport reads into, if the receiver chooses it. */
+  readonly memory?: ReadBuffer;
+  /** Ends the connection at once; by default destroys it. */
+  readonly abort?: () => void;
 };

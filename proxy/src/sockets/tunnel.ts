@@ -1,20 +1,9 @@
-import type { Duplex } from "node:stream";
-import { TLSSocket } from "node:tls";
 import type { Cancellable } from "../exchange/exchange.ts";
-import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../http/response-memory.ts";
-import { ClientSpeed } from "../http/response-room.ts";
-import { takenBytes } from "../http/taken-bytes.ts";
-import type { TunnelReader, TunnelReceiver } from "./tunnel-reader.ts";
-
-/** One end of an upgraded connection, with the bytes that were read ahead. */
-export type TunnelEnd = {
-  readonly socket: Duplex;
-  readonly head: Buffer;
-  /** Ends the connection at once; by default destroys the socket. */
-  readonly abort?: () => void;
-  /** The reader of a socket that does not emit `data`. */
-  readonly reader?: TunnelReader;
-};
+import { ResponseWrites } from "../http/h1/response-writes.ts";
+import { ResponseMemory } from "../http/response-memory.ts";
+import { copyOf } from "./copy-of.ts";
+import { lend, type Piece } from "./read-buffer.ts";
+import type { Transport, TransportReceiver, TunnelEnd } from "./transport.ts";
 
 export type TunnelEvents = {
   /** Called when bytes were relayed in either direction: to the client, or from it. */
@@ -22,10 +11,13 @@ export type TunnelEvents = {
   readonly onEnd: () => void;
 };
 
+/** What waits for upstreams is bounded for each of them only. */
+const upstreamMemory = new ResponseMemory();
+
 /**
  * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end destroys
- * the other. Backpressure is that of the sockets: nothing is buffered here. Bytes that wait for the client count in
- * `memory`, which ends both connections when its limit is reached.
+ * the other. What an end has read is written to the other in the same turn; an end is paused while the other holds what the system
+ * does not take. Bytes that wait for the client count in `memory`, which ends both connections when its limit is reached.
  */
 export function joinTunnel(
   client: TunnelEnd,
@@ -33,163 +25,133 @@ export function joinTunnel(
   events: TunnelEvents,
   memory: ResponseMemory,
 ): Cancellable {
-  let open = 2;
-  const destroy = (): void => {
-    abortEnd(client);
-    abortEnd(upstream);
-  };
-  const clientSink = new ClientSink(client.socket, memory, destroy);
-  const closed = (): void => {
-    open--;
-    clientSink.look();
-    if (open === 0) events.onEnd();
-  };
-  relay(upstream, clientSink, (bytes) => events.onProgress(bytes, 0), destroy, closed);
-  relay(client, new Sink(upstream.socket), (bytes) => events.onProgress(0, bytes), destroy, closed);
-  return { cancel: destroy };
+  const tunnel = new Tunnel(client, upstream, events, memory);
+  tunnel.start();
+  return tunnel;
 }
 
-function abortEnd({ socket, abort }: TunnelEnd): void {
-  if (abort === undefined) socket.destroy();
-  else abort();
-}
+class Tunnel implements Cancellable {
+  private readonly client: TunnelSide;
+  private readonly upstream: TunnelSide;
+  private readonly events: TunnelEvents;
+  private openSides = 2;
 
-/** Less than this may wait while more is read: TLS delays writes. */
-const minPauseBytes = 16_384;
-/** So may so many writes: each takes memory of its own, however small it is. */
-const maxWaitingWrites = 64;
-
-/** The destination of the bytes of one direction. */
-class Sink implements TunnelReceiver {
-  readonly socket: Duplex;
-  private readonly speed = new ClientSpeed();
-  private isPaused = false;
-  /** Writes since the socket had taken everything. */
-  private waitingWrites = 0;
-
-  constructor(socket: Duplex) {
-    this.socket = socket;
+  constructor(client: TunnelEnd, upstream: TunnelEnd, events: TunnelEvents, memory: ResponseMemory) {
+    const { onProgress } = events;
+    this.events = events;
+    this.client = new TunnelSide(client, this, memory, (bytes) => onProgress(0, bytes));
+    this.upstream = new TunnelSide(upstream, this, upstreamMemory, (bytes) => onProgress(bytes, 0));
+    this.client.other = this.upstream;
+    this.upstream.other = this.client;
   }
 
-  receive(chunk: Buffer): boolean {
-    const { socket } = this;
-    socket.write(chunk, this.onWritten);
-    const waitingBytes = socket.writableLength;
-    // Bytes that the kernel took at once need no wait.
-    if (waitingBytes === 0) this.speed.took(chunk.length);
-    else this.speed.paused();
-    this.waitingWrites = waitingBytes === 0 ? 0 : this.waitingWrites + 1;
-    this.isPaused = waitingBytes >= minPauseBytes || this.waitingWrites >= maxWaitingWrites;
-    return !this.isPaused;
+  start(): void {
+    this.upstream.start();
+    this.client.start();
   }
 
-  /** TLS delays writes, so that some bytes always appear to be held. */
-  get heldBytes(): number | undefined {
-    return this.socket instanceof TLSSocket ? undefined : this.socket.writableLength;
+  cancel(): void {
+    this.client.abort();
+    this.upstream.abort();
   }
 
-  get roomBytes(): number {
-    return this.speed.roomBytes(this.socket.writableLength);
-  }
-
-  /** Called when more may be read after `receive` has answered false. */
-  resume: () => void = () => {};
-
-  /** Called when all bytes were sent. */
-  protected drained(): void {
-    this.resume();
-  }
-
-  private readonly onWritten = (): void => {
-    if (!this.isPaused || this.socket.writableLength > 0) return;
-    this.isPaused = false;
-    this.drained();
-  };
-}
-
-/** The client: bytes that wait for it count towards the bound of all clients. */
-class ClientSink extends Sink implements WaitingClient {
-  readonly cut: () => void;
-  private readonly memory: ResponseMemory;
-  private readonly waiting: WaitingResponse;
-  private isStopped = false;
-
-  constructor(socket: Duplex, memory: ResponseMemory, cut: () => void) {
-    super(socket);
-    this.memory = memory;
-    this.cut = cut;
-    this.waiting = new WaitingResponse(memory, this);
-  }
-
-  override receive(chunk: Buffer): boolean {
-    const hasRoom = super.receive(chunk);
-    if (this.socket.writableLength === 0) return true;
-    this.look();
-    if (!hasRoom || !this.memory.full) return hasRoom;
-    this.stop();
-    return false;
-  }
-
-  protected override drained(): void {
-    this.look();
-    if (this.memory.full) this.stop();
-    else this.resume();
-  }
-
-  look(): void {
-    const { socket } = this;
-    const heldBytes = socket.destroyed ? 0 : socket.writableLength;
-    this.waiting.hold(heldBytes, takenBytes(socket));
-  }
-
-  /** Reads on once the memory of waiting responses has room. */
-  private stop(): void {
-    if (this.isStopped) return;
-    this.isStopped = true;
-    this.memory.whenRoom(() => {
-      this.isStopped = false;
-      this.resume();
-    });
+  sideClosed(): void {
+    this.openSides--;
+    if (this.openSides === 0) this.events.onEnd();
   }
 }
 
-function relay(
-  from: TunnelEnd,
-  sink: Sink,
-  onProgress: (bytes: number) => void,
-  destroy: () => void,
-  closed: () => void,
-): void {
-  const { socket, reader } = from;
-  const to = sink.socket;
-  const forward = (chunk: Buffer): boolean => {
-    onProgress(chunk.length);
-    return sink.receive(chunk);
-  };
-  const forwardOrPause = (chunk: Buffer): void => {
-    if (!forward(chunk)) socket.pause();
-  };
-  sink.resume = () => socket.resume();
-  if (reader === undefined) socket.on("data", forwardOrPause);
-  else {
-    reader.start({
-      receive: forward,
-      get heldBytes() {
-        return sink.heldBytes;
-      },
-      get roomBytes() {
-        return sink.roomBytes;
-      },
-    });
+/** A read that brings less than this is not part of a bulk transfer. */
+const bulkReadBytes = 65_536;
+
+/** One connection of a tunnel: what it has read is written to the other one. */
+class TunnelSide implements TransportReceiver {
+  other: TunnelSide | undefined = undefined;
+  private readonly end: TunnelEnd;
+  private readonly transport: Transport;
+  private readonly tunnel: Tunnel;
+  private readonly onBytes: (bytes: number) => void;
+  /** What was written to this connection and waits. */
+  private readonly writes: ResponseWrites;
+
+  constructor(end: TunnelEnd, tunnel: Tunnel, memory: ResponseMemory, onBytes: (bytes: number) => void) {
+    this.end = end;
+    this.transport = end.transport;
+    this.tunnel = tunnel;
+    this.onBytes = onBytes;
+    this.writes = new ResponseWrites(end.transport, memory, 0, () => tunnel.cancel());
   }
-  // A socket that has already ended, with nothing left to read, emits no further event.
-  if (socket.readableEnded) to.end();
-  else socket.on("end", () => to.end());
-  socket.on("error", destroy);
-  socket.on("close", () => {
-    if (!socket.readableEnded) destroy();
-    closed();
-  });
-  if (from.head.length > 0) forwardOrPause(from.head);
-  socket.resume();
+
+  start(): void {
+    const { transport, end } = this;
+    transport.start(this);
+    if (end.head.length > 0) this.receive({ owned: true, bytes: end.head });
+    // The end of a peer is reported once.
+    if (transport.ended) this.ended();
+  }
+
+  abort(): void {
+    const { abort, transport } = this.end;
+    if (abort === undefined) transport.destroy();
+    else abort();
+  }
+
+  receive(piece: Piece): void {
+    const { other } = this;
+    if (other === undefined) return;
+    const { length } = piece.bytes;
+    this.onBytes(length);
+    const more = other.write(piece);
+    this.chooseMemory(other, length, more);
+    if (!more) this.transport.pause();
+  }
+
+  ended(): void {
+    this.other?.transport.end();
+  }
+
+  taken(): void {
+    this.writes.drained(this.onRoom);
+  }
+
+  failed(): void {
+    this.tunnel.cancel();
+  }
+
+  closed(): void {
+    this.writes.forget();
+    if (!this.transport.ended) this.tunnel.cancel();
+    this.tunnel.sideClosed();
+  }
+
+  /** Bytes that were written and are still held: TLS delays writes, so that some always appear to be. */
+  private get heldBytes(): number | undefined {
+    return this.transport.encrypted ? undefined : this.transport.waitingBytes;
+  }
+
+  /** False: the other end is to be paused until `onRoom`. */
+  private write({ owned, bytes }: Piece): boolean {
+    const { transport, writes } = this;
+    const { length } = bytes;
+    const mayLend = owned || transport.takesViews;
+    transport.writeBytes("", mayLend ? lend(bytes, 0, length) : copyOf(bytes, 0, length), "");
+    // Bytes that the system took at once need no wait.
+    if (transport.waitingBytes === 0) {
+      writes.wentAtOnce(length);
+      return true;
+    }
+    const more = writes.mayWait(this.onRoom);
+    if (more) writes.look();
+    if (!more || !transport.encrypted) transport.whenTaken();
+    return more;
+  }
+
+  private readonly onRoom = (): void => this.other?.transport.resume();
+
+  /** Chooses the memory of the next read: that of a bulk transfer is its own, and used again while the other end holds nothing of it. */
+  private chooseMemory({ heldBytes, writes }: TunnelSide, length: number, more: boolean): void {
+    const { memory } = this.end;
+    if (length < bulkReadBytes) memory?.reset(heldBytes);
+    else memory?.settle(0, heldBytes, more, writes.roomBytes);
+  }
 }

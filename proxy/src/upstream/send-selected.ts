@@ -1,6 +1,6 @@
-import type { Duplex } from "node:stream";
 import type { Fields } from "../message/fields.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../message/message.ts";
+import type { TunnelEnd } from "../sockets/transport.ts";
 import type { UpstreamError } from "./upstream-errors.ts";
 import type {
   AttemptWatch,
@@ -80,10 +80,10 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
   }
 
   /** The attempt ends when the tunnel closes. */
-  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void {
+  onUpgrade(headers: Fields, end: TunnelEnd): void {
     this.watch?.responded(101);
-    socket.once("close", () => this.end());
-    this.handler.onUpgrade(headers, socket, head);
+    end.transport.whenClosed(() => this.end());
+    this.handler.onUpgrade(headers, end);
   }
 
   onError(error: UpstreamError): void {

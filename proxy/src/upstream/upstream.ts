@@ -1,7 +1,7 @@
-import type { Duplex } from "node:stream";
 import type { Fields } from "../message/fields.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
+import type { TunnelEnd } from "../sockets/transport.ts";
 import type { UpstreamError } from "./upstream-errors.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamTls } from "./tls/upstream-tls.ts";
@@ -152,10 +152,9 @@ export type UpstreamHandler = {
   readonly roomBytes?: number | undefined;
   onEnd(trailers: HeaderList | undefined): void;
   /**
-   * 101: the connection now belongs to the receiver; `head` are bytes that followed the response head. `headers` hold
-   * neither Connection nor Upgrade.
+   * 101: the connection now belongs to the receiver. `headers` hold neither Connection nor Upgrade.
    */
-  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void;
+  onUpgrade(headers: Fields, end: TunnelEnd): void;
   onError(error: UpstreamError): void;
 };
 

@@ -1,9 +1,13 @@
+import { type OnReadOpts, Socket } from "node:net";
 import { expect } from "chai";
 import fc from "fast-check";
+import { ResponseMemory } from "../../src/http/response-memory.ts";
 import { parseProxyHeader } from "../../src/listeners/proxy-protocol/header.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../../src/message/message.ts";
 import { ReadBuffer } from "../../src/sockets/read-buffer.ts";
-import { TunnelReader } from "../../src/sockets/tunnel-reader.ts";
+import { nodeSockets } from "../../src/sockets/socket-layer.ts";
+import type { Transport } from "../../src/sockets/transport.ts";
+import { joinTunnel } from "../../src/sockets/tunnel.ts";
 import { peekClientHello } from "../../src/tls/client-hello.ts";
 import { type ResponseEvents, ResponseReader } from "../../src/upstream/h1/response-reader.ts";
 import { addresses, version2 } from "../listeners/proxy-protocol/headers.ts";
@@ -151,6 +155,51 @@ function eventsOf(text: string): string {
   return events.text;
 }
 
+const noReceiver = { receive: () => {}, ended: () => {}, taken: () => {}, closed: () => {} };
+
+/** A connection that takes all that is written to it. */
+class FakeTransport implements Transport {
+  readonly hasUnread = false;
+  readonly ended = false;
+  readonly writable = true;
+  readonly finished = false;
+  readonly takesViews: boolean;
+  readonly takenBytes = 0;
+  text = "";
+  private readonly waiting: readonly (number | undefined)[];
+  private turn = 0;
+
+  /** `waiting`: how much is said to wait after each write; undefined as with TLS. */
+  constructor(waiting: readonly (number | undefined)[]) {
+    this.waiting = waiting;
+    this.takesViews = waiting[0] === 0;
+  }
+
+  get encrypted(): boolean {
+    return this.said === undefined;
+  }
+  get waitingBytes(): number {
+    return this.said ?? 1;
+  }
+  private get said(): number | undefined {
+    return this.waiting[this.turn % this.waiting.length];
+  }
+  writeBytes(_before: string, bytes: Buffer): void {
+    this.text += bytes.toString("latin1");
+    this.turn++;
+  }
+  start(): void {}
+  writeText(): void {}
+  lendBytes(): void {}
+  whenTaken(): void {}
+  pause(): void {}
+  resume(): void {}
+  end(): void {}
+  destroy(): void {}
+  reset(): void {}
+  whenClosed(): void {}
+}
+
 describe("readers of memory that is read into again", function () {
   this.timeout(120_000);
   let restore: () => void;
@@ -186,32 +235,28 @@ describe("readers of memory that is read into again", function () {
     );
   });
 
-  it("a tunnel relays only bytes that were read, with any pending count of the receiver", () => {
+  it("a tunnel relays only bytes that were read, with any count of those that wait at its other end", () => {
     fc.assert(
       fc.property(
         fc.array(lengths, { minLength: 1, maxLength: 12 }),
         fc.array(fc.constantFrom(0, 1, undefined), { minLength: 1 }),
         (sizes, answers) => {
-          const tunnel = new TunnelReader();
-          let got = "";
-          let turn = 0;
-          tunnel.start({
-            // Taken at once, so that nothing is held, with any reported count.
-            receive: (bytes) => {
-              got += bytes.toString("latin1");
-              return true;
-            },
-            get heldBytes() {
-              return answers[turn++ % answers.length];
-            },
-            roomBytes: 262_144,
-          });
+          const memory = new ReadBuffer();
+          // Takes everything at once, so that nothing is held, with any reported count.
+          const client = new FakeTransport(answers);
+          const dialling = nodeSockets.dial(memory, noReceiver, false);
+          joinTunnel(
+            { transport: client, head: Buffer.alloc(0) },
+            { transport: dialling.opened(new Socket()), head: Buffer.alloc(0), memory },
+            { onProgress: () => {}, onEnd: () => {} },
+            new ResponseMemory(),
+          );
           const pieces = sizes.map((size, index) =>
             Buffer.alloc(size * 4, String.fromCharCode(65 + (index % 20))),
           );
-          arrive(pieces, tunnel.onread);
-          expect(isTainted(got)).to.equal(false);
-          expect(got === Buffer.concat(pieces).toString("latin1")).to.equal(true);
+          arrive(pieces, dialling.onread as OnReadOpts);
+          expect(isTainted(client.text)).to.equal(false);
+          expect(client.text === Buffer.concat(pieces).toString("latin1")).to.equal(true);
         },
       ),
       { numRuns: runs / 10, seed },

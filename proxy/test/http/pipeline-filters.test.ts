@@ -4,6 +4,7 @@ import { expect } from "chai";
 import type { BodyEnds, Filter } from "../../src/exchange/filter.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 import { Fields } from "../../src/message/fields.ts";
+import { SocketTransport } from "../../src/sockets/socket-transport.ts";
 
 describe("pipeline: Expect, filters, upgrades", () => {
   it("the proxy answers 100 itself when the upstream starts the body without one", () => {
@@ -214,7 +215,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     const { request, handler } = bench.upstream.last;
     expect(request.upgrade).to.equal("websocket");
     const socket = new PassThrough();
-    handler.onUpgrade(Fields.of([]), socket, Buffer.alloc(0));
+    handler.onUpgrade(Fields.of([]), { transport: new SocketTransport(socket), head: Buffer.alloc(0) });
     expect(socket.destroyed).to.equal(true);
     expect(client.head?.status).to.equal(502);
   });

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
 import { Fields } from "../../src/message/fields.ts";
+import { SocketTransport } from "../../src/sockets/socket-transport.ts";
 import type { RequestHead } from "../../src/message/message.ts";
 import { awake } from "../../src/timing/awake-clock.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
@@ -120,11 +121,10 @@ describe("pipeline: the choice of an endpoint", () => {
     const client = bench.request({
       headers: Fields.of(["Host", "a", "Connection", "upgrade", "Upgrade", "websocket"]),
     });
-    bench.upstream.last.handler.onUpgrade(
-      Fields.of(["Upgrade", "websocket"]),
-      new PassThrough(),
-      Buffer.alloc(0),
-    );
+    bench.upstream.last.handler.onUpgrade(Fields.of(["Upgrade", "websocket"]), {
+      transport: new SocketTransport(new PassThrough()),
+      head: Buffer.alloc(0),
+    });
     expect(client.upgradeFields).to.deep.equal([
       "Upgrade",
       "websocket",

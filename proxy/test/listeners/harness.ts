@@ -25,6 +25,7 @@ import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 import { createFrontOfCodec } from "../http1-codecs.ts";
 import { RawClient, wideLimits } from "../http/h1/harness.ts";
+import { socketLayer } from "../socket-layers.ts";
 import { wideSettings } from "../tls/harness.ts";
 
 /** The events of listeners, in order: `added`, `opened 80`, `bound 80,443`, ... */
@@ -148,6 +149,7 @@ export function startManager(
       connections: {
         connectTimeoutMs: 60_000,
         idleTimeoutMs: 0,
+        sockets: socketLayer(),
         responseMemory: new ResponseMemory(),
         resolver,
         metrics,

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { describeCodecs } from "../http1-codecs.ts";
 import { connect as connectHttp2 } from "node:http2";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
+import { readEnd } from "../end-reader.ts";
 import { answer, eventually, RawClient } from "../http/h1/harness.ts";
 import { closeLater, connect, http, plan, request, startManager, stopManagers } from "./harness.ts";
 import { Fields } from "../../src/message/fields.ts";
@@ -75,10 +76,8 @@ describeCodecs("the listener manager: shutdown", () => {
 
   it("a shutdown lets WebSockets continue until its end, then cuts and counts them", async () => {
     const started = startManager({}, (_, _head, client) => {
-      const tunnel = client.upgrade(Fields.of([]));
-      tunnel?.socket.on("data", (chunk) => tunnel.socket.write(chunk));
-      tunnel?.socket.on("error", () => {});
-      tunnel?.socket.resume();
+      const transport = client.upgrade(Fields.of([]))?.transport;
+      if (transport !== undefined) readEnd(transport, (text) => transport.writeText(text));
     });
     await started.manager.apply(plan([http(80)]));
     const [client, idle] = [await connect(started), await connect(started)];

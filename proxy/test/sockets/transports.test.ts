@@ -1,76 +1,17 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { expect } from "chai";
 import { takenBytes } from "../../src/http/taken-bytes.ts";
 import { resetSocket } from "../../src/sockets/reset.ts";
 import type { Transport } from "../../src/sockets/transport.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
-
-/** What a transport has reported. */
-class Record {
-  readonly pieces: Buffer[] = [];
-  readonly events: string[] = [];
-  code: string | undefined = undefined;
-  onPiece: () => void = () => {};
-
-  get text(): string {
-    return Buffer.concat(this.pieces).toString("latin1");
-  }
-  receive({ bytes }: { readonly bytes: Uint8Array }): void {
-    this.pieces.push(Buffer.from(bytes));
-    this.onPiece();
-  }
-  ended(): void {
-    this.events.push("ended");
-  }
-  taken(): void {
-    this.events.push("taken");
-  }
-  failed(code: string | undefined): void {
-    this.code = code;
-  }
-  closed(): void {
-    this.events.push("closed");
-  }
-}
-
-type Accepted = { readonly client: Socket; readonly socket: Socket };
+import { collect, Record, transportBench, turns } from "./transport-bench.ts";
 
 const muchBytes = 20_000_000;
 
 describeSocketLayers("a transport", () => {
-  let server: Server;
-  const sockets: Socket[] = [];
-
-  beforeEach(async () => {
-    server = createServer({ allowHalfOpen: true });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-  });
-  afterEach(async () => {
-    const closed = once(server, "close");
-    server.close();
-    for (const socket of sockets.splice(0)) socket.destroy();
-    await closed;
-  });
-
-  /** A client, and the accepted socket that nothing has taken yet. */
-  async function accept(): Promise<Accepted> {
-    const client = connect({ host: "127.0.0.1", port: portOf(server), allowHalfOpen: true });
-    const [socket] = (await once(server, "connection")) as [Socket];
-    sockets.push(client, socket);
-    client.on("error", () => {});
-    return { client, socket };
-  }
-
-  async function take(): Promise<Accepted & { readonly transport: Transport; readonly record: Record }> {
-    const accepted = await accept();
-    const transport = socketLayer().take(accepted.socket);
-    const record = new Record();
-    transport.start(record);
-    return { ...accepted, transport, record };
-  }
+  const { accept, take } = transportBench();
 
   it("a transport passes on all octets, in both directions", async () => {
     const { client, transport, record } = await take();
@@ -326,65 +267,4 @@ describeSocketLayers("a transport", () => {
     await turns();
     expect(record.events).to.deep.equal(["closed"]);
   });
-
-  for (const when of ["between two reads", "from within a read"]) {
-    it(`a socket that is released ${when} goes on as a stream in both directions, half-closes included`, async () => {
-      const { client, transport, record } = await take();
-      const received = collect(client);
-      const released: Socket[] = [];
-      const release = (): void => {
-        transport.writeText("101 ");
-        released.push(transport.release());
-      };
-      if (when === "from within a read") record.onPiece = release;
-      client.write("head");
-      await eventually(() => record.text === "head");
-      if (released.length === 0) release();
-      const socket = released[0] as Socket;
-      const text = collect(socket);
-      client.write("message");
-      await eventually(() => text() === "message");
-      socket.write("answer");
-      await eventually(() => received() === "101 answer");
-      let hasEnded = false;
-      socket.on("end", () => (hasEnded = true));
-      client.end("bye");
-      await eventually(() => hasEnded);
-      expect(text()).to.equal("messagebye");
-      expect(record.text).to.equal("head");
-      socket.end("end");
-      await eventually(() => record.events.includes("closed"));
-      expect(received()).to.equal("101 answerend");
-    });
-  }
-
-  it("a released socket that is paused stops the client, and loses nothing", async () => {
-    const { client, transport } = await take();
-    const socket = transport.release();
-    const much = Buffer.alloc(muchBytes, "0123456789");
-    client.end(much);
-    await once(socket, "readable");
-    await turns();
-    expect(socket.readableLength).to.be.below(1_000_000);
-    const pieces: Buffer[] = [];
-    for await (const piece of socket) {
-      pieces.push(piece as Buffer);
-      await turns();
-    }
-    expect(Buffer.concat(pieces).equals(much)).to.equal(true);
-  });
 });
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-/** Everything that is read from a socket from now on. */
-function collect(socket: Socket): () => string {
-  let text = "";
-  socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1"))).resume();
-  return () => text;
-}
-
-/** Lets everything happen that is due. */
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,12 +1,20 @@
 import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { expect } from "chai";
+import type { Cancellable } from "../../src/exchange/exchange.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
+import { ReadBuffer } from "../../src/sockets/read-buffer.ts";
+import { SocketTransport } from "../../src/sockets/socket-transport.ts";
 import { joinTunnel } from "../../src/sockets/tunnel.ts";
+import { eventually } from "../http/h1/harness.ts";
+import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
 
 const none = Buffer.alloc(0);
+/** More than the buffers of two loopback connections hold. */
+const muchBytes = 20_000_000;
 
-describe("tunnels", () => {
+describe("tunnels over streams", () => {
   it("an end that takes nothing is written a few pieces, however small they are, and the rest when it has taken them", async () => {
     const taken: (() => void)[] = [];
     let written = "";
@@ -19,8 +27,8 @@ describe("tunnels", () => {
     });
     const client = new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
     const tunnel = joinTunnel(
-      { socket: client, head: none },
-      { socket: upstream, head: none },
+      { transport: new SocketTransport(client), head: none },
+      { transport: new SocketTransport(upstream), head: none },
       { onProgress: () => undefined, onEnd: () => undefined },
       new ResponseMemory(),
     );
@@ -39,3 +47,232 @@ describe("tunnels", () => {
     tunnel.cancel();
   });
 });
+
+/** What a peer has received. */
+class Peer {
+  readonly socket: Socket;
+  readonly pieces: Buffer[] = [];
+  receivedBytes = 0;
+  hasEnded = false;
+  isClosed = false;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("data", (bytes: Buffer) => {
+      this.pieces.push(bytes);
+      this.receivedBytes += bytes.length;
+    });
+    socket.on("end", () => (this.hasEnded = true));
+    socket.on("close", () => (this.isClosed = true));
+    socket.on("error", () => {});
+  }
+
+  get text(): string {
+    return Buffer.concat(this.pieces).toString("latin1");
+  }
+}
+
+type Joined = {
+  readonly client: Peer;
+  readonly upstream: Peer;
+  readonly tunnel: Cancellable;
+  /** Bytes to the client, and from it. */
+  readonly relayed: [number, number];
+  readonly isOver: () => boolean;
+};
+
+describeSocketLayers("a tunnel", () => {
+  let server: Server;
+  const sockets: Socket[] = [];
+
+  beforeEach(async () => {
+    server = createServer({ allowHalfOpen: true });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+  afterEach(async () => {
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await closed;
+  });
+
+  async function pair(): Promise<{ readonly peer: Socket; readonly socket: Socket }> {
+    const { port } = server.address() as AddressInfo;
+    const peer = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
+    const [socket] = (await once(server, "connection")) as [Socket];
+    sockets.push(peer, socket);
+    return { peer, socket };
+  }
+
+  /** A client and an upstream, joined by what the proxy would accept and open. */
+  async function join({ responseMemory = new ResponseMemory(), head = none } = {}): Promise<Joined> {
+    const accepted = await pair();
+    const { port } = server.address() as AddressInfo;
+    const memory = new ReadBuffer();
+    const receiver = { receive: () => {}, ended: () => {}, taken: () => {}, closed: () => {} };
+    const dialling = socketLayer().dial(memory, receiver, false);
+    const { onread } = dialling;
+    const opened = connect({ host: "127.0.0.1", port, allowHalfOpen: true, ...(onread && { onread }) });
+    const [far] = (await once(server, "connection")) as [Socket];
+    sockets.push(opened, far);
+    if (opened.connecting) await once(opened, "connect");
+    const relayed: [number, number] = [0, 0];
+    let isOver = false;
+    const tunnel = joinTunnel(
+      { transport: socketLayer().take(accepted.socket), head: none },
+      { transport: dialling.opened(opened), head, memory },
+      {
+        onProgress(clientBytes, upstreamBytes) {
+          relayed[0] += clientBytes;
+          relayed[1] += upstreamBytes;
+        },
+        onEnd: () => (isOver = true),
+      },
+      responseMemory,
+    );
+    return {
+      client: new Peer(accepted.peer),
+      upstream: new Peer(far),
+      tunnel,
+      relayed,
+      isOver: () => isOver,
+    };
+  }
+
+  it("a tunnel relays bytes in both directions, those that were read ahead first, and counts them", async () => {
+    const { client, upstream, relayed } = await join({ head: Buffer.from("ahead ") });
+    upstream.socket.write("down");
+    await eventually(() => client.text === "ahead down");
+    client.socket.write("up");
+    await eventually(() => upstream.text === "up");
+    expect(relayed).to.deep.equal([10, 2]);
+  });
+
+  it("a tunnel carries much in both directions at once, without a change", async () => {
+    const { client, upstream, relayed } = await join();
+    const down = Buffer.alloc(muchBytes, "0123456789");
+    const up = Buffer.alloc(muchBytes, "abcdefg");
+    upstream.socket.write(down);
+    client.socket.write(up);
+    await eventually(() => client.receivedBytes === muchBytes && upstream.receivedBytes === muchBytes);
+    expect(Buffer.concat(client.pieces).equals(down)).to.equal(true);
+    expect(Buffer.concat(upstream.pieces).equals(up)).to.equal(true);
+    expect(relayed).to.deep.equal([muchBytes, muchBytes]);
+  });
+
+  it("tunnels that read in turn, with peers that read late, mix nothing", async () => {
+    const tunnels = [await join(), await join(), await join()];
+    const messages = 2000;
+    for (const { client, upstream } of tunnels) {
+      client.socket.pause();
+      upstream.socket.pause();
+    }
+    for (let i = 0; i < messages; i++) {
+      tunnels.forEach(({ client, upstream }, index) => {
+        client.socket.write(Buffer.alloc(700, `${index}`));
+        upstream.socket.write(Buffer.alloc(1100, `${index + 5}`));
+      });
+      if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    for (const { client, upstream } of tunnels) {
+      client.socket.resume();
+      upstream.socket.resume();
+    }
+    await eventually(() =>
+      tunnels.every(
+        ({ client, upstream }) =>
+          upstream.receivedBytes === 700 * messages && client.receivedBytes === 1100 * messages,
+      ),
+    );
+    tunnels.forEach(({ client, upstream }, index) => {
+      expect(upstream.text === `${index}`.repeat(700 * messages)).to.equal(true);
+      expect(client.text === `${index + 5}`.repeat(1100 * messages)).to.equal(true);
+    });
+  });
+
+  for (const side of ["client", "upstream"] as const) {
+    const other = side === "client" ? "upstream" : "client";
+
+    it(`a half-close of the ${side} is passed on behind all bytes, and the other direction goes on`, async () => {
+      const joined = await join();
+      const [from, to] = [joined[side], joined[other]];
+      to.socket.pause();
+      from.socket.end(Buffer.alloc(muchBytes, "x"));
+      await turns();
+      to.socket.resume();
+      await eventually(() => to.hasEnded);
+      expect(to.receivedBytes).to.equal(muchBytes);
+      expect(joined.isOver()).to.equal(false);
+      to.socket.end("late");
+      await eventually(() => from.hasEnded && joined.isOver());
+      expect(from.text).to.equal("late");
+    });
+
+    it(`a tunnel stops reading its ${side} while the other end takes nothing`, async () => {
+      const joined = await join();
+      const [from, to] = [joined[side], joined[other]];
+      to.socket.pause();
+      from.socket.write(Buffer.alloc(muchBytes, "x"));
+      let before = -1;
+      const total = (): number => joined.relayed[0] + joined.relayed[1];
+      while (before !== total()) {
+        before = total();
+        await turns();
+      }
+      expect(total()).to.be.below(muchBytes);
+      to.socket.resume();
+      await eventually(() => to.receivedBytes === muchBytes);
+    });
+
+    it(`a reset by the ${side} ends both connections of a tunnel, bytes that wait included`, async () => {
+      const joined = await join();
+      const [from, to] = [joined[side], joined[other]];
+      from.socket.pause();
+      to.socket.write(Buffer.alloc(muchBytes, "x"));
+      await eventually(() => joined.relayed[0] + joined.relayed[1] > 0);
+      from.socket.resetAndDestroy();
+      await eventually(() => to.isClosed && joined.isOver());
+    });
+  }
+
+  it("a tunnel that is cancelled ends both connections, and reports its end once", async () => {
+    const { client, upstream, tunnel, isOver } = await join();
+    tunnel.cancel();
+    tunnel.cancel();
+    await eventually(() => client.hasEnded && upstream.hasEnded && isOver());
+  });
+
+  it("bytes that wait for the client of a tunnel count as waiting until it has taken them, or is closed", async () => {
+    const responseMemory = new ResponseMemory();
+    const { client, upstream } = await join({ responseMemory });
+    client.socket.pause();
+    upstream.socket.write(Buffer.alloc(muchBytes, "x"));
+    await eventually(() => responseMemory.heldBytes > 0);
+    expect(responseMemory.heldBytes).to.be.below(1_000_000);
+    client.socket.resume();
+    await eventually(() => client.receivedBytes === muchBytes && responseMemory.heldBytes === 0);
+    client.socket.pause();
+    upstream.socket.write(Buffer.alloc(muchBytes, "x"));
+    await eventually(() => responseMemory.heldBytes > 0);
+    client.socket.destroy();
+    await eventually(() => upstream.isClosed);
+    expect(responseMemory.heldBytes).to.equal(0);
+  });
+
+  it("a tunnel whose client takes nothing is cut while the memory of waiting responses is full", async () => {
+    let cuts = 0;
+    const responseMemory = new ResponseMemory(1, () => cuts++);
+    const { client, upstream, isOver } = await join({ responseMemory });
+    client.socket.pause();
+    upstream.socket.write(Buffer.alloc(muchBytes, "x"));
+    await eventually(() => isOver());
+    expect([cuts, responseMemory.heldBytes]).to.deep.equal([1, 0]);
+    expect(client.receivedBytes).to.equal(0);
+  });
+});
+
+/** Lets everything happen that is due. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

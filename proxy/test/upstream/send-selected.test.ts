@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream-errors.ts";
 import { sendSelected } from "../../src/upstream/send-selected.ts";
 import type { UpstreamHandler } from "../../src/upstream/upstream.ts";
+import { SocketTransport } from "../../src/sockets/socket-transport.ts";
 import { FakeUpstream } from "../http/fakes.ts";
 import { endpointList } from "./balancing.ts";
 import { getRequest } from "./support.ts";
@@ -81,7 +82,7 @@ describe("sendSelected", () => {
   it("the watch of an upgraded request ends when the tunnel closes", async () => {
     const { watched, upstream } = harness();
     const socket = new PassThrough();
-    upstream.onUpgrade(Fields.of([]), socket, Buffer.alloc(0));
+    upstream.onUpgrade(Fields.of([]), { transport: new SocketTransport(socket), head: Buffer.alloc(0) });
     expect(watched).to.deep.equal(["responded 101"]);
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.destroy();

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import { Fields } from "../../src/message/fields.ts";
 import type {
   BodyAbortReason,
@@ -11,6 +10,7 @@ import type {
   ResponseHead,
 } from "../../src/message/message.ts";
 import { socketLayer } from "../socket-layers.ts";
+import type { TunnelEnd } from "../../src/sockets/transport.ts";
 import type { UpstreamError } from "../../src/upstream/upstream-errors.ts";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
 import type { UpstreamClientOptions } from "../../src/upstream/connect.ts";
@@ -143,7 +143,7 @@ export class Recorder implements UpstreamHandler {
   ends: ("end" | "error" | "upgrade")[] = [];
   trailers: HeaderList | undefined = undefined;
   error: UpstreamError | undefined = undefined;
-  upgraded: { headers: HeaderList; socket: Duplex; head: Buffer } | undefined = undefined;
+  upgraded: (TunnelEnd & { readonly headers: HeaderList }) | undefined = undefined;
   receivedBytes = 0;
   /** Set to false for a receiver that takes nothing more. */
   accepting = true;
@@ -179,8 +179,8 @@ export class Recorder implements UpstreamHandler {
     this.ends.push("end");
     this.settle();
   }
-  onUpgrade(headers: Fields, socket: Duplex, head: Buffer): void {
-    this.upgraded = { headers: [...headers.toList()], socket, head };
+  onUpgrade(headers: Fields, end: TunnelEnd): void {
+    this.upgraded = { ...end, headers: [...headers.toList()] };
     this.ends.push("upgrade");
     this.settle();
   }

@@ -2,16 +2,9 @@ import type { Socket } from "node:net";
 import type { ClientCloseReason } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type WaitingClient, WaitingResponse, type ResponseMemory } from "../response-memory.ts";
+import type { WrittenBytes } from "../../sockets/transport.ts";
 import { ClientSpeed } from "../response-room.ts";
 import { takenBytes } from "../taken-bytes.ts";
-
-/** What has been written to a client. */
-export type WrittenBytes = {
-  /** Bytes handed over that the system has not taken. */
-  readonly waitingBytes: number;
-  /** Bytes that the system has taken since the client was connected, encrypted ones with TLS. */
-  readonly takenBytes: number;
-};
 
 /** What has been written to a socket. */
 export const writtenTo = (socket: Socket): WrittenBytes => ({

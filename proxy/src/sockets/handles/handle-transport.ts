@@ -32,6 +32,8 @@ export class HandleTransport implements Transport {
   private memory: Buffer;
   /** What the socket had read before. */
   private early: Buffer | undefined = undefined;
+  /** The peer had ended its side behind that. */
+  private endedEarly = false;
   private isPaused = false;
   /** The handle reads; it fails when it is asked to twice. */
   private isReading = false;
@@ -58,6 +60,10 @@ export class HandleTransport implements Transport {
     return this.early !== undefined;
   }
 
+  get ended(): boolean {
+    return this.early === undefined && this.socket.readableEnded;
+  }
+
   get writable(): boolean {
     return this.handle !== undefined && !this.isEnded && this.socket.writable;
   }
@@ -68,13 +74,12 @@ export class HandleTransport implements Transport {
 
   start(receiver: TransportReceiver): void {
     const { socket, handle } = this;
+    const isFirst = this.receiver === undefined;
     this.receiver = receiver;
-    socket.on("end", () => receiver.ended());
-    socket.on("error", ({ code }: NodeJS.ErrnoException) => receiver.failed?.(code));
-    socket.on("close", () => {
-      this.handle = undefined;
-      receiver.closed();
-    });
+    if (!isFirst) return this.resume();
+    socket.on("end", this.onEnd);
+    socket.on("error", this.onError);
+    socket.on("close", this.onClose);
     if (handle === undefined) return;
     // What the socket reads for itself from now on, because of a call that is on its way, comes here.
     handle.onread = this.onRead;
@@ -160,14 +165,8 @@ export class HandleTransport implements Transport {
     resetSocket(this.socket);
   }
 
-  release(): Socket {
-    const { handle, socket } = this;
-    this.handle = undefined;
-    if (handle === undefined || socket.destroyed) return socket;
-    // From here on the socket decides when it reads, and believes that it does; the memory is still that of this transport.
-    handle.onread = (): undefined => this.readForSocket(handle);
-    if (!this.isReading) this.check(handle.readStart(), "read");
-    return socket;
+  whenClosed(call: () => void): void {
+    this.socket.once("close", call);
   }
 
   /** Passes on what the socket had read before, then begins to read. */
@@ -176,7 +175,8 @@ export class HandleTransport implements Transport {
     if (early === undefined || this.isPaused || this.handle === undefined) return;
     this.early = undefined;
     this.receiver?.receive({ owned: true, bytes: early });
-    this.readOn();
+    if (this.endedEarly) this.receiver?.ended();
+    else this.readOn();
   }
 
   tellTaken(): void {
@@ -204,14 +204,17 @@ export class HandleTransport implements Transport {
     this.check(handle.readStart(), "read");
   }
 
-  private readForSocket(handle: TcpHandle): undefined {
-    const length = this.internals.state[this.internals.readAt] as number;
-    if (length < 0) this.readEnded(length);
-    if (length <= 0 || this.socket.destroyed) return;
-    if (this.socket.push(Buffer.from(this.memory.subarray(0, length)))) return;
-    handle.reading = false;
-    handle.readStop();
-  }
+  private readonly onEnd = (): void => {
+    if (this.early === undefined) this.receiver?.ended();
+    else this.endedEarly = true;
+  };
+
+  private readonly onError = ({ code }: NodeJS.ErrnoException): void => this.receiver?.failed?.(code);
+
+  private readonly onClose = (): void => {
+    this.handle = undefined;
+    this.receiver?.closed();
+  };
 
   /** The socket ends its readable side, and the connection if both sides have ended; or it fails. */
   private readEnded(error: number): void {

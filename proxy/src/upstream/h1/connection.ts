@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { Fields } from "../../message/fields.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import { type Piece, ReadBuffer } from "../../sockets/read-buffer.ts";
@@ -57,17 +56,10 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     return this.transport?.writable === true;
   }
 
-  /**
-   * Connects for a stream, and reports the outcome to it. A connection that may be upgraded reads through the socket's
-   * own events, so that it can be handed over as a stream.
-   */
+  /** Connects for a stream, and reports the outcome to it. */
   open(stream: Http1Stream): void {
     const { options } = this.context;
-    const { sockets } = options;
-    const dialling =
-      stream.request.upgrade === undefined
-        ? sockets.dial(this.memory, this, this.endpoint.tls !== undefined)
-        : undefined;
+    const dialling = options.sockets.dial(this.memory, this, this.endpoint.tls !== undefined);
     this.stream = stream;
     this.attempt = connectEndpoint(
       this.endpoint,
@@ -75,8 +67,9 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
         ...options,
         alpn: "http/1.1",
         limitMs: stream.request.connectTimeoutMs,
-        ...(dialling === undefined && { allowHalfOpen: true }),
-        ...(dialling?.onread && { onread: dialling.onread }),
+        // Either side of a tunnel may end before the other.
+        ...(stream.request.upgrade !== undefined && { allowHalfOpen: true }),
+        ...(dialling.onread && { onread: dialling.onread }),
       },
       (result) => {
         this.attempt = undefined;
@@ -87,28 +80,23 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
         }
         const { socket, address } = result.value;
         this.address = address;
-        this.transport = dialling?.opened(socket) ?? this.take(socket);
+        this.transport = dialling.opened(socket);
         stream.connected(this);
       },
     );
-  }
-
-  private take(socket: Socket): Transport {
-    const transport = this.context.options.sockets.take(socket);
-    transport.start(this);
-    return transport;
   }
 
   receive(piece: Piece): void {
     const { reader, memory } = this;
     const handler = this.stream?.handler;
     const more = reader.read(piece);
+    if (this.transport === undefined) return;
     this.paused = !more;
     const { announcedBytes } = reader;
     if (announcedBytes === undefined) memory.reset(memory.isPrivate ? handler?.pendingBytes : 0);
     else if (handler?.copies === true) memory.stayShared(more, handler.roomBytes);
     else memory.settle(announcedBytes, handler?.pendingBytes, more, handler?.roomBytes);
-    if (!more) this.transport?.pause();
+    if (!more) this.transport.pause();
   }
 
   taken(): void {
@@ -177,7 +165,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     this.stream = undefined;
     this.transport = undefined;
     this.context.open.delete(this);
-    stream.upgraded(headers, transport.release(), rest);
+    stream.upgraded(headers, { transport, head: rest, memory: this.memory });
   }
 
   onInvalid(text: string): void {

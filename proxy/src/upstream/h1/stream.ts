@@ -1,8 +1,8 @@
-import type { Duplex } from "node:stream";
 import type { Fields } from "../../message/fields.ts";
 import type { HeaderList, ResponseHead } from "../../message/message.ts";
 import { isIdempotent } from "../../message/methods.ts";
 import { upstreamError, type UpstreamError } from "../upstream-errors.ts";
+import type { TunnelEnd } from "../../sockets/transport.ts";
 import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
 import { type ConnectionContext, Http1Connection } from "./connection.ts";
 import { type RequestBodyEvents, RequestBodyWriter } from "./request-body-writer.ts";
@@ -115,13 +115,13 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.handler.onEnd(trailers);
   }
 
-  upgraded(headers: Fields, socket: Duplex, rest: Buffer): void {
+  upgraded(headers: Fields, end: TunnelEnd): void {
     const { requestComplete } = this;
     if (requestComplete) {
       this.finish();
-      this.handler.onUpgrade(headers, socket, rest);
+      this.handler.onUpgrade(headers, end);
     } else {
-      socket.destroy();
+      end.transport.destroy();
       this.invalid("unexpected upgrade");
     }
   }

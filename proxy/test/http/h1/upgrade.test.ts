@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Fields } from "../../../src/message/fields.ts";
 import type { ClientStream } from "../../../src/message/message.ts";
+import { readEnd } from "../../end-reader.ts";
 import { holdClock } from "../held-clock.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, bodyOf, eventually, startFront, statusesOf, stopAll } from "./harness.ts";
@@ -19,10 +20,13 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
       setImmediate(() => {
         const given = stream.upgrade(Fields.of(["Sec-WebSocket-Accept", "x"]));
         if (given === undefined) return;
-        given.socket.write(`<${given.head.toString()}>`);
-        given.socket.on("data", (chunk: Buffer) => given.socket.write(`<${chunk.toString()}>`));
-        given.socket.on("end", () => given.socket.end());
-        given.socket.resume();
+        const { transport } = given;
+        transport.writeText(`<${given.head.toString()}>`);
+        readEnd(
+          transport,
+          (text) => transport.writeText(`<${text}>`),
+          () => transport.end(),
+        );
       });
     });
     const client = await connect();
@@ -154,7 +158,7 @@ describeCodecs("the HTTP/1 front: upgrades", () => {
   it("a tunnel counts as a request that is cut when the HTTP/1 front is destroyed", async () => {
     let closed = false;
     const { connect, front } = await startFront((_, _head, stream) => {
-      stream.upgrade(Fields.of([]))?.socket.on("close", () => {
+      stream.upgrade(Fields.of([]))?.transport.whenClosed(() => {
         closed = true;
       });
     });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { readEnd } from "../../end-reader.ts";
 import { describeSocketLayers } from "../../socket-layers.ts";
 import { answering, RawServer, Recorder, until } from "../support.ts";
 import { benchForEach, ok } from "./harness.ts";
@@ -224,17 +225,19 @@ describeSocketLayers("the HTTP/1.1 upstream client", () => {
       expect(upgraded.headers).to.deep.equal(["A", "b"]);
       expect(upgraded.head.toString()).to.equal("first");
 
-      let received = "";
-      upgraded.socket.on("data", (piece: Buffer) => (received += piece.toString())).resume();
+      const { transport } = upgraded;
+      const received = readEnd(transport);
       peer.write("second");
-      await until(() => received === "second");
+      await until(() => received.text === "second");
       // The client and its pool have nothing to do with it any more.
       bench.client.close();
-      upgraded.socket.write("third");
+      transport.writeText("third");
       await peer.until("third");
       peer.socket.end();
-      await until(() => upgraded.socket.readableEnded);
-      upgraded.socket.end("fourth");
+      await until(() => received.hasEnded);
+      expect(transport.ended).to.equal(true);
+      transport.writeText("fourth");
+      transport.end();
       await peer.until("fourth");
       expect(recorder.ends).to.deep.equal(["upgrade"]);
     });

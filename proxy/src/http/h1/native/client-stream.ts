@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import type { Fields } from "../../../message/fields.ts";
 import type {
   Chunk,
@@ -14,7 +13,7 @@ import type { ResponseWrites } from "../response-writes.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import type { RequestSemantics } from "./request-semantics.ts";
 import { renderHead, renderInterimHead, renderLastChunk, renderUpgradeHead } from "./response-text.ts";
-import type { Transport } from "../../../sockets/transport.ts";
+import type { Transport, TunnelEnd } from "../../../sockets/transport.ts";
 
 /** The connection that a response is written to. */
 export type StreamConnection = {
@@ -30,8 +29,8 @@ export type StreamConnection = {
   mayStayOpen(stream: Http1ClientStream): boolean;
   /** Ends the connection visibly in the middle of a message; `reset` where a plain end would look complete. */
   cut(options: { readonly reset: boolean }): void;
-  /** Writes the head of a 101 and gives the socket away, with what was read behind the request. */
-  handOver(text: string): { readonly socket: Duplex; readonly head: Buffer };
+  /** Writes the head of a 101 and gives the connection away, with what was read behind the request. */
+  handOver(text: string): TunnelEnd;
   report(event: Omit<FrontEvent, "connection">): void;
 };
 
@@ -186,7 +185,7 @@ export class Http1ClientStream implements ClientStream {
     this.keepAlive = false;
   }
 
-  upgrade(headers: Fields): { readonly socket: Duplex; readonly head: Buffer } | undefined {
+  upgrade(headers: Fields): TunnelEnd | undefined {
     if (this.done || this.headTaken || !this.canUpgrade) return undefined;
     const text = renderUpgradeHead(headers);
     if (text === undefined) return undefined;

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { ClientConnection } from "../../../exchange/client-connection.ts";
 import type { FrontClock } from "../clock.ts";
 import type { FrontConnection, FrontContext } from "../context.ts";
@@ -15,7 +14,7 @@ import type { BodySource, IncomingBody } from "./incoming-body.ts";
 import { type RequestEvents, RequestReader } from "./request-reader.ts";
 import type { RequestSemantics } from "./request-semantics.ts";
 import { renderRefusal } from "./response-text.ts";
-import type { Transport, TransportReceiver } from "../../../sockets/transport.ts";
+import type { Transport, TransportReceiver, TunnelEnd } from "../../../sockets/transport.ts";
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;
@@ -215,14 +214,16 @@ export class Http1Connection
   }
 
   /** Only the end of the connection is of concern here from now on. */
-  handOver(text: string): { readonly socket: Socket; readonly head: Buffer } {
+  handOver(text: string): TunnelEnd {
+    const { transport } = this;
     const head = this.reader.rest;
     this.phase = "handed-over";
     this.current = null;
     this.reader.stop();
-    this.transport.writeText(text);
+    transport.writeText(text);
     this.writes.forget();
-    return { socket: this.transport.release(), head };
+    transport.whenClosed(() => this.closed());
+    return { transport, head };
   }
 
   drain(): void {

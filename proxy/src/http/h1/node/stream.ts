@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
 import { fieldPairs } from "../../../message/field-list.ts";
 import { Fields } from "../../../message/fields.ts";
 import type {
@@ -11,6 +10,8 @@ import type {
   RequestHead,
   ResponseHead,
 } from "../../../message/message.ts";
+import { SocketTransport } from "../../../sockets/socket-transport.ts";
+import type { TunnelEnd } from "../../../sockets/transport.ts";
 import type { Http1Connection } from "./connection.ts";
 import type { RequestFraming } from "./framing.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
@@ -202,14 +203,14 @@ export class Http1Stream implements ClientStream {
     this.keepAlive = false;
   }
 
-  upgrade(headers: Fields): { readonly socket: Duplex; readonly head: Buffer } | undefined {
+  upgrade(headers: Fields): TunnelEnd | undefined {
     const { upgradeHead } = this;
     if (this.done || this.headTaken || upgradeHead === undefined || !this.canUpgrade) return undefined;
     this.done = true;
     this.headTaken = true;
     this.headSent = true;
     const socket = this.connection.handOver(this, withUpgradeFields(headers));
-    return { socket, head: upgradeHead };
+    return { transport: new SocketTransport(socket), head: upgradeHead };
   }
 
   /** Writes what waited for the end of the turn. */

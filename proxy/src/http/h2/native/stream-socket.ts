@@ -59,6 +59,7 @@ export class StreamSocket extends Duplex {
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (bytes.length === 0) return done();
     this.bytesWritten += bytes.length;
     this.stream.send(bytes, done);
   }

@@ -10,6 +10,8 @@ import type {
   ResponseHead,
 } from "../../../message/message.ts";
 import { copyOf } from "../../../sockets/copy-of.ts";
+import { SocketTransport } from "../../../sockets/socket-transport.ts";
+import type { TunnelEnd } from "../../../sockets/transport.ts";
 import { ReadingPace } from "../../reading-pace.ts";
 import { type WaitingClient, WaitingResponse } from "../../response-memory.ts";
 import { roomBytes } from "../../response-room.ts";
@@ -171,7 +173,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   closeAfterResponse(): void {}
 
   /** Answers 200, the counterpart of 101 (RFC 8441 5), and makes a socket of the stream. */
-  upgrade(headers: Fields): { readonly socket: StreamSocket; readonly head: Buffer } | undefined {
+  upgrade(headers: Fields): TunnelEnd | undefined {
     if (this.isClosed || this.headTaken || this.webSocketKey === undefined) return undefined;
     if (!takeWebSocketProof(headers, this.webSocketKey)) return undefined;
     this.headTaken = true;
@@ -181,7 +183,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.tunnel = socket;
     while (this.early !== undefined && this.early.bytes > 0) socket.receive(this.early.take());
     if (this.remoteEnded) socket.endOfContent();
-    return { socket, head: noBytes };
+    return { transport: new SocketTransport(socket), head: noBytes };
   }
 
   send(bytes: Buffer, done: () => void): void {

@@ -36,6 +36,7 @@ class TestTransport implements Transport {
   readonly encrypted = false;
   readonly takesViews = false;
   readonly hasUnread = false;
+  readonly ended = false;
   readonly writable = true;
   readonly finished = false;
   readonly waitingBytes = 0;
@@ -66,7 +67,7 @@ class TestTransport implements Transport {
   reset(): void {
     this.isOver = true;
   }
-  release(): never {
+  whenClosed(): never {
     throw new Error("no test upgrades");
   }
 }

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import type { Transport } from "../../src/sockets/transport.ts";
+import { socketLayer } from "../socket-layers.ts";
+
+/** What a transport has reported. */
+export class Record {
+  readonly pieces: Buffer[] = [];
+  readonly events: string[] = [];
+  code: string | undefined = undefined;
+  onPiece: () => void = () => {};
+
+  get text(): string {
+    return Buffer.concat(this.pieces).toString("latin1");
+  }
+  receive({ bytes }: { readonly bytes: Uint8Array }): void {
+    this.pieces.push(Buffer.from(bytes));
+    this.onPiece();
+  }
+  ended(): void {
+    this.events.push("ended");
+  }
+  taken(): void {
+    this.events.push("taken");
+  }
+  failed(code: string | undefined): void {
+    this.code = code;
+  }
+  closed(): void {
+    this.events.push("closed");
+  }
+}
+
+export type Accepted = { readonly client: Socket; readonly socket: Socket };
+
+type Taken = Accepted & { readonly transport: Transport; readonly record: Record };
+
+/** Connections of a server for each test of the block that calls this. */
+export function transportBench(): { accept(): Promise<Accepted>; take(): Promise<Taken> } {
+  let server: Server;
+  const sockets: Socket[] = [];
+
+  beforeEach(async () => {
+    server = createServer({ allowHalfOpen: true });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+  afterEach(async () => {
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await closed;
+  });
+
+  /** A client, and the accepted socket that nothing has taken yet. */
+  async function accept(): Promise<Accepted> {
+    const client = connect({ host: "127.0.0.1", port: portOf(server), allowHalfOpen: true });
+    const [socket] = (await once(server, "connection")) as [Socket];
+    sockets.push(client, socket);
+    client.on("error", () => {});
+    return { client, socket };
+  }
+
+  async function take(): Promise<Taken> {
+    const accepted = await accept();
+    const transport = socketLayer().take(accepted.socket);
+    const record = new Record();
+    transport.start(record);
+    return { ...accepted, transport, record };
+  }
+  return { accept, take };
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+/** Everything that is read from a socket from now on. */
+export function collect(socket: Socket): () => string {
+  let text = "";
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1"))).resume();
+  return () => text;
+}
+
+/** Lets everything happen that is due. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
