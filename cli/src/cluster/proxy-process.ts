@@ -14,7 +14,7 @@ import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { measureProcess } from "@svc-gateway/common/telemetry/process-metrics.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { controllerBehind } from "@svc-gateway/proxy/source/controller-name.ts";
-import { createDiscoveryClient, type DiscoveryClient } from "@svc-gateway/proxy/source/discovery-client.ts";
+import { createDiscoveryClient } from "@svc-gateway/proxy/source/discovery-client.ts";
 import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
@@ -35,16 +35,52 @@ export async function runProxy(
   const health = registry.register("proxy", ["routing_table_loaded"]);
   const measured = measureProcess(version);
   const discoveryMetrics = createMetricSet(discoveryClientMetrics);
-  let discovery: DiscoveryClient | undefined;
   let isOwnPeer = createOwnPeerCheck(noOwnPorts);
-  const proxy = await startSupervisor({
+  const starting = startSupervisor({
     settings,
     log,
     sink,
     otherMetrics: [discoveryMetrics, ...measured.sets],
-    onBoundPorts: (ports) => discovery?.setBoundPorts(ports),
+    onBoundPorts: (ports) => discovery.setBoundPorts(ports),
   });
+  // Started first: the first snapshot is on its way while the workers load their modules.
+  const discovery = createDiscoveryClient({
+    nodeId: settings.podName,
+    scope: settings.scope,
+    release: version,
+    endpoint: settings.discoveryEndpoint,
+    bootstrapEndpoint: settings.discoveryBootstrapEndpoint,
+    tokenPath: settings.discoverySaTokenPath,
+    trustBundlePath: settings.discoveryCaBundlePath,
+    controller: controllerBehind(
+      settings.discoveryEndpoint,
+      settings.discoveryTrustDomain,
+      settings.podNamespace,
+    ),
+    // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
+    apply: async (update) => {
+      const started = await starting;
+      if (!started.ok) return started;
+      const ownPorts = ownPortsIn(update.resources);
+      if (ownPorts !== undefined) isOwnPeer = createOwnPeerCheck(ownPorts);
+      return started.value.apply(update);
+    },
+    onState: (state) => health.set("routing_table_loaded", state),
+    checks: () => [
+      {
+        subsystem: "proxy",
+        name: "routing_table_loaded",
+        state: health.get("routing_table_loaded"),
+        reason: "",
+      },
+    ],
+    metrics: discoveryMetrics,
+    log: log.child("svc_discovery"),
+  });
+  discovery.start();
+  const proxy = await starting;
   if (!proxy.ok) {
+    await discovery.stop();
     await sink.close();
     return fail(proxy.error.message);
   }
@@ -69,42 +105,11 @@ export async function runProxy(
     isRefusedPeer: (ip) => isOwnPeer(ip),
   });
   if (!admin.ok) {
+    await discovery.stop();
     await proxy.value.shutdown(AbortSignal.abort());
     await sink.close();
     return fail(admin.error.message);
   }
-  discovery = createDiscoveryClient({
-    nodeId: settings.podName,
-    scope: settings.scope,
-    release: version,
-    endpoint: settings.discoveryEndpoint,
-    bootstrapEndpoint: settings.discoveryBootstrapEndpoint,
-    tokenPath: settings.discoverySaTokenPath,
-    trustBundlePath: settings.discoveryCaBundlePath,
-    controller: controllerBehind(
-      settings.discoveryEndpoint,
-      settings.discoveryTrustDomain,
-      settings.podNamespace,
-    ),
-    // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
-    apply: (update) => {
-      const ownPorts = ownPortsIn(update.resources);
-      if (ownPorts !== undefined) isOwnPeer = createOwnPeerCheck(ownPorts);
-      return proxy.value.apply(update);
-    },
-    onState: (state) => health.set("routing_table_loaded", state),
-    checks: () => [
-      {
-        subsystem: "proxy",
-        name: "routing_table_loaded",
-        state: health.get("routing_table_loaded"),
-        reason: "",
-      },
-    ],
-    metrics: discoveryMetrics,
-    log: log.child("svc_discovery"),
-  });
-  discovery.start();
   log.info({ event: "started", version, pod: settings.podName, workers: proxy.value.workers }, "started");
 
   const stop = await waitForStop(io);
