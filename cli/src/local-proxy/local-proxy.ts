@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { formatBackend, type ProxyRule } from "@svc-gateway/common/settings/proxy-rule.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
-import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { describeReadError } from "@svc-gateway/operator/sources/files/read-error.ts";
 import { localPortOf } from "../translate-settings.ts";
 import {
   authorityPath,
@@ -104,7 +104,7 @@ const problemOfFile = async (path: string): Promise<string | undefined> => {
   try {
     return (await stat(path)).isFile() ? undefined : `${path} is not a file`;
   } catch (error) {
-    return textOf(error);
+    return `${path}: ${describeReadError(error, "the file")}`;
   }
 };
 
