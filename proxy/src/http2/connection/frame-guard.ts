@@ -20,7 +20,7 @@ export type PeerFlood = Flood | "frame-flood";
 /** What streams and content explain, up to a number: WINDOW_UPDATE, both kinds of priorities, and what comes for a stream that is over. */
 export type MinorFrame = "windows" | "priorities" | "strays";
 
-type Counted = MinorFrame | "opened" | "resets" | "pings" | "settings" | "unknown" | "empty" | "faults";
+type Counted = MinorFrame | "resets" | "pings" | "settings" | "unknown" | "empty" | "faults";
 
 /**
  * Counts what a peer does without asking for anything, frame by frame, each with a limit in ten seconds
@@ -30,6 +30,8 @@ type Counted = MinorFrame | "opened" | "resets" | "pings" | "settings" | "unknow
 export class FrameGuard {
   private readonly asServer: boolean;
   private readonly counts: { [Kind in Counted]?: RecentCount } = {};
+  /** Streams, which are counted for each request. */
+  private opened: RecentCount | undefined = undefined;
   /** PINGs that a peer may send because it received data, as those do that measure the path. */
   private freePings = 0;
   /** Windows, priorities and the like that streams and content explain. */
@@ -41,7 +43,10 @@ export class FrameGuard {
   }
 
   countOpened(nowMs: number): void {
-    if (this.asServer) this.count("opened", nowMs);
+    if (this.asServer) {
+      this.opened ??= new RecentCount(floodWindowMs, nowMs);
+      this.opened.add(nowMs);
+    }
     this.freeFrames = Math.min(maxFreeFrames, this.freeFrames + framesPerStream);
   }
 
@@ -50,7 +55,7 @@ export class FrameGuard {
     if (!this.asServer) return undefined;
     const resets = this.count("resets", nowMs);
     if (resets <= maxResetStreams) return undefined;
-    return 2 * resets > (this.counts.opened?.total(nowMs) ?? 0) ? "reset-flood" : undefined;
+    return 2 * resets > (this.opened?.total(nowMs) ?? 0) ? "reset-flood" : undefined;
   }
 
   /** PING, or an acknowledgement of none. */

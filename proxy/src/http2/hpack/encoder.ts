@@ -20,11 +20,12 @@ const indexed = 0x80;
 /** Where each name is in the static table first, and each field that has a value there. */
 const staticNames = new Map<string, number>();
 const staticValues = new Map<string, number>();
-const staticStatuses = new Map<string, number>();
+/** By their number; 0: it has none. */
+const staticStatuses = new Uint8Array(1000);
 staticFields.forEach(([name, value], at) => {
   if (!staticNames.has(name)) staticNames.set(name, at + 1);
   staticValues.set(`${name} ${value}`, at + 1);
-  if (name === ":status") staticStatuses.set(value, at + 1);
+  if (name === ":status") staticStatuses[Number(value)] = at + 1;
 });
 
 /** The largest block that `fields` can become, with `ownBytes` for what is added to them. */
@@ -59,13 +60,10 @@ export function encodedField(name: string, value: string): Uint8Array {
 
 /** The status of a response. Answers where the next field goes. */
 export function putStatus(into: Buffer, at: number, status: number): number {
-  const text = String(status);
-  const index = staticStatuses.get(text);
-  if (index !== undefined) {
-    into[at] = indexed | index;
-    return at + 1;
-  }
-  return putValue(into, putName(into, at, statusName), text);
+  const index = staticStatuses[status] ?? 0;
+  if (index === 0) return putValue(into, putName(into, at, statusName), String(status));
+  into[at] = indexed | index;
+  return at + 1;
 }
 
 /** A name as `encodedName` made it, or a field of `encodedField`. */
