@@ -6,6 +6,7 @@ import type { ErrorPagePlan, Filter } from "../exchange/filter.ts";
 import type { RouteQuery } from "../exchange/route-query.ts";
 import { addressAsReceived, parseRequestAddress } from "../message/authority.ts";
 import { firstField } from "../message/field-list.ts";
+import type { Fields } from "../message/fields.ts";
 import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
 import type { RequestBody, RequestHead, ResponseHead } from "../message/message.ts";
 import { relayedTrailers } from "../message/trailers.ts";
@@ -167,7 +168,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     // On HTTP/2 only extended CONNECT can be upgraded, which asks for nothing else (RFC 8441).
     const asksForWebSocket = fields.upgrade === "websocket" || head.version === "2.0";
     exchange.upgrade = asksForWebSocket && exchange.client.canUpgrade ? "websocket" : undefined;
-    this.addForwarding(exchange.connection, fields, head);
+    this.addForwarding(exchange.connection, fields.headers);
   }
 
   /** Answers a request without a canonical address: the log shows the address as received. */
@@ -189,13 +190,11 @@ class Request implements ExchangeOwner, AttemptOwner {
     return true;
   }
 
-  private addForwarding(connection: ClientConnection, fields: RequestFields, head: RequestHead): void {
-    const { authority, clientIp, publicPort, host } = this.exchange;
-    const as = { authority, version: head.version, clientIp, publicPort, via: this.deps.via };
-    addForwardingFields(fields.headers, connection, as, host);
+  private addForwarding(connection: ClientConnection, headers: Fields): void {
+    addForwardingFields(headers, connection, this.exchange, this.deps.via);
     if (connection.tls?.client !== undefined) {
       const { clientRulesOf } = connection.listener.table;
-      addClientCertificate(fields.headers, connection, clientRulesOf?.(this.exchange.host));
+      addClientCertificate(headers, connection, clientRulesOf?.(this.exchange.host));
     }
   }
 

@@ -14,7 +14,10 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
   requestMetrics.count(exchange.method, exchange.status);
   requestMetrics.observe(durationMs / 1000);
   requestMetrics.transferred(exchange.bytesReceived, exchange.client.bytesSent + exchange.tunnelBytesSent);
-  if (exchange.upstreamConnection !== undefined) deps.upstreamConnections[exchange.upstreamConnection].inc();
+  if (exchange.upstreamConnection !== undefined) {
+    const { reused, new: opened } = deps.upstreamConnections;
+    (exchange.upstreamConnection === "reused" ? reused : opened).inc();
+  }
   const { error } = exchange;
   const reason = error === "" ? undefined : countRefusal(deps.metrics, error, exchange.reason);
   const { accessLog, tracer } = observerOf(route, connection.listener, deps.observer);

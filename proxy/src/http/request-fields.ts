@@ -1,4 +1,5 @@
 import type { ClientConnection, ForwardedAs } from "../exchange/client-connection.ts";
+import type { KnownHost } from "../message/authority.ts";
 import { FieldBlock } from "../message/field-block.ts";
 import { Fields } from "../message/fields.ts";
 import { connectionOptions, removeNamedOptions } from "../message/hop-by-hop.ts";
@@ -81,31 +82,35 @@ export function isGrpc(contentType: string): boolean {
   return next === "" || next === "+" || next === ";" || next === " ";
 }
 
-/** Appends the forwarding fields (RFC 7239 and its X- forerunners) and Via; `host` is that of `as.authority`. */
+/** What the forwarding fields say about a request besides its connection; an Exchange is one. */
+type ForwardedRequest = KnownHost & Omit<ForwardedAs, "authority" | "via">;
+
+/** Appends the forwarding fields (RFC 7239 and its X- forerunners), and Via unless there is to be none. */
 export function addForwardingFields(
   headers: Fields,
   connection: ClientConnection,
-  as: ForwardedAs,
-  host: string,
+  request: ForwardedRequest,
+  via: boolean,
 ): void {
   let memo = connection.forwarding;
-  if (memo === undefined || !isForwardedAlike(memo.as, as)) {
+  if (memo === undefined || !isForwardedAlike(memo.as, request, via)) {
+    const { version, clientIp, publicPort, host } = request;
     // A part of the text of a whole head, which the connection must not keep.
-    const authority = ownText(as.authority);
-    const kept = { ...as, authority };
-    const block = new FieldBlock(forwardingFields(connection, kept));
-    memo = { authority, host: host === authority ? authority : ownText(host), as: kept, block };
+    const authority = ownText(request.authority);
+    const as = { authority, version, clientIp, publicPort, via };
+    const block = new FieldBlock(forwardingFields(connection, as));
+    memo = { authority, host: host === authority ? authority : ownText(host), as, block };
     connection.forwarding = memo;
   }
   headers.appendBlock(memo.block);
 }
 
-const isForwardedAlike = (one: ForwardedAs, other: ForwardedAs): boolean =>
-  one.authority === other.authority &&
-  one.version === other.version &&
-  one.publicPort === other.publicPort &&
-  one.clientIp === other.clientIp &&
-  one.via === other.via;
+const isForwardedAlike = (last: ForwardedAs, request: ForwardedRequest, via: boolean): boolean =>
+  last.authority === request.authority &&
+  last.version === request.version &&
+  last.publicPort === request.publicPort &&
+  last.clientIp === request.clientIp &&
+  last.via === via;
 
 function forwardingFields(connection: ClientConnection, as: ForwardedAs): HeaderList {
   const { remoteAddress, listener } = connection;

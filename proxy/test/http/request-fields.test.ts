@@ -136,14 +136,14 @@ describe("addForwardingFields", () => {
 
   it("the forwarding fields describe the connection", () => {
     const headers = Fields.none();
-    const as = {
+    const request = {
       authority: "a.example",
+      host: "a.example",
       version: "1.1",
       clientIp: "192.0.2.7",
       publicPort: { port: 8443, label: "8443" },
-      via: true,
     } as const;
-    addForwardingFields(headers, connection({}), as, "a.example");
+    addForwardingFields(headers, connection({}), request, true);
     expect(headers.toList()).to.deep.equal([
       ...["X-Forwarded-For", "192.0.2.7", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "a.example"],
       ...["X-Forwarded-Port", "8443", "X-Real-IP", "192.0.2.7", "Via", "1.1 svc"],
@@ -153,33 +153,41 @@ describe("addForwardingFields", () => {
   it("Forwarded is added on connections with the PROXY protocol", () => {
     const headers = Fields.none();
     const proxied = connection({ proxied: true, remoteAddress: "2001:db8::1" });
-    const as = {
+    const request = {
       authority: "",
+      host: "",
       version: "1.0",
       clientIp: "2001:db8::1",
       publicPort: { port: 80, label: "80" },
-      via: false,
     } as const;
-    addForwardingFields(headers, proxied, as, "");
+    addForwardingFields(headers, proxied, request, false);
     expect(headers.toList().slice(-2)).to.deep.equal(["Forwarded", 'for="[2001:db8::1]:5000";proto=https']);
     expect(headers.toList()).not.to.include("X-Forwarded-Host");
   });
 
   it("a connection remembers the host of its last request, and what was said about it", () => {
     const kept = connection({});
-    const as = {
+    const request = {
       authority: "A.example:443",
+      host: "a.example",
       version: "1.1",
       clientIp: "192.0.2.7",
       publicPort: { port: 443, label: "443" },
-      via: false,
     } as const;
-    addForwardingFields(Fields.none(), kept, as, "a.example");
+    addForwardingFields(Fields.none(), kept, request, false);
     const first = kept.forwarding;
     expect(first).to.deep.include({ authority: "A.example:443", host: "a.example" });
-    addForwardingFields(Fields.none(), kept, { ...as }, "a.example");
+    addForwardingFields(Fields.none(), kept, { ...request }, false);
     expect(kept.forwarding).to.equal(first);
-    addForwardingFields(Fields.none(), kept, { ...as, authority: "b.example" }, "b.example");
-    expect(kept.forwarding).to.deep.include({ authority: "b.example", host: "b.example" });
+    addForwardingFields(
+      Fields.none(),
+      kept,
+      { ...request, authority: "b.example", host: "b.example" },
+      false,
+    );
+    const other = kept.forwarding;
+    expect(other).to.deep.include({ authority: "b.example", host: "b.example" });
+    addForwardingFields(Fields.none(), kept, { ...request, authority: "b.example", host: "b.example" }, true);
+    expect(kept.forwarding).not.to.equal(other);
   });
 });
