@@ -110,6 +110,24 @@ describe("the lines of a message of HTTP/2", () => {
     );
   });
 
+  it("the text of fields that come again follows what is removed from them, left out and put behind them", () => {
+    const table = fieldsOf(["x-a", "1", "te", "trailers", "x-b", "2"]);
+    const last = new RepeatedLines();
+    const again = (): Fields => gathered(table, last);
+    const all = "x-a: 1\r\nte: trailers\r\nx-b: 2\r\n";
+    for (let i = 0; i < 3; i++) expect(again().linesText()).to.equal(all);
+    const removed = again();
+    removed.remove(new Set(["x-a"]));
+    expect(removed.linesText()).to.equal("te: trailers\r\nx-b: 2\r\n");
+    expect(again().linesText()).to.equal(all);
+    expect(again().linesText(kindsMask("te"))).to.equal("x-a: 1\r\nx-b: 2\r\n");
+    for (const value of ["3", "4"]) {
+      const longer = again();
+      longer.appendBlock(new FieldBlock(["x-c", value]));
+      expect(longer.linesText(kindsMask("te"))).to.equal(`x-a: 1\r\nx-b: 2\r\nx-c: ${value}\r\n`);
+    }
+  });
+
   it("fields that come again share their lines, unless their decoder keeps them in no table or they are long", () => {
     const textsOf = (list: readonly string[], isKept: boolean): boolean => {
       const last = new RepeatedLines();
