@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type OnReadOpts, type Server, type Socket } from "node:net";
 import type { Transport } from "../../src/sockets/transport.ts";
 import { socketLayer } from "../socket-layers.ts";
 
@@ -36,7 +36,11 @@ export type Accepted = { readonly client: Socket; readonly socket: Socket };
 type Taken = Accepted & { readonly transport: Transport; readonly record: Record };
 
 /** Connections of a server for each test of the block that calls this. */
-export function transportBench(): { accept(): Promise<Accepted>; take(): Promise<Taken> } {
+export function transportBench(): {
+  /** `onread`: how the client reads. */
+  accept(onread?: OnReadOpts): Promise<Accepted>;
+  take(): Promise<Taken>;
+} {
   let server: Server;
   const sockets: Socket[] = [];
 
@@ -53,11 +57,13 @@ export function transportBench(): { accept(): Promise<Accepted>; take(): Promise
   });
 
   /** A client, and the accepted socket that nothing has taken yet. */
-  async function accept(): Promise<Accepted> {
-    const client = connect({ host: "127.0.0.1", port: portOf(server), allowHalfOpen: true });
+  async function accept(onread?: OnReadOpts): Promise<Accepted> {
+    const { port } = server.address() as AddressInfo;
+    const client = connect({ host: "127.0.0.1", port, allowHalfOpen: true, ...(onread && { onread }) });
     const [socket] = (await once(server, "connection")) as [Socket];
     sockets.push(client, socket);
     client.on("error", () => {});
+    if (client.connecting) await once(client, "connect");
     return { client, socket };
   }
 
@@ -70,8 +76,6 @@ export function transportBench(): { accept(): Promise<Accepted>; take(): Promise
   }
   return { accept, take };
 }
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /** Everything that is read from a socket from now on. */
 export function collect(socket: Socket): () => string {

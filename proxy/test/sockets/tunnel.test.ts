@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { expect } from "chai";
 import type { Cancellable } from "../../src/exchange/exchange.ts";
@@ -9,6 +9,7 @@ import { SocketTransport } from "../../src/sockets/socket-transport.ts";
 import { joinTunnel } from "../../src/sockets/tunnel.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
+import { transportBench, turns } from "./transport-bench.ts";
 
 const none = Buffer.alloc(0);
 /** More than the buffers of two loopback connections hold. */
@@ -82,41 +83,15 @@ type Joined = {
 };
 
 describeSocketLayers("a tunnel", () => {
-  let server: Server;
-  const sockets: Socket[] = [];
-
-  beforeEach(async () => {
-    server = createServer({ allowHalfOpen: true });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-  });
-  afterEach(async () => {
-    const closed = once(server, "close");
-    server.close();
-    for (const socket of sockets.splice(0)) socket.destroy();
-    await closed;
-  });
-
-  async function pair(): Promise<{ readonly peer: Socket; readonly socket: Socket }> {
-    const { port } = server.address() as AddressInfo;
-    const peer = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
-    const [socket] = (await once(server, "connection")) as [Socket];
-    sockets.push(peer, socket);
-    return { peer, socket };
-  }
+  const { accept } = transportBench();
 
   /** A client and an upstream, joined by what the proxy would accept and open. */
   async function join({ responseMemory = new ResponseMemory(), head = none } = {}): Promise<Joined> {
-    const accepted = await pair();
-    const { port } = server.address() as AddressInfo;
+    const accepted = await accept();
     const memory = new ReadBuffer();
     const receiver = { receive: () => {}, ended: () => {}, taken: () => {}, closed: () => {} };
     const dialling = socketLayer().dial(memory, receiver, false);
-    const { onread } = dialling;
-    const opened = connect({ host: "127.0.0.1", port, allowHalfOpen: true, ...(onread && { onread }) });
-    const [far] = (await once(server, "connection")) as [Socket];
-    sockets.push(opened, far);
-    if (opened.connecting) await once(opened, "connect");
+    const { client: opened, socket: far } = await accept(dialling.onread);
     const relayed: [number, number] = [0, 0];
     let isOver = false;
     const tunnel = joinTunnel(
@@ -132,7 +107,7 @@ describeSocketLayers("a tunnel", () => {
       responseMemory,
     );
     return {
-      client: new Peer(accepted.peer),
+      client: new Peer(accepted.client),
       upstream: new Peer(far),
       tunnel,
       relayed,
@@ -271,8 +246,3 @@ describeSocketLayers("a tunnel", () => {
     expect(client.receivedBytes).to.equal(0);
   });
 });
-
-/** Lets everything happen that is due. */
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
