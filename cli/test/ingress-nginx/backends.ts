@@ -125,9 +125,17 @@ export async function startTls(target: number): Promise<Listening> {
 
 /** A backend with fixed responses, whose bodies describe the request. */
 export function startReplying(name: string, replies: readonly Reply[]): Promise<Listening> {
+  const given = new Map<Reply, number>();
+  const next = (request: IncomingMessage): Reply => {
+    const reply = replies.find(
+      (one) => isFor(one, request) && (given.get(one) ?? 0) < (one.times ?? Number.POSITIVE_INFINITY),
+    );
+    if (reply !== undefined) given.set(reply, (given.get(reply) ?? 0) + 1);
+    return reply ?? { status: 500 };
+  };
   return listen(
     createServer((request: IncomingMessage, response: ServerResponse) => {
-      const { status, headers = {} } = replies.find((one) => isFor(one, request)) ?? { status: 500 };
+      const { status, headers = {} } = next(request);
       request.resume();
       const seen: [string, string][] = [];
       for (let at = 0; at < request.rawHeaders.length; at += 2) {

@@ -52,6 +52,8 @@ export type CorpusRequest = {
 /** An answer of a Service in place of the usual one, for requests with these fields. */
 export type Reply = {
   readonly when?: Readonly<Record<string, string>>;
+  /** How often it is given; absent: always. */
+  readonly times?: number;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 };

@@ -1,9 +1,10 @@
 /** Serves files of rules: their objects, a ConfigMap, and the Services that their paths name, with one gateway. */
+import { createServer, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 import { issueCertificate } from "../../../proxy/test/tls/certificates.ts";
 import { startEchoBackend } from "../../../scripts/echo/backend.ts";
-import type { Listening } from "../../../scripts/echo/listen.ts";
+import { listen, type Listening } from "../../../scripts/echo/listen.ts";
 import { readFolderFlags, translationFlags } from "../../src/command-flags.ts";
 import { translateFolder } from "../../src/translate-folder.ts";
 import { withGateway } from "../standalone/gateway.ts";
@@ -95,8 +96,12 @@ export async function findingsOf(text: string, flags: readonly string[]): Promis
   return translated.value.translation.diagnostics;
 }
 
-/** The loopback ports of each Service: `pair` has the endpoints of two, `none` has none, `secure` speaks TLS. */
-async function startServices(replies: RuleFile["replies"]): Promise<{
+/**
+ * The loopback ports of each Service: `pair` has the endpoints of two, `none` has none, `secure` speaks TLS. Beside that of `app`,
+ * `refused` has an endpoint that refuses connections, `reset` one that ends them at a request, and `failing` one that answers 503;
+ * `silent` answers nothing.
+ */
+export async function startServices(replies: RuleFile["replies"]): Promise<{
   readonly ports: ReadonlyMap<string, readonly number[]>;
   readonly servers: readonly Listening[];
 }> {
@@ -104,6 +109,11 @@ async function startServices(replies: RuleFile["replies"]): Promise<{
   const echoes = await Promise.all(names.map((name) => startEchoBackend({ name })));
   const hidden = await startEchoBackend({ name: "secure" });
   const secure = await startTls(hidden.port);
+  const closed = await startRaw((socket) => socket.destroy());
+  await closed.close();
+  const ending = await startRaw((socket) => void socket.once("data", () => socket.destroy()));
+  const silent = await startRaw((socket) => void socket.resume());
+  const failing = await startReplying("failing", [{ status: 503 }]);
   const replying = await Promise.all(
     Object.entries(replies).map(async ([name, list]) => [name, await startReplying(name, list)] as const),
   );
@@ -114,11 +124,24 @@ async function startServices(replies: RuleFile["replies"]): Promise<{
       ["pair", [app, other]],
       ["none", []],
       ["secure", [secure.port]],
+      ["refused", [closed.port, app]],
+      ["reset", [ending.port, app]],
+      ["failing", [failing.port, app]],
+      ["silent", [silent.port]],
       ...replying.map(([name, { port }]) => [name, [port]] as const),
     ]),
-    servers: [...echoes, hidden, secure, ...replying.map(([, server]) => server)],
+    servers: [...echoes, hidden, secure, ending, silent, failing, ...replying.map(([, server]) => server)],
   };
 }
+
+/** A backend that does not speak HTTP. */
+const startRaw = (onSocket: (socket: Socket) => void): Promise<Listening> =>
+  listen(
+    createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      onSocket(socket);
+    }),
+  );
 
 /** `web` is the `targetPort` of its port 80. */
 const serviceOf = (namespace: string, name: string, ports: readonly number[]): readonly object[] => [

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { expectAnswers } from "../ask.ts";
 import { startBackends, type CaseBackends } from "../backends.ts";
 import { readCorpus, type CorpusCase } from "../cases.ts";
-import { nginxConfig, type ServerFiles } from "./config.ts";
+import { nginxConfig } from "./config.ts";
 import { hasNginx, withNginx } from "./process.ts";
+import type { ServerFiles } from "./server-files.ts";
 import { canShow, sitesOf } from "./sites.ts";
 
 type Shown = { readonly one: CorpusCase; readonly backends: CaseBackends };

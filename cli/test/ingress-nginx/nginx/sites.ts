@@ -1,5 +1,6 @@
 /** The hosts and locations of Ingresses in the order in which ingress-nginx writes them. */
 import type { CorpusCase, CorpusObject } from "../cases.ts";
+import { list } from "./list.ts";
 
 const prefix = "nginx.ingress.kubernetes.io/";
 
@@ -75,8 +76,9 @@ export function sitesOf({ objects }: Pick<CorpusCase, "objects">): readonly Site
   return [...hosts].map(([host, ingresses]) => ({
     host,
     ingresses,
-    aliases: ingresses.flatMap(({ annotations }) =>
-      (annotations["server-alias"] ?? "").split(",").flatMap((one) => one.trim() || []),
+    // The first Ingress with aliases decides.
+    aliases: list(
+      ingresses.find(({ annotations }) => annotations["server-alias"])?.annotations["server-alias"],
     ),
   }));
 }

@@ -1,0 +1,14 @@
+/** What the configuration of nginx names outside of itself: ports, files, addresses. */
+export type ServerFiles = {
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  readonly folder: string;
+  /** Addresses of endpoints by the name of their upstream; a try that fails is made again at the next one, as there. */
+  readonly upstreams?: ReadonlyMap<string, readonly string[]>;
+  /** The address of a Service of a namespace, or the name of an upstream. */
+  readonly addressOf: (namespace: string, service: string) => string;
+  /** The file with the certificate and key of a host; undefined: it has none. */
+  readonly certificateOf: (host: string) => string | undefined;
+  /** The htpasswd file of a Secret. */
+  readonly usersOf: (namespace: string, secret: string) => string;
+};
