@@ -11,7 +11,9 @@ export async function openLayers(): Promise<void> {
   if (handles !== undefined) return;
   const opened = await openHandleSockets();
   if (!opened.ok) throw new Error(opened.error);
-  handles = opened.value;
+  const { layer: opening, tlsLack } = opened.value;
+  if (tlsLack !== undefined) throw new Error(tlsLack);
+  handles = opening;
 }
 
 // A hook of the whole run; programs have none.

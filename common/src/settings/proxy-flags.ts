@@ -271,7 +271,7 @@ export const proxyFlags = [
     roles: serving,
     defaultValue: "handles",
     meaning:
-      "What reads and writes plain connections of the native codecs, those to HTTP/1 backends, and those of TCP routes: the TCP handles under the sockets of Node.js, which are faster and checked at start, or its public sockets (docs/adr/0037-tcp-handles-by-default.md).",
+      "What reads and writes connections of the native codecs, those to backends, and those of TCP routes, with and without TLS: the handles under the sockets of Node.js, which are faster and checked at start, or its public sockets (docs/adr/0037-tcp-handles-by-default.md).",
   }),
   flag({
     name: "proxy-upstream-keepalive-pool-size",

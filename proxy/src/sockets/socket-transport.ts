@@ -12,7 +12,7 @@ import type { Transport, TransportReceiver } from "./transport.ts";
  */
 export class SocketTransport implements Transport {
   readonly takesViews = false;
-  readonly encrypted: boolean;
+  readonly reportsLate: boolean;
   private readonly socket: Duplex;
   private readonly readsIntoMemory: boolean;
   private receiver: TransportReceiver | undefined = undefined;
@@ -21,7 +21,7 @@ export class SocketTransport implements Transport {
   constructor(socket: Duplex, { readsIntoMemory = false } = {}) {
     this.socket = socket;
     this.readsIntoMemory = readsIntoMemory;
-    this.encrypted = socket instanceof TLSSocket;
+    this.reportsLate = socket instanceof TLSSocket;
   }
 
   get waitingBytes(): number {
@@ -55,7 +55,11 @@ export class SocketTransport implements Transport {
     if (isFirst) {
       socket.on("end", () => this.receiver?.ended());
       socket.on("close", () => this.receiver?.closed());
-      socket.on("error", ({ code }: NodeJS.ErrnoException) => this.receiver?.failed?.(code));
+      socket.on("error", ({ code }: NodeJS.ErrnoException) => {
+        // TLS reports an error, with its alert on the way, and leaves the connection open.
+        socket.destroy();
+        this.receiver?.failed?.(code);
+      });
       if (!this.readsIntoMemory) socket.on("data", this.onData);
     }
     if (!isFirst || !this.readsIntoMemory) socket.resume();
@@ -77,7 +81,7 @@ export class SocketTransport implements Transport {
 
   lendBytes(bytes: Buffer, done: () => void): void {
     const { socket } = this;
-    if (this.encrypted) return void socket.write(bytes, (error) => (error ? undefined : done()));
+    if (this.reportsLate) return void socket.write(bytes, (error) => (error ? undefined : done()));
     socket.write(bytes);
     if (socket.writableLength === 0) done();
   }

@@ -24,8 +24,8 @@ export type TransportReceiver = {
 
 /** A connection as those that speak a protocol on it read and write it, over any transport of its bytes. */
 export type Transport = WrittenBytes & {
-  /** Bytes are encrypted on their way: later than they are written, so that some always seem to wait. */
-  readonly encrypted: boolean;
+  /** What the system takes at once is reported a turn later, as by TLS sockets of Node.js, so that some always seems to wait. */
+  readonly reportsLate: boolean;
   /** Bytes have been read that the receiver has not been given. */
   readonly hasUnread: boolean;
   /** The peer has ended its side, and the receiver has been given everything before that. */

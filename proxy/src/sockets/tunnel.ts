@@ -124,9 +124,9 @@ class TunnelSide implements TransportReceiver {
     this.tunnel.sideClosed();
   }
 
-  /** Bytes that were written and are still held: TLS delays writes, so that some always appear to be. */
+  /** Bytes that were written and are still held; unknown where some always appear to be. */
   private get heldBytes(): number | undefined {
-    return this.transport.encrypted ? undefined : this.transport.waitingBytes;
+    return this.transport.reportsLate ? undefined : this.transport.waitingBytes;
   }
 
   /** False: the other end is to be paused until `onRoom`. */
@@ -142,7 +142,7 @@ class TunnelSide implements TransportReceiver {
     }
     const more = writes.mayWait(this.onRoom);
     if (more) writes.look();
-    if (!more || !transport.encrypted) transport.whenTaken();
+    if (!more || !transport.reportsLate) transport.whenTaken();
     return more;
   }
 

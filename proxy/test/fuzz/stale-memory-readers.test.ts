@@ -175,7 +175,7 @@ class FakeTransport implements Transport {
     this.takesViews = waiting[0] === 0;
   }
 
-  get encrypted(): boolean {
+  get reportsLate(): boolean {
     return this.said === undefined;
   }
   get waitingBytes(): number {

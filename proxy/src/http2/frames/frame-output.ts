@@ -81,8 +81,8 @@ export class FrameOutput {
     this.at = 0;
     this.bytes = noSlab;
     if (!transport.writable) return giveBack(bytes);
-    // TLS says later that it has taken a write, a plain connection often at once.
-    const isCopied = transport.waitingBytes > 0 || (transport.encrypted && at <= smallWriteBytes);
+    // Where a write is reported late, its memory cannot be had back at once.
+    const isCopied = transport.waitingBytes > 0 || (transport.reportsLate && at <= smallWriteBytes);
     if (isCopied) {
       transport.writeBytes("", Buffer.from(bytes.subarray(0, at)), "");
       return giveBack(bytes);

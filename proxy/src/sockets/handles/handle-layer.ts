@@ -1,14 +1,18 @@
 import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ReadBuffer } from "../read-buffer.ts";
 import { nodeSockets, type SocketLayer } from "../socket-layer.ts";
 import { HandleTransport } from "./handle-transport.ts";
-import { findInternals, type HandleInternals, handleOf } from "./internals.ts";
+import { findInternals, type HandleInternals, handleOf, isTlsHandle } from "./internals.ts";
 import { proveHandles } from "./self-test.ts";
+import { proveTlsHandles } from "./tls-self-test.ts";
 
 /** What `--socket-layer` selects. */
 type SocketLayerName = "node" | "handles";
+
+/** The handles of a runtime as a layer. `tlsLack` says what of those of TLS is not as expected: public sockets are used in their place. */
+export type HandleSockets = { readonly layer: SocketLayer; readonly tlsLack: string | undefined };
 
 /**
  * The socket layer of a worker. Where the runtime's handles do not do what is needed of them, that is logged, and its public
@@ -18,43 +22,72 @@ export async function openSocketLayer(
   name: SocketLayerName,
   log: Pick<Logger, "warn">,
   find = findInternals,
+  proveTls = proveTlsHandles,
 ): Promise<SocketLayer> {
   if (name === "node") return nodeSockets;
-  const handles = await openHandleSockets(find);
-  if (handles.ok) return handles.value;
-  log.warn(
-    { missing: handles.error, node: process.version },
-    "the TCP handles of this Node.js cannot be used, expected those of Node.js 24; its public sockets are used instead",
-  );
-  return nodeSockets;
+  const handles = await openHandleSockets(find, undefined, proveTls);
+  const lack = (missing: string, message: string): void =>
+    log.warn({ missing, node: process.version }, message);
+  if (!handles.ok) {
+    lack(
+      handles.error,
+      "the TCP handles of this Node.js cannot be used, expected those of Node.js 24; its public sockets are used instead",
+    );
+    return nodeSockets;
+  }
+  const { layer, tlsLack } = handles.value;
+  if (tlsLack !== undefined) {
+    lack(
+      tlsLack,
+      "the TLS handles of this Node.js cannot be used, expected those of Node.js 24; its public sockets are used for TLS instead",
+    );
+  }
+  return layer;
 }
 
-/** Plain connections on the TCP handles under their sockets; the error says what of them is not as expected. */
+/** Connections on the handles under their sockets; the error says what of those of TCP is not as expected. */
 export async function openHandleSockets(
   find: () => Result<HandleInternals, string> = findInternals,
   limitMs?: number,
-): Promise<Result<SocketLayer, string>> {
+  proveTls = proveTlsHandles,
+): Promise<Result<HandleSockets, string>> {
   const found = find();
   if (!found.ok) return found;
   const internals = found.value;
-  const proved = await proveHandles(internals, limitMs);
-  if (!proved.ok) return proved;
-  const { prototype } = proved.value;
-  const isProved = (socket: Socket): boolean => {
-    const handle = socket instanceof TLSSocket ? undefined : handleOf(socket);
-    return handle !== undefined && Object.getPrototypeOf(handle) === prototype;
-  };
-  return ok({
-    take: (socket) => (isProved(socket) ? new HandleTransport(socket, internals) : nodeSockets.take(socket)),
+  const tcp = await proveHandles(internals, limitMs);
+  if (!tcp.ok) return tcp;
+  const tls = await proveTls(internals, tcp.value, limitMs);
+  const proved = { tcp: tcp.value.prototype, tls: tls.ok ? tls.value.prototype : undefined };
+  return ok({ layer: layerOf(internals, proved), tlsLack: tls.ok ? undefined : tls.error });
+}
+
+/** The prototypes of the proved handles. */
+type Proved = { readonly tcp: object; readonly tls: object | undefined };
+
+function layerOf(internals: HandleInternals, proved: Proved): SocketLayer {
+  const open = (socket: Socket, memory?: ReadBuffer): HandleTransport | undefined =>
+    isProved(socket, proved) ? new HandleTransport(socket, internals, memory) : undefined;
+  return {
+    take: (socket) => open(socket) ?? nodeSockets.take(socket),
     dial: (memory, receiver, isTls) =>
-      isTls
+      isTls && proved.tls === undefined
         ? nodeSockets.dial(memory, receiver, isTls)
         : {
             opened(socket) {
-              const transport = new HandleTransport(socket, internals, memory);
+              const transport = open(socket, memory) ?? nodeSockets.take(socket);
               transport.start(receiver);
               return transport;
             },
           },
-  });
+  };
+}
+
+function isProved(socket: Socket, { tcp, tls }: Proved): boolean {
+  const handle = handleOf(socket);
+  if (handle === undefined) return false;
+  const prototype: unknown = Object.getPrototypeOf(handle);
+  if (prototype === tcp) return true;
+  if (prototype !== tls || !isTlsHandle(handle)) return false;
+  // TLS takes one write at a time, and the socket may have none under way.
+  return Object.getPrototypeOf(handle._parent) === tcp && socket.bytesWritten === 0;
 }

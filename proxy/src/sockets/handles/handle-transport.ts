@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
 import { takenBytes } from "../../http/taken-bytes.ts";
-import { copyOf } from "../copy-of.ts";
-import { isLent, ReadBuffer } from "../read-buffer.ts";
+import { ReadBuffer } from "../read-buffer.ts";
 import { resetSocket } from "../reset.ts";
 import type { Transport, TransportReceiver } from "../transport.ts";
-import { joinWrite, keepWrite } from "./joined-writes.ts";
-import { type HandleInternals, handleOf, type TcpHandle, type WriteRequest } from "./internals.ts";
+import type { HandleWrites, WritesOwner } from "./handle-writes.ts";
+import { type HandleInternals, handleOf, isTlsHandle, type StreamHandle } from "./internals.ts";
+import { TcpWrites } from "./tcp-writes.ts";
+import { TlsWrites } from "./tls-writes.ts";
 
 /** How libuv says that the peer has ended its side. */
 const endOfFile = -4095;
@@ -15,22 +16,22 @@ const endOfFile = -4095;
 const sharedOnly = new ReadBuffer();
 
 /**
- * A plain connection read and written through the handle under its socket, which Node's streams are not asked about. The
+ * A connection, plain or TLS, read and written through the handle under its socket, which Node's streams are not asked about. The
  * socket stays the owner of the handle: it closes, resets and half-closes the connection, and reports its end, so that
  * everything else can use it as before.
  */
-export class HandleTransport implements Transport {
+export class HandleTransport implements Transport, WritesOwner {
   readonly takesViews = true;
-  readonly encrypted = false;
+  readonly reportsLate = false;
   private readonly socket: Socket;
   private readonly internals: HandleInternals;
   private readonly source: ReadBuffer;
   /** Undefined from the moment in which the connection is closed by this end, or has been by any. */
-  private handle: TcpHandle | undefined;
+  private handle: StreamHandle | undefined;
   private receiver: TransportReceiver | undefined = undefined;
   /** What the next read goes into. The runtime has its address, so it is referred to from here. */
   private memory: Buffer;
-  /** What the socket had read before. */
+  /** What the socket had read before, or was read while the transport was paused: TLS goes on with the records that it has. */
   private early: Buffer | undefined = undefined;
   /** The peer had ended its side behind that. */
   private endedEarly = false;
@@ -38,9 +39,7 @@ export class HandleTransport implements Transport {
   /** The handle reads; it fails when it is asked to twice. */
   private isReading = false;
   private isEnded = false;
-  /** Writes that the system has not taken completely, and all their bytes. */
-  private waitingWrites = 0;
-  waitingBytes = 0;
+  private readonly writes: HandleWrites | undefined;
   private isAsked = false;
 
   /** The socket must have a handle, which nothing else reads. `memory` is what it is read into, by default that which all share. */
@@ -50,6 +49,11 @@ export class HandleTransport implements Transport {
     this.handle = handleOf(socket);
     this.source = memory;
     this.memory = memory.next();
+    this.writes = writesOf(this.handle, internals, this);
+  }
+
+  get waitingBytes(): number {
+    return this.writes?.waitingBytes ?? 0;
   }
 
   get takenBytes(): number {
@@ -93,45 +97,21 @@ export class HandleTransport implements Transport {
   }
 
   writeText(text: string): void {
-    const { handle } = this;
-    if (handle === undefined || this.isEnded) return;
-    const request = this.takeRequest();
-    this.sent(request, handle.writeLatin1String(request, text), text.length, undefined);
+    if (this.mayWrite) this.writes?.writeText(text);
   }
 
   writeBytes(before: string, bytes: Buffer, after: string): void {
-    const { handle } = this;
-    if (handle === undefined || this.isEnded) return;
-    const request = this.takeRequest();
-    const lent = isLent(bytes);
-    // Behind a write that waits this one waits as well, in memory of its own size.
-    const joined = lent && this.waitingWrites === 0 ? joinWrite(before, bytes, after) : undefined;
-    if (joined !== undefined) {
-      const error = handle.writeBuffer(request, joined);
-      const size = error === 0 && this.isAsync ? keepWrite(joined) : joined.length;
-      return this.sent(request, error, size, joined);
-    }
-    const own = lent ? copyOf(bytes, 0, bytes.length) : bytes;
-    if (before === "" && after === "") {
-      return this.sent(request, handle.writeBuffer(request, own), own.length, own);
-    }
-    const chunks: (string | Buffer)[] = [];
-    if (before !== "") chunks.push(before, "latin1");
-    chunks.push(own, "buffer");
-    if (after !== "") chunks.push(after, "latin1");
-    const size = before.length + own.length + after.length;
-    this.sent(request, handle.writev(request, chunks, false), size, own);
+    if (this.mayWrite) this.writes?.writeBytes(before, bytes, after);
   }
 
   lendBytes(bytes: Buffer, done: () => void): void {
-    this.writeBytes("", bytes, "");
-    if (this.waitingWrites === 0) done();
+    if (this.mayWrite) this.writes?.lendBytes(bytes, done);
   }
 
   whenTaken(): void {
     if (this.isAsked) return;
     this.isAsked = true;
-    if (this.waitingWrites === 0) process.nextTick(tellTaken, this);
+    if (this.waitingBytes === 0) process.nextTick(tellTaken, this);
   }
 
   pause(): void {
@@ -152,7 +132,7 @@ export class HandleTransport implements Transport {
     if (this.isEnded) return;
     this.isEnded = true;
     // Later, behind all that waits: the runtime refuses to reset a connection whose end is on its way.
-    if (this.waitingWrites === 0) this.socket.end();
+    if (this.writes?.isBusy !== true) this.socket.end();
   }
 
   destroy(): void {
@@ -180,9 +160,18 @@ export class HandleTransport implements Transport {
   }
 
   tellTaken(): void {
-    if (!this.isAsked || this.waitingWrites > 0 || this.handle === undefined) return;
+    if (!this.isAsked || this.waitingBytes > 0 || this.handle === undefined) return;
     this.isAsked = false;
     this.receiver?.taken();
+  }
+
+  onWritten(): void {
+    if (this.isEnded) this.socket.end();
+    this.tellTaken();
+  }
+
+  onWriteFailed(status: number): void {
+    this.check(status, "write");
   }
 
   /** Called by the runtime after each read; `source` makes a piece of it, which ends where the read ended. */
@@ -190,12 +179,23 @@ export class HandleTransport implements Transport {
     const length = this.internals.state[this.internals.readAt] as number;
     if (length > 0) {
       if (this.early !== undefined) this.deliverEarly();
-      this.receiver?.receive(this.source.pieceOf(this.memory, length));
+      if (this.isPaused) this.keepEarly(length);
+      else this.receiver?.receive(this.source.pieceOf(this.memory, length));
       return this.turnMemory();
     }
     if (length < 0) this.readEnded(length);
     return undefined;
   };
+
+  private get mayWrite(): boolean {
+    return this.handle !== undefined && !this.isEnded;
+  }
+
+  /** Of a connection that the runtime has stopped reading: at most what its last read of the system has brought. */
+  private keepEarly(length: number): void {
+    const { early = noBytes, memory } = this;
+    this.early = Buffer.concat([early, memory.subarray(0, length)]);
+  }
 
   private readOn(): void {
     const { handle } = this;
@@ -209,7 +209,11 @@ export class HandleTransport implements Transport {
     else this.endedEarly = true;
   };
 
-  private readonly onError = ({ code }: NodeJS.ErrnoException): void => this.receiver?.failed?.(code);
+  private readonly onError = ({ code }: NodeJS.ErrnoException): void => {
+    // TLS reports an error, with its alert on the way, and leaves the connection open.
+    this.socket.destroy();
+    this.receiver?.failed?.(code);
+  };
 
   private readonly onClose = (): void => {
     this.handle = undefined;
@@ -233,40 +237,6 @@ export class HandleTransport implements Transport {
     return next;
   }
 
-  /** The system has not taken all of the last write. */
-  private get isAsync(): boolean {
-    return this.internals.state[this.internals.isAsyncAt] !== 0;
-  }
-
-  private takeRequest(): WriteRequest {
-    const { internals } = this;
-    const { spare } = internals;
-    if (spare === undefined) return internals.createWrite();
-    internals.spare = undefined;
-    return spare;
-  }
-
-  private sent(request: WriteRequest, error: number, size: number, bytes: Buffer | undefined): void {
-    if (error !== 0) return this.check(error, "write");
-    if (!this.isAsync) {
-      // The runtime has not touched the request.
-      this.internals.spare = request;
-      return;
-    }
-    this.waitingWrites++;
-    this.waitingBytes += size;
-    request.kept = bytes;
-    request.oncomplete = (status) => {
-      request.kept = undefined;
-      this.waitingWrites--;
-      this.waitingBytes -= size;
-      if (status !== 0) return this.check(status, "write");
-      if (this.waitingWrites > 0) return;
-      if (this.isEnded) this.socket.end();
-      this.tellTaken();
-    };
-  }
-
   /** Ends the connection if a call to the system has failed. */
   private check(status: number, call: "read" | "write"): void {
     if (status >= 0 || this.socket.destroyed) return;
@@ -274,6 +244,19 @@ export class HandleTransport implements Transport {
     this.handle = undefined;
     this.socket.destroy(Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call }));
   }
+}
+
+const noBytes = Buffer.alloc(0);
+
+function writesOf(
+  handle: StreamHandle | undefined,
+  internals: HandleInternals,
+  owner: WritesOwner,
+): HandleWrites | undefined {
+  if (handle === undefined) return undefined;
+  return isTlsHandle(handle)
+    ? new TlsWrites(handle, internals, owner)
+    : new TcpWrites(handle, internals, owner);
 }
 
 const deliverEarly = (transport: HandleTransport): void => transport.deliverEarly();

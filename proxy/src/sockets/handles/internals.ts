@@ -8,8 +8,8 @@ export type WriteRequest = {
   kept: unknown;
 };
 
-/** The TCP handle under a socket, as far as it is used. Calls return 0, or a negative error of libuv. */
-export type TcpHandle = {
+/** The handle under a socket, as far as it is used. Calls return 0, or a negative error of libuv. */
+export type StreamHandle = {
   /** Node's socket does not start or stop reading by itself while it takes the handle for one that reads. */
   reading: boolean;
   /** Called after each read, with the outcome in `state`; may return the memory of the next read. */
@@ -22,6 +22,15 @@ export type TcpHandle = {
   writeBuffer(request: WriteRequest, bytes: Uint8Array): number;
   /** `chunks` are texts and bytes, each followed by its encoding (`buffer` for bytes). */
   writev(request: WriteRequest, chunks: readonly (string | Uint8Array)[], areAllBytes: boolean): number;
+};
+
+/** The handle under a TLS socket, and that of the TCP connection below it. */
+export type TlsHandle = StreamHandle & {
+  readonly _parent: {
+    /** Encrypted bytes that the connection was given, and those of them that the system has not taken. */
+    readonly bytesWritten: number;
+    readonly writeQueueSize: number;
+  };
 };
 
 /** The parts of the runtime that are not public: proved by `proveHandles` before anything uses them. */
@@ -77,16 +86,28 @@ export function findInternals(
 }
 
 /** The handle of a socket; undefined when it is closed. */
-export const handleOf = (socket: Socket): TcpHandle | undefined =>
-  (socket as unknown as { readonly _handle?: TcpHandle | null })._handle ?? undefined;
+export const handleOf = (socket: Socket): StreamHandle | undefined =>
+  (socket as unknown as { readonly _handle?: StreamHandle | null })._handle ?? undefined;
+
+export const isTlsHandle = (handle: StreamHandle): handle is TlsHandle => "_parent" in handle;
 
 /** Names what a handle lacks; undefined: nothing. */
-export function lackOf(handle: TcpHandle | undefined): string | undefined {
+export function lackOf(handle: StreamHandle | undefined): string | undefined {
   if (handle === undefined) return "socket._handle";
   if (typeof handle.reading !== "boolean") return "socket._handle.reading";
   if (typeof handle.onread !== "function") return "socket._handle.onread";
   const lack = handleMethods.find((name) => typeof handle[name] !== "function");
   return lack === undefined ? undefined : `socket._handle.${lack}`;
+}
+
+/** The same of a TLS handle, which must be on one of TCP of the given prototype. */
+export function lackOfTls(handle: StreamHandle | undefined, tcpPrototype: object): string | undefined {
+  if (handle === undefined || !isTlsHandle(handle)) return "socket._handle._parent";
+  const { _parent: tcp } = handle;
+  if (typeof tcp !== "object" || tcp === null || Object.getPrototypeOf(tcp) !== tcpPrototype)
+    return "a TCP handle as socket._handle._parent";
+  if (typeof tcp.bytesWritten !== "number") return "socket._handle._parent.bytesWritten";
+  return typeof tcp.writeQueueSize === "number" ? undefined : "socket._handle._parent.writeQueueSize";
 }
 
 const missing = (what: string): Result<never, string> => fail(what);

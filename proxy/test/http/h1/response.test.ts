@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { expect } from "chai";
 import { Fields } from "../../../src/message/fields.ts";
 import type { ClientStream, HeaderList, ResponseHead } from "../../../src/message/message.ts";
-import { handleOf, type TcpHandle } from "../../../src/sockets/handles/internals.ts";
+import { handleOf, type StreamHandle } from "../../../src/sockets/handles/internals.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
 import {
   answer,
@@ -306,7 +306,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
   it("a small response is written to the socket in one piece, also when it follows later in the turn", async () => {
     let pieces = 0;
     const { connect, sockets } = await startFront((_, _head, stream) => {
-      const handle = handleOf(sockets[0] as Socket) as TcpHandle;
+      const handle = handleOf(sockets[0] as Socket) as StreamHandle;
       for (const call of ["writeLatin1String", "writeBuffer", "writev"] as const) {
         const write = handle[call].bind(handle) as (...all: unknown[]) => number;
         handle[call] = (...all: unknown[]) => {

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import { ok } from "@svc-gateway/common/values/result.ts";
 import { expect } from "chai";
 import { HandleTransport } from "../../../src/sockets/handles/handle-transport.ts";
@@ -9,6 +8,7 @@ import { findInternals, type HandleInternals } from "../../../src/sockets/handle
 import { nodeSockets } from "../../../src/sockets/socket-layer.ts";
 import { SocketTransport } from "../../../src/sockets/socket-transport.ts";
 import { layerNamed } from "../../socket-layers.ts";
+import { TlsPairs } from "../tls-pairs.ts";
 
 type Parts = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,8 @@ function internals(): HandleInternals {
 
 describe("the check of the runtime's TCP handles", () => {
   it("the handles of the Node.js that is shipped pass the check", async () => {
-    expect((await openHandleSockets()).ok).to.equal(true);
+    const opened = await openHandleSockets();
+    expect(opened.ok && opened.value.tlsLack).to.equal(undefined);
   });
 
   it("a binding that is forbidden or removed is named with its error", () => {
@@ -87,7 +88,7 @@ describe("the socket layer", () => {
     expect(await openSocketLayer("node", log, find)).to.equal(nodeSockets);
   });
 
-  it("plain TCP connections are taken by their handles, and those with TLS by Node's sockets", async () => {
+  it("TCP connections are taken by their handles, and closed ones by Node's sockets", async () => {
     const server = createServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -95,11 +96,36 @@ describe("the socket layer", () => {
     const [socket] = (await once(server, "connection")) as [Socket];
     const handles = layerNamed("handles");
     expect(handles.take(socket)).to.be.instanceOf(HandleTransport);
-    expect(handles.take(new TLSSocket(socket))).to.be.instanceOf(SocketTransport);
     client.destroy();
     socket.destroy();
     expect(handles.take(socket)).to.be.instanceOf(SocketTransport);
     server.close();
     await once(server, "close");
+  });
+
+  it("TLS connections are taken by their handles unless something has been written to them", async () => {
+    const pairs = await TlsPairs.listen();
+    const handles = layerNamed("handles");
+    const [fresh, used] = [await pairs.accept(), await pairs.accept()];
+    used.socket.write("x");
+    expect(handles.take(fresh.socket)).to.be.instanceOf(HandleTransport);
+    expect(handles.take(used.socket)).to.be.instanceOf(SocketTransport);
+    await pairs.close();
+  });
+
+  it("TLS handles that cannot be used are logged once, and plain connections are still on handles", async () => {
+    const lines: { readonly fields: object; readonly message: string }[] = [];
+    const log = { warn: (fields: object, message: string) => void lines.push({ fields, message }) };
+    const proveTls = async (): Promise<{ ok: false; error: string }> => ({ ok: false, error: "half-close" });
+    const layer = await openSocketLayer("handles", log, undefined, proveTls);
+    expect(lines.map(({ fields }) => fields)).to.deep.equal([
+      { missing: "half-close", node: process.version },
+    ]);
+    expect(lines[0]?.message).to.match(/public sockets are used for TLS instead$/);
+    const pairs = await TlsPairs.listen();
+    const { socket, plain } = await pairs.accept();
+    expect(layer.take(socket)).to.be.instanceOf(SocketTransport);
+    expect(layer.take(plain)).to.be.instanceOf(HandleTransport);
+    await pairs.close();
   });
 });

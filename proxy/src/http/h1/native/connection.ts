@@ -85,10 +85,10 @@ export class Http1Connection
     return this.phase === "busy" || this.phase === "handed-over" ? 1 : 0;
   }
 
-  /** Encrypted bytes seem to wait at any time. */
+  /** Unknown where some seem to wait at any time. */
   get pendingBytes(): number | undefined {
     const { transport } = this;
-    return transport.encrypted ? undefined : transport.waitingBytes;
+    return transport.reportsLate ? undefined : transport.waitingBytes;
   }
 
   get takesRequest(): boolean {

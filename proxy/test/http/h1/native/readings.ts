@@ -33,7 +33,7 @@ const limits: FrontLimits = { ...wideLimits, maxRequestsPerConnection: 0 };
 
 /** A connection without a socket: takes what is written at once, and reads what the test gives it. */
 class TestTransport implements Transport {
-  readonly encrypted = false;
+  readonly reportsLate = false;
   readonly takesViews = false;
   readonly hasUnread = false;
   readonly ended = false;

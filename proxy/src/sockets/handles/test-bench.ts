@@ -1,0 +1,121 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { AwakeTimer } from "../../timing/awake-timer.ts";
+import { HandleTransport } from "./handle-transport.ts";
+import type { HandleInternals } from "./internals.ts";
+
+const maxTailBytes = 1_024;
+
+/** One end of a connection of the test: what has happened on it. */
+export class TestEnd {
+  readonly transport: HandleTransport;
+  readonly socket: Socket;
+  /** How many bytes were received, and the last of them. */
+  receivedBytes = 0;
+  tail = Buffer.alloc(0);
+  hasEnded = false;
+  isTaken = false;
+  isClosed = false;
+  code: string | undefined = undefined;
+
+  constructor(socket: Socket, internals: HandleInternals, changed: () => void) {
+    this.socket = socket;
+    this.transport = new HandleTransport(socket, internals);
+    this.transport.start({
+      receive: ({ bytes }) => {
+        this.receivedBytes += bytes.length;
+        this.tail = Buffer.concat([this.tail, bytes]).subarray(-maxTailBytes);
+        changed();
+      },
+      ended: () => {
+        this.hasEnded = true;
+        changed();
+      },
+      taken: () => {
+        this.isTaken = true;
+        changed();
+      },
+      failed: (code) => {
+        this.code = code;
+        changed();
+      },
+      closed: () => {
+        this.isClosed = true;
+        changed();
+      },
+    });
+  }
+}
+
+export type Pair = { readonly own: TestEnd; readonly peer: TestEnd };
+
+/** What tests of handles have in common: connections to themselves, and waits for what happens on them, all within a limit. */
+export class TestBench {
+  /** What is being proved. */
+  step = "connect";
+  readonly sockets: Socket[] = [];
+  /** The limit is reached. */
+  isOver = false;
+  private server: Server | undefined = undefined;
+  private look: () => void = () => {};
+  private giveUp: (reason: Error) => void = () => {};
+  private readonly timer: AwakeTimer;
+
+  constructor(limitMs: number) {
+    this.timer = new AwakeTimer(() => {
+      this.isOver = true;
+      this.giveUp(new Error("nothing happens"));
+    }, limitMs);
+  }
+
+  /** Something has happened. */
+  readonly check = (): void => this.look();
+
+  end(socket: Socket, internals: HandleInternals): TestEnd {
+    return new TestEnd(socket, internals, this.check);
+  }
+
+  /** Answers the port of a server on the loopback address. */
+  listen(onConnection: (socket: Socket) => void): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const server = createServer({ allowHalfOpen: true }, onConnection);
+      this.server = server;
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+    });
+  }
+
+  /** Waits for a condition, which is looked at whenever something has happened. */
+  until(what: string, isTrue: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.giveUp = ({ message }) => reject(new Error(`${what}: ${message}`));
+      this.look = () => {
+        if (!isTrue()) return;
+        this.look = () => {};
+        resolve();
+      };
+      this.look();
+    });
+  }
+
+  expect(what: string, isTrue: boolean): void {
+    if (!isTrue) throw new Error(`${what} not as expected`);
+  }
+
+  close(): void {
+    this.timer.clear();
+    for (const socket of this.sockets) socket.destroy();
+    this.server?.close();
+  }
+}
+
+/** Lets everything happen that is due. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Every octet, once. */
+export const everyOctet = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet));
+
+/** Pieces that are written until one waits: together far more than the buffers of a loopback connection hold. */
+export const pieceBytes = 2_097_152;
+export const maxPieces = 32;

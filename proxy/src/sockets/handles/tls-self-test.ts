@@ -1,0 +1,179 @@
+import { connect, type Socket } from "node:net";
+import { connect as connectTls, createServer, type SecureContextOptions, type TLSSocket } from "node:tls";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { type HandleInternals, handleOf, isTlsHandle, lackOf, lackOfTls } from "./internals.ts";
+import { maxTestMs, type ProvedHandles } from "./self-test.ts";
+import { everyOctet, maxPieces, type Pair, pieceBytes, TestBench, turns } from "./test-bench.ts";
+
+/** Both ends know this key, in place of certificates (RFC 8446 2.2); it protects nothing but a connection of the process to itself. */
+const sharedKey = Buffer.alloc(32, "svc");
+const tlsOptions: SecureContextOptions = { ca: [], ciphers: "TLS_AES_128_GCM_SHA256", minVersion: "TLSv1.3" };
+
+/**
+ * Proves on TLS connections to itself that the handles of TLS do what the transport needs: that they need nothing of what they were given
+ * to write, that they report writes and the system's share of them, pauses, half-closes and errors. `tcp` are the proved handles of
+ * TCP, on which those of TLS must be. The error names the first thing that is not so.
+ */
+export async function proveTlsHandles(
+  internals: HandleInternals,
+  tcp: ProvedHandles,
+  limitMs = maxTestMs,
+): Promise<Result<ProvedHandles, string>> {
+  const bench = new TestBench(limitMs);
+  try {
+    return await new TlsProof(bench, internals, tcp).prove();
+  } catch (error) {
+    return fail(`self-test of the TLS handles, ${bench.step}: ${(error as Error).message}`);
+  } finally {
+    bench.close();
+  }
+}
+
+type TlsPair = Pair & { readonly plain: Socket };
+
+class TlsProof {
+  private readonly bench: TestBench;
+  private readonly internals: HandleInternals;
+  private readonly tcp: ProvedHandles;
+  private port = 0;
+  private readonly plain: Socket[] = [];
+  private readonly secured: TLSSocket[] = [];
+
+  constructor(bench: TestBench, internals: HandleInternals, tcp: ProvedHandles) {
+    this.bench = bench;
+    this.internals = internals;
+    this.tcp = tcp;
+  }
+
+  async prove(): Promise<Result<ProvedHandles, string>> {
+    const { bench, plain, secured } = this;
+    // The outcome of a handshake is looked at in a turn of its own: to close a connection within its completion ends the process.
+    const server = createServer({ ...tlsOptions, pskCallback: () => sharedKey });
+    server.on("secureConnection", (socket) => {
+      socket.allowHalfOpen = true;
+      secured.push(socket);
+      setImmediate(bench.check);
+    });
+    this.port = await bench.listen((socket) => {
+      plain.push(socket);
+      bench.sockets.push(socket);
+      server.emit("connection", socket);
+    });
+    const first = await this.pair();
+    if (typeof first === "string") return fail(first);
+    const prototype = Object.getPrototypeOf(handleOf(first.own.socket)) as object;
+    if (Object.getPrototypeOf(handleOf(first.peer.socket)) !== prototype)
+      return fail("one prototype of all TLS handles");
+    await this.proveBytes(first);
+    await this.proveWaiting(first);
+    await this.proveHalfClose(first);
+    const second = await this.pair();
+    if (typeof second === "string") return fail(second);
+    await this.proveError(second);
+    return ok({ prototype });
+  }
+
+  private async pair(): Promise<TlsPair | string> {
+    const { bench, secured, internals } = this;
+    bench.step = "handshake";
+    let isSecure = false;
+    const tcp = connect({ host: "127.0.0.1", port: this.port, allowHalfOpen: true });
+    bench.sockets.push(tcp);
+    tcp.on("error", () => {});
+    const own = connectTls({
+      ...tlsOptions,
+      socket: tcp,
+      pskCallback: () => ({ psk: sharedKey, identity: "self" }),
+      checkServerIdentity: () => undefined,
+    });
+    own.on("error", () => {});
+    own.on("secureConnect", () => {
+      isSecure = true;
+      setImmediate(bench.check);
+    });
+    await bench.until("handshake", () => isSecure && secured.length > 0);
+    const peer = secured.pop() as TLSSocket;
+    const plain = this.plain.pop() as Socket;
+    for (const socket of [own, peer]) {
+      const handle = handleOf(socket);
+      const lack = lackOf(handle) ?? lackOfTls(handle, this.tcp.prototype);
+      if (lack !== undefined) return `of TLS: ${lack}`;
+    }
+    return { own: bench.end(own, internals), peer: bench.end(peer, internals), plain };
+  }
+
+  private async proveBytes({ own, peer }: Pair): Promise<void> {
+    const { bench } = this;
+    bench.step = "writes";
+    const lent = Buffer.from(everyOctet);
+    let isReturned = false;
+    own.transport.lendBytes(lent, () => (isReturned = true));
+    bench.expect("memory that is returned", isReturned);
+    lent.fill("!");
+    // While the first is under way.
+    own.transport.writeText(everyOctet.toString("latin1"));
+    own.transport.writeBytes("<", everyOctet, ">");
+    own.transport.whenTaken();
+    const expected = Buffer.concat([everyOctet, everyOctet, Buffer.from("<"), everyOctet, Buffer.from(">")]);
+    await bench.until("reads", () => own.isTaken && peer.receivedBytes >= expected.length);
+    bench.expect("bytes", peer.tail.equals(expected));
+    bench.expect("waiting bytes", own.transport.waitingBytes === 0);
+    own.isTaken = false;
+  }
+
+  private async proveWaiting({ own, peer }: Pair): Promise<void> {
+    const { bench } = this;
+    bench.step = "writes that wait";
+    const before = peer.receivedBytes;
+    peer.transport.pause();
+    const piece = Buffer.alloc(pieceBytes, "much");
+    let pieces = 0;
+    // Until the system takes no more; what is written meanwhile leaves in parts, one a turn.
+    while (!isFull(own.socket) && pieces < maxPieces && !bench.isOver) {
+      if (own.transport.waitingBytes === 0) {
+        own.transport.writeBytes("", piece, "");
+        pieces++;
+      }
+      await turns();
+    }
+    own.transport.writeBytes("", everyOctet, "");
+    own.transport.whenTaken();
+    await turns();
+    bench.expect("waiting bytes", own.transport.waitingBytes > everyOctet.length);
+    bench.expect("taken bytes", own.transport.takenBytes < pieces * pieceBytes);
+    bench.expect("pause", peer.receivedBytes === before && !own.isTaken);
+    bench.step = "waiting writes leave";
+    peer.transport.resume();
+    const total = before + pieces * pieceBytes + everyOctet.length;
+    await bench.until("end of the writes", () => own.isTaken && peer.receivedBytes >= total);
+    bench.expect("bytes", peer.tail.subarray(-everyOctet.length).equals(everyOctet));
+    bench.expect("waiting bytes", own.transport.waitingBytes === 0);
+  }
+
+  private async proveHalfClose({ own, peer }: Pair): Promise<void> {
+    const { bench } = this;
+    bench.step = "half-close";
+    own.transport.end();
+    await bench.until("end", () => peer.hasEnded);
+    bench.expect("writable", peer.transport.writable && !own.transport.writable);
+    peer.transport.writeText("late");
+    peer.transport.end();
+    await bench.until("end of both sides", () => own.hasEnded && own.isClosed && peer.isClosed);
+    bench.expect("bytes", own.tail.toString() === "late");
+    bench.expect("no error", own.code === undefined && peer.code === undefined);
+  }
+
+  private async proveError({ own, peer, plain }: TlsPair): Promise<void> {
+    const { bench } = this;
+    bench.step = "an error of TLS";
+    plain.write("no record");
+    await bench.until("close", () => own.isClosed && peer.isClosed);
+    bench.expect("its code", own.code?.startsWith("ERR_SSL_") === true);
+  }
+}
+
+/** The system has no room for what was encrypted. */
+function isFull(socket: Socket): boolean {
+  const handle = handleOf(socket);
+  return handle !== undefined && isTlsHandle(handle) && handle._parent.writeQueueSize > 0;
+}
