@@ -130,7 +130,7 @@ function mayAskUnverified({ nginx, report, close }: GroupContext): boolean {
   report(authUrl, (place) =>
     backendNotVerified(
       place,
-      "connections to the Service of auth-url are encrypted, but its certificate is not verified, unless a BackendTLSPolicy applies to it",
+      "connections to the Service of auth-url are encrypted, but its certificate is not verified, unless a BackendTLSPolicy, or tls of a SvcBackendPolicy, applies to it",
     ),
   );
   return true;

@@ -130,7 +130,7 @@ function findPlace(
     context.report(mirrorTarget, (where) =>
       backendNotVerified(
         where,
-        "connections to the Service of mirror-target are encrypted, but its certificate is not verified, unless a BackendTLSPolicy applies to it",
+        "connections to the Service of mirror-target are encrypted, but its certificate is not verified, unless a BackendTLSPolicy, or tls of a SvcBackendPolicy, applies to it",
       ),
     );
   }
