@@ -8,9 +8,9 @@ import type { Transport } from "../../src/sockets/transport.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
 import { type TlsPair, TlsPairs } from "./tls-pairs.ts";
-import { collect, Recorded, turns } from "./transport-record.ts";
+import { collect, Record, turns } from "./transport-bench.ts";
 
-type Taken = TlsPair & { readonly transport: Transport; readonly record: Recorded };
+type Taken = TlsPair & { readonly transport: Transport; readonly record: Record };
 
 const muchBytes = 20_000_000;
 const octets = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet));
@@ -23,7 +23,7 @@ describeSocketLayers("a transport of TLS", (layer) => {
 
   /** Taken in the moment in which the handshake is complete, as fronts do. */
   async function take(onTaken: (transport: Transport) => void = () => {}): Promise<Taken> {
-    const record = new Recorded();
+    const record = new Record();
     let taken: Transport | undefined;
     const pair = await pairs.accept((socket) => {
       taken = socketLayer().take(socket);
@@ -97,7 +97,7 @@ describeSocketLayers("a transport of TLS", (layer) => {
     client.end("early");
     await eventually(() => socket.readableLength === 5);
     const transport = socketLayer().take(socket);
-    const record = new Recorded();
+    const record = new Record();
     transport.start(record);
     expect(transport.hasUnread).to.equal(true);
     await eventually(() => record.events.includes("ended"));
@@ -270,7 +270,7 @@ describeSocketLayers("a transport of TLS", (layer) => {
   });
 
   it("a client's new keys are answered with those of the server, between and during writes", async () => {
-    const record = new Recorded();
+    const record = new Record();
     let transport: Transport | undefined;
     const secured = pairs.secured((socket: TLSSocket) => {
       transport = socketLayer().take(socket);
