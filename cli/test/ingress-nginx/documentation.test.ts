@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { withGateway } from "../standalone/gateway.ts";
 import { expectAnswers } from "./ask.ts";
@@ -68,5 +69,23 @@ describe("the examples of ingress-nginx's documentation", () => {
     const failures: string[] = [];
     for (const cases of together(readCorpus("documentation"))) failures.push(...(await serve(cases)));
     if (failures.length > 0) throw new Error(failures.join("\n"));
+  });
+
+  it("the page about migrations has a row for each of them, with what check finds", () => {
+    const page = readFileSync(
+      new URL("../../../docs/migrating-from-ingress-nginx.md", import.meta.url),
+      "utf8",
+    );
+    const [, section = ""] = page.split("### Examples of its documentation");
+    const rows = (section.split("\n## ")[0] ?? "")
+      .split("\n")
+      .filter((line) => line.startsWith("|"))
+      .slice(2);
+    const found = rows.map((row) => {
+      const [, , findings = ""] = row.split("|");
+      return findings.trim() === "nothing" ? [] : [...findings.matchAll(/`(\w+)`/g)].map(([, code]) => code);
+    });
+    const inOrder = readCorpus("documentation").toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    expect(found).to.deep.equal(inOrder.map(({ findings }) => findings));
   });
 });
