@@ -36,5 +36,5 @@ describe("a data plane to which everything happens at once", () => {
       expect(seen.length).to.be.greaterThan(9);
       expect(sessions).to.be.greaterThan(0);
       expect(left).to.deep.equal([]);
-    }).timeout(120_000);
+    }).timeout(240_000);
 });

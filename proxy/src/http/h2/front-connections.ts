@@ -29,8 +29,16 @@ export type FrontContext<Connection> = {
 /** Longest time between two looks at the time limits. */
 const maxSweepIntervalMs = 1000;
 
+/**
+ * How long a drain waits for the first request of a connection. It may be on its way, and some clients give up a request that
+ * they are about to send when they read GOAWAY.
+ */
+const firstRequestMs = 1000;
+
 /** A connection as its front sees it. */
 type FrontConnection = {
+  /** Requests that it has had. */
+  readonly requests: number;
   sweep(nowMs: number): void;
   drain(): void;
   /** Ends everything now; answers how many requests were cut. */
@@ -81,7 +89,10 @@ export function createFrontConnections<Connection extends FrontConnection>(
     },
     drain() {
       draining = true;
-      for (const connection of connections) connection.drain();
+      // One without a request ends with its first.
+      for (const connection of connections) if (connection.requests > 0) connection.drain();
+      const drainAll = (): void => connections.forEach((connection) => connection.drain());
+      setTimeout(drainAll, firstRequestMs).unref();
     },
     get connections() {
       return connections.size;

@@ -241,11 +241,33 @@ describeHttp2Codecs("HTTP/2 front: limits", (codec) => {
     });
 
     it("a drain closes an idle HTTP/2 connection at once", async () => {
+      server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
+      const peer = rawClient(server.port);
+      peer.send(requestFrame(1, { end: true }));
+      await peer.ofType(frameTypes.data);
+      server.front.drain();
+      expect(await peer.goawayCode()).to.equal(0);
+    });
+
+    it("a drain takes the first request of an HTTP/2 connection that has had none, before GOAWAY", async () => {
+      server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
+      const peer = rawClient(server.port);
+      await peer.ofType(frameTypes.settings);
+      server.front.drain();
+      peer.send(requestFrame(1, { end: true }));
+      expect(await peer.goawayCode()).to.equal(0);
+      const types = peer.frames.map(({ type }) => type);
+      expect(types).to.include(frameTypes.data);
+      expect(types.indexOf(frameTypes.goaway)).to.be.greaterThan(types.indexOf(frameTypes.settings));
+    });
+
+    it("a drain closes an HTTP/2 connection that has no request to send", async () => {
       server = await startFront(codec);
       const peer = rawClient(server.port);
       await peer.ofType(frameTypes.settings);
       server.front.drain();
       expect(await peer.goawayCode()).to.equal(0);
+      expect(server.requests).to.have.length(0);
     });
 
     it("the HTTP/2 front counts the requests that it cuts when it is destroyed", async () => {

@@ -44,7 +44,7 @@ export class Http2ServerConnection
   private readonly context: Context;
   private readonly draining = new Draining();
   private readonly lastFields = new RepeatedLines();
-  private requests = 0;
+  requests = 0;
   /** The last stream that the client has opened. */
   private lastPeerStream = 0;
   /** The last stream that was accepted, open or not. */

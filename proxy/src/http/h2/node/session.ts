@@ -46,7 +46,7 @@ export class Http2ServerConnection implements StreamHost {
   private readonly session: ServerHttp2Session;
   private readonly streams = new Set<Http2ClientStream>();
   private readonly unread = new UnreadRequests();
-  private requests = 0;
+  requests = 0;
   private faultyStreams = 0;
   private idleSinceMs: number;
   private lingerSinceMs = 0;
