@@ -12,6 +12,7 @@ import type { Transport, TransportReceiver } from "./transport.ts";
  */
 export class SocketTransport implements Transport {
   readonly takesViews = false;
+  readonly holdsBack = false;
   readonly reportsLate: boolean;
   private readonly socket: Duplex;
   private readonly readsIntoMemory: boolean;

@@ -26,6 +26,8 @@ export type TransportReceiver = {
 export type Transport = WrittenBytes & {
   /** What the system takes at once is reported a turn later, as by TLS sockets of Node.js, so that some always seems to wait. */
   readonly reportsLate: boolean;
+  /** What is written now waits for the next turn, also where the system has room: TLS on handles takes one write in a turn. */
+  readonly holdsBack: boolean;
   /** Bytes have been read that the receiver has not been given. */
   readonly hasUnread: boolean;
   /** The peer has ended its side, and the receiver has been given everything before that. */

@@ -159,6 +159,7 @@ const noReceiver = { receive: () => {}, ended: () => {}, taken: () => {}, closed
 
 /** A connection that takes all that is written to it. */
 class FakeTransport implements Transport {
+  readonly holdsBack = false;
   readonly hasUnread = false;
   readonly ended = false;
   readonly writable = true;

@@ -114,8 +114,9 @@ export class Sender {
     this.owesTableSize = true;
   }
 
+  /** Frames that would be held back are put together in the turn in which they leave, so that they are not copied. */
   private get hasRoom(): boolean {
-    return this.output.waitingBytes < maxWaitingBytes;
+    return this.output.waitingBytes < maxWaitingBytes && !this.transport.holdsBack;
   }
 
   /** Whether more may be put together, once what has been is written. */

@@ -60,6 +60,10 @@ export class HandleTransport implements Transport, WritesOwner {
     return takenBytes(this.socket);
   }
 
+  get holdsBack(): boolean {
+    return this.writes?.holdsBack === true;
+  }
+
   get hasUnread(): boolean {
     return this.early !== undefined;
   }

@@ -4,6 +4,7 @@ export type HandleWrites = {
   readonly waitingBytes: number;
   /** A write is not complete: our end has to wait. */
   readonly isBusy: boolean;
+  readonly holdsBack: boolean;
   /** The same as those of `Transport`. */
   writeText(text: string): void;
   writeBytes(before: string, bytes: Buffer, after: string): void;

@@ -6,6 +6,7 @@ import { joinWrite, keepWrite } from "./joined-writes.ts";
 
 /** Writes to a TCP handle: the system takes them at once, or later, in their order. */
 export class TcpWrites implements HandleWrites {
+  readonly holdsBack = false;
   waitingBytes = 0;
   private readonly handle: StreamHandle;
   private readonly internals: HandleInternals;

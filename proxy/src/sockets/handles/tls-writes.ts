@@ -41,6 +41,10 @@ export class TlsWrites implements HandleWrites {
     return this.isWriting;
   }
 
+  get holdsBack(): boolean {
+    return this.isWriting;
+  }
+
   writeText(text: string): void {
     if (this.isWriting || text.length > maxWriteBytes) {
       this.put(text);

@@ -35,6 +35,7 @@ const limits: FrontLimits = { ...wideLimits, maxRequestsPerConnection: 0 };
 class TestTransport implements Transport {
   readonly reportsLate = false;
   readonly takesViews = false;
+  readonly holdsBack = false;
   readonly hasUnread = false;
   readonly ended = false;
   readonly writable = true;
