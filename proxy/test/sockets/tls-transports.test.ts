@@ -8,11 +8,10 @@ import type { Transport } from "../../src/sockets/transport.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
 import { type TlsPair, TlsPairs } from "./tls-pairs.ts";
-import { collect, Record, turns } from "./transport-bench.ts";
+import { collect, endsBehindAll, muchBytes, Record, turns } from "./transport-bench.ts";
 
 type Taken = TlsPair & { readonly transport: Transport; readonly record: Record };
 
-const muchBytes = 20_000_000;
 const octets = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet));
 const everyOctet = octets.toString("latin1");
 
@@ -150,24 +149,7 @@ describeSocketLayers("a transport of TLS", (layer) => {
   });
 
   it("the end of a TLS transport is close_notify, behind everything that waits, and reading goes on", async () => {
-    const { client, transport, record } = await take();
-    client.pause();
-    transport.writeBytes("", Buffer.alloc(muchBytes, "x"), "");
-    transport.end();
-    await turns();
-    expect(transport.finished).to.equal(false);
-    client.write("still here");
-    await eventually(() => record.text === "still here");
-    let length = 0;
-    let hasEnded = false;
-    client
-      .on("data", (bytes: Buffer) => (length += bytes.length))
-      .on("end", () => (hasEnded = true))
-      .resume();
-    await eventually(() => hasEnded && transport.finished);
-    expect(length).to.equal(muchBytes);
-    client.end();
-    await eventually(() => record.events.includes("closed"));
+    await endsBehindAll(await take());
   });
 
   it("a client that ends its TCP connection without close_notify ends its side", async () => {

@@ -1,7 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type OnReadOpts, type Server, type Socket } from "node:net";
+import { expect } from "chai";
 import type { Transport } from "../../src/sockets/transport.ts";
+import { eventually } from "../http/h1/harness.ts";
 import { socketLayer } from "../socket-layers.ts";
+
+/** More than the buffers of a loopback connection hold. */
+export const muchBytes = 20_000_000;
 
 /** What a transport has reported. */
 export class Record {
@@ -87,4 +92,30 @@ export function collect(socket: Socket): () => string {
 /** Lets everything happen that is due. */
 export async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The end of a transport leaves behind much that waits for a client that reads late, and what that sends meanwhile is read. */
+export async function endsBehindAll(taken: {
+  readonly client: Socket;
+  readonly transport: Transport;
+  readonly record: Record;
+}): Promise<void> {
+  const { client, transport, record } = taken;
+  client.pause();
+  transport.writeBytes("", Buffer.alloc(muchBytes, "x"), "");
+  transport.end();
+  await turns();
+  expect(transport.finished).to.equal(false);
+  client.write("still here");
+  await eventually(() => record.text === "still here");
+  let length = 0;
+  let hasEnded = false;
+  client
+    .on("data", (bytes: Buffer) => (length += bytes.length))
+    .on("end", () => (hasEnded = true))
+    .resume();
+  await eventually(() => hasEnded && transport.finished);
+  expect(length).to.equal(muchBytes);
+  client.end();
+  await eventually(() => record.events.includes("closed"));
 }

@@ -6,9 +6,7 @@ import { resetSocket } from "../../src/sockets/reset.ts";
 import type { Transport } from "../../src/sockets/transport.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
-import { collect, Record, transportBench, turns } from "./transport-bench.ts";
-
-const muchBytes = 20_000_000;
+import { collect, endsBehindAll, muchBytes, Record, transportBench, turns } from "./transport-bench.ts";
 
 describeSocketLayers("a transport", () => {
   const { accept, take } = transportBench();
@@ -152,24 +150,7 @@ describeSocketLayers("a transport", () => {
   });
 
   it("an end leaves behind everything that waits, and reading goes on", async () => {
-    const { client, transport, record } = await take();
-    client.pause();
-    transport.writeBytes("", Buffer.alloc(muchBytes, "x"), "");
-    transport.end();
-    await turns();
-    expect(transport.finished).to.equal(false);
-    client.write("still here");
-    await eventually(() => record.text === "still here");
-    let length = 0;
-    let hasEnded = false;
-    client
-      .on("data", (bytes: Buffer) => (length += bytes.length))
-      .on("end", () => (hasEnded = true))
-      .resume();
-    await eventually(() => hasEnded && transport.finished);
-    expect(length).to.equal(muchBytes);
-    client.end();
-    await eventually(() => record.events.includes("closed"));
+    await endsBehindAll(await take());
   });
 
   it("a reset of the client is reported with its code", async () => {

@@ -9,12 +9,10 @@ import { SocketTransport } from "../../src/sockets/socket-transport.ts";
 import { joinTunnel } from "../../src/sockets/tunnel.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { describeSocketLayers, socketLayer } from "../socket-layers.ts";
-import { transportBench, turns } from "./transport-bench.ts";
+import { muchBytes, transportBench, turns } from "./transport-bench.ts";
 
 const none = Buffer.alloc(0);
 /** More than the buffers of two loopback connections hold. */
-const muchBytes = 20_000_000;
-
 describe("tunnels over streams", () => {
   it("an end that takes nothing is written a few pieces, however small they are, and the rest when it has taken them", async () => {
     const taken: (() => void)[] = [];

@@ -62,7 +62,7 @@ class TcpProof {
     if (Object.getPrototypeOf(handleOf(first.peer.socket)) !== prototype)
       return fail("one prototype of all TCP handles");
     await this.proveBytes(first);
-    await this.proveHalfClose(first);
+    await bench.proveHalfClose(first);
     const second = await pair(this.internals);
     if (typeof second === "string") return fail(second);
     await this.proveReuse(second);
@@ -106,19 +106,6 @@ class TcpProof {
     await bench.until("end of the writes", () => own.isTaken && peer.receivedBytes >= total);
     bench.expect("bytes", peer.tail.subarray(-everyOctet.length).equals(everyOctet));
     bench.expect("waiting bytes", own.transport.waitingBytes === 0);
-  }
-
-  private async proveHalfClose({ own, peer }: Pair): Promise<void> {
-    const { bench } = this;
-    bench.step = "half-close";
-    own.transport.end();
-    await bench.until("end", () => peer.hasEnded);
-    bench.expect("writable", peer.transport.writable && !own.transport.writable);
-    peer.transport.writeText("late");
-    peer.transport.end();
-    await bench.until("end of both sides", () => own.hasEnded && own.isClosed && peer.isClosed);
-    bench.expect("bytes", own.tail.toString() === "late");
-    bench.expect("no error", own.code === undefined && peer.code === undefined);
   }
 
   private async proveReuse({ own, peer }: Pair): Promise<void> {

@@ -101,6 +101,19 @@ export class TestBench {
     if (!isTrue) throw new Error(`${what} not as expected`);
   }
 
+  /** One end ends its side, the other still writes, then both close. */
+  async proveHalfClose({ own, peer }: Pair): Promise<void> {
+    this.step = "half-close";
+    own.transport.end();
+    await this.until("end", () => peer.hasEnded);
+    this.expect("writable", peer.transport.writable && !own.transport.writable);
+    peer.transport.writeText("late");
+    peer.transport.end();
+    await this.until("end of both sides", () => own.hasEnded && own.isClosed && peer.isClosed);
+    this.expect("bytes", own.tail.toString() === "late");
+    this.expect("no error", own.code === undefined && peer.code === undefined);
+  }
+
   close(): void {
     this.timer.clear();
     for (const socket of this.sockets) socket.destroy();

@@ -66,7 +66,7 @@ class TlsProof {
       return fail("one prototype of all TLS handles");
     await this.proveBytes(first);
     await this.proveWaiting(first);
-    await this.proveHalfClose(first);
+    await bench.proveHalfClose(first);
     const second = await this.pair();
     if (typeof second === "string") return fail(second);
     await this.proveError(second);
@@ -148,19 +148,6 @@ class TlsProof {
     await bench.until("end of the writes", () => own.isTaken && peer.receivedBytes >= total);
     bench.expect("bytes", peer.tail.subarray(-everyOctet.length).equals(everyOctet));
     bench.expect("waiting bytes", own.transport.waitingBytes === 0);
-  }
-
-  private async proveHalfClose({ own, peer }: Pair): Promise<void> {
-    const { bench } = this;
-    bench.step = "half-close";
-    own.transport.end();
-    await bench.until("end", () => peer.hasEnded);
-    bench.expect("writable", peer.transport.writable && !own.transport.writable);
-    peer.transport.writeText("late");
-    peer.transport.end();
-    await bench.until("end of both sides", () => own.hasEnded && own.isClosed && peer.isClosed);
-    bench.expect("bytes", own.tail.toString() === "late");
-    bench.expect("no error", own.code === undefined && peer.code === undefined);
   }
 
   private async proveError({ own, peer, plain }: TlsPair): Promise<void> {
