@@ -28,7 +28,7 @@ describe("server-alias of ingress-nginx", () => {
       { name: "rule", namespace: "other", host: "b.example", paths: ["Prefix /b"] },
     ]);
     expect(ask("http://b.example/b")).to.include({ route: "other/rule:0.0" });
-    expect(ask("http://b.example/x")).to.deep.equal({ status: 404 });
+    expect(ask("http://b.example/x")).to.deep.equal({ status: 404, route: "other/rule:rest" });
     expect(codes).to.deep.equal(["AliasTaken shop/i0"]);
   });
 

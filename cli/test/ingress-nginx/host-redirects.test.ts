@@ -95,7 +95,7 @@ describe("app-root of ingress-nginx", () => {
     const owner = { paths: ["Prefix /own"], namespace: "owner" };
     const guest = { namespace: "guest", name: "guest", annotations: { "app-root": "/guest" } };
     const without = await explainIngresses([owner, { ...guest, paths: ["Prefix /guest"] }]);
-    expect(without.ask("http://a.example/")).to.deep.equal({ status: 404 });
+    expect(without.ask("http://a.example/")).to.deep.equal({ status: 404, route: "owner/i0:rest" });
     expect(without.codes).to.deep.equal(["HostWideNotYours guest/guest"]);
     for (const path of ["Prefix /", "Exact /"]) {
       const { ask, codes } = await explainIngresses([owner, { ...guest, paths: [path] }]);

@@ -53,6 +53,7 @@ export function createFrontConnections<Connection extends FrontConnection>(
   const connections = new Set<Connection>();
   const sweepIntervalMs = sweepInterval(limits, maxSweepIntervalMs);
   let sweeper: NodeJS.Timeout | undefined;
+  let lastDrain: NodeJS.Timeout | undefined;
   let draining = false;
 
   const context: FrontContext<Connection> = {
@@ -69,6 +70,7 @@ export function createFrontConnections<Connection extends FrontConnection>(
       connections.delete(connection);
       if (connections.size > 0) return;
       clearInterval(sweeper);
+      clearTimeout(lastDrain);
       sweeper = undefined;
     },
   };
@@ -92,7 +94,7 @@ export function createFrontConnections<Connection extends FrontConnection>(
       // One without a request ends with its first.
       for (const connection of connections) if (connection.requests > 0) connection.drain();
       const drainAll = (): void => connections.forEach((connection) => connection.drain());
-      setTimeout(drainAll, firstRequestMs).unref();
+      if (connections.size > 0) lastDrain ??= setTimeout(drainAll, firstRequestMs).unref();
     },
     get connections() {
       return connections.size;

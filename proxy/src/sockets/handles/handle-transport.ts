@@ -39,7 +39,8 @@ export class HandleTransport implements Transport, WritesOwner {
   /** The handle reads; it fails when it is asked to twice. */
   private isReading = false;
   private isEnded = false;
-  private readonly writes: HandleWrites | undefined;
+  /** Undefined once the connection is closed: whatever still refers to it then keeps no memory of TLS. */
+  private writes: HandleWrites | undefined;
   private isAsked = false;
 
   /** The socket must have a handle, which nothing else reads. `memory` is what it is read into, by default that which all share. */
@@ -221,6 +222,7 @@ export class HandleTransport implements Transport, WritesOwner {
 
   private readonly onClose = (): void => {
     this.handle = undefined;
+    this.writes = undefined;
     this.receiver?.closed();
   };
 
