@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
-import { hostOf, type LoadAnswer, type LoadOrder } from "./orders.ts";
+import { hostOf } from "../snapshot/resources.ts";
+import type { LoadAnswer, LoadOrder } from "./orders.ts";
 
 const backend = createServer((_, response) => response.end("ok"));
 backend.listen(0, "127.0.0.1");

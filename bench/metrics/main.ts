@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { endpointsKey, listenerKey, routeKey } from "../../common/src/ir/keys.ts";
+import { endpointsKey, listenerKey } from "../../common/src/ir/keys.ts";
 import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
 import { createSnapshot, fullUpdate } from "../../common/src/ir/snapshot.ts";
 import { readStandaloneSettings } from "../../common/src/settings/settings.ts";
@@ -12,8 +12,9 @@ import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogSink } from "../../common/src/telemetry/log-sink.ts";
 import { createLogger } from "../../common/src/telemetry/logger.ts";
 import { startSupervisor } from "../../proxy/src/worker/supervisor.ts";
-import { hostOf, type LoadAnswer, type LoadOrder } from "./orders.ts";
+import type { LoadAnswer, LoadOrder } from "./orders.ts";
 import { createLooks } from "../looks.ts";
+import { hostRoute } from "../snapshot/resources.ts";
 import type { Look } from "./watched-worker.ts";
 
 const routes = Number(process.env["ROUTES"] ?? 10_000);
@@ -23,22 +24,8 @@ const scrapes = Number(process.env["SCRAPES"] ?? 5);
 const connections = 8;
 
 function resources(backendPort: number): readonly Resource[] {
-  const ofHosts = Array.from({ length: routes }, (_, index) => {
-    const namespace = `team-${index % 50}`;
-    const name = `app-${index}`;
-    return encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: hostOf(index) }), {
-      listener: "ingress",
-      inherit: false,
-      routes: [
-        {
-          id: `ingress/${namespace}/${name}:0.0`,
-          source: { kind: "Ingress", namespace, name },
-          match: { path: { type: "prefix", value: "/" } },
-          backends: [{ weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol: "http1" }],
-        },
-      ],
-    });
-  });
+  const backend = { service: "ns/web", endpoints: "ns/web/80" };
+  const ofHosts = Array.from({ length: routes }, (_, index) => hostRoute(index, "/", backend));
   return [
     ...ofHosts,
     encodeResource<"endpoints">(endpointsKey("ns/web/80"), {

@@ -9,5 +9,3 @@ export type LoadAnswer =
   | { readonly type: "filled" }
   /** Milliseconds from each request to its answer. */
   | { readonly type: "watched"; readonly latencies: readonly number[] };
-
-export const hostOf = (route: number): string => `app-${route}.example.com`;

@@ -4,6 +4,29 @@ import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
 
 export const hostOf = (index: number): string => `app-${index}.example.com`;
 
+const tenantOf = (index: number) => ({ namespace: `team-${index % 50}`, name: `app-${index}` });
+
+/** The route of one host with one prefix, as of an Ingress of its own. */
+export function hostRoute(
+  index: number,
+  path: string,
+  to: { readonly service: string; readonly endpoints: string },
+): Resource {
+  const { namespace, name } = tenantOf(index);
+  return encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: hostOf(index) }), {
+    listener: "ingress",
+    inherit: false,
+    routes: [
+      {
+        id: `ingress/${namespace}/${name}:0.0`,
+        source: { kind: "Ingress", namespace, name },
+        match: { path: { type: "prefix", value: path } },
+        backends: [{ weight: 1, ...to, protocol: "http1" }],
+      },
+    ],
+  });
+}
+
 /** One route for each host, all with a Service of their own, as many tenants have them. */
 export function resources(
   routes: number,
@@ -11,30 +34,13 @@ export function resources(
   path: (index: number) => string,
 ): readonly Resource[] {
   const ofHosts = Array.from({ length: routes }, (_, index) => {
-    const namespace = `team-${index % 50}`;
-    const name = `app-${index}`;
-    return encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: hostOf(index) }), {
-      listener: "ingress",
-      inherit: false,
-      routes: [
-        {
-          id: `ingress/${namespace}/${name}:0.0`,
-          source: { kind: "Ingress", namespace, name },
-          match: { path: { type: "prefix", value: path(index) } },
-          backends: [
-            {
-              weight: 1,
-              service: `${namespace}/${name}`,
-              endpoints: `${namespace}/${name}/80`,
-              protocol: "http1",
-            },
-          ],
-        },
-      ],
-    });
+    const { namespace, name } = tenantOf(index);
+    const service = `${namespace}/${name}`;
+    return hostRoute(index, path(index), { service, endpoints: `${service}/80` });
   });
   const ofServices = Array.from({ length: routes }, (_, index) => {
-    const service = `team-${index % 50}/app-${index}`;
+    const { namespace, name } = tenantOf(index);
+    const service = `${namespace}/${name}`;
     return encodeResource<"endpoints">(endpointsKey(`${service}/80`), {
       service,
       resolve: "static",
