@@ -1,8 +1,8 @@
 import { plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 
 /**
- * The same data with the control characters of its strings written as `\u00XX`: names of objects, kinds and files come from
- * whoever wrote a manifest, and must neither steer a terminal nor begin a line of a report. Keys are the project's own.
+ * The same data with the control characters of its strings written as `\u00XX`: names of objects, kinds and files are
+ * written by the authors of manifests, which may be hostile to a terminal or add lines to a report. Keys are the project's own.
  */
 export function plainStrings<T>(value: T): T {
   if (typeof value === "string") return plainText(value) as T;

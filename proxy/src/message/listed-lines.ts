@@ -4,7 +4,7 @@ import { fieldKind } from "./known-names.ts";
 import type { ListedField, RepeatedLines } from "./repeated-lines.ts";
 import { repeatable } from "./written-lines.ts";
 
-/** Fields with more octets are not remembered, which takes memory for as long as their connection is open. */
+/** Fields with more octets are not kept, because what is kept takes memory until their connection is closed. */
 const maxRememberedOctets = 4096;
 
 /**

@@ -34,7 +34,7 @@ function closedOf(objects: readonly KubeObject[], length: number): readonly stri
     const own = read(one);
     const fitted = fit(one, own);
     if (fitted === own) return [];
-    expect(fitted.ports, "the port is connected to by nobody, not in cleartext").to.deep.equal(
+    expect(fitted.ports, "the port gets no connections, in particular none in cleartext").to.deep.equal(
       closedPorts(one).ports,
     );
     expect(fitted.ports.get(443)?.tls, "the port keeps TLS").to.not.equal(undefined);
