@@ -32,7 +32,7 @@ $(SITE_INSTALLED): scripts/site/package.json scripts/site/package-lock.json
 build: $(INSTALLED) ## Bundle the command line into dist/
 	@$(NODE) scripts/build.ts
 
-test: $(INSTALLED) $(SITE_INSTALLED) ## Run every check and test that needs no cluster
+test: $(INSTALLED) $(SITE_INSTALLED) ## Run every check and test that needs no cluster: JOBS, as many at once as processors
 	@$(NODE) scripts/test.ts
 
 fuzz: $(INSTALLED) ## Compare the proxy's own parser of HTTP/1 with Node's on generated connections: RUNS, SEED

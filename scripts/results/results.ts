@@ -53,6 +53,14 @@ export const withFailures = (results: Results, names: readonly string[]): Result
   failures: [...results.failures, ...names],
 });
 
+/** Several results as one. */
+export const sumOf = (all: readonly Results[]): Results => ({
+  passed: all.reduce((sum, { passed }) => sum + passed, 0),
+  failed: all.reduce((sum, { failed }) => sum + failed, 0),
+  skipped: all.reduce((sum, { skipped }) => sum + skipped, 0),
+  failures: all.flatMap(({ failures }) => failures),
+});
+
 /** The last lines of `.ci/run`: flaky tests, failed ones, and the sum of the last run of each part. */
 export function closingLines(parts: readonly Part[]): {
   readonly lines: readonly string[];
@@ -61,15 +69,7 @@ export function closingLines(parts: readonly Part[]): {
   const last = parts.map(lastResults);
   const flaky = parts.flatMap(flakyOf);
   const failed = parts.flatMap(({ name }, index) => labelled(name, last[index]?.failures ?? []));
-  const sum = last.reduce(
-    (left, right) => ({
-      passed: left.passed + right.passed,
-      failed: left.failed + right.failed,
-      skipped: left.skipped + right.skipped,
-      failures: [],
-    }),
-    nothing,
-  );
+  const sum = sumOf(last);
   return {
     lines: [
       `flaky: ${flaky.length}`,
@@ -80,8 +80,6 @@ export function closingLines(parts: readonly Part[]): {
     isFailed: isFailed(sum),
   };
 }
-
-const nothing: Results = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
 const crashed: Results = { passed: 0, failed: 1, skipped: 0, failures: ["ended without results"] };
 

@@ -20,6 +20,7 @@ import {
   readResults,
   resultsOfMocha,
   summaryLine,
+  sumOf,
   withFailures,
   type Results,
 } from "../results/results.ts";
@@ -60,6 +61,11 @@ describe("the summary of a run", () => {
     const run = { passed: 0, skipped: 0, failures: [], hasEnded: true };
     expect(resultsOfMocha("e2e", run, 0).failures).to.deep.equal(["e2e: no test ran"]);
     expect(isFailed(results(0, [], 3))).to.equal(true);
+  });
+
+  it("several results add up to one", () => {
+    expect(sumOf([results(3, ["a"], 1), results(4, ["b"])])).to.deep.equal(results(7, ["a", "b"], 1));
+    expect(sumOf([])).to.deep.equal(results(0));
   });
 
   it("failed checks are added to failed tests", () => {

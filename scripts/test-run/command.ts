@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+
+export type Outcome = {
+  /** 1 as well when the program cannot be started or is killed by a signal. */
+  readonly status: number;
+  /** What the program and those that it started have printed, errors included. */
+  readonly output: string;
+};
+
+type Options = {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Whether the program has written its result, so that all it has left to do is to end. */
+  readonly hasResult?: () => boolean;
+  /**
+   * How long it may take to end after that: one that takes longer has leaked a socket, a timer or a process. Node writes its
+   * coverage in this time, which is slow on a machine with other work.
+   */
+  readonly lingerMs?: number;
+};
+
+/** Runs a program. It is killed, with all that it started, when it does not end in time although it has its result. */
+export function runCommand(
+  [program = "", ...args]: readonly string[],
+  { env, hasResult, lingerMs = 120_000 }: Options = {},
+): Promise<Outcome> {
+  return new Promise((settle) => {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true, env });
+    let output = "";
+    // Through pipes, so that "close" also waits for programs that this one has left running.
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => void (output += text));
+    }
+    const forward = (signal: NodeJS.Signals): void => endGroup(child.pid, signal);
+    process.once("SIGINT", forward).once("SIGTERM", forward);
+    let linger: NodeJS.Timeout | undefined;
+    const look = setInterval(() => {
+      if (hasResult?.() !== true) return;
+      clearInterval(look);
+      linger = setTimeout(() => {
+        output += "The tests have ended, but a socket, timer or process that they started is still open.\n";
+        endGroup(child.pid, "SIGKILL");
+      }, lingerMs);
+    }, 1000);
+    const end = (status: number): void => {
+      clearInterval(look);
+      clearTimeout(linger);
+      process.off("SIGINT", forward).off("SIGTERM", forward);
+      settle({ status, output });
+    };
+    child.once("error", (error) => {
+      output += `${program} cannot be started: ${error.message}\n`;
+      end(1);
+    });
+    child.once("close", (code) => end(code ?? 1));
+  });
+}
+
+function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // The whole group has ended in the meantime.
+  }
+}
