@@ -79,9 +79,11 @@ export async function runController(
     await sink.close();
     return fail(shown.error);
   }
+  // Whoever reads "started" may stop the process at once.
+  const stopAsked = waitForStop(io);
   log.info({ event: "started", version, pod: settings.podName }, "started");
   const ended = controller.value.done.then(() => undefined);
-  const stop = await Promise.race([waitForStop(io), ended]);
+  const stop = await Promise.race([stopAsked, ended]);
   log.info({ event: "stopping", signal: stop?.signal ?? "none" }, "stopping");
   ending.abort();
   const hurried = stop === undefined ? [] : [aborted(stop.hurry)];

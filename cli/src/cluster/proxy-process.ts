@@ -110,9 +110,11 @@ export async function runProxy(
     await sink.close();
     return fail(admin.error.message);
   }
+  // Whoever reads "started" may stop the process at once.
+  const stopAsked = waitForStop(io);
   log.info({ event: "started", version, pod: settings.podName, workers: proxy.value.workers }, "started");
 
-  const stop = await waitForStop(io);
+  const stop = await stopAsked;
   log.info({ event: "stopping", signal: stop.signal }, "stopping");
   registry.beginShutdown();
   await proxy.value.shutdown(stop.hurry);

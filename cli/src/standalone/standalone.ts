@@ -159,6 +159,8 @@ export async function serveFolder(
     return fail([formatManifestProblem(source.error)]);
   }
   const recheck = setInterval(coalescer.markDirty, recheckIntervalMs);
+  // Whoever reads "started" may stop the process at once.
+  const stopAsked = waitForStop(io);
   log.info(
     {
       event: "started",
@@ -171,7 +173,7 @@ export async function serveFolder(
     "started",
   );
 
-  const stop = await Promise.race([waitForStop(io), unusable.promise]);
+  const stop = await Promise.race([stopAsked, unusable.promise]);
   if (!("signal" in stop)) {
     clearInterval(recheck);
     ending.abort();
