@@ -1,6 +1,7 @@
 /**
- * Stand-ins for objects that protect something and of which no valid version is known. Taken for absent, such an object
- * would leave open what it was written to protect; its stand-in closes it (docs/standalone.md, "Objects that protect").
+ * Stand-ins for invalid objects of which no valid version is known. Taken for absent, an object that protects something would
+ * leave it open, so its stand-in closes that (docs/standalone.md, "Objects that protect"). One that protects nothing by itself
+ * has a stand-in so that findings about objects that name it say that it is invalid, and why, instead of that it does not exist.
  */
 import { apiVersionOf, type KnownObject } from "./kinds.ts";
 
@@ -18,8 +19,23 @@ export const attachingKinds = [
 
 export type AttachingKind = (typeof attachingKinds)[number];
 
-/** The kinds that have stand-ins. Of class defaults, which protect whole classes, as much is used as can be read. */
-export const standInKinds = [...attachingKinds, "SvcIngressClassParameters"] as const;
+/** The kinds that have an effect only where others name them, and none while they are invalid. */
+export const namedKinds = [
+  "RateLimit",
+  "RequestSizeLimit",
+  "RetryPolicy",
+  "Compression",
+  "PathRewriteRegex",
+  "SvcGatewayParameters",
+] as const;
+
+export const isNamedKind = (kind: string): boolean => (namedKinds as readonly string[]).includes(kind);
+
+/** The kinds whose stand-ins close something. Of class defaults, which protect whole classes, as much is used as can be read. */
+export const closingKinds = [...attachingKinds, "SvcIngressClassParameters"] as const;
+
+/** The kinds that have stand-ins. */
+export const standInKinds = [...closingKinds, ...namedKinds] as const;
 
 export type StandInKind = (typeof standInKinds)[number];
 
@@ -46,6 +62,7 @@ export type ClosedTarget = {
 };
 
 const targets: unique symbol = Symbol("targets of a stand-in");
+const problem: unique symbol = Symbol("why a stand-in is there");
 
 /** What can be read of an invalid object of such a kind. */
 export type StandInSource = {
@@ -59,14 +76,23 @@ export type StandInSource = {
   readonly defaultAnnotations?: Readonly<Record<string, string>> | undefined;
 };
 
-/** An object in the place of an invalid one. It holds nothing of it but its name, its age and what it names. */
-export function createStandIn(source: StandInSource & { readonly name: string }): KnownObject {
-  const { kind, namespace, name, creationTimestamp } = source;
+/** An object in the place of an invalid one. It holds nothing of it but its name, its age, what it names and `why` it is invalid. */
+export function createStandIn(
+  source: StandInSource & { readonly name: string; readonly why: string },
+): KnownObject {
+  const { kind, namespace, name, creationTimestamp, why } = source;
   const metadata = { name, namespace, ...(creationTimestamp !== undefined && { creationTimestamp }) };
   const { defaultAnnotations } = source;
   // Nothing may read more of the spec of a stand-in: `isStandIn` is asked first.
   const spec = defaultAnnotations === undefined ? {} : { defaultAnnotations };
-  const object = { apiVersion: apiVersionOf(kind), kind, metadata, spec, [targets]: source.targets };
+  const object = {
+    apiVersion: apiVersionOf(kind),
+    kind,
+    metadata,
+    spec,
+    [targets]: source.targets,
+    [problem]: why,
+  };
   return object as unknown as KnownObject;
 }
 
@@ -76,3 +102,7 @@ export const targetsOfStandIn = (object: object): readonly ClosedTarget[] | unde
 
 /** Whether an object only replaces an invalid one, so that its spec must not be read. */
 export const isStandIn = (object: object): boolean => targetsOfStandIn(object) !== undefined;
+
+/** What is wrong with the object that a stand-in replaces, its first problem; undefined for any other object. */
+export const problemOfStandIn = (object: object): string | undefined =>
+  (object as { readonly [problem]?: string })[problem];

@@ -75,7 +75,14 @@ const objects: readonly KubeObject[] = [
 const settings: TranslateSettings = { ...defaultTranslateSettings, ingressEnabled: false };
 
 const standIn = (kind: AttachingKind, ...targets: readonly ClosedTarget[]): KubeObject =>
-  createStandIn({ kind, namespace: "default", name: "p", creationTimestamp: undefined, targets });
+  createStandIn({
+    kind,
+    namespace: "default",
+    name: "p",
+    creationTimestamp: undefined,
+    targets,
+    why: "spec: Required value",
+  });
 
 /** What is open: hosts by their first letter, `tcp`, `udp`, and the endpoints of the Service by port. */
 function openIn({ scopes, routing }: Translation): readonly string[] {
@@ -125,6 +132,7 @@ describe("the Ingresses of a class whose parameters are invalid", () => {
         creationTimestamp: undefined,
         targets: [],
         defaultAnnotations,
+        why: "spec.accessLog: must be a boolean",
       }),
       ...objects,
     ]);
@@ -205,6 +213,7 @@ describe("objects that an invalid object targets", () => {
       name: "p",
       creationTimestamp: undefined,
       targets: [{ kind: "Gateway", name: "gw" }],
+      why: "spec.protocol: must be HTTP or GRPC",
     });
     expect(openWith(elsewhere)).to.have.members(everything);
   });

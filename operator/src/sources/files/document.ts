@@ -33,7 +33,7 @@ export type DocumentItem = Position &
         readonly key?: ObjectKey;
         readonly ref?: ObjectRef;
         readonly problems: readonly Finding[];
-        /** What the object was meant to protect, where it is of such a kind. */
+        /** Which object it is and what it was meant to protect, where it is of a kind with stand-ins. */
         readonly standIn?: StandInSource;
       }
     | { readonly type: "ignored"; readonly apiVersion: string; readonly kind: string; readonly name: string }
@@ -97,7 +97,7 @@ const ignored = (
   position: Position,
 ): DocumentItem => ({ ...position, type: "ignored", apiVersion, kind, name: readName(value) ?? "" });
 
-/** The objects of a text that cannot be read which are of a kind that protects others. */
+/** The objects of a text that cannot be read which are of a kind with stand-ins. */
 const readStandIns = (nodes: YamlNodes, converted: Converted): readonly DocumentItem[] =>
   [...manifestsOf(nodes.root, converted)].flatMap(({ value, offset }): DocumentItem | [] => {
     const invalid = describeInvalid(value, converted);

@@ -1,7 +1,7 @@
 /** What one manifest file contributes, given what it holds now and what it contributed before. Pure. */
 import { definitionOf, type KnownObject } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
-import { createStandIn, standInKinds, type StandInSource } from "../../api/stand-in.ts";
+import { closingKinds, createStandIn, type StandInSource } from "../../api/stand-in.ts";
 import type { DocumentItem, ManifestDocument, ObjectKey } from "./document.ts";
 import { formatPlace, type Finding, type ManifestProblem, type Place, type Position } from "./place.ts";
 
@@ -12,7 +12,7 @@ export type LoadedObject = {
   readonly place: Place;
   /**
    * `current`: as the file says now. `kept`: of an earlier state, because the file does not give a good one now. `stand-in`:
-   * there is no good one, and this closes what the object was meant to protect (operator/src/api/stand-in.ts).
+   * there is no good one, and this closes what the object was meant to protect, if anything (operator/src/api/stand-in.ts).
    */
   readonly state: "current" | "kept" | "stand-in";
 };
@@ -96,7 +96,8 @@ function readItem(
         problemAt(file, "InvalidObject", shift(withEffect(found, effect), line), { place, ref: item.ref }),
       );
       if (last !== undefined) return { objects: [{ ...last, place, state: "kept" }], problems };
-      return { objects: item.standIn === undefined ? [] : [standIn(item.standIn, place)], problems };
+      if (item.standIn === undefined) return { objects: [], problems };
+      return { objects: [standIn(item.standIn, place, describe(item.problems))], problems };
     }
     case "ignored":
       return { objects: [], problems: [] };
@@ -106,7 +107,7 @@ function readItem(
 /** What happens in place of what an invalid object says. */
 function effectOf(isKept: boolean, source: StandInSource | undefined): string {
   if (isKept) return "its last valid version is used";
-  if (source === undefined) return "the object is not used";
+  if (source === undefined || !closing.has(source.kind)) return "the object is not used";
   return source.defaultAnnotations === undefined
     ? "what it protects is closed"
     : "its defaults that can be read apply";
@@ -127,12 +128,16 @@ const isMissing = ({ object, ref, state }: LoadedObject, missing: readonly Loade
   isUnnamed(ref) &&
   missing.some((one) => one.state === "kept" && one.object.kind === object.kind);
 
+/** The first problem of an object; the others are reported with it. */
+const describe = (problems: readonly Finding[]): string =>
+  problems[0]?.message ?? "the document that it is in is not valid YAML";
+
 /** What is closed under the name that the object has, or under its place, which no reference can name. */
-function standIn(source: StandInSource, place: Place): LoadedObject {
+function standIn(source: StandInSource, place: Place, why: string): LoadedObject {
   const { kind, namespace, name = `${unnamed}${formatPlace(place)})` } = source;
   const key = `${definitionOf(kind).group}/${kind}/${namespace}/${name}` as ObjectKey;
   const ref = { kind, namespace, name };
-  return { key, ref, object: createStandIn({ ...source, name }), place, state: "stand-in" };
+  return { key, ref, object: createStandIn({ ...source, name, why }), place, state: "stand-in" };
 }
 
 const unnamed = "(without a name, at ";
@@ -176,7 +181,9 @@ const problemAt = (
 const losesSomething = (isMisspelt: boolean | undefined, ref: ObjectRef | undefined): boolean =>
   isMisspelt === true || protecting.has(ref?.kind ?? "");
 
-const protecting: ReadonlySet<string> = new Set([...standInKinds, "RateLimit", "RequestSizeLimit"]);
+const closing: ReadonlySet<string> = new Set(closingKinds);
+
+const protecting: ReadonlySet<string> = new Set([...closingKinds, "RateLimit", "RequestSizeLimit"]);
 
 const positionOf = ({ line, column }: Place): Position => ({ line, column });
 

@@ -1,5 +1,5 @@
 /**
- * Reads what an invalid manifest of an attaching kind was meant to protect. Read generously, since what is not understood
+ * Reads which object an invalid manifest of a kind with stand-ins is, and what it was meant to protect. Read generously, since what is not understood
  * here stays open: names that are misspelt by a letter or two, single entries in place of lists, text in place of maps,
  * lists at the wrong level, and what a repeated key has overwritten.
  */
@@ -7,6 +7,7 @@ import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import { definitionOf, kindOfGroup } from "../../api/kinds.ts";
 import {
   closableKinds,
+  attachingKinds,
   standInKinds,
   type AttachingKind,
   type ClosableKind,
@@ -33,7 +34,7 @@ const defaultTargets: { readonly [K in AttachingKind]: ClosableKind } = {
   RouteOptions: "Gateway",
 };
 
-/** What an invalid manifest was meant to protect; undefined for a manifest of another kind. */
+/** The object that an invalid manifest means, with what it was meant to protect; undefined for kinds without stand-ins. */
 export function readStandIn(
   value: unknown,
   overwritten: Converted["overwritten"],
@@ -52,9 +53,12 @@ export function readStandIn(
     creationTimestamp: text("creationTimestamp"),
     ...(kind === "SvcIngressClassParameters"
       ? { targets: [], defaultAnnotations: readDefaults(value, all) }
-      : { targets: readTargets(value, kind, all) }),
+      : { targets: isAttaching(kind) ? readTargets(value, kind, all) : [] }),
   };
 }
+
+const isAttaching = (kind: StandInKind): kind is AttachingKind =>
+  (attachingKinds as readonly string[]).includes(kind);
 
 /** The values of a key, the one that counts first; none where the map does not have it. */
 type ReadAll = (map: object, name: string) => readonly unknown[];

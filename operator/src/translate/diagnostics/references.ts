@@ -1,8 +1,16 @@
 /** Findings about objects that annotations, filters and policies refer to. */
+import { problemOfStandIn } from "../../api/stand-in.ts";
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { describeProblem, errorAmongManifests, finding, type Place } from "./define-finding.ts";
+
+/** Why what is referred to cannot be used: `found` is undefined where it does not exist, else the stand-in for an invalid object. */
+export function describeUnusable(named: string, found: object | undefined): string {
+  if (found === undefined) return `${named} does not exist`;
+  const why = problemOfStandIn(found);
+  return why === undefined ? `${named} is not valid` : `${named} is not valid: ${why}`;
+}
 
 export const referenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
   finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);

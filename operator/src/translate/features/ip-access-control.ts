@@ -5,6 +5,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
 import {
   denialsLeftOut,
+  describeUnusable,
   protectionUnavailable,
   rangesLeftOut,
   unusableResource,
@@ -23,7 +24,7 @@ export function translateIpAccessControl(
   const resource = resolveReference("IpAccessControl", definition, read, context);
   if (resource === undefined) return undefined;
   if (isStandIn(resource)) {
-    const why = `IpAccessControl ${formatNamespacedName(resource.metadata)} is not valid`;
+    const why = describeUnusable(`IpAccessControl ${formatNamespacedName(resource.metadata)}`, resource);
     context.reportWithEvent(definition, (place) =>
       protectionUnavailable(place, why, "every request is answered 503"),
     );

@@ -1,8 +1,14 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { KindName, ObjectOf } from "../../api/kinds.ts";
-import { isStandIn } from "../../api/stand-in.ts";
-import { protectionNotFound, protectionUnavailable, referenceNotFound } from "../diagnostics/references.ts";
+import { isNamedKind, isStandIn } from "../../api/stand-in.ts";
+import {
+  describeUnusable,
+  protectionNotFound,
+  protectionUnavailable,
+  referenceNotFound,
+  unusableResource,
+} from "../diagnostics/references.ts";
 import { classDefaultApplies, type AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 
@@ -10,8 +16,8 @@ type Referring = Pick<AnnotationDefinition<unknown>, "name" | "needsGrant" | "fa
 
 /**
  * The resource that an annotation names (docs/cross-namespace-references.md). Undefined when the annotation is absent,
- * and, with a finding and an Event, when the Ingress may not use such a resource or there is none; one that the Ingress names
- * and that does not exist leaves the default of the class in place.
+ * and, with a finding and an Event, when the Ingress may not use such a resource, or there is none or only an invalid one; such
+ * a one that the Ingress names leaves the default of the class in place. Of the kinds that close, a stand-in is a resource.
  */
 export function resolveReference<K extends KindName>(
   kind: K,
@@ -22,20 +28,26 @@ export function resolveReference<K extends KindName>(
   const reference = read(definition);
   if (reference === undefined || !mayRefer(kind, reference, definition, context)) return undefined;
   const found = context.lookup(kind, reference.namespace, reference.name);
-  if (found !== undefined) return found;
+  const usable = usableOf(kind, found);
+  if (usable !== undefined) return usable;
   const otherwise = read.inherited(definition);
   const byClass =
     otherwise === undefined || otherwise === reference
       ? undefined
-      : context.lookup(kind, otherwise.namespace, otherwise.name);
+      : usableOf(kind, context.lookup(kind, otherwise.namespace, otherwise.name));
   const named = `${kind} ${formatNamespacedName(reference)}`;
   const instead = byClass === undefined ? definition.fallback : classDefaultApplies;
   const isProtection = definition.restricts === true && byClass === undefined;
-  context.reportWithEvent(definition, (place) =>
-    (isProtection ? protectionNotFound : referenceNotFound)(place, named, instead),
-  );
+  context.reportWithEvent(definition, (place) => {
+    if (found !== undefined) return unusableResource(place, describeUnusable(named, found), instead);
+    return (isProtection ? protectionNotFound : referenceNotFound)(place, named, instead);
+  });
   return byClass;
 }
+
+/** A stand-in of a kind that closes nothing has no effect, like an object that is not there. */
+const usableOf = <K extends KindName>(kind: K, found: ObjectOf<K> | undefined): ObjectOf<K> | undefined =>
+  found !== undefined && isNamedKind(kind) && isStandIn(found) ? undefined : found;
 
 /**
  * The resource that protects a route. A reference that does not parse, or whose object cannot be used, is not absent
@@ -54,8 +66,7 @@ export function resolveProtection<K extends KindName>(
   if (reference === "invalid" || !mayRefer(kind, reference, definition, context)) return "unavailable";
   const found = context.lookup(kind, reference.namespace, reference.name);
   if (found !== undefined && !isStandIn(found)) return found;
-  const what = found === undefined ? `does not exist${orElse}` : "is not valid";
-  const why = `${kind} ${formatNamespacedName(reference)} ${what}`;
+  const why = `${describeUnusable(`${kind} ${formatNamespacedName(reference)}`, found)}${found === undefined ? orElse : ""}`;
   context.reportWithEvent(definition, (place) => protectionUnavailable(place, why, definition.fallback));
   return "unavailable";
 }

@@ -4,7 +4,7 @@ import type { Observation } from "@svc-gateway/common/ir/observation.ts";
 import { didYouMean } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import { isStandIn } from "../../api/stand-in.ts";
+import { isStandIn, problemOfStandIn } from "../../api/stand-in.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
@@ -247,7 +247,10 @@ function readClass(
   const parameters = lookup(parametersKind, namespace, name);
   if (parameters === undefined) return none(`${parametersKind} ${namespace}/${name} does not exist`);
   if (!isReadable(parameters)) {
-    return close(`The defaults in ${parametersKind} ${namespace}/${name} cannot be read`);
+    const why = problemOfStandIn(parameters);
+    return close(
+      `The defaults in ${parametersKind} ${namespace}/${name} cannot be read${why === undefined ? "" : `: ${why}`}`,
+    );
   }
   const { defaults, unknown, ...read } = readClassDefaults(parameters);
   const observed = observationOf(parameters);

@@ -7,8 +7,10 @@ import type {
 } from "../../../api/generated/svcgatewayparameters.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
+import { isStandIn } from "../../../api/stand-in.ts";
 import type { ConditionReason } from "../../condition.ts";
 import { parametersIgnored } from "../../diagnostics/gateway.ts";
+import { describeUnusable } from "../../diagnostics/references.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
 import { quoteKind } from "../../text.ts";
@@ -94,7 +96,9 @@ function read(
   if (ref.namespace === undefined) return invalid(`${field} needs a namespace`);
   const name = `${ref.namespace}/${ref.name}`;
   const found = view.lookup(kind, ref.namespace, ref.name);
-  if (found === undefined) return invalid(`${field}: ${kind} ${name} does not exist`);
+  if (found === undefined || isStandIn(found)) {
+    return invalid(`${field}: ${describeUnusable(`${kind} ${name}`, found)}`);
+  }
   const overlay = overlayOf(found.spec.podTemplate);
   if (!overlay.ok) return invalid(`${kind} ${name}: ${overlay.error}`);
   return ok({ spec: withoutUndefined(found.spec), overlay: overlay.value });

@@ -12,10 +12,11 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { highestGroup } from "@svc-gateway/common/features/rewrite-target.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../../api/generated/httproute.ts";
 import type { KindName } from "../../../api/kinds.ts";
-import { isStandIn } from "../../../api/stand-in.ts";
+import { isNamedKind, isStandIn } from "../../../api/stand-in.ts";
 import type { ConditionReason } from "../../condition.ts";
 import { describeProblem } from "../../diagnostics/define-finding.ts";
 import {
+  describeUnusable,
   protectionUnavailable,
   resourceFieldIgnored,
   unusableResource,
@@ -145,8 +146,10 @@ export function readExtension(ref: ExtensionRef | undefined, context: FilterCont
     return { unsupported: { reason: "UnsupportedValue", message } };
   }
   const { namespace, view } = context;
-  if (view.lookup(extension.resource, namespace, name) === undefined) {
-    const message = `${kind} ${namespace}/${name} does not exist`;
+  const found = view.lookup(extension.resource, namespace, name);
+  // The stand-in of any other kind closes the route, and is read for that.
+  if (found === undefined || (isStandIn(found) && isNamedKind(extension.resource))) {
+    const message = describeUnusable(`${kind} ${namespace}/${name}`, found);
     return { missing: { reason: "InvalidKind", message } };
   }
   return "read" in extension
@@ -179,7 +182,7 @@ function readBasicAuth({ namespace, name }: Name, context: FilterContext): Route
   const resource = context.view.lookup("BasicAuth", namespace, name);
   if (resource === undefined) return {};
   if (isStandIn(resource)) {
-    const why = `BasicAuth ${namespace}/${name} is not valid`;
+    const why = describeUnusable(`BasicAuth ${namespace}/${name}`, resource);
     const { fallback } = authBasicSecret.annotations.authBasicSecret;
     context.findings.diagnostics.push(protectionUnavailable(context.place, why, fallback));
     return { "auth-basic-secret": [{}] };

@@ -10,7 +10,11 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { isStandIn } from "../../../api/stand-in.ts";
 import { closeAll } from "../../closures.ts";
 import { invalidAnnotation } from "../../diagnostics/annotations.ts";
-import { protectionUnavailable, resourceFieldIgnored } from "../../diagnostics/references.ts";
+import {
+  describeUnusable,
+  protectionUnavailable,
+  resourceFieldIgnored,
+} from "../../diagnostics/references.ts";
 import { createAnnotationReader } from "../../features/annotation-reader.ts";
 import type { FeatureContext } from "../../features/context.ts";
 import { slugOfAnnotation, translateFeatures } from "../../features/index.ts";
@@ -32,7 +36,9 @@ export function readRouteOptions(resource: ObjectOf<"RouteOptions">, context: Fi
   const { place, findings } = context;
   const named = `RouteOptions ${namespace}/${name}`;
   if (isStandIn(resource)) {
-    findings.diagnostics.push(protectionUnavailable(place, `${named} is not valid`, everythingCloses));
+    findings.diagnostics.push(
+      protectionUnavailable(place, describeUnusable(named, resource), everythingCloses),
+    );
     return { features: closeAll(undefined) };
   }
   const ignore = (_key: string, message: string): void => {
