@@ -273,6 +273,10 @@ export const accessFieldsType: FlagType<FieldChoice, ""> = {
   expected:
     'names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror")',
   parse: (text) => readFieldChoice(splitCsv(text)),
+  explain(text) {
+    const choice = readFieldChoice(splitCsv(text));
+    return choice.ok ? undefined : choice.error.message;
+  },
   format: (words) => words.join(","),
   acceptsEmpty: true,
 };

@@ -13,6 +13,8 @@ export type FlagType<Value = unknown, Unit extends string = string> = {
   /** Completes "expected ..." in an error. */
   readonly expected: string;
   parse(text: string): Result<Value, unknown>;
+  /** What is wrong with a text, where `expected` does not say which part of it. */
+  explain?(text: string): string | undefined;
   /** Writes a value the way the flag takes it. */
   format(value: Value): string;
   /** A switch may be given without a value, which means true. */

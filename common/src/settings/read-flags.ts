@@ -59,7 +59,9 @@ function readFlag(
 
 function parse(flag: Flag, source: string, text: string): Result<unknown, Problem> {
   const parsed = flag.type.parse(text);
-  return parsed.ok ? parsed : problem(`${source}: expected ${flag.type.expected}, got "${clip(text)}"`);
+  if (parsed.ok) return parsed;
+  const got = flag.type.explain?.(text) ?? `got "${clip(text)}"`;
+  return problem(`${source}: expected ${flag.type.expected}, ${got}`);
 }
 
 function isSet(flag: Flag, variable: string, text: string | undefined): boolean {

@@ -87,12 +87,14 @@ describe("settings", () => {
       [
         "standalone",
         ["--access-log-fields=host,+status"],
-        '--access-log-fields: expected names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror"), got "host,+status"',
+        '--access-log-fields: expected names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror"), fields with + or - are mixed with fields without',
       ],
       [
         "standalone",
-        ["--access-log-fields=+cookie"],
-        '--access-log-fields: expected names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror"), got "+cookie"',
+        [
+          "--access-log-fields=+request_id,+trace_id,+user_agent,+referer,+request_bytes,+protocol,+tls_version,+retries",
+        ],
+        '--access-log-fields: expected names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror"), "request_bytes" is not a field of the access log',
       ],
       [
         "standalone",
