@@ -5,7 +5,8 @@ import { ask } from "../support/api.ts";
 import { send } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
-import { podsOf, waitUntilWhole } from "../support/pods.ts";
+import { withForwarded } from "../support/forwarded.ts";
+import { leaderName, nameOf, podsOf, waitUntilWhole } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 import { helm, kubectl, root } from "../support/provider.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -18,6 +19,28 @@ type Pod = {
     readonly containers: readonly { readonly ports: readonly { readonly hostPort?: number }[] }[];
   };
 };
+
+const signIn = (url: string, token: string): Promise<Response> =>
+  fetch(`${url}/sign-in`, {
+    method: "POST",
+    headers: { origin: url, "sec-fetch-site": "same-origin" },
+    body: new URLSearchParams({ token }),
+    redirect: "manual",
+  });
+
+/** Whether the console of a controller shows these proxies in sync to who has this token. */
+const showsProxies = async (
+  controller: string,
+  token: string,
+  proxies: readonly string[],
+): Promise<boolean> =>
+  withForwarded(controller, 8083, async (url) => {
+    const [cookie = ""] = (await signIn(url, token)).headers.getSetCookie();
+    const page = await fetch(`${url}/proxies`, { headers: { cookie: cookie.split(";", 1)[0] ?? "" } });
+    const text = await page.text();
+    const inSync = text.split("in sync").length - 1;
+    return page.status === 200 && proxies.every((name) => text.includes(name)) && inSync >= proxies.length;
+  });
 
 /** Installs the chart in the ways that change what runs, and returns to the first. */
 describe("the modes of the Helm chart", () => {
@@ -62,6 +85,37 @@ describe("the modes of the Helm chart", () => {
     const hasTwoPods = async (): Promise<boolean> => (await podsOf("shared-proxy")).length === 2;
     await poll("the autoscaler to have its least number of pods", hasTwoPods);
     await upgrade("sharedProxy.autoscaling.enabled=false");
+  });
+
+  it("the console of the chart lets in accounts that its ClusterRole is bound to, and shows the proxies on the leader", async function () {
+    this.timeout(300_000);
+    await upgrade("console.enabled=true", "adminAuth.controllers=true");
+    for (const account of ["reader", "other"])
+      await kubectl(["create", "serviceaccount", account, "--namespace", sandbox.namespace]);
+    const binding = `${sandbox.namespace}-console`;
+    const reader = `${sandbox.namespace}:reader`;
+    const role = `${namespace}-svc-admin-reader`;
+    await kubectl([
+      ...["create", "clusterrolebinding", binding],
+      ...["--clusterrole", role, "--serviceaccount", reader],
+    ]);
+    try {
+      const tokenOf = async (account: string): Promise<string> =>
+        (await kubectl(["create", "token", account, "--namespace", sandbox.namespace])).trim();
+      const proxies = (await podsOf("shared-proxy")).map(nameOf);
+      await poll("a leader with all proxies", async () => {
+        const leader = await leaderName();
+        return leader !== undefined && (await showsProxies(leader, await tokenOf("reader"), proxies));
+      });
+      const leader = (await leaderName()) ?? "";
+      await withForwarded(leader, 8083, async (url) => {
+        expect((await fetch(url)).status).to.equal(401);
+        expect((await signIn(url, await tokenOf("other"))).status).to.equal(403);
+      });
+    } finally {
+      await kubectl(["delete", "clusterrolebinding", binding]);
+      await upgrade("console.enabled=false", "adminAuth.controllers=false");
+    }
   });
 
   it("a DaemonSet of the chart serves requests on the host ports of its nodes", async function () {
