@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
+import { expect } from "chai";
+import { until } from "../../../common/test/until.ts";
+import { startHttpCollector } from "../../../proxy/test/tracing/collector.ts";
+import { runInside } from "../support.ts";
+import { ingressManifest, listOf, serviceManifests, withGateway } from "./gateway.ts";
+
+type Panel = {
+  readonly title?: string;
+  readonly targets?: readonly { readonly expr?: string }[];
+  readonly panels?: readonly Panel[];
+};
+
+const host = "shop.example";
+const url = `http://${host}/cart/7`;
+
+/** A port of this machine on which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function ask(port: number): Promise<IncomingMessage> {
+  const sent = request({
+    host: "127.0.0.1",
+    port,
+    path: "/cart/7?token=secret",
+    headers: { host },
+    agent: false,
+  });
+  sent.end();
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  answer.resume();
+  return answer;
+}
+
+/** The metric that the panel of the dashboard for proxies reads, and the labels that it shows. */
+function panelOf(title: string): { readonly metric: string; readonly labels: readonly string[] } {
+  const file = new URL("../../../config/chart/dashboards/svc-gateway-proxy.json", import.meta.url);
+  const { panels } = JSON.parse(readFileSync(file, "utf8")) as { readonly panels: readonly Panel[] };
+  const found = panels
+    .flatMap((panel) => [panel, ...(panel.panels ?? [])])
+    .find((one) => one.title === title);
+  const [, labels = "", metric = ""] =
+    /^sum by \(([^)]*)\) \(rate\((\w+)\{/.exec(found?.targets?.[0]?.expr ?? "") ?? [];
+  return { metric, labels: labels.split(", ") };
+}
+
+/** docs/troubleshooting.md, "Follow one request". */
+describe("one request that failed", () => {
+  it("a failed request leads by its id to its log line, trace, panel of the dashboard and explanation", async () => {
+    const collector = await startHttpCollector();
+    const port = await closedPort();
+    const manifests = listOf(
+      ...serviceManifests("shop", [port]),
+      ingressManifest("shop", host, [{ path: "/cart", service: "shop" }]),
+    );
+    const flags = [
+      ...["--request-id-header", "X-Request-ID", "--access-log-fields", "+request_id,+trace_id"],
+      ...["--tracing-endpoint", collector.url, "--tracing-protocol", "http/protobuf"],
+    ];
+    try {
+      await withGateway({ manifests: { "all.json": manifests }, flags }, async (gateway) => {
+        // What a client reports: a status and an id.
+        const answer = await ask(gateway.httpPort);
+        expect(answer.statusCode).to.equal(502);
+        const id = answer.headers["x-request-id"];
+
+        const line = await gateway.log((one) => one["request_id"] === id);
+        expect(line).to.include({
+          error: "connection refused",
+          reason: "upstream-refused",
+          upstream_addr: `127.0.0.1:${port}`,
+          route_id: "ingress/default/shop:0.0",
+        });
+
+        const trace = line["trace_id"];
+        await until(() => collector.spans.filter((one) => one.traceId === trace).length === 2, "both spans");
+        const [server, attempt] = collector.spans.toSorted((a, b) => a.kind - b.kind);
+        expect(server?.attributes).to.include({
+          "error.type": "upstream-refused",
+          "http.route": "/cart",
+          "svc_gateway.request.id": id,
+        });
+        expect(attempt?.parentId).to.equal(server?.spanId);
+
+        const { metric, labels } = panelOf("Refusals");
+        expect(labels).to.deep.equal(["filter", "reason"]);
+        const metrics = await (await fetch(`http://127.0.0.1:${gateway.adminPort}/metrics`)).text();
+        expect(metrics).to.include(`\n${metric}{filter="upstream",reason="${line["reason"]}"} 1\n`);
+
+        const { code, out } = await runInside(["explain", "GET", url, "--manifests", gateway.folder]);
+        expect(out)
+          .to.include(`${line["route_id"]} of Ingress default/shop`)
+          .and.to.include(`127.0.0.1:${port}`);
+        expect(code).to.equal(0);
+
+        const everything = [
+          JSON.stringify(line),
+          metrics,
+          out,
+          ...collector.spans.map(({ attributes }) => JSON.stringify(attributes)),
+        ];
+        expect(everything.join("\n")).not.to.include("secret");
+      });
+    } finally {
+      await collector.close();
+    }
+  });
+});
