@@ -1,5 +1,4 @@
 import { formatLogDirectives, parseLogDirectives, type LogDirectives } from "../telemetry/log-level.ts";
-import { readFieldChoice, type FieldChoice } from "../values/access-field-choice.ts";
 import { parseBoolean } from "../values/boolean.ts";
 import { formatByteSize, parseByteSize } from "../values/byte-size.ts";
 import { formatCidr, parseCidr, type Cidr } from "../values/cidr.ts";
@@ -265,21 +264,6 @@ const listType = <Item>(
   format: (items) => items.map(formatItem).join(","),
   acceptsEmpty: true,
 });
-
-/** What lines of the access log show. */
-export const accessFieldsType: FlagType<FieldChoice, ""> = {
-  name: "field,...",
-  unit: "",
-  expected:
-    'names of fields of the access log, either all that lines have ("host,status") or changes ("+request_id,-mirror")',
-  parse: (text) => readFieldChoice(splitCsv(text)),
-  explain(text) {
-    const choice = readFieldChoice(splitCsv(text));
-    return choice.ok ? undefined : choice.error.message;
-  },
-  format: (words) => words.join(","),
-  acceptsEmpty: true,
-};
 
 /** Fields that frame or route a message, authenticate it, or that the proxy itself sets or reads. */
 const takenFields =

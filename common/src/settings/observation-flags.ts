@@ -1,6 +1,6 @@
+import { accessFieldsType } from "./access-fields-type.ts";
 import { flag, optionalFlag } from "./flag.ts";
 import {
-  accessFieldsType,
   choiceType,
   cidrsType,
   fieldNameType,
