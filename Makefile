@@ -9,7 +9,7 @@ INSTALLED := node_modules/.installed
 # The generator of the documentation site is no part of the product: it has packages of its own.
 SITE_INSTALLED := scripts/site/node_modules/.installed
 
-.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-mirror bench-control bench-metrics bench-snapshot bench-start bench-translate clean \
+.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-features bench-mirror bench-control bench-metrics bench-snapshot bench-start bench-translate clean \
 	docs docs-serve release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
@@ -65,6 +65,9 @@ bench: build ## Measure side by side with nginx, HAProxy and Envoy: CASES, SUBJE
 
 bench-allocation: build ## Measure the bytes that a worker allocates for each request: SECONDS, BASELINE=ref
 	@$(NODE) bench/allocation/main.ts
+
+bench-features: build ## Measure what each feature of a route costs by itself: CASES, ROUNDS, SECONDS, BASELINE=ref
+	@$(NODE) bench/features/main.ts
 
 bench-mirror: build ## Show what a slow or dead mirror does to latency
 	@$(NODE) bench/mirror/main.ts

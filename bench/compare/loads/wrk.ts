@@ -5,6 +5,7 @@ import { benchHost, benchPath, browserHeaders } from "../setup.ts";
 import { numberIn, runPinned, type Load } from "./load.ts";
 
 type WrkOptions = {
+  readonly host?: string;
   readonly path?: string;
   readonly connections?: number;
   /** Size of the body of a POST; absent: GET. */
@@ -16,13 +17,17 @@ type WrkOptions = {
 
 /** HTTP/1.1 over kept connections, a closed loop: each connection sends its next request when it has its response. */
 export function wrk(options: WrkOptions = {}): Load {
-  const { path = benchPath, connections = 64, uploadBytes, headers = [], withToken = false } = options;
+  const {
+    host = benchHost,
+    path = benchPath,
+    connections = 64,
+    uploadBytes,
+    headers = [],
+    withToken = false,
+  } = options;
   return async ({ ports, token }, seconds) => {
     const own = withToken ? [`Authorization: Bearer ${token.token}`] : [];
-    const fields = [`Host: ${benchHost}`, ...browserHeaders, ...headers, ...own].flatMap((field) => [
-      "-H",
-      field,
-    ]);
+    const fields = [`Host: ${host}`, ...browserHeaders, ...headers, ...own].flatMap((field) => ["-H", field]);
     const folder = mkdtempSync(join(tmpdir(), "svc-gateway-wrk-"));
     try {
       const script = uploadBytes === undefined ? [] : ["-s", writeUpload(folder, uploadBytes)];

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { benchHost, grpcHost, hostName, readPem, spansPath, type Setup } from "../setup.ts";
+import { namespace, object, service } from "../../manifests.ts";
 import type { Subject } from "./subject.ts";
 
 const controller = "svc-labs.dev/gateway-controller";
-const namespace = "bench";
 
 /** The bundle of a checkout of this project, in standalone mode; `flags` are added to those of the setup. */
 export function gateway(name: string, root: string, flags: readonly string[] = []): Subject {
@@ -87,34 +87,5 @@ const featuresOf = ({ issuer, jwks }: Setup["token"]): readonly object[] => [
     spec: { issuer, jwks: { inline: { jwks } } },
   }),
 ];
-
-function service(name: string, port: number, appProtocol?: string): readonly object[] {
-  const own = { name: "main", ...(appProtocol !== undefined && { appProtocol }) };
-  return [
-    object("v1", "Service", name, {
-      spec: { clusterIP: "None", ports: [{ ...own, port: 80, targetPort: port }] },
-    }),
-    object("discovery.k8s.io/v1", "EndpointSlice", `${name}-1`, {
-      labels: { "kubernetes.io/service-name": name },
-      addressType: "IPv4",
-      ports: [{ ...own, port, protocol: "TCP" }],
-      endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true } }],
-    }),
-  ];
-}
-
-type Parts = { readonly labels?: object; readonly annotations?: object } & Readonly<Record<string, unknown>>;
-
-const object = (
-  apiVersion: string,
-  kind: string,
-  name: string,
-  { labels, annotations, ...rest }: Parts,
-): object => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace, ...(labels && { labels }), ...(annotations && { annotations }) },
-  ...rest,
-});
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { identifiesClient } from "@svc-gateway/common/features/request-template.ts";
 import type { Exchange } from "../exchange/exchange.ts";
@@ -49,6 +49,7 @@ export function createAnswerCache(
 ): AnswerCache {
   const { key: template, times } = cache;
   const parts = compileTemplateParts(template);
+  const ownIdentity = hash("sha256", identity, "base64");
   const isOfClient = template.map((part) => typeof part !== "string" && identifiesClient(part));
   return {
     keyOf(exchange) {
@@ -56,14 +57,13 @@ export function createAnswerCache(
       // Without any of them it is a client that the key does not know, whose credentials may be elsewhere.
       if (!values.some((value, index) => isOfClient[index] === true && value !== "")) return undefined;
       const authorization = exchange.received.joined("authorization") ?? "";
-      return createHash("sha256")
-        .update(
-          JSON.stringify([
-            ...[identity, exchange.host, exchange.routeId, authorization, values],
-            questionOf?.(exchange),
-          ]),
-        )
-        .digest("base64");
+      const { host, routeId } = exchange;
+      const question = questionOf?.(exchange);
+      return hash(
+        "sha256",
+        JSON.stringify([ownIdentity, host, routeId, authorization, values, question]),
+        "base64",
+      );
     },
     get: (key) => answers.get(key, now()),
     set(key, { status, headers, body }) {

@@ -1,6 +1,6 @@
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { BodyMemory } from "../http/held-body.ts";
-import type { HeaderList } from "../message/message.ts";
+import type { FieldBlock } from "../message/field-block.ts";
 import { createPasswordChecker } from "./password-checker.ts";
 import type { SendCheck } from "./external-call.ts";
 import type { KnownAnswer } from "./answer-cache.ts";
@@ -44,7 +44,7 @@ export type AuthStore = {
 };
 
 /** The result of a token's verification; valid while the key set is still this one. */
-export type AcceptedToken = { readonly keys: VerificationKeys; readonly headers: HeaderList };
+export type AcceptedToken = { readonly keys: VerificationKeys; readonly headers: FieldBlock };
 
 export type AuthChanges = {
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;

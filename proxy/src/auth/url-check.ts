@@ -31,7 +31,7 @@ export type UrlCheckEnvironment = {
 
 /** A compiled check: `check` answers the request or lets it pass, `onResponse` adds the cookie of the service. */
 export type CompiledUrlCheck = {
-  readonly check: (exchange: Exchange) => Promise<LocalReply | undefined>;
+  readonly check: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
   readonly onResponse: NonNullable<Filter["onResponse"]>;
 };
 
@@ -49,17 +49,21 @@ export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironme
   const decide = compileDecision(config);
   /** The cookie that the service set in its answer about a request. */
   const cookies = new WeakMap<Exchange, string>();
+  const askAbout = async (exchange: Exchange, key: string | undefined): Promise<LocalReply | undefined> => {
+    const { answer, reply } = await ask(exchange);
+    if (answer === undefined) return reply;
+    if (key !== undefined) cache?.set(key, answer);
+    const cookie = firstField(answer.headers, "set-cookie");
+    if (cookie !== undefined) cookies.set(exchange, cookie);
+    return decide(exchange, answer);
+  };
   return {
-    async check(exchange) {
+    check(exchange) {
       if (exchange.connection.isQuestion === true) return loop;
       const key = cache?.keyOf(exchange);
       const known = key === undefined ? undefined : cache?.get(key);
-      const { answer, reply } = known === undefined ? await ask(exchange) : { answer: known };
-      if (answer === undefined) return reply;
-      if (known === undefined && key !== undefined) cache?.set(key, answer);
-      const cookie = firstField(answer.headers, "set-cookie");
-      if (cookie !== undefined) cookies.set(exchange, cookie);
-      return decide(exchange, answer);
+      // An answer with a cookie is not remembered.
+      return known === undefined ? askAbout(exchange, key) : decide(exchange, known);
     },
     onResponse(exchange, head) {
       const cookie = cookies.get(exchange);

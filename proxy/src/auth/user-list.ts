@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
 import type { BasicCredentials } from "./basic-credentials.ts";
 import type { PasswordChecker, PasswordVerdict } from "./password-checker.ts";
+import { createSecretDigest } from "./secret-digest.ts";
 import type { VerifiedCache } from "./verified-cache.ts";
 
 /**
@@ -39,7 +40,8 @@ const shaPrefix = "{SHA}";
  */
 export function createUserList({ users }: Htpasswd, options: UserListOptions): UserList {
   const { passwords, owner, verified, now } = options;
-  const cacheKey = randomBytes(32);
+  const digestOf = createSecretDigest();
+  const substituteKey = randomBytes(32);
   // Bytes, because those can be overwritten.
   const hashes = users.map(({ hash }) => Buffer.from(hash, "latin1"));
   const indexes = new Map(users.map(({ name }, index) => [name, index]));
@@ -77,11 +79,11 @@ export function createUserList({ users }: Htpasswd, options: UserListOptions): U
 
   /** The index of the user whose hash is compared for an unknown name. */
   const substituteFor = (name: string): number =>
-    createHmac("sha256", cacheKey).update("unknown\0").update(name).digest().readUInt32BE(0) % hashes.length;
+    createHmac("sha256", substituteKey).update(name).digest().readUInt32BE(0) % hashes.length;
 
   return {
     check(given, isWanted) {
-      const key = createHmac("sha256", cacheKey).update(`${given.name}\0${given.password}`).digest("base64");
+      const key = digestOf(`${given.name}\0${given.password}`);
       if (verified.get(key, now()) === true) return "accepted";
       const other = underWay.get(key);
       if (other !== undefined) {

@@ -1,16 +1,16 @@
-import { createHmac, randomBytes } from "node:crypto";
 import type { AuthJwt, TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
 import type { AcceptedToken } from "../auth/auth-store.ts";
 import { claimHeaders } from "../auth/claim-headers.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { VerificationKeys } from "../auth/key-set.ts";
+import { createSecretDigest } from "../auth/secret-digest.ts";
 import { tokenReply } from "../auth/token-reply.ts";
 import { verifyToken, type SignatureTurn, type TokenDefect } from "../auth/token.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
+import { FieldBlock } from "../message/field-block.ts";
 import type { Fields } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
-import type { HeaderList } from "../message/message.ts";
 import type { FilterEnvironment } from "./environment.ts";
 
 const unavailable: LocalReply = tokenReply("token-keys-unavailable");
@@ -20,10 +20,10 @@ const maxRememberedLength = 2_048;
 
 /** A valid token, with the changes that it makes to the request once all other tokens are valid too. */
 type Proof = {
-  /** The header that held the token, in lower case; undefined when that header goes on upstream. */
-  readonly spent: string | undefined;
+  /** The name of the header that held the token, in lower case; none when that header goes on upstream. */
+  readonly spent: ReadonlySet<string>;
   readonly stripIdentity: (headers: Fields) => void;
-  readonly claims: HeaderList;
+  readonly claims: FieldBlock;
 };
 type Verdict = Proof | LocalReply;
 type Check = (exchange: Exchange) => Verdict | Promise<Verdict>;
@@ -57,7 +57,8 @@ export function authJwtFilter(
 function passOne(check: Check): NonNullable<Filter["onRequest"]> {
   const settle = (exchange: Exchange, verdict: Verdict): LocalReply | undefined => {
     if ("status" in verdict) return verdict;
-    accept(exchange.headers, [verdict]);
+    take(exchange.headers, verdict);
+    add(exchange.headers, verdict);
     return undefined;
   };
   return (exchange) => {
@@ -78,18 +79,21 @@ function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
       if (exchange.finished) return undefined;
       proofs.push(verdict);
     }
-    accept(exchange.headers, proofs);
+    for (const proof of proofs) take(exchange.headers, proof);
+    // Of two tokens with a claim header of one name, the later one decides.
+    for (const proof of proofs) add(exchange.headers, proof);
     return undefined;
   };
 }
 
-/** Applies the changes of all tokens; of two tokens with a claim header of one name, the later one decides. */
-function accept(headers: Fields, proofs: readonly Proof[]): void {
-  headers.remove(new Set(proofs.flatMap(({ spent }) => spent ?? [])));
-  for (const { stripIdentity, claims } of proofs) {
-    stripIdentity(headers);
-    headers.appendAll(claims);
-  }
+/** Takes away the header of the token, before any claim header is added that may have its name. */
+function take(headers: Fields, { spent }: Proof): void {
+  if (spent.size > 0) headers.remove(spent);
+}
+
+function add(headers: Fields, { stripIdentity, claims }: Proof): void {
+  stripIdentity(headers);
+  headers.appendBlock(claims);
 }
 
 /** The headers in which the upstream gets the claims of a token. */
@@ -101,11 +105,11 @@ const identityFields = ({ claimToHeaders, payloadHeader }: TokenRules): readonly
 function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: () => number): Check {
   const readToken = compileTokenReader(rules);
   const stripIdentity = compileIdentityStripper(identityFields(rules));
-  // A key of its own, so that other rules, which may judge the same token differently, do not find its entries.
-  const cacheKey = randomBytes(32);
+  // Of its own, so that other rules, which may judge the same token differently, do not find its entries.
+  const digestOf = createSecretDigest();
 
-  const prove = (source: string, claims: HeaderList): Proof => ({
-    spent: rules.forward ? undefined : source,
+  const prove = ({ names }: TokenSource, claims: FieldBlock): Proof => ({
+    spent: rules.forward ? none : names,
     stripIdentity,
     claims,
   });
@@ -125,7 +129,7 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     const valid = await verifyToken(token, keys, rules, now(), turn);
     if (typeof valid === "string") return valid;
     const headers = claimHeaders(valid, rules);
-    const accepted = { keys, headers };
+    const accepted = { keys, headers: new FieldBlock(headers) };
     const length = headers.reduce((sum, text) => sum + text.length, 0);
     if (length <= maxRememberedLength) store.tokens.set(key, accepted, valid.untilMs);
     return accepted;
@@ -155,7 +159,7 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     if (keys === undefined || keys.keys.length === 0) return unavailable;
     const found = readToken(exchange.headers);
     if (typeof found === "string") return tokenReply(found);
-    const key = createHmac("sha256", cacheKey).update(found.token).digest("base64");
+    const key = digestOf(found.token);
     const known = store.tokens.get(key, now());
     // A token must not outlive the key that it was verified with.
     if (known?.keys === keys) return prove(found.source, known.headers);
@@ -172,20 +176,25 @@ type UnderWay = {
   readonly verdict: Promise<AcceptedToken | TokenDefect>;
 };
 
-type FoundToken = { readonly token: string; readonly source: string };
+/** A header that may hold the token: its name in lower case, also as a set. */
+type TokenSource = { readonly name: string; readonly names: ReadonlySet<string>; readonly prefix: string };
+type FoundToken = { readonly token: string; readonly source: TokenSource };
+
+const none: ReadonlySet<string> = new Set();
 
 /** A single token, as RFC 6750 2.1 has it (`b64token`). */
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /** Reads the token from the first of the headers that the request has; its prefix is compared without case. */
 function compileTokenReader({ fromHeaders }: TokenRules): (headers: Fields) => FoundToken | TokenDefect {
-  const sources = fromHeaders.map(({ name, prefix }) => ({
-    source: name.toLowerCase(),
-    prefix: prefix.toLowerCase(),
-  }));
+  const sources = fromHeaders.map(({ name, prefix }): TokenSource => {
+    const lower = name.toLowerCase();
+    return { name: lower, names: new Set([lower]), prefix: prefix.toLowerCase() };
+  });
   return (headers) => {
-    for (const { source, prefix } of sources) {
-      const value = headers.joined(source);
+    for (const source of sources) {
+      const { name, prefix } = source;
+      const value = headers.joined(name);
       if (value === undefined) continue;
       if (value.slice(0, prefix.length).toLowerCase() !== prefix) return "token-missing";
       const token = value.slice(prefix.length).trim();

@@ -3,6 +3,8 @@ import { compileOrigins, parseOrigin } from "@svc-gateway/common/values/origin.t
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { Fields } from "../message/fields.ts";
+import { FieldBlock } from "../message/field-block.ts";
+import { memoByName } from "../message/name-memo.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { uniformCorsFilter } from "./cors-uniform.ts";
 
@@ -12,6 +14,10 @@ const owned = new Set([
   "access-control-allow-credentials",
   "access-control-expose-headers",
 ]);
+
+/** The origins that are remembered with what they are granted: clients choose them, so they are few, and each is short. */
+const knownOrigins = { maxLength: 300, maxNames: 64 };
+const noGrant = new FieldBlock([]);
 
 /**
  * Answers preflight requests, and adds to every other response which origin may read it. An origin that is not allowed gets
@@ -25,11 +31,16 @@ export function corsFilter(cors: Cors): Filter {
   // With credentials `*` would mean a field of that name (Fetch, "CORS protocol and credentials").
   const namesAll = cors.allowCredentials && cors.exposeHeaders.includes("*");
 
-  const grant = (origin: string): readonly string[] => [
-    "Access-Control-Allow-Origin",
-    isPublic ? "*" : origin,
-    ...(cors.allowCredentials ? ["Access-Control-Allow-Credentials", "true"] : []),
-  ];
+  /** The fields that let the pages of an origin read responses. */
+  const grantOf = memoByName((origin): FieldBlock => {
+    if (!isAllowed(origin)) return noGrant;
+    return new FieldBlock([
+      "Access-Control-Allow-Origin",
+      isPublic ? "*" : origin,
+      ...(cors.allowCredentials ? ["Access-Control-Allow-Credentials", "true"] : []),
+      ...(namesAll || exposed === "" ? [] : ["Access-Control-Expose-Headers", exposed]),
+    ]);
+  }, knownOrigins);
 
   const answerPreflight = (exchange: Exchange, origin: string, method: string): LocalReply => {
     if (!isAllowed(origin)) return { status: 204, headers: [], body: "" };
@@ -61,9 +72,10 @@ export function corsFilter(cors: Cors): Filter {
       // A cache must not serve the response for one origin to another (Fetch, "CORS protocol and HTTP caches").
       if (!isPublic) head.headers.addToVary("Origin");
       const origin = exchange.received.joined("origin", ",");
-      if (origin === undefined || !isAllowed(origin)) return;
-      const names = namesAll ? exposableNames(head.headers) : exposed;
-      head.headers.appendAll(grant(origin));
+      const grant = origin === undefined ? noGrant : grantOf(origin);
+      if (grant === noGrant) return;
+      const names = namesAll ? exposableNames(head.headers) : "";
+      head.headers.appendBlock(grant);
       if (names !== "") head.headers.append("Access-Control-Expose-Headers", names);
     },
   };

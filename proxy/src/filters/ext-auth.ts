@@ -16,17 +16,17 @@ import { compileUrlCheck } from "../auth/url-check.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { HeldBody, type HoldFailure } from "../http/held-body.ts";
-import { putFields } from "../message/field-list.ts";
+import { FieldBlock } from "../message/field-block.ts";
+import { putFields, type ReadonlyHeaderList } from "../message/field-list.ts";
 import type { Fields } from "../message/fields.ts";
 import { isHopByHop } from "../message/hop-by-hop.ts";
 import type { LocalReply } from "../message/local-reply.ts";
-import type { HeaderList } from "../message/message.ts";
 import { awake } from "../timing/awake-clock.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import { inOrder } from "./in-order.ts";
 
-type Check = (exchange: Exchange) => Promise<LocalReply | undefined>;
+type Check = (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
 
 const unavailable: LocalReply = { status: 503, error: "no authorization service" };
 const failed: LocalReply = { status: 503, error: "authorization service failed" };
@@ -76,7 +76,9 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const upstream = upstreamOf(endpoints, protocol);
   const api: ExternalCheckApi = check.api === "grpc" ? createGrpcCheck(check) : createHttpCheck(check);
   const cache = compileCache(check, auth);
-  const obey = compileVerdict(check);
+  const { obey, admissionOf } = compileVerdict(check);
+  /** What remembered answers do to the requests that they admit. */
+  const admissions = new WeakMap<KnownAnswer, Admission>();
   // Check requests to the services of one namespace make room for those of others.
   const [owner = ""] = endpoints.split("/", 1);
   const withoutEndpoint = { ...unavailable, detail: `${serviceOf(endpoints)}: no endpoint` };
@@ -102,14 +104,8 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     return answer;
   };
 
-  return async (exchange) => {
-    const refused = maxBodyBytes === undefined ? undefined : await holdBody(exchange, maxBodyBytes, auth);
-    if (refused !== undefined || exchange.finished) return refused;
-    const { pick, endpoints: known } = upstream();
-    if (known.length === 0) return withoutEndpoint;
-    const key = cache?.keyOf(exchange);
-    const remembered = key === undefined ? undefined : cache?.get(key);
-    if (remembered !== undefined) return obey(exchange, api.verdict(answerOf(remembered), exchange));
+  const ask = async (exchange: Exchange, key: string | undefined): Promise<LocalReply | undefined> => {
+    const { pick } = upstream();
     let call: ExternalCall | undefined;
     let isDisplaced = false;
     const release = auth.enterCall(owner, () => {
@@ -122,6 +118,25 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     const verdict = answer && api.verdict(answer, exchange);
     if (key !== undefined && answer !== undefined && verdict !== undefined) cache?.set(key, answer);
     return obey(exchange, verdict, call, answer);
+  };
+
+  /** Answers in the same turn where the answer of the service is remembered. */
+  const decide = (exchange: Exchange): ReturnType<Check> => {
+    if (upstream().endpoints.length === 0) return withoutEndpoint;
+    const key = cache?.keyOf(exchange);
+    const remembered = key === undefined ? undefined : cache?.get(key);
+    if (remembered === undefined) return ask(exchange, key);
+    const known = admissions.get(remembered);
+    if (known !== undefined) return admit(exchange, known);
+    const verdict = api.verdict(answerOf(remembered), exchange);
+    if (verdict?.allowed === true) admissions.set(remembered, admissionOf(verdict));
+    return obey(exchange, verdict);
+  };
+
+  if (maxBodyBytes === undefined) return decide;
+  return async (exchange) => {
+    const refused = await holdBody(exchange, maxBodyBytes, auth);
+    return refused !== undefined || exchange.finished ? refused : decide(exchange);
   };
 }
 
@@ -136,7 +151,15 @@ function compileVerdict({
   const isPassedOn = compileNames(allowedResponseHeaders);
   const clientNames = new Set(clientResponseHeaders?.filter(mayBeClientHeader));
   const isForClient = (name: string): boolean => clientNames.has(name) && !isHopByHop(name);
-  return (
+  const admissionOf = ({ headers, forClient }: Allowing): Admission => {
+    const fields = pickFields(headers, isPassedOn);
+    return {
+      strip: compileIdentityStripper(fields.filter((_, index) => index % 2 === 0)),
+      fields: new FieldBlock(fields),
+      forClient: clientNames.size === 0 ? [] : pickFields(forClient, isForClient),
+    };
+  };
+  const obey = (
     exchange: Exchange,
     verdict: ExternalVerdict | undefined,
     call?: Pick<ExternalCall, "failure" | "detail">,
@@ -148,10 +171,25 @@ function compileVerdict({
       return { ...failed, reason: reasonOfFailure(call?.failure), detail: `${service}: ${what}` };
     }
     if (!verdict.allowed) return { ...verdict.reply, detail: `${service}: ${verdict.reply.detail ?? ""}` };
-    setUpstreamFields(exchange.headers, pickFields(verdict.headers, isPassedOn));
-    if (clientNames.size > 0) addClientFields(exchange, pickFields(verdict.forClient, isForClient));
-    return undefined;
+    return admit(exchange, admissionOf(verdict));
   };
+  return { obey, admissionOf };
+}
+
+type Allowing = Extract<ExternalVerdict, { readonly allowed: true }>;
+
+/** What an allowing answer changes. */
+type Admission = {
+  /** Takes away the fields that a client has sent in place of those of the service, or that a service before has set. */
+  readonly strip: (headers: Fields) => void;
+  readonly fields: FieldBlock;
+  readonly forClient: ReadonlyHeaderList;
+};
+
+function admit(exchange: Exchange, { strip, fields, forClient }: Admission): undefined {
+  strip(exchange.headers);
+  exchange.headers.appendBlock(fields);
+  addClientFields(exchange, forClient);
 }
 
 /** The answers that are remembered; undefined: none are. */
@@ -189,17 +227,10 @@ function compileNames(names: readonly string[] | undefined): (lowerName: string)
   return (name) => wanted.has(name);
 }
 
-/** Sets the fields of the service in the upstream request; they replace those of the client or of the service before. */
-function setUpstreamFields(headers: Fields, fields: HeaderList): void {
-  if (fields.length === 0) return;
-  compileIdentityStripper(fields.filter((_, index) => index % 2 === 0))(headers);
-  headers.appendAll(fields);
-}
-
 /** Adds the fields of the service to the response, from the upstream or the proxy; of two services the later one decides. */
-function addClientFields(exchange: Exchange, fields: HeaderList): void {
+function addClientFields(exchange: Exchange, fields: ReadonlyHeaderList): void {
   if (fields.length === 0) return;
-  if (exchange.clientFields === undefined) exchange.clientFields = fields;
+  if (exchange.clientFields === undefined) exchange.clientFields = [...fields];
   else putFields(exchange.clientFields, fields);
 }
 

@@ -62,6 +62,18 @@ export function fieldNames(headers: ReadonlyHeaderList, spell = lowerCase): Set<
 
 const lowerCase = (name: string): string => name.toLowerCase();
 
+/** Whether a name as it was sent is one of these, which are in lower case; nothing is built for names of other lengths. */
+export function isOneOf(names: ReadonlySet<string>, name: string): boolean {
+  for (const one of names) if (one.length === name.length) return names.has(name.toLowerCase());
+  return false;
+}
+
+/** Whether there is a field whose name, as it was sent, `isWanted` takes. */
+export function hasNameThat(list: ReadonlyHeaderList, isWanted: (name: string) => boolean): boolean {
+  for (let i = 0; i < list.length; i += 2) if (isWanted(list[i] as string)) return true;
+  return false;
+}
+
 /** A list of the fields that `isKept` takes, which sees names as they were sent. */
 export function keptFields(
   headers: ReadonlyHeaderList,
@@ -90,7 +102,7 @@ function dropFields(headers: HeaderList, names: ReadonlySet<string>): void {
 }
 
 /** Puts fields in place of those of the same names, except for cookies, of which there may be any number: they are added. */
-export function putFields(headers: HeaderList, fields: HeaderList): void {
+export function putFields(headers: HeaderList, fields: ReadonlyHeaderList): void {
   const replaced = fieldNames(fields);
   replaced.delete("set-cookie");
   if (replaced.size > 0) dropFields(headers, replaced);

@@ -15,7 +15,10 @@ import {
   fieldNames,
   fieldPairs,
   firstField,
+  hasNameThat,
   type HeaderList,
+  isOneOf,
+  joinedField,
   keptFields,
   octetsOfList,
   type ReadonlyHeaderList,
@@ -111,8 +114,13 @@ export class Fields {
    * when it is absent.
    */
   joined(name: string, separator: ", " | "," | "; " = ", "): string | undefined {
-    const values = this.all(name);
-    return values.length > 1 ? values.join(separator) : values[0];
+    let joined: string | undefined;
+    for (let i = this.nextLine(name, 0); i >= 0; i = this.nextLine(name, i + 1)) {
+      const value = this.valueOf(i);
+      joined = joined === undefined ? value : joined + separator + value;
+    }
+    joined = joinedAfter(joined, joinedField(this.block.list, name, separator), separator);
+    return joinedAfter(joined, joinedField(this.list, name, separator), separator);
   }
 
   /** The value of Cookie, its lines joined by `; ` (RFC 9113 8.2.3); undefined when it is absent. */
@@ -237,8 +245,11 @@ export class Fields {
 
   /** Adds fields that many messages have behind the others. */
   appendBlock(block: FieldBlock): void {
-    if (this.block === noBlock && this.list.length === 0 && block.text !== undefined) this.block = block;
-    else this.appendAll(block.list);
+    if (block.list.length === 0) return;
+    if (block.text === undefined) return this.appendAll(block.list);
+    if (this.block === noBlock && this.list.length === 0) this.block = block;
+    else if (this.list === noList) this.list = [...block.list];
+    else for (let i = 0; i < block.list.length; i++) this.list.push(block.list[i] as string);
   }
 
   /** Gives the last field of that name, which may be in any case, another value; without one, appends it. */
@@ -270,7 +281,8 @@ export class Fields {
 
   /** Says that the response depends on this field of the request, unless it says so already (RFC 9110 12.5.5). */
   addToVary(name: string): void {
-    const named = (this.joined("vary") ?? "").toLowerCase().split(/[\s,]+/);
+    const present = this.joined("vary");
+    const named = present === undefined ? [] : present.toLowerCase().split(/[\s,]+/);
     if (!named.includes("*") && !named.includes(name.toLowerCase())) this.append("Vary", name);
   }
 
@@ -280,7 +292,7 @@ export class Fields {
     for (const name of names) {
       for (let i = this.nextLine(name, 0); i >= 0; i = this.nextLine(name, i + 1)) this.dropped |= 1 << i;
     }
-    this.removeFromList((name) => names.has(name.toLowerCase()));
+    this.removeFromList((name) => isOneOf(names, name));
   }
 
   /** Takes away all fields that `isDropped` takes, which sees names as they were sent. */
@@ -358,14 +370,22 @@ export class Fields {
   }
 
   private removeFromList(isDropped: (name: string) => boolean): void {
-    const isKept = (name: string): boolean => !isDropped(name);
-    const isName = (_: string, index: number): boolean => index % 2 === 0;
-    if (this.block.list.filter(isName).some(isDropped)) {
+    if (hasNameThat(this.block.list, isDropped)) {
       this.list = [...this.block.list, ...this.list];
       this.block = noBlock;
     }
-    if (this.list.length > 0) this.list = keptFields(this.list, isKept);
+    if (!hasNameThat(this.list, isDropped)) return;
+    this.list = keptFields(this.list, (name) => !isDropped(name));
   }
+}
+
+function joinedAfter(
+  first: string | undefined,
+  second: string | undefined,
+  separator: string,
+): string | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return first + separator + second;
 }
 
 function visitList(list: ReadonlyHeaderList, visitor: FieldVisitor): void {
