@@ -9,7 +9,7 @@ import {
 } from "../frames/frame-types.ts";
 import { putNoTable } from "../hpack/encoder.ts";
 import { initialPeerSettings, type PeerSettings } from "../frames/settings-frame.ts";
-import { flushLater } from "./flush-later.ts";
+import { flushLater } from "../../sockets/flush-later.ts";
 import { maxContentBytes, type SendingStream } from "./sending-stream.ts";
 
 /** Most that waits for the socket of a connection before its streams have to wait. */

@@ -1,11 +1,9 @@
+import { Slabs } from "../../sockets/slabs.ts";
 import type { Transport } from "../../sockets/transport.ts";
 import { frameHeadBytes } from "./frame-types.ts";
 
 /** What is gathered before it is written: what may wait for a socket, one more frame, and heads. */
-const slabBytes = 98_304;
-/** Memory that no connection writes from, for the next ones; more is left to the collector. */
-const spareSlabs: Buffer[] = [];
-const maxSpareSlabs = 32;
+const slabs = new Slabs(98_304, 32);
 /** A write of at most this size is copied where the memory cannot be had back at once, as is all that waits behind another. */
 const smallWriteBytes = 8192;
 
@@ -36,10 +34,7 @@ export class FrameOutput {
   reserve(length: number): void {
     if (this.at + length <= this.bytes.length) return;
     this.flush();
-    this.bytes =
-      length <= slabBytes
-        ? (spareSlabs.pop() ?? Buffer.allocUnsafeSlow(slabBytes))
-        : Buffer.allocUnsafeSlow(length);
+    this.bytes = length <= slabs.size ? slabs.take() : Buffer.allocUnsafeSlow(length);
   }
 
   /** The head of a frame at `at`, where there is room for it (RFC 9113 4.1). Answers what follows it. */
@@ -80,12 +75,12 @@ export class FrameOutput {
     if (at === 0) return;
     this.at = 0;
     this.bytes = noSlab;
-    if (!transport.writable) return giveBack(bytes);
+    if (!transport.writable) return slabs.giveBack(bytes);
     // Where a write is reported late, its memory cannot be had back at once.
     const isCopied = transport.waitingBytes > 0 || (transport.reportsLate && at <= smallWriteBytes);
     if (isCopied) {
       transport.writeBytes("", Buffer.from(bytes.subarray(0, at)), "");
-      return giveBack(bytes);
+      return slabs.giveBack(bytes);
     }
     this.lent = bytes;
     transport.lendBytes(bytes.subarray(0, at), this.onTaken);
@@ -94,12 +89,8 @@ export class FrameOutput {
   private readonly onTaken = (): void => {
     const { lent } = this;
     this.lent = noSlab;
-    giveBack(lent);
+    slabs.giveBack(lent);
   };
-}
-
-function giveBack(bytes: Buffer): void {
-  if (bytes.length === slabBytes && spareSlabs.length < maxSpareSlabs) spareSlabs.push(bytes);
 }
 
 /** Answers what follows the number. */

@@ -1,12 +1,14 @@
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../message/message.ts";
+import { flushLater } from "../../sockets/flush-later.ts";
 import type { Transport } from "../../sockets/transport.ts";
 import { continueTimeoutMs } from "../upstream.ts";
+import { JoinedPieces } from "./joined-pieces.ts";
 import { renderLastChunk } from "./request-head.ts";
 
 /** The connection, as far as a request is written to it. */
 export type RequestTransport = Pick<
   Transport,
-  "takesViews" | "waitingBytes" | "writeText" | "writeBytes" | "whenTaken"
+  "takesViews" | "waitingBytes" | "writeText" | "writeBytes" | "lendBytes" | "whenTaken"
 >;
 
 /** Events of the writer; nothing follows `onBodyFailed`. */
@@ -17,14 +19,16 @@ export type RequestBodyEvents = {
 
 /** A buffer up to this size is joined with its framing into one write; a larger one is not copied. */
 const joinBytes = 8192;
+/** A piece of this size is worth a write of its own, without a copy. */
+const minOwnWriteBytes = 32_768;
 /** From this much on that waits for the system nothing more is taken from the source. */
 const maxWaitingBytes = 65_536;
 /** Most pieces that wait for the system: each takes memory of its own, however small it is. */
 const maxWaitingPieces = 64;
 
 /**
- * Writes a request that has a body: the head with the first bytes of the body in one write when they are available,
- * then the body at the pace of the connection, framed by Content-Length or the chunked coding.
+ * Writes a request that has a body, framed by Content-Length or the chunked coding, at the pace of the connection. Large pieces and
+ * the last one leave at once; small ones of which more may follow leave together, and with the head, at the end of the turn.
  */
 export class RequestBodyWriter implements BodySink {
   private readonly transport: RequestTransport;
@@ -33,7 +37,11 @@ export class RequestBodyWriter implements BodySink {
   private readonly length: number | undefined;
   /** The head until it is written. */
   private head: string;
+  /** What was handed over of the body. */
   private sentBytes = 0;
+  /** Small pieces of this turn, and the head before them. */
+  private readonly joined = new JoinedPieces();
+  private isFlushDue = false;
   private blocked = false;
   /** Pieces since the socket had taken everything. */
   private waitingPieces = 0;
@@ -61,13 +69,13 @@ export class RequestBodyWriter implements BodySink {
   /** Sends head and body; with `expectContinue` the body waits for `proceed`, at most a second. */
   start(options: { readonly expectContinue: boolean }): void {
     if (options.expectContinue) {
-      this.flushHead();
+      this.flush();
       this.continueTimer = setTimeout(() => this.proceed(), continueTimeoutMs);
       return;
     }
     this.body.start(this);
-    // A source that is a stream has its first piece ready later in this turn.
-    if (this.head !== "") process.nextTick(flushHead, this);
+    // The first piece may come later in this turn.
+    if (this.head !== "") this.flushLater();
   }
 
   /** Starts a body that waits for `100 Continue`. */
@@ -81,6 +89,7 @@ export class RequestBodyWriter implements BodySink {
   /** Stops sending, even when the source has more. */
   stop(): void {
     this.stopped = true;
+    this.joined.drop();
     clearTimeout(this.continueTimer);
     this.continueTimer = undefined;
   }
@@ -99,25 +108,24 @@ export class RequestBodyWriter implements BodySink {
     if (chunk.length === 0) return !this.blocked;
     this.sentBytes += chunk.length;
     if (this.length === undefined) {
-      this.write(`${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
+      this.put(`${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
     } else if (this.sentBytes <= this.length) {
-      this.write("", chunk, "");
+      this.put("", chunk, "");
     } else {
       this.fail("request body longer than declared");
       return false;
     }
-    // What the system took at once needs no wait.
-    const { waitingBytes } = this.transport;
-    this.waitingPieces = waitingBytes === 0 ? 0 : this.waitingPieces + 1;
-    this.blocked = waitingBytes >= maxWaitingBytes || this.waitingPieces >= maxWaitingPieces;
     if (this.blocked) this.transport.whenTaken();
     return !this.blocked;
   }
 
   onEnd(trailers: HeaderList | undefined): void {
     if (this.stopped || this.ended) return;
-    if (this.length === undefined) this.write(renderLastChunk(trailers), "", "");
-    else if (this.sentBytes < this.length) return this.fail("request body shorter than declared");
+    if (this.length === undefined) {
+      const last = renderLastChunk(trailers);
+      if (this.joined.bytes === 0 || !this.joined.add("", last, "")) this.write(last, "", "");
+    } else if (this.sentBytes < this.length) return this.fail("request body shorter than declared");
+    this.flush();
     this.ended = true;
   }
 
@@ -130,13 +138,43 @@ export class RequestBodyWriter implements BodySink {
     this.events.onBodyFailed(text);
   }
 
-  /** Writes the head if nothing has carried it yet. */
-  flushHead(): void {
-    if (this.head !== "" && !this.stopped) this.write("", "", "");
+  /** Writes the pieces of this turn, or the head if nothing has carried it yet. */
+  flush(): void {
+    this.isFlushDue = false;
+    if (this.stopped) return;
+    if (this.joined.bytes > 0) this.joined.writeTo(this.transport);
+    else if (this.head !== "") this.write("", "", "");
   }
 
+  private flushLater(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    flushLater(this);
+  }
+
+  /** Whether this piece is to be written with others: more may follow it in this turn, and nothing waits for the system. */
+  private isJoined(length: number): boolean {
+    if (this.joined.bytes > 0) return true;
+    return !this.complete && length < minOwnWriteBytes && this.transport.waitingBytes === 0;
+  }
+
+  private put(before: string, chunk: Chunk, after: string): void {
+    const { joined, transport } = this;
+    if (this.isJoined(chunk.length) && joined.add(this.head + before, chunk, after)) {
+      this.head = "";
+      if (!this.complete && joined.bytes < maxWaitingBytes) return this.flushLater();
+      joined.writeTo(transport);
+    } else this.write(before, chunk, after);
+    // What the system took at once needs no wait.
+    const { waitingBytes } = transport;
+    this.waitingPieces = waitingBytes === 0 ? 0 : this.waitingPieces + 1;
+    this.blocked = waitingBytes >= maxWaitingBytes || this.waitingPieces >= maxWaitingPieces;
+  }
+
+  /** Writes a piece behind those that were put together. */
   private write(before: string, chunk: Chunk, after: string): void {
     const { transport } = this;
+    this.joined.writeTo(transport);
     const prefix = this.head + before;
     this.head = "";
     if (typeof chunk === "string") transport.writeText(prefix + chunk + after);
@@ -145,8 +183,6 @@ export class RequestBodyWriter implements BodySink {
     else transport.writeBytes(prefix, chunk, after);
   }
 }
-
-const flushHead = (writer: RequestBodyWriter): void => writer.flushHead();
 
 const abortTexts: { readonly [Reason in BodyAbortReason]: string } = {
   "client-closed": "client closed",

@@ -234,7 +234,10 @@ describe("RequestBodyWriter", () => {
     transport.start({ receive: unused, ended: unused, closed: () => {}, taken: () => writer.drained() });
     writer.start({ expectContinue: false });
     let pieces = 1;
-    while (body.push("x")) pieces++;
+    while (body.push("x")) {
+      pieces++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     expect(pieces).to.be.within(32, 128);
     expect(body.resumes).to.equal(0);
     while (body.resumes === 0) {

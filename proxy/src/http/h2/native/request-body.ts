@@ -1,6 +1,7 @@
 import { awake } from "../../../timing/awake-clock.ts";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../../message/message.ts";
 import { copyOf } from "../../../sockets/copy-of.ts";
+import { lend } from "../../../sockets/read-buffer.ts";
 import { HeldContent } from "../../../http2/connection/held-content.ts";
 
 /** Gives the client back what was taken of its window. */
@@ -66,7 +67,7 @@ export class NativeRequestBody implements RequestBody {
     else if (this.sink === undefined || this.paused || (this.held?.bytes ?? 0) > 0) {
       this.hold(bytes.subarray(start, end));
     } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
-    else this.pass(copyOf(bytes, start, end));
+    else this.pass(this.sink.takesViews === true ? lend(bytes, start, end) : copyOf(bytes, start, end));
     return true;
   }
 
