@@ -67,6 +67,8 @@ export class ReadBuffer {
   private sawFullRead = false;
   private slab: Buffer = shared;
   private usedBytes = 0;
+  /** Nothing refers to the private memory, which the reader still has. */
+  private isFree = false;
   private maxReadBytes = sharedReadBytes;
 
   /**
@@ -84,7 +86,7 @@ export class ReadBuffer {
   next(): Buffer {
     const { maxReadBytes } = this;
     if (!this.bulk) {
-      this.slab = shared;
+      this.leaveSlab();
       return sharedFor(maxReadBytes);
     }
     const isFast = maxReadBytes > ordinaryReadBytes;
@@ -123,6 +125,7 @@ export class ReadBuffer {
     const keepsUp = heldBytes === undefined ? more && this.maxReadBytes >= minRoomBytes : heldBytes === 0;
     this.bulk = keepsUp && (this.bulk || this.sawFullRead || announcedBytes >= bulkBytes);
     if (heldBytes === 0) this.usedBytes = 0;
+    this.isFree = false;
   }
 
   /** The same for a receiver that keeps nothing of what it is given, for which no other memory is needed. */
@@ -140,10 +143,17 @@ export class ReadBuffer {
   reset(heldBytes: number | undefined): void {
     this.bulk = false;
     this.maxReadBytes = sharedReadBytes;
-    const { slab } = this;
+    this.isFree = heldBytes === 0;
+  }
+
+  /** Once the reader has other memory, others may have this one. */
+  private leaveSlab(): void {
+    const { slab, isFree } = this;
     if (slab === shared) return;
-    const free = slab.length === fastReadBytes ? spares.fast : spares.ordinary;
-    if (heldBytes === 0 && free.length < maxSpares) free.push(slab);
     this.slab = shared;
+    this.usedBytes = 0;
+    this.isFree = false;
+    const free = slab.length === fastReadBytes ? spares.fast : spares.ordinary;
+    if (isFree && free.length < maxSpares) free.push(slab);
   }
 }

@@ -163,4 +163,16 @@ describe("ReadBuffer", () => {
       expect(nextOf(bulk(0)).buffer === buffer.buffer).to.equal(isReused);
     });
   }
+
+  it("ReadBuffer gives private memory to others only once its own reader has turned to other memory", () => {
+    const memory = bulk(0);
+    const { buffer } = read(memory, 1000, { held: 0 });
+    memory.reset(0);
+    // The reader is not asked for a next read yet: what it reads still goes there.
+    const other = bulk(0);
+    expect(nextOf(other).buffer === buffer.buffer).to.equal(false);
+    expect(pieceOf(memory, buffer, 10).owned).to.equal(true);
+    nextOf(memory);
+    expect(nextOf(bulk(0)).buffer === buffer.buffer).to.equal(true);
+  });
 });
