@@ -62,6 +62,8 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     stream.takenBytes += bytes;
     if (stream.remoteEnded || stream.isClosed || stream.takenBytes * 2 < this.options.streamWindowBytes)
       return;
+    // The rest fits into the window as it is.
+    if (stream.awaitedBytes <= stream.receiveWindow) return;
     stream.receiveWindow += stream.takenBytes;
     this.sender.output.frameOf(frameType.windowUpdate, stream.id, stream.takenBytes);
     stream.takenBytes = 0;

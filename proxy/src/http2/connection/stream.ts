@@ -18,6 +18,11 @@ export abstract class Http2Stream extends SendingStream {
     this.receiveWindow = receiveWindow;
   }
 
+  /** Octets of content that are still to come; infinite where no length was declared. */
+  get awaitedBytes(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   /** A DATA frame begins, which may be empty. False: the message is malformed. */
   mayHaveData(): boolean {
     return true;

@@ -49,6 +49,8 @@ export type SessionOpener = {
 
 /** One request on a session. */
 export type WireStream = {
+  /** Nothing of a view that is written is kept, see `BodySink`. */
+  readonly takesViews: boolean;
   /** A part of the request body. False: nothing more until `onDrain`. */
   write(chunk: Chunk): boolean;
   /** The request is complete. */

@@ -89,6 +89,10 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
     }
   }
 
+  get takesViews(): boolean {
+    return this.wire?.takesViews === true;
+  }
+
   onData(chunk: Chunk): boolean {
     const { wire } = this;
     if (wire === undefined || this.settled) return false;

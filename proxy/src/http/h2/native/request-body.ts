@@ -35,6 +35,11 @@ export class NativeRequestBody implements RequestBody {
     this.host = host;
   }
 
+  /** What the client has still to send; infinite where it has declared no length. */
+  get awaitedBytes(): number {
+    return this.length === undefined ? Number.POSITIVE_INFINITY : this.length - this.receivedBytes;
+  }
+
   start(sink: BodySink): void {
     this.started = true;
     if (this.settled) return sink.onAbort(this.abortReason);

@@ -360,6 +360,10 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     return true;
   }
 
+  override get awaitedBytes(): number {
+    return this.body?.awaitedBytes ?? Number.POSITIVE_INFINITY;
+  }
+
   /** The request has come to its end. False: its length is not the declared one. */
   onRemoteEnd(trailers: HeaderList | undefined): boolean {
     this.tunnel?.endOfContent();

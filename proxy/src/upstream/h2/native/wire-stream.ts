@@ -6,6 +6,7 @@ import { maxFieldsBytes, putFields } from "../../../http2/hpack/field-block.ts";
 import { streamWindowBytes } from "../../../http2/settings.ts";
 import type { Chunk, HeaderList, ReadonlyHeaderList, ResponseHead } from "../../../message/message.ts";
 import { copyOf } from "../../../sockets/copy-of.ts";
+import { isLent } from "../../../sockets/read-buffer.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 import type { UpstreamSession, WireEvents, WireStream } from "../session.ts";
 import { closedError, refusedError, resetError } from "../stream-errors.ts";
@@ -36,6 +37,8 @@ export type WireHost = UpstreamSession & {
 
 /** A request on a session of the project's own codec. */
 export class NativeWireStream extends Http2Stream implements WireStream {
+  /** Views of memory that connections share are copied into frames at once, or held as copies. */
+  readonly takesViews = true;
   /** A final head has come. */
   responded = false;
   readonly method: string;
@@ -71,9 +74,12 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     if (chunk.length === 0) return true;
     const { host } = this;
     host.countSent(chunk.length);
-    this.hold(chunk);
-    if (this.heldBytes < minSentBytes) host.sender.schedule(this);
+    const isView = typeof chunk !== "string" && isLent(chunk);
+    const copiesLater = isView && this.heldBytes === 0;
+    this.hold(isView && !copiesLater ? copyOf(chunk, 0, chunk.length) : chunk);
+    if (this.heldBytes < minSentBytes && !copiesLater) host.sender.schedule(this);
     else host.sender.sendNow(this);
+    if (copiesLater && this.heldBytes > 0) this.keepFirst();
     this.awaitsDrain = this.heldBytes >= maxHeldBytes;
     return !this.awaitsDrain;
   }
@@ -140,6 +146,10 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     } else if (length <= maxStringBytes) this.pass(bytes.toString("latin1", start, end));
     else this.pass(this.events.copies ? bytes.subarray(start, end) : copyOf(bytes, start, end));
     return true;
+  }
+
+  override get awaitedBytes(): number {
+    return this.length === undefined ? Number.POSITIVE_INFINITY : this.length - this.receivedBytes;
   }
 
   /** The response has come to its end. False: it is malformed. */

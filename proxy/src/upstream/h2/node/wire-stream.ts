@@ -53,6 +53,8 @@ export class NodeWireStream implements WireStream {
     stream.on("drain", () => events.onDrain());
   }
 
+  readonly takesViews = false;
+
   write(chunk: Chunk): boolean {
     return !this.stream.closed && this.stream.write(chunk, "latin1");
   }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { UpstreamClient } from "../../../../src/upstream/upstream.ts";
 import { field, flags, frame, frameTypes, type RawPeer, uint32 } from "../../../http/h2/frames.ts";
+import { ReadBuffer } from "../../../../src/sockets/read-buffer.ts";
 import { useHttp2Codec } from "../../../http2-codecs.ts";
 import { data, goaway, head, settings } from "../server-frames.ts";
 import {
@@ -136,6 +137,26 @@ describe("connections of the native HTTP/2 upstream client", () => {
     peer.send(setting(initialWindow, 31_000));
     body.end();
     await peer.when(() => (bytesOf(1) === 80_000 ? true : undefined));
+  });
+
+  it("views of the shared read memory are sent as they were when they were handed over, whether or not the window lets them leave", async () => {
+    const shared = new ReadBuffer().next();
+    const body = new FedBody();
+    exchange(client, backend.port, { method: "POST", body });
+    await accept(setting(initialWindow, 10));
+    await body.whenStarted;
+    for (const letter of "abc") {
+      body.data(shared.subarray(0, 20_000).fill(letter));
+      shared.fill("!");
+    }
+    body.end();
+    await peer.when(() => (bytesOf(1) === 10 ? true : undefined));
+    peer.send(windowOf(1, 59_990));
+    await peer.when(() => (bytesOf(1) === 60_000 ? true : undefined));
+    const sent = peer.frames.filter((f) => f.type === frameTypes.data && f.streamId === 1);
+    expect(Buffer.concat(sent.map(({ payload }) => payload)).toString()).to.equal(
+      ["a", "b", "c"].map((letter) => letter.repeat(20_000)).join(""),
+    );
   });
 
   it("streams that are opened later have the window that the server has set by then", async () => {
