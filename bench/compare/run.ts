@@ -71,6 +71,25 @@ export async function measureVariant(
   }
 }
 
+/** How much better than the best of the seconds before a second must be for another one to follow, and how many there are at most. */
+const steadyRatio = 1.1;
+const maxWarmUpSeconds = 5;
+
+/**
+ * Puts a subject under load until its rate grows no more, within a bound: code is compiled while it runs, and the first cases would
+ * measure that.
+ */
+async function warmUp({ load }: Case, target: Target): Promise<void> {
+  let best = 0;
+  for (let second = 0; second < maxWarmUpSeconds; second++) {
+    const before = cpuSeconds(target.pid);
+    const { units } = await load(target, 1);
+    const rate = units / (cpuSeconds(target.pid) - before);
+    if (second > 0 && rate < best * steadyRatio) return;
+    best = Math.max(best, rate);
+  }
+}
+
 async function measure(
   one: Case,
   running: readonly Running[],
@@ -78,7 +97,7 @@ async function measure(
 ): Promise<CaseResult> {
   process.stderr.write(`${one.name}: ${one.title}\n`);
   const samples = new Map<string, Sample[]>(running.map(({ name }) => [name, []]));
-  if (one.once !== true) for (const { target } of running) await one.load(target, Math.min(seconds, 2));
+  if (one.once !== true) for (const { target } of running) await warmUp(one, target);
   for (let round = 0; round < (one.once === true ? 1 : rounds); round++) {
     // Each round begins with another, so that none always follows the same one.
     for (let step = 0; step < running.length; step++) {
