@@ -1,4 +1,5 @@
 import { openHandleSockets } from "../src/sockets/handles/handle-layer.ts";
+import { spoilReadMemory } from "./spoiled-memory.ts";
 import { nodeSockets, type SocketLayer } from "../src/sockets/socket-layer.ts";
 
 /** The values of `--socket-layer`. */
@@ -17,7 +18,10 @@ export async function openLayers(): Promise<void> {
 }
 
 // A hook of the whole run; programs have none.
-if (typeof before === "function") before(openLayers);
+if (typeof before === "function") {
+  before(openLayers);
+  before(spoilReadMemory);
+}
 
 /** The handles, which suites may be given before they have been opened. */
 const handleSockets: SocketLayer = {
