@@ -225,6 +225,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     l4,
     observerOf,
     connectionLog: options.connectionLog,
+    sayEnd: (listener) => active.sayEnd(listener),
     createHttp1Front: () =>
       http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }, sockets),
     createHttp2Front: () =>

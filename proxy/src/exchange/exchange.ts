@@ -6,6 +6,7 @@ import type { UpstreamNotes } from "../http/upstream-notes.ts";
 import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
 import type { Fields } from "../message/fields.ts";
 import type { ClientCloseReason, ClientStream, HeaderList, RequestHead } from "../message/message.ts";
+import type { LocalReply } from "../message/local-reply.ts";
 import { newRequestId } from "../message/request-id.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { RequestBalancing } from "../upstream/upstream.ts";
@@ -29,11 +30,15 @@ export type ForwardedUrl = {
 export type Cancellable = {
   /** `timedOut`: because the upstream took too long, not because the client has left. */
   cancel(timedOut?: boolean): void;
+  /** Says to the client that the proxy ends, if the protocol has words for that; what was begun is cut later. */
+  sayEnd?(): void;
 };
 
 export type ExchangeOwner = {
   /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
   expire(error: RefusalError): void;
+  /** Ends the request with this answer, or cuts the response that has begun. */
+  giveUp(reply: LocalReply): void;
   /** Called once, when `finished` becomes true. */
   onFinish(): void;
 };

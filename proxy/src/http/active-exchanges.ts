@@ -1,4 +1,6 @@
 import type { Exchange } from "../exchange/exchange.ts";
+import type { ListenerView } from "../exchange/listener-view.ts";
+import { sayEnd } from "./say-end.ts";
 
 export type ExchangeTimeouts = {
   /** Without a byte in either direction on an ordinary exchange; milliseconds, 0 = off. */
@@ -41,6 +43,12 @@ export class ActiveExchanges {
     // The last one takes the place that became free.
     this.exchanges[index] = last;
     last.activeIndex = index;
+  }
+
+  /** Says to the clients of a listener that it ends, as far as their protocols have words for it; answers how many requests that ended. */
+  sayEnd(listener: ListenerView): number {
+    const ofListener = this.exchanges.filter(({ connection }) => connection.listener === listener);
+    return ofListener.filter(sayEnd).length;
   }
 
   /** Ends, and so logs, the exchanges that are left after all connections were closed. */

@@ -326,10 +326,11 @@ export class Attempt implements UpstreamHandler, Cancellable {
     exchange.status = 101;
     this.progress();
     this.gaps?.relayed();
-    const tunnel = joinTunnel(
+    exchange.work = joinTunnel(
       client,
       upstream,
       {
+        isWebSocket: true,
         onProgress: (clientBytes, upstreamBytes) => {
           exchange.tunnelBytesSent += clientBytes;
           exchange.bytesReceived += upstreamBytes;
@@ -343,7 +344,6 @@ export class Attempt implements UpstreamHandler, Cancellable {
       },
       this.owner.deps.responseMemory,
     );
-    exchange.work = tunnel;
   }
 
   onError(error: UpstreamError): void {

@@ -371,8 +371,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     this.giveUp({ status: 504, error });
   }
 
-  /** Ends the request with this answer, or cuts the response that has begun. */
-  private giveUp(reply: LocalReply): void {
+  giveUp(reply: LocalReply): void {
     const { exchange } = this;
     if (!exchange.client.headSent) {
       exchange.client.takeBack();

@@ -5,6 +5,8 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 export type Draining = {
   /** Accepts no more. Resolves when everything has finished. */
   drain(): Promise<void>;
+  /** Says to clients that everything ends, as far as their protocols have words for it, and returns how many requests that ended. */
+  sayEnd?(): number;
   /** Ends everything now and returns how much that cut. */
   destroy(): number;
 };
@@ -28,9 +30,16 @@ export async function drainWithin(
   const timedOut = timeoutMs === undefined ? aborted(end) : pause(timeoutMs, end);
   const finished = await Promise.race([drained.then(() => true), timedOut.then(() => false)]);
   over.abort();
-  const cut = finished ? undefined : listener.destroy();
+  const cut = finished ? undefined : await cutAll(listener);
   await drained;
   return { durationMs: performance.now() - startedMs, cut };
+}
+
+async function cutAll(listener: Draining): Promise<number> {
+  const ended = listener.sayEnd?.() ?? 0;
+  // What was said leaves at the end of the turn.
+  await new Promise(setImmediate);
+  return ended + listener.destroy();
 }
 
 /** Waits until the time is over or `hurry` is aborted. */

@@ -50,6 +50,8 @@ export type ListenerContext = {
   readonly observerOf?: ObserverOf | undefined;
   /** Logs connections below HTTP; absent: they are not logged. */
   readonly connectionLog?: ConnectionLog | undefined;
+  /** Says to the clients of a listener that it ends; answers how many requests that ended (docs/features/listeners.md, "Shutdown"). */
+  readonly sayEnd?: ((listener: ListenerView) => number) | undefined;
   /** Each listener has fronts of its own, so that it can drain alone. */
   createHttp1Front(): Front;
   createHttp2Front(): Front;
@@ -170,6 +172,10 @@ export class Listener {
 
   private endSilent(): void {
     for (const socket of this.silent) socket.destroy();
+  }
+
+  sayEnd(): number {
+    return this.context.sayEnd?.(this.view) ?? 0;
   }
 
   /** Closes all connections now and returns how many requests, and connections without any, that cut. */

@@ -65,6 +65,8 @@ export type ListenerManagerOptions = {
   readonly l4: L4;
   readonly observerOf?: ObserverOf;
   readonly connectionLog?: ConnectionLog | undefined;
+  /** Says to the clients of a listener that it ends; absent: they are not told. */
+  readonly sayEnd?: (listener: ListenerView) => number;
   readonly createHttp1Front: () => Front;
   readonly createHttp2Front: () => Front;
   readonly events: ListenerEvents;
@@ -133,6 +135,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     l4: options.l4,
     observerOf: options.observerOf,
     connectionLog: options.connectionLog,
+    sayEnd: options.sayEnd,
     createHttp1Front: options.createHttp1Front,
     createHttp2Front: options.createHttp2Front,
   };

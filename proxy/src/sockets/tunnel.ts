@@ -4,11 +4,14 @@ import { ResponseMemory } from "../http/response-memory.ts";
 import { copyOf } from "./copy-of.ts";
 import { lend, type Piece } from "./read-buffer.ts";
 import type { Transport, TransportReceiver, TunnelEnd } from "./transport.ts";
+import { goingAway, WebSocketFrames } from "./web-socket-frames.ts";
 
 export type TunnelEvents = {
   /** Called when bytes were relayed in either direction: to the client, or from it. */
   readonly onProgress: (clientBytes: number, upstreamBytes: number) => void;
   readonly onEnd: () => void;
+  /** What is relayed is a WebSocket, whose client can be told that the proxy ends. */
+  readonly isWebSocket?: boolean;
 };
 
 /** What waits for upstreams is bounded for each of them only. */
@@ -43,6 +46,7 @@ class Tunnel implements Cancellable {
     this.upstream = new TunnelSide(upstream, this, upstreamMemory, (bytes) => onProgress(bytes, 0));
     this.client.other = this.upstream;
     this.upstream.other = this.client;
+    if (events.isWebSocket === true) this.upstream.frames = new WebSocketFrames();
   }
 
   start(): void {
@@ -53,6 +57,10 @@ class Tunnel implements Cancellable {
   cancel(): void {
     this.client.abort();
     this.upstream.abort();
+  }
+
+  sayEnd(): void {
+    if (this.upstream.frames?.mayAdd === true) this.client.say(goingAway);
   }
 
   sideClosed(): void {
@@ -67,6 +75,8 @@ const bulkReadBytes = 65_536;
 /** One connection of a tunnel: what it has read is written to the other one. */
 class TunnelSide implements TransportReceiver {
   other: TunnelSide | undefined = undefined;
+  /** Those that it sends, where it is known that they are frames. */
+  frames: WebSocketFrames | undefined = undefined;
   private readonly end: TunnelEnd;
   private readonly transport: Transport;
   private readonly tunnel: Tunnel;
@@ -90,6 +100,12 @@ class TunnelSide implements TransportReceiver {
     if (transport.ended) this.ended();
   }
 
+  /** Writes bytes of the proxy's own, unless others wait, which they could not overtake. */
+  say(bytes: Buffer): void {
+    const { transport } = this;
+    if (transport.writable && transport.waitingBytes === 0) transport.writeBytes("", bytes, "");
+  }
+
   abort(): void {
     const { abort, transport } = this.end;
     if (abort === undefined) transport.destroy();
@@ -101,6 +117,7 @@ class TunnelSide implements TransportReceiver {
     if (other === undefined) return;
     const { length } = piece.bytes;
     this.onBytes(length);
+    this.frames?.read(piece.bytes);
     const more = other.write(piece);
     this.chooseMemory(other, length, more);
     if (!more) this.transport.pause();

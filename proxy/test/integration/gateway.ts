@@ -146,9 +146,7 @@ export async function startGateway(
     "--manifests",
     ".",
     ...free,
-    "--proxy-shutdown-grace-period=100ms",
-    `--http1-codec=${http1Codec()}`,
-    `--http2-codec=${http2Codec()}`,
+    ...defaultFlags().filter((flag) => !flags.some((given) => given.startsWith(nameOf(flag)))),
     ...flags,
   ];
   const read = readStandaloneSettings({ argv, env: {} });
@@ -189,6 +187,14 @@ export async function startGateway(
     close: () => proxy.shutdown(AbortSignal.abort()),
   };
 }
+
+/** Each unless a test sets the flag itself. */
+const defaultFlags = (): readonly string[] => [
+  "--proxy-shutdown-grace-period=100ms",
+  `--http1-codec=${http1Codec()}`,
+  `--http2-codec=${http2Codec()}`,
+];
+const nameOf = (flag: string): string => flag.slice(0, flag.indexOf("=") + 1);
 
 /** A TCP server on loopback that a test scripts. */
 export async function startTcp(

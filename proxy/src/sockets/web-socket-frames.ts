@@ -1,0 +1,69 @@
+import type { BorrowedBytes } from "./read-buffer.ts";
+
+/** The octets of a header before its extended length (RFC 6455 5.2). */
+const headBytes = 2;
+const maskBytes = 4;
+const closeOpcode = 8;
+/** Lengths that say that the length follows, in 2 or 8 octets. */
+const length16 = 126;
+const length64 = 127;
+
+/**
+ * Follows the frames of one direction of a WebSocket (RFC 6455 5.2): whether a frame of the proxy's own can go behind what has been
+ * relayed. Payload is skipped, so a piece costs a few steps for each frame that begins in it.
+ */
+export class WebSocketFrames {
+  /** What is left of the present frame behind its header. */
+  private payloadBytes = 0;
+  /** The octets of the present header so far, and how many it has as far as that is known. */
+  private headerAt = 0;
+  private headerBytes = headBytes;
+  private opcode = 0;
+  private length = 0;
+  private isMasked = false;
+  private isClosed = false;
+
+  /** False within a frame, and behind a Close frame, which is the last one. */
+  get mayAdd(): boolean {
+    return !this.isClosed && this.payloadBytes === 0 && this.headerAt === 0;
+  }
+
+  read(bytes: BorrowedBytes): void {
+    const end = bytes.length;
+    let at = 0;
+    while (at < end) {
+      if (this.payloadBytes > 0) {
+        const skipped = Math.min(this.payloadBytes, end - at);
+        this.payloadBytes -= skipped;
+        at += skipped;
+      } else {
+        this.readHeader(bytes[at] as number);
+        at++;
+      }
+    }
+  }
+
+  private readHeader(octet: number): void {
+    const place = this.headerAt++;
+    if (place === 0) this.opcode = octet & 0x0f;
+    else if (place === 1) this.readLength(octet);
+    else if (place < this.headerBytes - (this.isMasked ? maskBytes : 0))
+      this.length = this.length * 256 + octet;
+    if (this.headerAt < this.headerBytes) return;
+    this.payloadBytes = this.length;
+    this.headerAt = 0;
+    this.headerBytes = headBytes;
+    if (this.opcode === closeOpcode) this.isClosed = true;
+  }
+
+  private readLength(octet: number): void {
+    const length = octet & 0x7f;
+    this.isMasked = octet >= 0x80;
+    this.length = length < length16 ? length : 0;
+    const extended = length === length16 ? 2 : length === length64 ? 8 : 0;
+    this.headerBytes = headBytes + extended + (this.isMasked ? maskBytes : 0);
+  }
+}
+
+/** A Close frame of a server with the status 1001, going away (RFC 6455 7.4.1). */
+export const goingAway: Buffer = Buffer.of(0x88, 2, 1001 >> 8, 1001 & 0xff);
