@@ -1,6 +1,7 @@
 import { describeHttp2Codecs } from "../../http2-codecs.ts";
 import type { ClientHttp2Session } from "node:http2";
 import { expect } from "chai";
+import { connectionWindowBytes } from "../../../src/http2/settings.ts";
 import { frame, frameTypes, rawClient, requestFrame, uint32 } from "./frames.ts";
 import {
   answerOf,
@@ -57,6 +58,32 @@ describeHttp2Codecs("HTTP/2 front: bodies", (codec) => {
     expect(body.trailers).to.deep.equal(["x-sum", "1"]);
     reply(client, "");
     await answer;
+  });
+
+  it("bodies that have come and are answered unread leave the window of the connection open", async () => {
+    const bytes = 60_000;
+    const batch = 50;
+    const isLarge = { ...post, "content-length": String(bytes) };
+    for (let sent = 0; sent < 2 * connectionWindowBytes; sent += batch * bytes) {
+      const answers = Array.from({ length: batch }, () => {
+        const stream = session.request(isLarge);
+        stream.end(Buffer.alloc(bytes, 97));
+        return answerOf(stream);
+      });
+      const unread = [];
+      for (let i = 0; i < batch; i++) unread.push((await server.next()).client);
+      // What was sent before this request has come.
+      const other = get(session);
+      reply((await server.next()).client, "");
+      await other;
+      for (const client of unread) reply(client, "");
+      await Promise.all(answers);
+    }
+    const stream = session.request(isLarge);
+    stream.end(Buffer.alloc(bytes, 97));
+    const { client } = await server.next();
+    expect((await readBody(client.body)).text.length).to.equal(bytes);
+    reply(client, "");
   });
 
   it("no more than the window of the stream is received before the body is started", async () => {

@@ -3,6 +3,7 @@ import { HeldContent } from "../../../http2/connection/held-content.ts";
 import { Http2Stream, type ResetCause } from "../../../http2/connection/stream.ts";
 import type { Fields } from "../../../message/fields.ts";
 import type {
+  BodyAbortReason,
   Chunk,
   ClientCloseReason,
   ClientStream,
@@ -339,8 +340,14 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.tellSent();
     // The other direction of a tunnel may go on.
     if (this.tunnel !== undefined && !this.remoteEnded) return;
-    if (!this.remoteEnded) this.body?.abort("client-closed");
+    this.dropUnread();
     this.connection.onResponseEnd(this);
+  }
+
+  /** Gives back the room of what was not read, which it has in the window of the connection also when all of the request has come. */
+  private dropUnread(reason: BodyAbortReason = "client-closed"): void {
+    this.body?.abort(reason);
+    if (this.early !== undefined) this.take(this.early.drop());
   }
 
   private tellSent(): void {
@@ -381,8 +388,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.head = undefined;
     this.dropContent();
     this.waiting?.hold(0, 0);
-    this.body?.abort(cause === "fault" ? "malformed" : "client-closed");
-    if (this.early !== undefined) this.take(this.early.drop());
+    this.dropUnread(cause === "fault" ? "malformed" : "client-closed");
     if (this.tunnel !== undefined) this.endTunnel();
     // The end of a tunnel is that of its sockets, unless the proxy ends it.
     if (!isOpen || (this.tunnel !== undefined && this.closeReason === "client-closed")) return;
