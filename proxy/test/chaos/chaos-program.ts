@@ -26,7 +26,7 @@ const clients = 600;
 const atOnce = 25;
 const clientsPerSnapshot = 20;
 /** What is left behind stays for ever; a slow machine may take a while with the rest. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 const { gc: collect = () => undefined } = globalThis as { gc?: () => void };
 const resources = watchOpenResources("ZLIB");
