@@ -34,20 +34,11 @@ export type Cancellable = {
   sayEnd?(): void;
 };
 
-export type ExchangeOwner = {
-  /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
-  expire(error: RefusalError): void;
-  /** Ends the request with this answer, or cuts the response that has begun. */
-  giveUp(reply: LocalReply): void;
-  /** Called once, when `finished` becomes true. */
-  onFinish(): void;
-};
-
 /**
- * One request and its response: the only thing that routing and filters see. Created by the pipeline for every
- * request that a front parsed; a plain mutable record so that the hot path allocates once.
+ * One request and its response: the only thing that routing and filters see, a plain mutable record. What the pipeline does with
+ * it is in the same object (http/pipeline.ts), so that the hot path allocates once.
  */
-export class Exchange {
+export abstract class Exchange {
   readonly connection: ClientConnection;
   readonly client: ClientStream;
   readonly version: RequestHead["version"];
@@ -139,8 +130,6 @@ export class Exchange {
   finished = false;
   /** The work under way for this exchange (upstream request, tunnel); set by the part that does it. */
   work: Cancellable | undefined = undefined;
-  /** The pipeline's request, which takes the exchange from its head to its end; undefined once it has finished. */
-  owner: ExchangeOwner | undefined = undefined;
   /** The beginning, and the last byte in either direction, in milliseconds of the awake clock. */
   readonly awakeAtMs: number;
   lastActivityMs: number;
@@ -208,8 +197,17 @@ export class Exchange {
   /** Ends the request when its response has not ended this many milliseconds after its head came. */
   limitTo(requestTimeoutMs: number): void {
     const leftMs = requestTimeoutMs - (awake.nowMs - this.awakeAtMs);
-    this.timer = new AwakeTimer(() => this.owner?.expire("request timeout"), Math.max(0, leftMs));
+    this.timer = new AwakeTimer(() => this.expire("request timeout"), Math.max(0, leftMs));
   }
+
+  /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. Like `giveUp` harmless once the response has ended. */
+  abstract expire(error: RefusalError): void;
+
+  /** Ends the request with this answer, or cuts the response that has begun. */
+  abstract giveUp(reply: LocalReply): void;
+
+  /** Called once, when `finished` becomes true. */
+  protected abstract onFinish(): void;
 
   /** Calls back once, when the response has ended, one way or the other. */
   whenFinished(callback: () => void): void {
@@ -227,9 +225,7 @@ export class Exchange {
     this.client.onDrain = null;
     this.client.onHeadSent = null;
     this.work = undefined;
-    const { owner } = this;
-    this.owner = undefined;
-    owner?.onFinish();
+    this.onFinish();
   }
 
   /** The client's side ended before the response did: logged as 499 when the client left and saw no head. */

@@ -67,12 +67,12 @@ export class ActiveExchanges {
       const idleTimeoutMs = tunnel || exchange.grpc ? tunnelIdleTimeoutMs : streamIdleTimeoutMs;
       const defaultMs = tunnel || exchange.route?.hasOwnTimeouts === true ? 0 : requestTimeoutMs;
       if (defaultMs > 0 && nowMs - exchange.awakeAtMs >= defaultMs) {
-        exchange.owner?.expire("request timeout");
+        exchange.expire("request timeout");
       } else if (exchange.gaps?.isRunning === true) {
         // The route's own limit of the wait applies instead.
         continue;
       } else if (idleTimeoutMs > 0 && nowMs - exchange.lastActivityMs >= idleTimeoutMs) {
-        exchange.owner?.expire("idle timeout");
+        exchange.expire("idle timeout");
       }
     }
   }

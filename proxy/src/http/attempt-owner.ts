@@ -15,7 +15,7 @@ export type AttemptOwner = {
   readonly retries: RetryDecision | undefined;
   /** Answers the client in place of a response that begins with this head, where an error page does; true when it has. */
   intercepts(head: ResponseHead): boolean;
-  /** Answers the client when no upstream does. */
+  /** Answers the client in place of an upstream; nothing once the response has ended. */
   reply(reply: LocalReply): void;
 };
 

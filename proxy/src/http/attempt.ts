@@ -1,26 +1,22 @@
 import type { RefusalCode, RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { Cancellable, Exchange } from "../exchange/exchange.ts";
 import type { BodyTransform } from "../exchange/filter.ts";
-import type { LocalReply } from "../message/local-reply.ts";
 import type { Fields } from "../message/fields.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import { relayedResponseTrailers } from "../message/trailers.ts";
 import type { TunnelEnd } from "../sockets/transport.ts";
-import { joinTunnel } from "../sockets/tunnel.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { realNowMs } from "../timing/real-clock.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
-import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
-import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
-import type { UpstreamStream } from "../upstream/upstream.ts";
+import type { UpstreamError } from "../upstream/upstream-errors.ts";
+import type { Selection, Upstream, UpstreamHandler, UpstreamStream } from "../upstream/upstream.ts";
+import { countFailure, failureOf } from "./attempt-failures.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
+import { AttemptTimes } from "./attempt-times.ts";
+import { tunnelFor } from "./attempt-tunnel.ts";
 import { insteadOverHttp2 } from "./http2-response.ts";
-import { unreadBody } from "./refusals.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
-import { UpstreamGaps } from "./upstream-gaps.ts";
-import type { AttemptNote, UpstreamNotes } from "./upstream-notes.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
-import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
 /**
  * One try to have a request answered by one endpoint: sends the request, relays the response, and turns failures
@@ -29,35 +25,33 @@ import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 export class Attempt implements UpstreamHandler, Cancellable {
   private readonly owner: AttemptOwner;
   private readonly exchange: Exchange;
-  private selection: Selection | undefined = undefined;
+  private readonly upstream: Upstream;
+  private readonly selection: Selection;
   private stream: UpstreamStream | undefined = undefined;
   /** Set while a filter transforms the response body. */
   private transform: BodyTransform | undefined = undefined;
-  /** Set on routes that limit the time of their upstreams. */
-  private timer: UpstreamTimer | undefined = undefined;
-  /** Set on routes that limit the gaps between reads and writes. */
-  private gaps: UpstreamGaps | undefined = undefined;
-  /** Set where the log or the trace shows attempts. */
-  private note: AttemptNote | undefined = undefined;
+  /** Set where the route limits the attempt, or the log or the trace shows it. */
+  private times: AttemptTimes | undefined = undefined;
   private hasTimedOut = false;
   /** True once another attempt has taken over: events of this one are ignored. */
   private discarded = false;
-  private startedAtMs = 0;
+  private readonly startedAtMs: number;
 
-  constructor(owner: AttemptOwner) {
+  constructor(owner: AttemptOwner, upstream: Upstream, selection: Selection) {
+    const { exchange } = owner;
     this.owner = owner;
-    this.exchange = owner.exchange;
-  }
-
-  start(upstream: Upstream, selection: Selection): void {
-    const { exchange } = this;
-    const { body, deps } = this.owner;
+    this.exchange = exchange;
+    this.upstream = upstream;
+    this.selection = selection;
     exchange.attempts++;
     this.startedAtMs = exchange.attempts === 1 && !exchange.hasWaited ? exchange.startedAtMs : realNowMs();
+  }
+
+  start(): void {
+    const { exchange, selection, upstream } = this;
+    const { body, deps } = this.owner;
     exchange.upstreamAddress = selection.endpoint.address;
-    this.selection = selection;
-    if (exchange.notes !== undefined) this.beginNote(exchange.notes, upstream, selection);
-    if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
+    if (exchange.notes !== undefined || exchange.upstreamTimeouts !== undefined) this.beginTimes();
     exchange.client.onDrain = null;
     exchange.work = this;
     this.stream = sendSelected(
@@ -74,53 +68,33 @@ export class Attempt implements UpstreamHandler, Cancellable {
     if (exchange.finished) this.stream.abort();
   }
 
-  /** The backend belongs to the span of this attempt, where the request is sampled. */
-  private beginNote(notes: UpstreamNotes, { protocol }: Upstream, { endpoint }: Selection): void {
-    const { trace, headers } = this.exchange;
-    const spanId = trace?.isSampled === true ? trace.injectAttempt(headers) : "";
-    this.note = notes.begin(endpoint, protocol, spanId);
-  }
-
-  private startTiming(limits: UpstreamTimeouts): void {
-    const timer = new UpstreamTimer(limits, (error) => this.expired(error));
-    const gaps =
-      limits.readGapMs === undefined && limits.sendGapMs === undefined
-        ? undefined
-        : new UpstreamGaps(limits, (error) => this.expired(error), this.owner.deps.gapSweep);
-    this.timer = timer;
-    this.gaps = gaps;
-    this.exchange.gaps = gaps;
-    const { body } = this.owner;
-    if (body === null) return;
-    body.onEnded = () => {
-      timer.requestSent();
-      gaps?.requestSent();
-    };
-    if (gaps !== undefined) body.onPace = (isBlocked) => gaps.blocked(isBlocked);
-  }
-
-  private stopTiming(): void {
-    this.timer?.stop();
-    this.gaps?.stop();
-    this.note?.ended();
+  private beginTimes(): void {
+    const { notes, trace, headers, upstreamTimeouts } = this.exchange;
+    const { body, deps } = this.owner;
+    // The backend belongs to the span of this attempt, where the request is sampled.
+    const spanId = notes !== undefined && trace?.isSampled === true ? trace.injectAttempt(headers) : "";
+    const note = notes?.begin(this.selection.endpoint, this.upstream.protocol, spanId);
+    this.times = new AttemptTimes(upstreamTimeouts, note, (error) => this.expired(error), deps.gapSweep);
+    if (upstreamTimeouts !== undefined) this.exchange.gaps = this.times.gaps;
+    if (body !== null) this.times.follow(body);
   }
 
   private expired(error: RefusalError): void {
-    this.note?.failed("timeout", error);
+    this.times?.failed("timeout", error);
     this.countTimeout();
     if (this.owner.retries?.afterTimeout() === true) this.discard();
-    else this.exchange.owner?.expire(error);
+    else this.exchange.expire(error);
   }
 
   cancel(timedOut?: boolean): void {
     const isSent = this.owner.body?.ended !== false;
     if (timedOut === true) {
-      this.note?.failed("timeout", "request timeout");
+      this.times?.failed("timeout", "request timeout");
       if (isSent) this.countTimeout();
     }
     // Another attempt may follow for an error page, so late events of this one must not count.
     this.discarded = true;
-    this.stopTiming();
+    this.times?.stop();
     this.stream?.abort();
     this.transform?.cancel();
   }
@@ -131,7 +105,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
    */
   private discard(): void {
     this.discarded = true;
-    this.stopTiming();
+    this.times?.stop();
     process.nextTick(() => this.stream?.abort());
   }
 
@@ -140,12 +114,10 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   onConnection(reused: boolean): void {
-    if (!this.discarded) this.exchange.upstreamConnection = reused ? "reused" : "new";
-    if (!reused) this.exchange.routeMetrics?.connected((realNowMs() - this.startedAtMs) / 1000);
-    this.note?.connected(reused);
-    const hasBody = this.owner.body !== null;
-    this.timer?.connected(hasBody);
-    this.gaps?.connected(hasBody);
+    const { exchange } = this;
+    if (!this.discarded) exchange.upstreamConnection = reused ? "reused" : "new";
+    if (!reused) exchange.routeMetrics?.connected((realNowMs() - this.startedAtMs) / 1000);
+    this.times?.connected(reused, this.owner.body !== null);
   }
 
   onRefused(): void {
@@ -165,7 +137,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   onInformational(status: number, headers: HeaderList): void {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
-    this.gaps?.informed();
+    this.times?.informed();
     if (status === 100) this.owner.body?.continued();
     else this.settle();
     exchange.client.sendInformational(status, headers);
@@ -174,24 +146,21 @@ export class Attempt implements UpstreamHandler, Cancellable {
   onHead(head: ResponseHead): void {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
-    this.timer?.responseBegan();
-    this.note?.answered(head.status);
-    this.gaps?.received(true);
-    if (head.status >= 500) this.countError("5xx");
+    this.times?.answered(head.status);
+    if (head.status >= 500) this.count("5xx");
     const nowMs = realNowMs();
     exchange.lastActivityMs = awake.at(nowMs);
     exchange.routeMetrics?.responded((nowMs - this.startedAtMs) / 1000);
-    const { retries } = this.owner;
+    const { retries, body } = this.owner;
     if (retries?.afterResponse(head) === true) return this.discard();
     if (exchange.errorPages !== undefined && this.owner.intercepts(head)) return this.discard();
-    if (retries !== undefined) {
-      exchange.client.onHeadSent = () => retries.settle();
-    } else this.owner.body?.forget();
+    if (retries === undefined) body?.forget();
+    else exchange.client.onHeadSent = () => retries.settle();
     exchange.status = head.status;
     this.complement(head);
     const instead = insteadOverHttp2(exchange, head);
     if (instead !== undefined) {
-      this.countError("other");
+      this.count("other");
       this.cancel();
       return this.owner.reply(instead);
     }
@@ -214,13 +183,13 @@ export class Attempt implements UpstreamHandler, Cancellable {
   /** Adds the session cookie of the balancer to the head of the response, and runs the response filters. */
   private complement(head: ResponseHead): void {
     this.exchange.rewriteUpstreamFields?.(head.headers);
-    const setCookie = this.selection?.setCookie;
+    const { setCookie } = this.selection;
     if (setCookie !== undefined) head.headers.append("Set-Cookie", setCookie);
     applyResponseFilters(this.exchange, head);
   }
 
   resume(): void {
-    this.gaps?.resumed();
+    this.times?.resumed();
     this.stream?.resume();
   }
 
@@ -273,7 +242,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const more = this.transform === undefined ? client.write(chunk) : this.transform.onData(chunk);
     // Nearly every client takes all of a response at once.
     if (!more) client.onDrain ??= () => this.resume();
-    this.gaps?.received(more);
+    this.times?.received(more);
     return more;
   }
 
@@ -293,7 +262,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   onEnd(trailers: HeaderList | undefined): void {
     const { exchange, transform } = this;
     if (exchange.finished || this.discarded) return;
-    this.gaps?.stop();
+    this.times?.read();
     const relayed =
       trailers &&
       relayedResponseTrailers(trailers, exchange.ownedResponseFields, {
@@ -305,14 +274,13 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   private complete(trailers: HeaderList | undefined): void {
-    this.stopTiming();
+    this.times?.stop();
     this.exchange.client.end(trailers);
     this.exchange.finish();
   }
 
   onUpgrade(headers: Fields, upstream: TunnelEnd): void {
-    this.timer?.stop();
-    this.note?.answered(101);
+    this.times?.upgraded();
     const { exchange } = this;
     const isOver = exchange.finished || this.discarded;
     const answer = { status: 101, headers, length: undefined, bodyless: true };
@@ -324,77 +292,31 @@ export class Attempt implements UpstreamHandler, Cancellable {
       return;
     }
     exchange.status = 101;
-    this.progress();
-    this.gaps?.relayed();
-    exchange.work = joinTunnel(
-      client,
-      upstream,
-      {
-        isWebSocket: true,
-        onProgress: (clientBytes, upstreamBytes) => {
-          exchange.tunnelBytesSent += clientBytes;
-          exchange.bytesReceived += upstreamBytes;
-          this.progress();
-          this.gaps?.relayed();
-        },
-        onEnd: () => {
-          this.note?.ended();
-          exchange.finish();
-        },
-      },
-      this.owner.deps.responseMemory,
-    );
+    exchange.work = tunnelFor(exchange, { client, upstream }, this.times, this.owner.deps.responseMemory);
   }
 
   onError(error: UpstreamError): void {
-    this.note?.failed(error.kind, error.text);
-    this.stopTiming();
+    this.times?.failed(error.kind, error.text);
+    this.times?.stop();
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
-    const reply = this.replyTo(error);
+    const { reply, type } = failureOf(error, exchange, this.owner.body);
+    if (type !== undefined) this.count(type);
     if (exchange.client.headSent) return this.fail(error.text, reply.reason ?? "upstream-invalid");
     this.takeBack();
     if (this.owner.retries?.afterError(error) === true) this.discarded = true;
     else this.owner.reply(reply);
   }
 
-  private replyTo(error: UpstreamError): LocalReply {
-    const cause = { error: error.text, reason: reasonOfUpstream(error) };
-    switch (error.kind) {
-      case "request-body":
-        return unreadBody(this.owner.body?.abortReason);
-      case "timeout":
-        this.countError("timeout");
-        return { status: 504, ...cause };
-      case "connect-timeout":
-        this.countError("timeout");
-        return { status: this.exchange.upstreamTimeouts?.connectTimeoutStatus ?? 502, ...cause };
-      case "refused":
-      case "connect":
-      case "tls":
-        this.countError(error.kind);
-        return { status: 502, ...cause };
-      case "own-port":
-        this.countError("other");
-        return { status: 503, ...cause };
-      case "reset":
-      case "invalid":
-        this.countError("other");
-        return { status: 502, ...cause };
-    }
-  }
-
   /** Counts an upstream that took too long, once for all limits. */
   private countTimeout(): void {
     if (this.hasTimedOut) return;
     this.hasTimedOut = true;
-    this.countError("timeout");
-    this.selection?.watch?.failed();
+    this.count("timeout");
+    this.selection.watch?.failed();
   }
 
-  private countError(type: "refused" | "connect" | "timeout" | "tls" | "5xx" | "other"): void {
-    const { connection, route, upstreamService: upstream } = this.exchange;
-    const labels = { listener: connection.listener.portLabel, route: route?.id ?? "", upstream };
-    this.owner.deps.metrics.upstreamErrors.with({ ...labels, error_type: type }).inc();
+  private count(type: Parameters<typeof countFailure>[2]): void {
+    countFailure(this.exchange, this.owner.deps.metrics, type);
   }
 }

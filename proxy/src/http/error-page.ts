@@ -65,7 +65,7 @@ export class ErrorPage implements AttemptOwner {
       exchange.detail = error.detail;
     }
     if (error.close === true) exchange.client.closeAfterResponse();
-    new Attempt(this).start(upstream, selection);
+    new Attempt(this, upstream, selection).start();
     return true;
   }
 
@@ -76,6 +76,19 @@ export class ErrorPage implements AttemptOwner {
   reply(): void {
     this.request.reply(this.error);
   }
+}
+
+/**
+ * Whether a Service answers in place of this status. Errors of gRPC are in trailers, and a client that asks for a tunnel over
+ * HTTP/2 can take none but a refusal.
+ */
+export function isReplaced(
+  { version, upgrade, grpc }: AttemptOwner["exchange"],
+  { codes }: ErrorPagePlan,
+  status: number,
+): boolean {
+  const isTunnel = version === "2.0" && upgrade !== undefined;
+  return codes.has(status) && !grpc && !isTunnel;
 }
 
 /** Sets the fields by which the Service knows what has failed. */

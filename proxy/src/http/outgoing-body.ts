@@ -1,3 +1,4 @@
+import type { Exchange } from "../exchange/exchange.ts";
 import type {
   BodyAbortReason,
   BodySink,
@@ -6,6 +7,9 @@ import type {
   HeaderList,
   RequestBody,
 } from "../message/message.ts";
+import { relayedTrailers } from "../message/trailers.ts";
+import { awake } from "../timing/awake-clock.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 
 /** What an outgoing body does besides passing bytes on. */
@@ -193,4 +197,23 @@ export class OutgoingBody implements RequestBody, BodySink {
     if (this.taps !== undefined) for (const tap of this.taps) tap.onAbort(reason);
     this.sink?.onAbort(reason);
   }
+}
+
+/** The body of a request on its way to its backend. `retryBytes`: the most that is kept of one that may be sent again. */
+export function outgoingBodyOf(
+  exchange: Exchange,
+  source: RequestBody,
+  protocol: Upstream["protocol"],
+  retryBytes: number,
+): OutgoingBody {
+  // A request that an HTTP/2 server has not processed is sent again on every route (docs/features/http2.md, "Towards backends").
+  const keepsBeginning = protocol === "http2";
+  return new OutgoingBody(source, exchange.client, {
+    maxBytes: exchange.maxBodyBytes,
+    expectContinue: exchange.expectContinue,
+    replayBytes: exchange.retry === undefined && !keepsBeginning ? 0 : retryBytes,
+    keepsBeginning,
+    onProgress: () => (exchange.lastActivityMs = awake.nowMs),
+    relayTrailers: (trailers) => relayedTrailers(trailers, exchange.headers, exchange.ownedFields),
+  });
 }

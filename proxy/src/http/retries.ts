@@ -47,7 +47,7 @@ export class Retries implements Cancellable, RetryDecision {
     const selection = upstream.pick(exchange, tried.size === 0 ? undefined : tried);
     if (selection === undefined) return owner.reply(noSelection(upstream));
     tried.add(selection.endpoint);
-    new Attempt(owner).start(upstream, selection);
+    new Attempt(owner, upstream, selection).start();
   };
 
   /** A response is on its way to the client, so this attempt is the last. */

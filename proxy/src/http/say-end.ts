@@ -21,6 +21,6 @@ export function sayEnd(exchange: Exchange): boolean {
     exchange.error = "proxy shutting down";
     client.end([...unavailable]);
     exchange.finish();
-  } else exchange.owner?.giveUp({ status: 503, error: "proxy shutting down" });
+  } else exchange.giveUp({ status: 503, error: "proxy shutting down" });
   return true;
 }

@@ -36,6 +36,13 @@ export type ExchangeOptions = {
   readonly headers?: HeaderList;
 };
 
+/** An exchange that no pipeline serves. */
+class FakeExchange extends Exchange {
+  expire(): void {}
+  giveUp(): void {}
+  protected onFinish(): void {}
+}
+
 /** An exchange as a filter sees it, without a network. */
 export function exchange({
   version = "1.1",
@@ -77,7 +84,7 @@ export function exchange({
   };
   const connection = connectionTo(secure, publicPort);
   const from = peer === undefined ? connection : { ...connection, remoteAddress: peer };
-  const result = new Exchange(from, head, client, 0);
+  const result = new FakeExchange(from, head, client, 0);
   // As in the pipeline, the forwarded fields are a list of their own.
   result.headers = Fields.of([...headers]);
   return result;
