@@ -222,6 +222,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       handshakeTimeoutMs: settings.proxyTlsHandshakeTimeoutMs,
       maxHandshakes,
     },
+    acceptor: sockets.acceptor,
     l4,
     observerOf,
     connectionLog: options.connectionLog,

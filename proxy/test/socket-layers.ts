@@ -12,8 +12,9 @@ export async function openLayers(): Promise<void> {
   if (handles !== undefined) return;
   const opened = await openHandleSockets();
   if (!opened.ok) throw new Error(opened.error);
-  const { layer: opening, tlsLack } = opened.value;
-  if (tlsLack !== undefined) throw new Error(tlsLack);
+  const { layer: opening, tlsLack, acceptLack } = opened.value;
+  const lack = tlsLack ?? acceptLack;
+  if (lack !== undefined) throw new Error(lack);
   handles = opening;
 }
 
@@ -25,6 +26,9 @@ if (typeof before === "function") {
 
 /** The handles, which suites may be given before they have been opened. */
 const handleSockets: SocketLayer = {
+  acceptor: {
+    accept: (server, accept) => openedHandles().acceptor?.accept(server, accept) === true,
+  },
   take: (socket) => openedHandles().take(socket),
   dial: (memory, receiver, isTls) => openedHandles().dial(memory, receiver, isTls),
 };

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { ClientStream, RequestHead } from "../message/message.ts";
+import type { Transport, TransportReceiver } from "../sockets/transport.ts";
 
 /** Takes a parsed request; the pipeline is the only implementation. */
 export type RequestHandler = (connection: ClientConnection, head: RequestHead, client: ClientStream) => void;
@@ -12,6 +13,11 @@ export type RequestHandler = (connection: ClientConnection, head: RequestHead, c
 export type Front = {
   /** `spentMs`: for how long the beginning of the first request has been there, where that is known. */
   accept(socket: Duplex, connection: ClientConnection, spentMs?: number): void;
+  /**
+   * The same for a connection without a socket. Answers what its transport reads for from now on, to which the caller passes what it
+   * has read itself. Absent where the codec needs sockets.
+   */
+  readonly take?: (transport: Transport, connection: ClientConnection, spentMs?: number) => TransportReceiver;
   /** Finishes requests under way and accepts no new ones: `Connection: close` or GOAWAY. */
   drain(): void;
   /** Number of connections that are still open. */

@@ -8,6 +8,7 @@ import { verifiedClientOf } from "../http/client-certificate.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
 import type { CompiledL4Route, L4Table } from "../l4/l4-table.ts";
+import type { AcceptedConnection, Acceptor } from "../sockets/accepting.ts";
 import { resetSocket } from "../sockets/reset.ts";
 import type { ConnectionLog } from "../telemetry/connection-log.ts";
 import type { ObserverOf } from "../telemetry/observer.ts";
@@ -16,9 +17,11 @@ import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
 import type { BindFailure } from "./bind-failure.ts";
 import { bindServer } from "./bind.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
-import { detectProtocol } from "./detect-protocol.ts";
+import { detectProtocol, FirstBytes } from "./detect-protocol.ts";
 import type { ListenerEvents } from "./listener-events.ts";
-import { localAddressOf, type Peer, peerOf } from "./peer.ts";
+import { HandleClient } from "./handle-client.ts";
+import { OpenConnections } from "./open-connections.ts";
+import { localAddressOf, type Peer, peerOf, plainPeer } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
 import {
   policyOfListener,
@@ -26,7 +29,7 @@ import {
   type ProxyHeaderPolicy,
   type ProxyProtocolSettings,
 } from "./proxy-protocol/header-policy.ts";
-import type { SilentConnections } from "./silent-connections.ts";
+import type { Closable, SilentConnections } from "./silent-connections.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 
 /** What a listener shares with the others of its worker. */
@@ -44,6 +47,8 @@ export type ListenerContext = {
   /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
   readonly firstByteTimeoutMs: number;
   readonly proxyProtocol: ProxyProtocolSettings;
+  /** Accepts without sockets; absent: they are made for all connections. */
+  readonly acceptor?: Acceptor | undefined;
   /** Takes connections that are forwarded below HTTP. */
   readonly l4: L4;
   /** Makes the observers of listeners that are logged in a way of their own; absent: none is. */
@@ -81,11 +86,8 @@ export class Listener {
   private readonly server: Server;
   private readonly http1: Front;
   private readonly http2: Front;
-  private readonly sockets = new Set<Socket>();
+  private readonly open: OpenConnections;
   private store: CertificateStore = emptyCertificateStore;
-  /** Silent connections, which have nothing to finish in a drain. */
-  private readonly silent = new Set<Socket>();
-  private onEmpty: (() => void) | undefined = undefined;
 
   constructor(plan: SocketPlan, tables: ListenerTables, context: ListenerContext) {
     this.context = context;
@@ -101,6 +103,7 @@ export class Listener {
       draining: false,
       observer: context.observerOf?.(plan.observation),
     };
+    this.open = new OpenConnections(context, this.view);
     this.http1 = context.createHttp1Front();
     this.http2 = context.createHttp2Front();
     this.server = createServer(
@@ -116,6 +119,7 @@ export class Listener {
     const bound = await bindServer(this.server, { port, address, reusePort });
     if (!bound.ok) return bound.error;
     this.localPort = bound.value;
+    this.context.acceptor?.accept(this.server, (accepted) => this.acceptHandle(accepted));
     // Accepting may fail later, when file descriptors run out; the socket stays open.
     this.server.on("error", (error: NodeJS.ErrnoException) => {
       log.error(
@@ -160,18 +164,13 @@ export class Listener {
     this.http1.drain();
     this.http2.drain();
     // One turn later: after a pause of the process, data that has arrived meanwhile is read first.
-    const grace = setTimeout(() => setImmediate(() => this.endSilent()), silentGraceMs).unref();
-    return new Promise((resolve) => {
-      this.onEmpty = () => {
+    const grace = setTimeout(() => setImmediate(() => this.open.endSilent()), silentGraceMs).unref();
+    return new Promise((resolve) =>
+      this.open.whenEmpty(() => {
         clearTimeout(grace);
         resolve();
-      };
-      if (this.sockets.size === 0) this.onEmpty();
-    });
-  }
-
-  private endSilent(): void {
-    for (const socket of this.silent) socket.destroy();
+      }),
+    );
   }
 
   sayEnd(): number {
@@ -181,53 +180,52 @@ export class Listener {
   /** Closes all connections now and returns how many requests, and connections without any, that cut. */
   destroy(): number {
     const cut = this.http1.destroy() + this.http2.destroy() + this.context.l4.connections.destroy(this);
-    for (const socket of this.sockets) socket.destroy();
+    this.open.destroy();
     return cut;
   }
 
   private accept(socket: Socket): void {
-    const { context, view } = this;
-    const { events, gate } = context;
     const peer = peerOf(socket);
     if (peer === undefined) return void socket.destroy();
-    const limit = gate.enter(view.port, this.maxConnections);
-    if (limit !== undefined) {
-      events.onConnectionRefused(view.portLabel, limit);
-      socket.destroy();
-      return;
-    }
-    this.sockets.add(socket);
-    const openedMs = performance.now();
-    events.onConnectionOpened(view.portLabel);
     socket.on("error", () => {});
-    socket.once("close", () => {
-      gate.leave(view.port);
-      this.sockets.delete(socket);
-      this.spoke(socket);
-      events.onConnectionClosed(view.portLabel, performance.now() - openedMs);
-      if (this.sockets.size === 0) this.onEmpty?.();
-    });
+    if (!this.open.enter(socket, this.maxConnections)) return;
+    socket.once("close", this.open.leaver(socket));
     if (this.proxyHeaders.isRequired) this.readProxyHeader(socket, peer);
     else this.admit(socket, { peer, proxied: false });
+  }
+
+  /** Takes a connection that has no socket, or gives it one where something needs it. */
+  private acceptHandle(accepted: AcceptedConnection): void {
+    const peer = accepted.peer && plainPeer(accepted.peer);
+    if (peer === undefined || !this.takesHandles) return this.accept(accepted.toSocket());
+    const transport = accepted.open();
+    if (!this.open.enter(transport, this.maxConnections)) return;
+    transport.whenClosed(this.open.leaver(transport));
+    this.keepSilent(transport, peer);
+    const first = new FirstBytes(transport, this.context.firstByteTimeoutMs, {
+      onProtocol: (protocol, piece, spentMs) => {
+        this.open.spoke(transport);
+        const front = protocol === "http2" ? this.http2 : this.http1;
+        const client = new HandleClient(accepted, peer, this.view);
+        front.take?.(transport, client, spentMs).receive(piece);
+      },
+      onSilent: () => this.context.events.onFirstByteTimeout(),
+    });
+    transport.start(first);
+  }
+
+  /** PROXY protocol headers, what is below HTTP, handshakes and codecs of Node are read from sockets. */
+  private get takesHandles(): boolean {
+    if (this.plan.family !== "http" || this.proxyHeaders.isRequired) return false;
+    return this.http1.take !== undefined && this.http2.take !== undefined;
   }
 
   private get maxConnections(): number {
     return this.plan.maxConnections ?? this.context.maxConnections;
   }
 
-  /** Registers a silent connection, which may be evicted for others. */
-  private keepSilent(socket: Socket, { address }: Peer): void {
-    const { view, context, maxConnections } = this;
-    this.silent.add(socket);
-    context.silent.add(socket, { listener: view.port, maxOfListener: maxConnections, ip: address }, () => {
-      context.events.onSilentConnectionEnded();
-      socket.destroy();
-    });
-  }
-
-  private spoke(socket: Socket): void {
-    this.silent.delete(socket);
-    this.context.silent.delete(socket);
+  private keepSilent(connection: Closable, { address }: Peer): void {
+    this.open.keepSilent(connection, address, this.maxConnections);
   }
 
   private readProxyHeader(socket: Socket, peer: Peer): void {
@@ -240,7 +238,7 @@ export class Listener {
     this.keepSilent(socket, peer);
     readProxyHeader(socket, proxyProtocol.timeoutMs, {
       onHeader: (source) => {
-        this.spoke(socket);
+        this.open.spoke(socket);
         this.admit(socket, { peer: source ?? peer, proxied: source !== undefined });
       },
       onRefused: (reason) => events.onProxyHeaderRefused(reason),
@@ -296,7 +294,7 @@ export class Listener {
     this.keepSilent(socket, client.peer);
     detectProtocol(socket, this.context.firstByteTimeoutMs, {
       onProtocol: (protocol, spentMs) => {
-        this.spoke(socket);
+        this.open.spoke(socket);
         this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined, spentMs);
       },
       onSilent: () => this.context.events.onFirstByteTimeout(),
@@ -308,7 +306,7 @@ export class Listener {
     this.context.handshakes.start({
       socket,
       ip: client.peer.address,
-      onFirstByte: () => this.spoke(socket),
+      onFirstByte: () => this.open.spoke(socket),
       certificates: () => this.store,
       claim: (serverName) => this.claim(socket, client, serverName),
       onSecure: (tlsSocket: TLSSocket, serverName, policy, verification) => {

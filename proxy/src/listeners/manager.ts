@@ -12,6 +12,7 @@ import type { L4Tables } from "../state/l4-tables.ts";
 import type { OwnedListener } from "../state/listener-list.ts";
 import type { ConnectionLog } from "../telemetry/connection-log.ts";
 import type { ObserverOf } from "../telemetry/observer.ts";
+import type { Acceptor } from "../sockets/accepting.ts";
 import { createCertificateStore, emptyCertificateStore, type ServedName } from "../tls/certificate-store.ts";
 import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/server-options.ts";
@@ -62,6 +63,8 @@ export type ListenerManagerOptions = {
   /** Whether sockets that cannot be bound are logged; one worker does, since all workers fail alike. */
   readonly reportsFailures: boolean;
   readonly tls: TlsSettings;
+  /** Accepts without sockets; absent: they are made for all connections. */
+  readonly acceptor?: Acceptor | undefined;
   readonly l4: L4;
   readonly observerOf?: ObserverOf;
   readonly connectionLog?: ConnectionLog | undefined;
@@ -132,6 +135,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     reusePort: options.reusePort,
     firstByteTimeoutMs: options.firstByteTimeoutMs,
     proxyProtocol: options.proxyProtocol,
+    acceptor: options.acceptor,
     l4: options.l4,
     observerOf: options.observerOf,
     connectionLog: options.connectionLog,

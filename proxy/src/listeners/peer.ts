@@ -14,6 +14,9 @@ export function peerOf({ remoteAddress, remotePort }: Socket): Peer | undefined 
   return { address: plainAddress(remoteAddress), port: remotePort };
 }
 
+/** The peer of a connection without a socket. */
+export const plainPeer = ({ address, port }: Peer): Peer => ({ address: plainAddress(address), port });
+
 /** The local address of an accepted socket; undefined when it is already closed. */
 export const localAddressOf = ({ localAddress }: Socket): string | undefined =>
   localAddress === undefined ? undefined : plainAddress(localAddress);

@@ -1,8 +1,10 @@
-import type { Socket } from "node:net";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import { ListenerHoldings, type Origin } from "../fairness/listener-holdings.ts";
 
-type Held = { readonly socket: Socket; readonly origin: Origin; readonly onLost: () => void };
+/** A connection as its listener closes it: a socket or a transport. */
+export type Closable = { destroy(): unknown };
+
+type Held = { readonly connection: Closable; readonly origin: Origin; readonly onLost: () => void };
 
 const defaultLeast = 1_024;
 
@@ -15,7 +17,7 @@ export class SilentConnections {
   private readonly max: number;
   private readonly workers: number;
   private readonly least: number;
-  private readonly held = new Map<Socket, Held>();
+  private readonly held = new Map<Closable, Held>();
   private readonly byOrigin = new ListenerHoldings<Held>();
 
   /**
@@ -37,25 +39,25 @@ export class SilentConnections {
    * `onLost` is called when it is evicted; the caller closes it.
    */
   add(
-    socket: Socket,
+    connection: Closable,
     from: { readonly listener: number; readonly maxOfListener: number; readonly ip: string },
     onLost: () => void,
   ): void {
     const { listener, maxOfListener, ip } = from;
-    this.delete(socket);
+    this.delete(connection);
     if (maxOfListener > 0 && this.byOrigin.countOf(listener) >= this.shareOf(maxOfListener)) {
       this.lose(this.byOrigin.oldestOf(listener));
     } else if (this.held.size >= this.max) this.lose(this.byOrigin.oldestOfMost());
-    const held = { socket, origin: { listener, network: networkOf(ip) }, onLost };
-    this.held.set(socket, held);
+    const held = { connection, origin: { listener, network: networkOf(ip) }, onLost };
+    this.held.set(connection, held);
     this.byOrigin.add(held.origin, held);
   }
 
   /** Called when the connection is no longer silent, or is closed. */
-  delete(socket: Socket): void {
-    const held = this.held.get(socket);
+  delete(connection: Closable): void {
+    const held = this.held.get(connection);
     if (held === undefined) return;
-    this.held.delete(socket);
+    this.held.delete(connection);
     this.byOrigin.delete(held.origin, held);
   }
 
@@ -65,7 +67,7 @@ export class SilentConnections {
 
   private lose(held: Held | undefined): void {
     if (held === undefined) return;
-    this.delete(held.socket);
+    this.delete(held.connection);
     held.onLost();
   }
 }

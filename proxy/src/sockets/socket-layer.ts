@@ -1,13 +1,15 @@
 import type { OnReadOpts, Socket } from "node:net";
+import type { Acceptor } from "./accepting.ts";
 import type { ReadBuffer } from "./read-buffer.ts";
 import { SocketTransport } from "./socket-transport.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
 /**
  * How the bytes of established TCP connections are read and written (`--socket-layer`, docs/adr/0033-tcp-handles.md).
- * Sockets are opened, accepted and closed by Node's public classes in any case.
+ * Sockets are opened by Node's public classes in any case, and accepted by them where the layer has no acceptor.
  */
 export type SocketLayer = {
+  readonly acceptor?: Acceptor | undefined;
   /** Takes over a connection with all that was read from it and put back. */
   take(socket: Socket): Transport;
   /** Prepares to read a connection that is about to be opened, TLS or not, into memory of the caller's choice. */

@@ -6,6 +6,7 @@ import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import type { PortTable } from "../../src/exchange/port-table.ts";
 import type { RequestHandler } from "../../src/http/front.ts";
+import { createNativeHttp2Front } from "../../src/http/h2/native/front.ts";
 import { createHttp2Front } from "../../src/http/h2/node/front.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
 import { createL4 } from "../../src/l4/l4.ts";
@@ -24,6 +25,7 @@ import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 import { createFrontOfCodec } from "../http1-codecs.ts";
+import { http2Codec } from "../http2-codecs.ts";
 import { RawClient, wideLimits } from "../http/h1/harness.ts";
 import { socketLayer } from "../socket-layers.ts";
 import { wideSettings } from "../tls/harness.ts";
@@ -145,6 +147,7 @@ export function startManager(
     drainTimeoutMs: 60_000,
     firstByteTimeoutMs: 60_000,
     tls: wideSettings,
+    acceptor: socketLayer().acceptor,
     l4: createL4({
       connections: {
         connectTimeoutMs: 60_000,
@@ -163,7 +166,8 @@ export function startManager(
       },
     }),
     createHttp1Front: () => createFrontOfCodec(front),
-    createHttp2Front: () => createHttp2Front(front),
+    createHttp2Front: () =>
+      http2Codec() === "native" ? createNativeHttp2Front(front, socketLayer()) : createHttp2Front(front),
     events,
     log,
     ...options,

@@ -20,7 +20,7 @@ const maxSweepIntervalMs = 500;
 const maxWaitingBytes = 25_165_824;
 
 /** The connections of an HTTP/1 front, whichever codec it has: their sweeps, their end, and what they share. */
-export class FrontConnections implements FrontContext, Omit<Front, "accept"> {
+export class FrontConnections implements FrontContext, Omit<Front, "accept" | "take"> {
   readonly limits: FrontLimits;
   readonly clock: FrontClock;
   readonly handler: RequestHandler;

@@ -1,6 +1,3 @@
-import type { Duplex } from "node:stream";
-import type { ClientConnection } from "../../exchange/client-connection.ts";
-import { ignore } from "../../sockets/ignore.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
 import { ResponseMemory } from "../response-memory.ts";
@@ -45,11 +42,19 @@ type FrontConnection = {
   destroy(): number;
 };
 
+/** Connections as fronts have them, but for how they are accepted. */
+type FrontConnections<Connection> = Omit<Front, "accept" | "take"> & {
+  /** Adds a connection, which `create` makes. */
+  add(create: (context: FrontContext<Connection>) => Connection): Connection;
+};
+
 /** The connections of an HTTP/2 front, whichever codec it has: their sweeps, their end, and what they share. */
-export function createFrontConnections<Connection extends FrontConnection>(
-  { limits, handler, onEvent, responseMemory = new ResponseMemory() }: Http2FrontOptions,
-  create: (socket: Duplex, connection: ClientConnection, context: FrontContext<Connection>) => Connection,
-): Front {
+export function createFrontConnections<Connection extends FrontConnection>({
+  limits,
+  handler,
+  onEvent,
+  responseMemory = new ResponseMemory(),
+}: Http2FrontOptions): FrontConnections<Connection> {
   const connections = new Set<Connection>();
   const sweepIntervalMs = sweepInterval(limits, maxSweepIntervalMs);
   let sweeper: NodeJS.Timeout | undefined;
@@ -83,11 +88,11 @@ export function createFrontConnections<Connection extends FrontConnection>(
   };
 
   return {
-    accept(socket, connection) {
-      if (socket.destroyed) return;
-      socket.on("error", ignore);
-      connections.add(create(socket, connection, context));
+    add(create) {
+      const connection = create(context);
+      connections.add(connection);
       sweeper ??= setInterval(sweep, sweepIntervalMs).unref();
+      return connection;
     },
     drain() {
       draining = true;

@@ -1,18 +1,32 @@
 import type { Socket } from "node:net";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type { Acceptor } from "../accepting.ts";
 import type { ReadBuffer } from "../read-buffer.ts";
 import { nodeSockets, type SocketLayer } from "../socket-layer.ts";
+import { proveAccepting } from "./accept-self-test.ts";
 import { HandleTransport } from "./handle-transport.ts";
 import { findInternals, type HandleInternals, handleOf, isTlsHandle } from "./internals.ts";
 import { proveHandles } from "./self-test.ts";
+import { SocketOwner } from "./socket-owner.ts";
 import { proveTlsHandles } from "./tls-self-test.ts";
 
 /** What `--socket-layer` selects. */
 type SocketLayerName = "node" | "handles";
 
-/** The handles of a runtime as a layer. `tlsLack` says what of those of TLS is not as expected: public sockets are used in their place. */
-export type HandleSockets = { readonly layer: SocketLayer; readonly tlsLack: string | undefined };
+/**
+ * The handles of a runtime as a layer. `tlsLack` and `acceptLack` say what of those of TLS, and of accepted ones without a socket, is
+ * not as expected: public sockets are used in their place.
+ */
+export type HandleSockets = {
+  readonly layer: SocketLayer;
+  readonly tlsLack: string | undefined;
+  readonly acceptLack: string | undefined;
+};
+
+/** The tests of what is used beyond the handles of sockets. */
+export type Proofs = { readonly tls: typeof proveTlsHandles; readonly accepting: typeof proveAccepting };
+const allProofs: Proofs = { tls: proveTlsHandles, accepting: proveAccepting };
 
 /**
  * The socket layer of a worker. Where the runtime's handles do not do what is needed of them, that is logged, and its public
@@ -22,10 +36,10 @@ export async function openSocketLayer(
   name: SocketLayerName,
   log: Pick<Logger, "warn">,
   find = findInternals,
-  proveTls = proveTlsHandles,
+  proofs: Partial<Proofs> = {},
 ): Promise<SocketLayer> {
   if (name === "node") return nodeSockets;
-  const handles = await openHandleSockets(find, undefined, proveTls);
+  const handles = await openHandleSockets(find, undefined, proofs);
   const lack = (missing: string, message: string): void =>
     log.warn({ missing, node: process.version }, message);
   if (!handles.ok) {
@@ -35,11 +49,17 @@ export async function openSocketLayer(
     );
     return nodeSockets;
   }
-  const { layer, tlsLack } = handles.value;
+  const { layer, tlsLack, acceptLack } = handles.value;
   if (tlsLack !== undefined) {
     lack(
       tlsLack,
       "the TLS handles of this Node.js cannot be used, expected those of Node.js 24; its public sockets are used for TLS instead",
+    );
+  }
+  if (acceptLack !== undefined) {
+    lack(
+      acceptLack,
+      "accepted TCP handles of this Node.js cannot be used without sockets, expected those of Node.js 24; sockets are made for them instead",
     );
   }
   return layer;
@@ -49,25 +69,33 @@ export async function openSocketLayer(
 export async function openHandleSockets(
   find: () => Result<HandleInternals, string> = findInternals,
   limitMs?: number,
-  proveTls = proveTlsHandles,
+  proofs: Partial<Proofs> = {},
 ): Promise<Result<HandleSockets, string>> {
   const found = find();
   if (!found.ok) return found;
   const internals = found.value;
   const tcp = await proveHandles(internals, limitMs);
   if (!tcp.ok) return tcp;
+  const { tls: proveTls, accepting: proveAccepted } = { ...allProofs, ...proofs };
   const tls = await proveTls(internals, tcp.value, limitMs);
+  const accepting = await proveAccepted(internals, tcp.value, limitMs);
   const proved = { tcp: tcp.value.prototype, tls: tls.ok ? tls.value.prototype : undefined };
-  return ok({ layer: layerOf(internals, proved), tlsLack: tls.ok ? undefined : tls.error });
+  const layer = layerOf(internals, proved, accepting.ok ? accepting.value : undefined);
+  return ok({
+    layer,
+    tlsLack: tls.ok ? undefined : tls.error,
+    acceptLack: accepting.ok ? undefined : accepting.error,
+  });
 }
 
 /** The prototypes of the proved handles. */
 type Proved = { readonly tcp: object; readonly tls: object | undefined };
 
-function layerOf(internals: HandleInternals, proved: Proved): SocketLayer {
+function layerOf(internals: HandleInternals, proved: Proved, acceptor: Acceptor | undefined): SocketLayer {
   const open = (socket: Socket, memory?: ReadBuffer): HandleTransport | undefined =>
-    isProved(socket, proved) ? new HandleTransport(socket, internals, memory) : undefined;
+    isProved(socket, proved) ? new HandleTransport(new SocketOwner(socket), internals, memory) : undefined;
   return {
+    acceptor,
     take: (socket) => open(socket) ?? nodeSockets.take(socket),
     dial: (memory, receiver, isTls) =>
       isTls && proved.tls === undefined

@@ -1,11 +1,8 @@
-import type { Socket } from "node:net";
-import { getSystemErrorName } from "node:util";
-import { takenBytes } from "../../http/taken-bytes.ts";
 import { ReadBuffer } from "../read-buffer.ts";
-import { resetSocket } from "../reset.ts";
 import type { Transport, TransportReceiver } from "../transport.ts";
+import type { HandleEvents, HandleOwner } from "./handle-owner.ts";
 import type { HandleWrites, WritesOwner } from "./handle-writes.ts";
-import { type HandleInternals, handleOf, isTlsHandle, type StreamHandle } from "./internals.ts";
+import { type HandleInternals, isTlsHandle, type StreamHandle } from "./internals.ts";
 import { TcpWrites } from "./tcp-writes.ts";
 import { TlsWrites } from "./tls-writes.ts";
 
@@ -16,14 +13,13 @@ const endOfFile = -4095;
 const sharedOnly = new ReadBuffer();
 
 /**
- * A connection, plain or TLS, read and written through the handle under its socket, which Node's streams are not asked about. The
- * socket stays the owner of the handle: it closes, resets and half-closes the connection, and reports its end, so that
- * everything else can use it as before.
+ * A connection, plain or TLS, read and written through its handle, which Node's streams are not asked about. The owner of the handle
+ * closes, resets and half-closes the connection, and reports its end.
  */
-export class HandleTransport implements Transport, WritesOwner {
+export class HandleTransport implements Transport, WritesOwner, HandleEvents {
   readonly takesViews = true;
   readonly reportsLate = false;
-  private readonly socket: Socket;
+  private readonly owner: HandleOwner;
   private readonly internals: HandleInternals;
   private readonly source: ReadBuffer;
   /** Undefined from the moment in which the connection is closed by this end, or has been by any. */
@@ -31,7 +27,7 @@ export class HandleTransport implements Transport, WritesOwner {
   private receiver: TransportReceiver | undefined = undefined;
   /** What the next read goes into. The runtime has its address, so it is referred to from here. */
   private memory: Buffer;
-  /** What the socket had read before, or was read while the transport was paused: TLS goes on with the records that it has. */
+  /** What the owner had read before, or was read while the transport was paused: TLS goes on with the records that it has. */
   private early: Buffer | undefined = undefined;
   /** The peer had ended its side behind that. */
   private endedEarly = false;
@@ -43,11 +39,11 @@ export class HandleTransport implements Transport, WritesOwner {
   private writes: HandleWrites | undefined;
   private isAsked = false;
 
-  /** The socket must have a handle, which nothing else reads. `memory` is what it is read into, by default that which all share. */
-  constructor(socket: Socket, internals: HandleInternals, memory = sharedOnly) {
-    this.socket = socket;
+  /** Nothing else may read the handle. `memory` is what it is read into, by default that which all share. */
+  constructor(owner: HandleOwner, internals: HandleInternals, memory = sharedOnly) {
+    this.owner = owner;
     this.internals = internals;
-    this.handle = handleOf(socket);
+    this.handle = owner.handle;
     this.source = memory;
     this.memory = memory.next();
     this.writes = writesOf(this.handle, internals, this);
@@ -58,7 +54,7 @@ export class HandleTransport implements Transport, WritesOwner {
   }
 
   get takenBytes(): number {
-    return takenBytes(this.socket);
+    return this.owner.takenBytes;
   }
 
   get holdsBack(): boolean {
@@ -70,30 +66,28 @@ export class HandleTransport implements Transport, WritesOwner {
   }
 
   get ended(): boolean {
-    return this.early === undefined && this.socket.readableEnded;
+    return this.early === undefined && this.owner.hasEnded;
   }
 
   get writable(): boolean {
-    return this.handle !== undefined && !this.isEnded && this.socket.writable;
+    return this.handle !== undefined && !this.isEnded && this.owner.isWritable;
   }
 
   get finished(): boolean {
-    return this.socket.writableFinished;
+    return this.owner.isFinished;
   }
 
   start(receiver: TransportReceiver): void {
-    const { socket, handle } = this;
+    const { owner, handle } = this;
     const isFirst = this.receiver === undefined;
     this.receiver = receiver;
     if (!isFirst) return this.resume();
-    socket.on("end", this.onEnd);
-    socket.on("error", this.onError);
-    socket.on("close", this.onClose);
+    owner.watch(this);
     if (handle === undefined) return;
-    // What the socket reads for itself from now on, because of a call that is on its way, comes here.
+    // What a socket reads for itself from now on, because of a call that is on its way, comes here.
     handle.onread = this.onRead;
     handle.useUserBuffer(this.memory);
-    if (socket.readableLength > 0) this.early = (socket.read() as Buffer | null) ?? undefined;
+    this.early = owner.takeRead();
     // A handle that reads for its socket goes on for this transport: to stop it costs calls to the system.
     this.isReading = handle.reading;
     handle.reading = true;
@@ -137,21 +131,21 @@ export class HandleTransport implements Transport, WritesOwner {
     if (this.isEnded) return;
     this.isEnded = true;
     // Later, behind all that waits: the runtime refuses to reset a connection whose end is on its way.
-    if (this.writes?.isBusy !== true) this.socket.end();
+    if (this.writes?.isBusy !== true) this.owner.end();
   }
 
   destroy(): void {
     this.handle = undefined;
-    this.socket.destroy();
+    this.owner.destroy();
   }
 
   reset(): void {
     this.handle = undefined;
-    resetSocket(this.socket);
+    this.owner.reset();
   }
 
   whenClosed(call: () => void): void {
-    this.socket.once("close", call);
+    this.owner.whenClosed(call);
   }
 
   /** Passes on what the socket had read before, then begins to read. */
@@ -171,12 +165,27 @@ export class HandleTransport implements Transport, WritesOwner {
   }
 
   onWritten(): void {
-    if (this.isEnded) this.socket.end();
+    if (this.isEnded) this.owner.end();
     this.tellTaken();
   }
 
   onWriteFailed(status: number): void {
     this.check(status, "write");
+  }
+
+  peerEnded(): void {
+    if (this.early === undefined) this.receiver?.ended();
+    else this.endedEarly = true;
+  }
+
+  failed(code: string | undefined): void {
+    this.receiver?.failed?.(code);
+  }
+
+  closed(): void {
+    this.handle = undefined;
+    this.writes = undefined;
+    this.receiver?.closed();
   }
 
   /** Called by the runtime after each read; `source` makes a piece of it, which ends where the read ended. */
@@ -188,7 +197,8 @@ export class HandleTransport implements Transport, WritesOwner {
       else this.receiver?.receive(this.source.pieceOf(this.memory, length));
       return this.turnMemory();
     }
-    if (length < 0) this.readEnded(length);
+    if (length === endOfFile) this.owner.peerHasEnded();
+    else if (length < 0) this.check(length, "read");
     return undefined;
   };
 
@@ -209,32 +219,6 @@ export class HandleTransport implements Transport, WritesOwner {
     this.check(handle.readStart(), "read");
   }
 
-  private readonly onEnd = (): void => {
-    if (this.early === undefined) this.receiver?.ended();
-    else this.endedEarly = true;
-  };
-
-  private readonly onError = ({ code }: NodeJS.ErrnoException): void => {
-    // TLS reports an error, with its alert on the way, and leaves the connection open.
-    this.socket.destroy();
-    this.receiver?.failed?.(code);
-  };
-
-  private readonly onClose = (): void => {
-    this.handle = undefined;
-    this.writes = undefined;
-    this.receiver?.closed();
-  };
-
-  /** The socket ends its readable side, and the connection if both sides have ended; or it fails. */
-  private readEnded(error: number): void {
-    const { socket } = this;
-    if (error !== endOfFile) return this.check(error, "read");
-    if (socket.destroyed) return;
-    socket.push(null);
-    socket.read(0);
-  }
-
   /** The memory of the next read, if it is another one. */
   private turnMemory(): Buffer | undefined {
     const next = this.source.next();
@@ -245,10 +229,9 @@ export class HandleTransport implements Transport, WritesOwner {
 
   /** Ends the connection if a call to the system has failed. */
   private check(status: number, call: "read" | "write"): void {
-    if (status >= 0 || this.socket.destroyed) return;
-    const code = getSystemErrorName(status);
+    if (status >= 0 || this.owner.isClosed) return;
     this.handle = undefined;
-    this.socket.destroy(Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call }));
+    this.owner.destroy({ call, status });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** A request to write: the runtime calls it back if the system does not take everything at once. */
@@ -24,6 +24,34 @@ export type StreamHandle = {
   writev(request: WriteRequest, chunks: readonly (string | Uint8Array)[], areAllBytes: boolean): number;
 };
 
+/** A request to send our end: the runtime calls it back when the system has taken it. */
+export type ShutdownRequest = { oncomplete: ((status: number) => void) | undefined };
+
+/** An address as `getpeername` and `getsockname` write it. */
+export type AddressOut = { address?: string; port?: number };
+
+/** A TCP handle that has no socket, as far as it is used beyond that. */
+export type TcpHandle = StreamHandle & {
+  /** Bytes that it was given, and those of them that the system has not taken. */
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+  /** 1: there is nothing to wait for. */
+  shutdown(request: ShutdownRequest): number;
+  /** Calls back in a turn of its own. */
+  close(closed: () => void): void;
+  reset(closed: () => void): number;
+  getpeername(out: AddressOut): number;
+  getsockname(out: AddressOut): number;
+};
+
+/** The handle of a listening socket: libuv passes what it accepts to `onconnection`. */
+export type ListeningHandle = {
+  onconnection: (this: ListeningHandle, status: number, client: TcpHandle | undefined) => void;
+  /** Accepted connections inherit both (Linux). */
+  setNoDelay(on: boolean): number;
+  setKeepAlive(on: boolean, delaySeconds: number): number;
+};
+
 /** The handle under a TLS socket, and that of the TCP connection below it. */
 export type TlsHandle = StreamHandle & {
   readonly _parent: {
@@ -36,6 +64,7 @@ export type TlsHandle = StreamHandle & {
 /** The parts of the runtime that are not public: proved by `proveHandles` before anything uses them. */
 export type HandleInternals = {
   readonly createWrite: () => WriteRequest;
+  readonly createShutdown: () => ShutdownRequest;
   /** The request of a write that the system took at once: the runtime keeps nothing of it, so the next write has it. */
   spare: WriteRequest | undefined;
   /** What the last read or write came to, by the indexes below. */
@@ -68,8 +97,10 @@ export function findInternals(
   } catch (error) {
     return missing(`process.binding("stream_wrap"): ${(error as Error).message}`);
   }
-  const { WriteWrap: Write, streamBaseState: state, kReadBytesOrError, kLastWriteWasAsync } = found ?? {};
+  const { WriteWrap: Write, ShutdownWrap: Shutdown, streamBaseState: state } = found ?? {};
+  const { kReadBytesOrError, kLastWriteWasAsync } = found ?? {};
   if (typeof Write !== "function") return missing("WriteWrap");
+  if (typeof Shutdown !== "function") return missing("ShutdownWrap");
   if (!(state instanceof Int32Array)) return missing("streamBaseState");
   const readAt = indexIn(state, kReadBytesOrError);
   if (readAt === undefined) return missing("kReadBytesOrError");
@@ -82,7 +113,9 @@ export function findInternals(
     request.kept = undefined;
     return request;
   };
-  return ok({ createWrite, spare: undefined, state, readAt, isAsyncAt });
+  const ShutdownConstructor = Shutdown as new () => ShutdownRequest;
+  const createShutdown = (): ShutdownRequest => new ShutdownConstructor();
+  return ok({ createWrite, createShutdown, spare: undefined, state, readAt, isAsyncAt });
 }
 
 /** The handle of a socket; undefined when it is closed. */
@@ -98,6 +131,23 @@ export function lackOf(handle: StreamHandle | undefined): string | undefined {
   if (typeof handle.onread !== "function") return "socket._handle.onread";
   const lack = handleMethods.find((name) => typeof handle[name] !== "function");
   return lack === undefined ? undefined : `socket._handle.${lack}`;
+}
+
+const tcpMethods = ["shutdown", "close", "reset", "getpeername", "getsockname"] as const;
+
+/** The same of a TCP handle that has no socket. */
+export function lackOfTcp(handle: TcpHandle): string | undefined {
+  if (typeof handle.bytesWritten !== "number") return "bytesWritten";
+  if (typeof handle.writeQueueSize !== "number") return "writeQueueSize";
+  return tcpMethods.find((name) => typeof handle[name] !== "function");
+}
+
+/** The handle of a server that listens; undefined where it has none that accepts. */
+export function listeningHandleOf(server: Server): ListeningHandle | undefined {
+  const { _handle: handle } = server as unknown as { readonly _handle?: Partial<ListeningHandle> | null };
+  if (typeof handle?.onconnection !== "function") return undefined;
+  if (typeof handle.setNoDelay !== "function" || typeof handle.setKeepAlive !== "function") return undefined;
+  return handle as ListeningHandle;
 }
 
 /** The same of a TLS handle, which must be on one of TCP of the given prototype. */

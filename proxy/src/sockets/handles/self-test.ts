@@ -26,6 +26,8 @@ export async function proveHandles(
   }
 }
 
+type SocketPair = Pair & { readonly sockets: { readonly own: Socket; readonly peer: Socket } };
+
 class TcpProof {
   private readonly bench: TestBench;
   private readonly internals: HandleInternals;
@@ -42,24 +44,25 @@ class TcpProof {
       accepted.push(socket);
       bench.check();
     });
-    const pair = async (internals: HandleInternals): Promise<Pair | string> => {
+    const pair = async (internals: HandleInternals): Promise<SocketPair | string> => {
       const own = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
-      bench.sockets.push(own);
+      bench.closables.push(own);
       own.on("error", () => {});
       own.on("connect", bench.check);
       await bench.until("connect", () => accepted.length > 0 && !own.connecting);
       const peer = accepted.pop() as Socket;
-      bench.sockets.push(peer);
+      bench.closables.push(peer);
       for (const socket of [own, peer]) {
         const lack = lackOf(handleOf(socket));
         if (lack !== undefined) return lack;
       }
-      return { own: bench.end(own, internals), peer: bench.end(peer, internals) };
+      const sockets = { own, peer };
+      return { own: bench.end(own, internals), peer: bench.end(peer, internals), sockets };
     };
     const first = await pair(withoutReuse(this.internals));
     if (typeof first === "string") return fail(first);
-    const prototype = Object.getPrototypeOf(handleOf(first.own.socket)) as object;
-    if (Object.getPrototypeOf(handleOf(first.peer.socket)) !== prototype)
+    const prototype = Object.getPrototypeOf(handleOf(first.sockets.own)) as object;
+    if (Object.getPrototypeOf(handleOf(first.sockets.peer)) !== prototype)
       return fail("one prototype of all TCP handles");
     await this.proveBytes(first);
     await bench.proveHalfClose(first);
@@ -126,11 +129,8 @@ class TcpProof {
 }
 
 /** Until it is proved that the runtime says which writes wait, no request is used again: one in use would end the process. */
-const withoutReuse = ({ createWrite, state, readAt, isAsyncAt }: HandleInternals): HandleInternals => ({
-  createWrite,
-  state,
-  readAt,
-  isAsyncAt,
+const withoutReuse = (internals: HandleInternals): HandleInternals => ({
+  ...internals,
   get spare() {
     return undefined;
   },

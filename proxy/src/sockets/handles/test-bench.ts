@@ -2,13 +2,14 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { HandleTransport } from "./handle-transport.ts";
 import type { HandleInternals } from "./internals.ts";
+import { SocketOwner } from "./socket-owner.ts";
+import type { Transport } from "../transport.ts";
 
 const maxTailBytes = 1_024;
 
 /** One end of a connection of the test: what has happened on it. */
 export class TestEnd {
-  readonly transport: HandleTransport;
-  readonly socket: Socket;
+  readonly transport: Transport;
   /** How many bytes were received, and the last of them. */
   receivedBytes = 0;
   tail = Buffer.alloc(0);
@@ -17,9 +18,8 @@ export class TestEnd {
   isClosed = false;
   code: string | undefined = undefined;
 
-  constructor(socket: Socket, internals: HandleInternals, changed: () => void) {
-    this.socket = socket;
-    this.transport = new HandleTransport(socket, internals);
+  constructor(transport: Transport, changed: () => void) {
+    this.transport = transport;
     this.transport.start({
       receive: ({ bytes }) => {
         this.receivedBytes += bytes.length;
@@ -52,7 +52,7 @@ export type Pair = { readonly own: TestEnd; readonly peer: TestEnd };
 export class TestBench {
   /** What is being proved. */
   step = "connect";
-  readonly sockets: Socket[] = [];
+  readonly closables: { destroy(): unknown }[] = [];
   /** The limit is reached. */
   isOver = false;
   private server: Server | undefined = undefined;
@@ -71,7 +71,7 @@ export class TestBench {
   readonly check = (): void => this.look();
 
   end(socket: Socket, internals: HandleInternals): TestEnd {
-    return new TestEnd(socket, internals, this.check);
+    return new TestEnd(new HandleTransport(new SocketOwner(socket), internals), this.check);
   }
 
   /** Answers the port of a server on the loopback address. */
@@ -82,6 +82,12 @@ export class TestBench {
       server.once("error", reject);
       server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
     });
+  }
+
+  /** The server of `listen`. */
+  get listening(): Server {
+    if (this.server === undefined) throw new Error("no server");
+    return this.server;
   }
 
   /** Waits for a condition, which is looked at whenever something has happened. */
@@ -116,7 +122,7 @@ export class TestBench {
 
   close(): void {
     this.timer.clear();
-    for (const socket of this.sockets) socket.destroy();
+    for (const closable of this.closables) closable.destroy();
     this.server?.close();
   }
 }

@@ -29,7 +29,10 @@ export async function proveTlsHandles(
   }
 }
 
-type TlsPair = Pair & { readonly plain: Socket };
+type TlsPair = Pair & {
+  readonly sockets: { readonly own: Socket; readonly peer: Socket };
+  readonly plain: Socket;
+};
 
 class TlsProof {
   private readonly bench: TestBench;
@@ -56,13 +59,13 @@ class TlsProof {
     });
     this.port = await bench.listen((socket) => {
       plain.push(socket);
-      bench.sockets.push(socket);
+      bench.closables.push(socket);
       server.emit("connection", socket);
     });
     const first = await this.pair();
     if (typeof first === "string") return fail(first);
-    const prototype = Object.getPrototypeOf(handleOf(first.own.socket)) as object;
-    if (Object.getPrototypeOf(handleOf(first.peer.socket)) !== prototype)
+    const prototype = Object.getPrototypeOf(handleOf(first.sockets.own)) as object;
+    if (Object.getPrototypeOf(handleOf(first.sockets.peer)) !== prototype)
       return fail("one prototype of all TLS handles");
     await this.proveBytes(first);
     await this.proveWaiting(first);
@@ -78,7 +81,7 @@ class TlsProof {
     bench.step = "handshake";
     let isSecure = false;
     const tcp = connect({ host: "127.0.0.1", port: this.port, allowHalfOpen: true });
-    bench.sockets.push(tcp);
+    bench.closables.push(tcp);
     tcp.on("error", () => {});
     const own = connectTls({
       ...tlsOptions,
@@ -99,7 +102,8 @@ class TlsProof {
       const lack = lackOf(handle) ?? lackOfTls(handle, this.tcp.prototype);
       if (lack !== undefined) return `of TLS: ${lack}`;
     }
-    return { own: bench.end(own, internals), peer: bench.end(peer, internals), plain };
+    const sockets = { own, peer };
+    return { own: bench.end(own, internals), peer: bench.end(peer, internals), sockets, plain };
   }
 
   private async proveBytes({ own, peer }: Pair): Promise<void> {
@@ -121,7 +125,7 @@ class TlsProof {
     own.isTaken = false;
   }
 
-  private async proveWaiting({ own, peer }: Pair): Promise<void> {
+  private async proveWaiting({ own, peer, sockets }: TlsPair): Promise<void> {
     const { bench } = this;
     bench.step = "writes that wait";
     const before = peer.receivedBytes;
@@ -129,7 +133,7 @@ class TlsProof {
     const piece = Buffer.alloc(pieceBytes, "much");
     let pieces = 0;
     // Until the system takes no more; what is written meanwhile leaves in parts, one a turn.
-    while (!isFull(own.socket) && pieces < maxPieces && !bench.isOver) {
+    while (!isFull(sockets.own) && pieces < maxPieces && !bench.isOver) {
       if (own.transport.waitingBytes === 0) {
         own.transport.writeBytes("", piece, "");
         pieces++;

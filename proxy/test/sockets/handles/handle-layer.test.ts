@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { ok } from "@svc-gateway/common/values/result.ts";
 import { expect } from "chai";
+import { proveAccepting } from "../../../src/sockets/handles/accept-self-test.ts";
 import { HandleTransport } from "../../../src/sockets/handles/handle-transport.ts";
 import { openHandleSockets, openSocketLayer } from "../../../src/sockets/handles/handle-layer.ts";
 import { findInternals, type HandleInternals } from "../../../src/sockets/handles/internals.ts";
@@ -25,6 +26,7 @@ describe("the check of the runtime's TCP handles", () => {
   it("the handles of the Node.js that is shipped pass the check", async () => {
     const opened = await openHandleSockets();
     expect(opened.ok && opened.value.tlsLack).to.equal(undefined);
+    expect(opened.ok && opened.value.acceptLack).to.equal(undefined);
   });
 
   it("a binding that is forbidden or removed is named with its error", () => {
@@ -117,7 +119,7 @@ describe("the socket layer", () => {
     const lines: { readonly fields: object; readonly message: string }[] = [];
     const log = { warn: (fields: object, message: string) => void lines.push({ fields, message }) };
     const proveTls = async (): Promise<{ ok: false; error: string }> => ({ ok: false, error: "half-close" });
-    const layer = await openSocketLayer("handles", log, undefined, proveTls);
+    const layer = await openSocketLayer("handles", log, undefined, { tls: proveTls });
     expect(lines.map(({ fields }) => fields)).to.deep.equal([
       { missing: "half-close", node: process.version },
     ]);
@@ -127,5 +129,26 @@ describe("the socket layer", () => {
     expect(layer.take(socket)).to.be.instanceOf(SocketTransport);
     expect(layer.take(plain)).to.be.instanceOf(HandleTransport);
     await pairs.close();
+  });
+
+  it("accepting that cannot be used is logged once, and connections are still on handles", async () => {
+    const lines: { readonly fields: object; readonly message: string }[] = [];
+    const log = { warn: (fields: object, message: string) => void lines.push({ fields, message }) };
+    const accepting = async (): Promise<{ ok: false; error: string }> => ({ ok: false, error: "addresses" });
+    const layer = await openSocketLayer("handles", log, undefined, { accepting });
+    expect(lines.map(({ fields }) => fields)).to.deep.equal([
+      { missing: "addresses", node: process.version },
+    ]);
+    expect(lines[0]?.message).to.match(/sockets are made for them instead$/);
+    expect(layer.acceptor).to.equal(undefined);
+    const pairs = await TlsPairs.listen();
+    const { socket } = await pairs.accept();
+    expect(layer.take(socket)).to.be.instanceOf(HandleTransport);
+    await pairs.close();
+  });
+
+  it("the self-test notices accepted handles of another kind than those of sockets", async () => {
+    const other = await proveAccepting(internals(), { prototype: {} }, 500);
+    expect(other.ok ? "" : other.error).to.match(/^self-test of accepted TCP handles, accept: a connection/);
   });
 });

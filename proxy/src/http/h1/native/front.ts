@@ -1,10 +1,12 @@
 import { Socket } from "node:net";
+import type { ClientConnection } from "../../../exchange/client-connection.ts";
 import type { Front, FrontLimits } from "../../front.ts";
 import { FrontConnections, type Http1FrontOptions } from "../front-connections.ts";
 import { Http1Connection } from "./connection.ts";
 import { type CodecContext, HeadParsers } from "./context.ts";
 import type { HeadLimits } from "./request-head-parser.ts";
 import { nodeSockets, type SocketLayer } from "../../../sockets/socket-layer.ts";
+import type { Transport } from "../../../sockets/transport.ts";
 
 /** The bound of a part of a head where its limit is off. */
 const defaultMaxBytes = 1_048_576;
@@ -16,17 +18,20 @@ export function createNativeHttp1Front(
 ): Front {
   const front = new FrontConnections(options);
   const context = codecContext(front);
+  const take = (transport: Transport, client: ClientConnection, spentMs?: number): Http1Connection => {
+    front.wake();
+    const connection = new Http1Connection(transport, client, context, spentMs);
+    front.add(connection);
+    transport.start(connection);
+    return connection;
+  };
   return {
     accept(socket, client, spentMs) {
       if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
       // Its end would not be announced a second time.
-      if (socket.destroyed) return;
-      front.wake();
-      const transport = sockets.take(socket);
-      const connection = new Http1Connection(transport, client, context, spentMs);
-      front.add(connection);
-      transport.start(connection);
+      if (!socket.destroyed) take(sockets.take(socket), client, spentMs);
     },
+    take,
     drain: () => front.drain(),
     get connections() {
       return front.connections;

@@ -1,3 +1,4 @@
+import { ignore } from "../../../sockets/ignore.ts";
 import type { Front } from "../../front.ts";
 import type { Http2ClientStream } from "./client-stream.ts";
 import { createFrontConnections, type Http2FrontOptions } from "../front-connections.ts";
@@ -21,8 +22,17 @@ export function createHttp2Front(options: Http2FrontOptions): Front {
     if (lateHeads.push(stream) === 1) queueMicrotask(flushHeads);
   };
 
-  return createFrontConnections<Http2ServerConnection>(
-    options,
-    (socket, connection, context) => new Http2ServerConnection(socket, connection, context, deferHead),
-  );
+  const front = createFrontConnections<Http2ServerConnection>(options);
+  return {
+    accept(socket, connection) {
+      if (socket.destroyed) return;
+      socket.on("error", ignore);
+      front.add((context) => new Http2ServerConnection(socket, connection, context, deferHead));
+    },
+    drain: () => front.drain(),
+    get connections() {
+      return front.connections;
+    },
+    destroy: () => front.destroy(),
+  };
 }

@@ -1,0 +1,27 @@
+import type { ClientConnection, ForwardingMemo } from "../exchange/client-connection.ts";
+import type { ListenerView } from "../exchange/listener-view.ts";
+import type { AcceptedConnection } from "../sockets/accepting.ts";
+import { type Peer, plainAddress } from "./peer.ts";
+
+/** A client whose connection has no socket. The system is asked for its local address where a feature needs that. */
+export class HandleClient implements ClientConnection {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly proxied = false;
+  readonly listener: ListenerView;
+  readonly tls = undefined;
+  forwarding?: ForwardingMemo = undefined;
+  private readonly accepted: AcceptedConnection;
+
+  constructor(accepted: AcceptedConnection, { address, port }: Peer, listener: ListenerView) {
+    this.accepted = accepted;
+    this.remoteAddress = address;
+    this.remotePort = port;
+    this.listener = listener;
+  }
+
+  get localAddress(): string | undefined {
+    const local = this.accepted.localAddress();
+    return local && plainAddress(local.address);
+  }
+}
