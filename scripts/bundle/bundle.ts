@@ -1,6 +1,7 @@
 /** The bundle of the command line: the programs of its process and threads, and the parts that they share. */
 import { resolve } from "node:path";
 import { build, type BuildResult, type Plugin } from "esbuild";
+import { builtinHttp } from "./builtin-http.ts";
 import { unusedParts } from "./unused-parts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -23,7 +24,7 @@ export function bundleProgram(version?: string): Promise<Bundle> {
       "password-thread": "proxy/src/auth/password-thread.ts",
       "explain-thread": "cli/src/console/explain-thread.ts",
     },
-    plugins: [unusedParts, ...(version === undefined ? [] : [releaseVersion(version)])],
+    plugins: [unusedParts, builtinHttp, ...(version === undefined ? [] : [releaseVersion(version)])],
     // Paths in source maps are relative to it, regardless of where the files are written to.
     outdir: "dist",
     write: false,

@@ -91,6 +91,15 @@ describe("the bundle", () => {
     expect(external.filter((name) => ["punycode", "domain", "sys"].includes(name))).to.deep.equal([]);
   });
 
+  it("no file of the bundle imports node:http, which would load the client behind fetch in each thread", () => {
+    const imported = Object.values(metafile.outputs).flatMap(({ imports }) =>
+      imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path),
+    );
+    expect(imported).to.include("node:net");
+    expect(imported.filter((path) => path === "http" || path === "node:http")).to.deep.equal([]);
+    expect(Object.keys(metafile.inputs)).to.include("builtin-http:node:http");
+  });
+
   it("all files of the bundle are in one folder and import each other from there", () => {
     for (const [file, { imports }] of Object.entries(metafile.outputs)) {
       expect(file).to.match(/^dist\/[\w-]+\.mjs(?:\.map)?$/);
