@@ -41,6 +41,44 @@ describe("server-alias of ingress-nginx", () => {
     expect(codes).to.deep.equal(["AliasTaken shop/young"]);
   });
 
+  it("only the namespace that owns a host gives it further names, and a host of its own still gets them", async () => {
+    const wants = { "server-alias": "alias.example, *.a.example", "from-to-www-redirect": "true" };
+    const { ask, codes, findings } = await explainIngresses([
+      { namespace: "owner", paths: ["Prefix /"] },
+      {
+        name: "guest",
+        namespace: "guest",
+        annotations: wants,
+        rules: { "a.example": ["Prefix /guest"], "guest.example": ["Prefix /own"] },
+      },
+    ]);
+    expect(ask("http://a.example/guest")).to.include({ route: "guest/guest:0.0" });
+    expect(ask("http://x.a.example/")).to.deep.equal({ status: 404 });
+    expect(ask("http://www.a.example/")).to.deep.equal({ status: 404 });
+    expect(ask("http://alias.example/own")).to.include({ route: "guest/guest:1.0" });
+    expect(ask("http://alias.example/guest")).to.include({ status: 404 });
+    expect(ask("http://www.guest.example/")).to.include({ status: 308, location: "http://guest.example" });
+    expect(codes.toSorted()).to.deep.equal([
+      "AliasTaken guest/guest",
+      "HostWideNotYours guest/guest",
+      "HostWideNotYours guest/guest",
+    ]);
+    expect(findings.map(({ message }) => message).join("\n"))
+      .to.match(/server-alias has no effect on host a\.example, which belongs to namespace owner/)
+      .and.match(/from-to-www-redirect has no effect on host a\.example, which belongs to namespace owner/)
+      .and.match(/Host \*\.a\.example belongs to Ingress owner\/i0/);
+  });
+
+  it("a younger Ingress of the namespace that owns the host gives it further names", async () => {
+    const { ask, codes } = await explainIngresses([
+      { paths: ["Prefix /"] },
+      { namespace: "other", paths: ["Prefix /other"] },
+      aliased("alias.example", { paths: ["Prefix /young"] }),
+    ]);
+    expect(ask("http://alias.example/other")).to.include({ route: "other/i1:0.0" });
+    expect(codes).to.deep.equal([]);
+  });
+
   it("a wildcard alias covers one label, and only below a host of the Ingress", async () => {
     const { ask, codes } = await explainIngresses([aliased("*.a.example, *.foreign.example, *.b.a.example")]);
     expect(ask("http://x.a.example/y")).to.include({ target: "/y" });

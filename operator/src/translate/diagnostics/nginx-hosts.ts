@@ -36,6 +36,14 @@ export const appRootNotYours = (place: Place, host: string, namespace: string): 
       'one with the path "/"',
   );
 
+/** A further name for a host of another namespace. */
+export const nameNotYours = (place: Place, annotation: string, host: string, namespace: string): Diagnostic =>
+  finding("warning", "HostWideNotYours")(
+    place,
+    `${annotation} has no effect on host ${host}, which belongs to namespace ${namespace}; in ingress-nginx all paths of the host ` +
+      "would be served under the further name; expected an Ingress of that namespace",
+  );
+
 /** A further name that another object has; `holder` is undefined where it is not known. */
 export const aliasTaken = (place: Place, name: string, holder: ObjectRef | undefined): Diagnostic =>
   finding("warning", "AliasTaken")(

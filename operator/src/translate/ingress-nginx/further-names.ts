@@ -5,12 +5,13 @@
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { compareAges, compareText } from "../age.ts";
-import { aliasTaken } from "../diagnostics/nginx-hosts.ts";
-import { keyField } from "../diagnostics/define-finding.ts";
+import { aliasTaken, nameNotYours } from "../diagnostics/nginx-hosts.ts";
+import type { ObjectRef } from "../../api/object.ts";
+import { keyField, type Place } from "../diagnostics/define-finding.ts";
 import type { Diagnostic } from "../finding.ts";
 import { haveSameItems, memo } from "../incremental/memo.ts";
 import type { HostClaim } from "../ingress/claims.ts";
-import { ingressListener, underName, type HostTable } from "../ingress/host-table.ts";
+import { belongsTo, ingressListener, underName, type HostTable } from "../ingress/host-table.ts";
 import { anyPath } from "../ingress/path.ts";
 import type { TlsHostTable } from "../ingress/tls-host-table.ts";
 import type { RedirectedName } from "./host-facts.ts";
@@ -55,11 +56,11 @@ export function createFurtherNames(
     return output;
   };
   return (tables, tlsHosts) => {
-    const wishes = wishesOf(tables);
-    if (wishes.length === 0) return { tables, tlsHosts, diagnostics: none };
+    const { wishes, refused } = wishesOf(tables);
+    if (wishes.length === 0) return { tables, tlsHosts, diagnostics: refused };
     const ruled = new Map(tables.map(({ served, owner }) => [served.host.host, owner]));
     const granted = new Map<string, Granted>();
-    const diagnostics: Diagnostic[] = [];
+    const diagnostics: Diagnostic[] = [...refused];
     for (const wish of wishes) {
       const { name, claim } = wish;
       const winner = granted.get(name.host);
@@ -69,10 +70,7 @@ export function createFurtherNames(
       }
       const holder = ruled.has(name.host) ? ruled.get(name.host)?.object : winner?.wish.claim.owner;
       if (holder === undefined && !ruled.has(name.host)) granted.set(name.host, { wish, others: [] });
-      else {
-        const field = keyField("metadata.annotations", wish.annotation);
-        diagnostics.push(aliasTaken({ object: claim.owner, field }, name.host, holder));
-      }
+      else diagnostics.push(aliasTaken(placeOf(wish), name.host, holder));
     }
     const added = [...granted.values()];
     return {
@@ -88,45 +86,109 @@ export function createFurtherNames(
   };
 }
 
-const none: readonly Diagnostic[] = [];
+type Wishes = { readonly wishes: readonly Wish[]; readonly refused: readonly Diagnostic[] };
 
-/** All that Ingresses wish, those of older ones first. */
-const wishesOf = memo((tables: readonly HostTable[]): readonly Wish[] =>
-  tables
-    .flatMap(wishesOfHost)
-    .sort(
-      (a, b) =>
-        compareAges(a.claim.age, b.claim.age) ||
-        compareText(a.table.served.host.host, b.table.served.host.host),
-    ),
-);
+const nothing: Wishes = { wishes: [], refused: [] };
 
-const noWishes: readonly Wish[] = [];
+/** All that Ingresses may wish, those of older ones first. */
+const wishesOf = memo((tables: readonly HostTable[]): Wishes => {
+  const found = tables.map(wishesOfHost).filter((one) => one !== nothing);
+  if (found.length === 0) return nothing;
+  const holderOf = holdersBelow(tables);
+  const all = found.flatMap(({ wishes }) => wishes);
+  return {
+    wishes: all
+      .filter((wish) => holderOf(wish) === undefined)
+      .sort(
+        (a, b) =>
+          compareAges(a.claim.age, b.claim.age) ||
+          compareText(a.table.served.host.host, b.table.served.host.host),
+      ),
+    refused: [
+      ...found.flatMap(({ refused }) => refused),
+      ...all.flatMap((wish) => {
+        const holder = holderOf(wish);
+        return holder === undefined ? [] : [aliasTaken(placeOf(wish), wish.name.host, holder)];
+      }),
+    ],
+  };
+});
 
-function wishesOfHost(table: HostTable): readonly Wish[] {
-  if (!table.claims.some(({ nginx }) => nginx?.aliases ?? nginx?.www)) return noWishes;
+/** The object that a wildcard belongs to because the host above it does, if that is of another namespace. */
+function holdersBelow(tables: readonly HostTable[]): (wish: Wish) => ObjectRef | undefined {
+  const byHost = new Map(tables.map((table) => [table.served.host.host, table]));
+  return ({ name, claim }) => {
+    if (name.kind !== "wildcard") return undefined;
+    for (let at = name.host.indexOf("."); at !== -1; at = name.host.indexOf(".", at + 1)) {
+      const above = byHost.get(name.host.slice(at + 1));
+      if (above?.owner !== undefined) {
+        return belongsTo(above, claim.owner.namespace) ? undefined : above.owner.object;
+      }
+    }
+    return undefined;
+  };
+}
+
+const placeOf = ({ claim, annotation }: Wish): Place => ({
+  object: claim.owner,
+  field: keyField("metadata.annotations", annotation),
+});
+
+/** Everything of a host is served under its further names, so only the namespace that owns the host gives it one. */
+function wishesOfHost(table: HostTable): Wishes {
+  if (!table.claims.some(({ nginx }) => nginx?.aliases ?? nginx?.www)) return nothing;
   const byAge = table.claims.toSorted((a, b) => compareAges(a.age, b.age));
-  const withAliases = byAge.find(({ nginx }) => nginx?.aliases !== undefined);
-  const aliases = (withAliases?.nginx?.aliases ?? []).flatMap((name): readonly Wish[] =>
-    withAliases === undefined || name.host === table.served.host.host
+  // Default backends alone make nobody the owner of every host.
+  const decides = ({ owner }: HostClaim): boolean =>
+    table.owner === undefined || belongsTo(table, owner.namespace);
+  const deciding = byAge.filter(decides);
+  return {
+    wishes: [...aliasesOf(table, deciding), ...wwwOf(table, deciding)],
+    refused: byAge.flatMap((claim) => (decides(claim) ? [] : refusedOf(table, claim))),
+  };
+}
+
+function aliasesOf(table: HostTable, byAge: readonly HostClaim[]): readonly Wish[] {
+  const claim = byAge.find(({ nginx }) => nginx?.aliases !== undefined);
+  return (claim?.nginx?.aliases ?? []).flatMap((name): readonly Wish[] =>
+    claim === undefined || name.host === table.served.host.host
       ? []
-      : [{ name, annotation: "server-alias", claim: withAliases, table, redirect: undefined }],
+      : [{ name, annotation: "server-alias", claim, table, redirect: undefined }],
   );
+}
+
+function wwwOf(table: HostTable, byAge: readonly HostClaim[]): readonly Wish[] {
   const { kind, host } = table.served.host;
-  const withWww = kind === "exact" ? byAge.find(({ nginx }) => nginx?.www !== undefined) : undefined;
-  if (withWww === undefined) return aliases;
+  const claim = kind === "exact" ? byAge.find(({ nginx }) => nginx?.www !== undefined) : undefined;
+  if (claim === undefined) return [];
   const other = host.startsWith("www.") ? host.slice("www.".length) : `www.${host}`;
   return [
-    ...aliases,
     {
       name: { kind: "exact", host: other },
       annotation: "from-to-www-redirect",
-      claim: withWww,
+      claim,
       table,
-      redirect: withWww.nginx?.www,
+      redirect: claim.nginx?.www,
     },
   ];
 }
+
+/** What an Ingress of another namespace than the owner's asks for in vain. */
+const refusedOf = (
+  { owner, served }: HostTable,
+  { nginx, owner: object }: HostClaim,
+): readonly Diagnostic[] =>
+  [
+    ...((nginx?.aliases ?? []).length > 0 ? ["server-alias"] : []),
+    ...(nginx?.www === undefined || served.host.kind !== "exact" ? [] : ["from-to-www-redirect"]),
+  ].map((annotation) =>
+    nameNotYours(
+      { object, field: keyField("metadata.annotations", annotation) },
+      annotation,
+      served.host.host,
+      owner?.namespace ?? "",
+    ),
+  );
 
 function redirectingHost({ table, claim }: Wish, redirect: RedirectedName): HostTable["served"]["value"] {
   const { host } = table.served.host;

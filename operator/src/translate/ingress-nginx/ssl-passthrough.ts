@@ -9,7 +9,7 @@ import { passthroughNotServed } from "../diagnostics/nginx-hosts.ts";
 import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
 import { isRest } from "../ingress/claims.ts";
-import type { HostTable } from "../ingress/host-table.ts";
+import { belongsTo, type HostTable } from "../ingress/host-table.ts";
 
 /** The entries of the HTTPS port below HTTP, and what is not passed through. */
 export type Passthrough = { readonly hosts: readonly L4Host[]; readonly diagnostics: readonly Diagnostic[] };
@@ -26,12 +26,12 @@ export const findPassthrough = memo((tables: readonly HostTable[]): Passthrough 
     const granted =
       root !== undefined &&
       table.claims.some(
-        (claim) => isOwners(table, claim.owner.namespace) && claim.nginx?.passthrough === true,
+        (claim) => belongsTo(table, claim.owner.namespace) && claim.nginx?.passthrough === true,
       );
     const { host } = table.served;
     for (const { owner, nginx } of table.claims.toSorted((a, b) => compareAges(a.age, b.age))) {
       if (nginx?.passthrough !== true) continue;
-      const why = isOwners(table, owner.namespace)
+      const why = belongsTo(table, owner.namespace)
         ? root === undefined && 'the host has no path "/", whose backend would get the connections'
         : `the host belongs to namespace ${table.owner?.namespace ?? ""}`;
       if (why === false) continue;
@@ -43,9 +43,6 @@ export const findPassthrough = memo((tables: readonly HostTable[]): Passthrough 
   });
   return { hosts: [...passed, ...namesWithin(passed, tables)], diagnostics };
 });
-
-const isOwners = ({ owner }: HostTable, namespace: string | undefined): boolean =>
-  owner?.namespace === namespace;
 
 const rootPattern = anchoredPattern("/");
 

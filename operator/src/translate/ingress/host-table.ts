@@ -41,6 +41,10 @@ export type HostTable = {
   readonly events: readonly DesiredEvent[];
 };
 
+/** Whether a namespace decides about what holds for the whole host. */
+export const belongsTo = ({ owner }: HostTable, namespace: string | undefined): boolean =>
+  owner?.namespace === namespace;
+
 /** Longer paths are cut in messages, which have to fit an Event. */
 const maxShownPath = 500;
 
