@@ -18,7 +18,7 @@ import {
 } from "../diagnostics/ingress-nginx.ts";
 import { invalidAnnotationEvent, notServed } from "../events.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
-import type { NginxAnnotation } from "./annotations/declare.ts";
+import type { Letter, NginxAnnotation } from "./annotations/declare.ts";
 import { formerAnnotation, nginxAnnotations, similarAnnotation } from "./annotations/index.ts";
 import { nginxKey, nginxName, type NginxClass } from "./class.ts";
 import { countsOnCanary, isCanary } from "./is-canary.ts";
@@ -77,6 +77,13 @@ type Written = { readonly annotation: NginxAnnotation; readonly key: string; rea
 type Value = { readonly source: Source; readonly value: unknown };
 
 const answers503 = "every request to the paths of the Ingress is answered 503";
+
+/** What ingress-nginx does with a value that closes the paths here. */
+function inIngressNginx(bad: Letter): string {
+  if (bad === "D") return "as in ingress-nginx, ";
+  if (bad === "X") return "ingress-nginx would not load the Ingress, here ";
+  return "ingress-nginx would serve the Ingress without this protection, here ";
+}
 
 /** A sentence in the middle of a message. */
 const phrase = (sentence: string): string => sentence.replace(/\.$/, "");
@@ -164,7 +171,7 @@ export function openNginxAnnotations(
   const refuseBad = ({ annotation, key }: Written, why: string): void => {
     if (isClosing(annotation)) {
       isClosed = true;
-      invalid(key, `${why}; ${answers503}`, "refused");
+      invalid(key, `${why}; ${inIngressNginx(annotation.bad)}${answers503}`, "refused");
     } else if (annotation.bad === "X") {
       invalid(
         key,

@@ -115,6 +115,25 @@ export const textForm = (noun: string, pattern: RegExp, expected: string): Form<
 
 const withArticle = (noun: string): string => `${/^[aeio]/i.test(noun) ? "an" : "a"} ${noun}`;
 
+/**
+ * Characters that ingress-nginx accepts in hosts and paths, and in URLs (`BasicCharsRegex` and `URLIsValidRegex` of its validators).
+ * Texts of these are sent as they are written.
+ */
+export const basicCharacters = String.raw`A-Za-z0-9\-._~/:`;
+export const urlCharacters = String.raw`${basicCharacters}?&=`;
+
+/** A text of ASCII, which ends up in a header field. */
+export const asciiForm = (noun: string, pattern: RegExp, expected: string): Form<string> => {
+  const form = textForm(noun, pattern, expected);
+  return {
+    noun,
+    parse: (raw) =>
+      [...raw].every((character) => character <= "~")
+        ? form.parse(raw)
+        : problem(`${quote(normalizeText(raw))} has other characters than ASCII`, expected),
+  };
+};
+
 /** Any text without control characters. */
 export const anyTextForm = (noun: string): Form<string> =>
   textForm(noun, /^/, "text without control characters");

@@ -1,5 +1,14 @@
 /** Annotations about which endpoint gets a request, and how sessions stay with one. */
-import { anyTextForm, booleanForm, integerForm, secondsForm, textForm, wordForm } from "../values.ts";
+import {
+  anyTextForm,
+  basicCharacters,
+  booleanForm,
+  integerForm,
+  secondsForm,
+  textForm,
+  urlCharacters,
+  wordForm,
+} from "../values.ts";
 import { declare } from "./declare.ts";
 
 export const loadBalance = declare({
@@ -103,8 +112,6 @@ export const affinityCanaryBehavior = declare({
   here: "As there.",
 });
 
-const cookieText = (noun: string) => textForm(noun, /^[^\s"'\\;,{}]+$/, noun);
-
 const cookie = {
   bad: "I",
   risk: "Medium",
@@ -124,14 +131,14 @@ export const sessionCookieName = declare({
 export const sessionCookiePath = declare({
   ...cookie,
   name: "session-cookie-path",
-  form: cookieText("path"),
+  form: textForm("path", new RegExp(`^[${urlCharacters}]+$`), "a path of letters, digits and -._~/:?&="),
   shownDefault: "the path of the Ingress",
   meaning: "The `Path` of the cookie.",
 });
 export const sessionCookieDomain = declare({
   ...cookie,
   name: "session-cookie-domain",
-  form: cookieText("host"),
+  form: textForm("host", new RegExp(`^[${basicCharacters}]+$`), "a host name"),
   shownDefault: "none",
   meaning: "The `Domain` of the cookie.",
 });

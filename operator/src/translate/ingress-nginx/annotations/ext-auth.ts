@@ -1,6 +1,7 @@
 /** Annotations about authentication by another service. */
 import {
   anyTextForm,
+  asciiForm,
   booleanForm,
   integerForm,
   linesForm,
@@ -13,7 +14,7 @@ import {
 } from "../values.ts";
 import { declare, type NginxAnnotation } from "./declare.ts";
 
-const url = textForm(
+const url = asciiForm(
   "URL",
   /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s"'\\;{}]*(?:\$\{?[A-Za-z0-9_]+\}?[^\s"'\\;{}]*)*$/,
   'a URL such as "https://auth.example.com/check"',
@@ -107,7 +108,7 @@ export const authProxySetHeaders = declare({
 
 export const authRequestRedirect = declare({
   name: "auth-request-redirect",
-  form: textForm("URL", /^[^\s"'\\;{}]+$/, "a URL or a path"),
+  form: asciiForm("URL", /^[^\s"'\\;{}]+$/, "a URL or a path"),
   bad: "O",
   risk: "Medium",
   scope: "location",

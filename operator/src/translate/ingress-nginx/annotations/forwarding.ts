@@ -1,5 +1,15 @@
 /** Annotations about bodies, buffers, timeouts and retries of requests that are sent upstream. */
-import { integerForm, onOffForm, secondsForm, sizeForm, textForm, wordForm, type Form } from "../values.ts";
+import {
+  basicCharacters,
+  integerForm,
+  onOffForm,
+  secondsForm,
+  sizeForm,
+  textForm,
+  urlCharacters,
+  wordForm,
+  type Form,
+} from "../values.ts";
 import { declare, type NginxAnnotation } from "./declare.ts";
 
 const bufferSize = sizeForm({ allowsGiga: false });
@@ -219,8 +229,8 @@ export const proxyNextUpstreamTries = declare({
 
 const withoutBlanks = textForm(
   "text without blanks and variables",
-  /^[^\s"'\\;{}$]+$/,
-  "text without blanks, quotes and variables",
+  new RegExp(`^[${urlCharacters}]+$`),
+  "letters, digits and -._~/:?&=",
 );
 
 const proxyRedirect = (side: "from" | "to", meaning: string): NginxAnnotation<string> => ({
@@ -245,10 +255,16 @@ export const proxyRedirectFrom = proxyRedirect(
 );
 export const proxyRedirectTo = proxyRedirect("to", "What replaces `proxy-redirect-from`.");
 
+/** `off`, or two words; a tilde would begin a regular expression. */
+const pairOf = (characters: string): RegExp => {
+  const word = `(?!~)[${characters}]+`;
+  return new RegExp(`^(?:off|${word} +${word})$`);
+};
+
 export const proxyCookieDomain = declare({
   name: "proxy-cookie-domain",
   own: ["response-cookie-domain"],
-  form: textForm("pair of domains", /^(?:off|[^\s"'\\;{}~$]+ +[^\s"'\\;{}~$]+)$/, "off, or two domains"),
+  form: textForm("pair of domains", pairOf(basicCharacters), "off, or two domains"),
   bad: "I",
   risk: "Medium",
   scope: "location",
@@ -264,7 +280,7 @@ export const proxyCookieDomain = declare({
 export const proxyCookiePath = declare({
   name: "proxy-cookie-path",
   own: ["response-cookie-path"],
-  form: textForm("pair of paths", /^(?:off|[^\s"'\\;{}~$]+ +[^\s"'\\;{}~$]+)$/, "off, or two paths"),
+  form: textForm("pair of paths", pairOf(urlCharacters), "off, or two paths"),
   bad: "I",
   risk: "Medium",
   scope: "location",

@@ -1,6 +1,7 @@
 /** Annotations about error pages, response headers, logs, mirrors, tracing and ModSecurity. */
 import {
   anyTextForm,
+  asciiForm,
   booleanForm,
   linesForm,
   listForm,
@@ -80,7 +81,7 @@ export const enableRewriteLog = declare({
 
 export const mirrorTarget = declare({
   name: "mirror-target",
-  form: textForm("URL", /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s"'\\;]+$/, "a URL"),
+  form: asciiForm("URL", /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s"'\\;]+$/, "a URL"),
   bad: "I",
   risk: "High",
   scope: "location",
@@ -93,7 +94,7 @@ export const mirrorTarget = declare({
 
 export const mirrorHost = declare({
   name: "mirror-host",
-  form: textForm("host", /^[^\s"'\\;{}]+$/, "a host name"),
+  form: asciiForm("host", /^[^\s"'\\;{}]+$/, "a host name"),
   bad: "I",
   risk: "High",
   scope: "location",

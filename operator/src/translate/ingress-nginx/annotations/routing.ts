@@ -1,5 +1,5 @@
 /** Annotations about paths, hosts and the backends of an Ingress. */
-import { booleanForm, listForm, referenceForm, textForm, wordForm } from "../values.ts";
+import { basicCharacters, booleanForm, listForm, referenceForm, textForm, wordForm } from "../values.ts";
 import { declare } from "./declare.ts";
 
 const pathExpected = "a path of letters, digits and -._~/:$";
@@ -35,7 +35,11 @@ export const useRegex = declare({
 
 export const appRoot = declare({
   name: "app-root",
-  form: textForm("absolute path", /^\/[A-Za-z0-9\-._~/:$]*$/, `${pathExpected} that starts with "/"`),
+  form: textForm(
+    "absolute path",
+    new RegExp(`^/[${basicCharacters}]*$`),
+    'a path of letters, digits and -._~/: that starts with "/"',
+  ),
   bad: "I",
   risk: "Medium",
   scope: "host",

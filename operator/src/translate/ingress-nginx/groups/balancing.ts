@@ -60,7 +60,10 @@ function parseForAll(
   for (const backend of backendsOf(ingress)) {
     const template = parse(backend);
     if (!template.ok) {
-      usePartly(upstreamHashBy, `${describeProblem(template.error)}; endpoints are chosen without a hash`);
+      usePartly(
+        upstreamHashBy,
+        `${describeProblem(template.error)}; nginx would refuse such a configuration in ingress-nginx, here endpoints are chosen without a hash`,
+      );
       return undefined;
     }
     found.set(keyOf(backend), template.value);

@@ -33,7 +33,10 @@ export const mirrors: Group = (read, context) => {
   for (const backend of backendsOf(context.ingress)) {
     const mirror = mirrorOf(url, backend, read, context);
     if (!mirror.ok) {
-      context.usePartly(mirrorTarget, `${describeProblem(mirror.error)}; requests are not mirrored`);
+      context.usePartly(
+        mirrorTarget,
+        `${describeProblem(mirror.error)}; ingress-nginx would hand it to nginx, here requests are not mirrored`,
+      );
       return {};
     }
     found.set(keyOf(backend), mirror.value);
