@@ -30,6 +30,7 @@ export const withOldController = (
         addressOf: () => "echo",
         certificateOf: () => undefined,
         usersOf: () => "",
+        authorityOf: () => "",
       }),
     ({ httpPort, httpsPort }) => body({ host: "127.0.0.1", http: httpPort, https: httpsPort }),
   );

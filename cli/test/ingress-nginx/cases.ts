@@ -90,6 +90,8 @@ export type CorpusObject = {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly stringData?: Readonly<Record<string, string>>;
+  /** Of a ConfigMap. */
+  readonly data?: Readonly<Record<string, string>>;
   readonly spec?: {
     readonly defaultBackend?: ServiceBackend;
     readonly tls?: readonly { readonly hosts: readonly string[]; readonly secretName: string }[];

@@ -77,6 +77,16 @@ export const readRules = (): readonly RuleFile[] =>
     return { name, flags, config, objects, replies, cases: cases.map(readCase) };
   });
 
+/** Files with the same settings, which one gateway serves. */
+export function together(files: readonly RuleFile[]): readonly (readonly RuleFile[])[] {
+  const groups = new Map<string, RuleFile[]>();
+  for (const file of files) {
+    const key = JSON.stringify([file.flags, file.config]);
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  return [...groups.values()];
+}
+
 function readCase({ name, rule, ingress, objects = [], findings = [], ask = [] }: WrittenCase): RuleCase {
   const all = Array.isArray(ingress) ? (ingress as readonly RuleIngress[]) : [ingress as RuleIngress];
   return {

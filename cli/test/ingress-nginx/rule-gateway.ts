@@ -96,13 +96,17 @@ export async function findingsOf(text: string, flags: readonly string[]): Promis
   return translated.value.translation.diagnostics;
 }
 
+export type Endpoint = { readonly host: string; readonly port: number };
+
+const at = (port: number, host = "127.0.0.1"): Endpoint => ({ host, port });
+
 /**
- * The loopback ports of each Service: `pair` has the endpoints of two, `none` has none, `secure` speaks TLS. Beside that of `app`,
+ * The endpoints of each Service: `pair` has those of two, `none` has none, `secure` speaks TLS. Beside that of `app`,
  * `refused` has an endpoint that refuses connections, `reset` one that ends them at a request, and `failing` one that answers 503;
  * `silent` answers nothing.
  */
 export async function startServices(replies: RuleFile["replies"]): Promise<{
-  readonly ports: ReadonlyMap<string, readonly number[]>;
+  readonly ports: ReadonlyMap<string, readonly Endpoint[]>;
   readonly servers: readonly Listening[];
 }> {
   const names = ["app", "other", "third"];
@@ -110,7 +114,6 @@ export async function startServices(replies: RuleFile["replies"]): Promise<{
   const hidden = await startEchoBackend({ name: "secure" });
   const secure = await startTls(hidden.port);
   const closed = await startRaw((socket) => socket.destroy());
-  await closed.close();
   const ending = await startRaw((socket) => void socket.once("data", () => socket.destroy()));
   const silent = await startRaw((socket) => void socket.resume());
   const failing = await startReplying("failing", [{ status: 503 }]);
@@ -119,18 +122,28 @@ export async function startServices(replies: RuleFile["replies"]): Promise<{
   );
   const [app = 0, other = 0] = echoes.map(({ port }) => port);
   return {
-    ports: new Map<string, readonly number[]>([
-      ...names.map((name, index) => [name, [echoes[index]?.port ?? 0]] as const),
-      ["pair", [app, other]],
+    ports: new Map<string, readonly Endpoint[]>([
+      ...names.map((name, index) => [name, [at(echoes[index]?.port ?? 0)]] as const),
+      ["pair", [at(app), at(other)]],
       ["none", []],
-      ["secure", [secure.port]],
-      ["refused", [closed.port, app]],
-      ["reset", [ending.port, app]],
-      ["failing", [failing.port, app]],
-      ["silent", [silent.port]],
-      ...replying.map(([name, { port }]) => [name, [port]] as const),
+      ["secure", [at(secure.port)]],
+      // The port is taken at one address, so that nobody listens on it at the other one.
+      ["refused", [at(closed.port, "127.0.0.2"), at(app)]],
+      ["reset", [at(ending.port), at(app)]],
+      ["failing", [at(failing.port), at(app)]],
+      ["silent", [at(silent.port)]],
+      ...replying.map(([name, { port }]) => [name, [at(port)]] as const),
     ]),
-    servers: [...echoes, hidden, secure, ending, silent, failing, ...replying.map(([, server]) => server)],
+    servers: [
+      ...echoes,
+      hidden,
+      secure,
+      closed,
+      ending,
+      silent,
+      failing,
+      ...replying.map(([, server]) => server),
+    ],
   };
 }
 
@@ -144,20 +157,20 @@ const startRaw = (onSocket: (socket: Socket) => void): Promise<Listening> =>
   );
 
 /** `web` is the `targetPort` of its port 80. */
-const serviceOf = (namespace: string, name: string, ports: readonly number[]): readonly object[] => [
+const serviceOf = (namespace: string, name: string, endpoints: readonly Endpoint[]): readonly object[] => [
   {
     apiVersion: "v1",
     kind: "Service",
     metadata: { name, namespace },
     spec: { ports: [{ name: "http", port: 80, targetPort: "web" }] },
   },
-  ...ports.map((port, index) => ({
+  ...endpoints.map(({ host, port }, index) => ({
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
     metadata: { name: `${name}-${index}`, namespace, labels: { "kubernetes.io/service-name": name } },
     addressType: "IPv4",
     ports: [{ name: "http", port }],
-    endpoints: [{ addresses: ["127.0.0.1"] }],
+    endpoints: [{ addresses: [host] }],
   })),
 ];
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { expectAnswers } from "./ask.ts";
-import { readRules, type RuleCase, type RuleFile } from "./rule-cases.ts";
+import { readRules, together, type RuleCase } from "./rule-cases.ts";
 import { serveRules, type ServedRules } from "./rule-gateway.ts";
 
 /** The codes of findings about objects of the namespaces of a case. */
@@ -10,16 +10,6 @@ function codesOf({ findings }: ServedRules, { objects }: RuleCase): readonly str
   );
   const own = findings.filter(({ object }) => namespaces.has(object.namespace));
   return [...new Set(own.map(({ reason }) => reason))].sort();
-}
-
-/** Files with the same settings, which one gateway serves. */
-function together(files: readonly RuleFile[]): readonly (readonly RuleFile[])[] {
-  const groups = new Map<string, RuleFile[]>();
-  for (const file of files) {
-    const key = JSON.stringify([file.flags, file.config]);
-    groups.set(key, [...(groups.get(key) ?? []), file]);
-  }
-  return [...groups.values()];
 }
 
 for (const files of together(readRules())) {

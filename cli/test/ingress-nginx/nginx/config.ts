@@ -2,6 +2,8 @@
  * The configuration with which nginx serves Ingresses as ingress-nginx does: its template (rootfs/etc/nginx/template/nginx.tmpl
  * of v1.15.1) by hand, without what Lua does there. It shows that the corpus expects what nginx does.
  */
+import { clientFieldLines, clientServerLines } from "./client-certificates.ts";
+import { hstsOf, httpLines, noSettings, settingLines, type Settings } from "./config-map.ts";
 import { corsLines } from "./cors.ts";
 import type { ServerFiles } from "./server-files.ts";
 import { helperLocations } from "./helper-locations.ts";
@@ -10,7 +12,11 @@ import { list } from "./list.ts";
 import { locationsOf, type Location, type Site } from "./sites.ts";
 
 /** The whole configuration. */
-export function nginxConfig(sites: readonly Site[], files: ServerFiles): string {
+export function nginxConfig(
+  sites: readonly Site[],
+  files: ServerFiles,
+  settings: Settings = noSettings,
+): string {
   const { folder } = files;
   return `
 daemon off;
@@ -27,19 +33,18 @@ http {
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
   server_names_hash_bucket_size 256;
-  underscores_in_headers off;
   proxy_http_version 1.1;
   proxy_buffering off;
   proxy_ssl_verify off;
-  map $scheme $pass_port { https 443; default 80; }
   map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
-  map $http_x_request_id $req_id { default $http_x_request_id; "" $request_id; }
   map $request_uri $cut_uri { default $request_uri; "~^(?<cut>.*)/$" $cut; }
-  limit_req_status 503;
-  limit_conn_status 503;
+  proxy_cache_path ${folder}/auth-cache keys_zone=auth_cache:1m use_temp_path=off;
+${httpLines(settings)
+  .map((line) => `  ${line}`)
+  .join("\n")}
 ${[...(files.upstreams ?? [])].map(([name, servers]) => upstream(name, servers, folder)).join("")}
 ${limitZones(sites)}
-${sites.map((site) => server(site, files)).join("\n")}
+${sites.map((site) => server(site, files, settings)).join("\n")}
   server {
     listen 127.0.0.1:${files.httpPort} default_server;
     listen unix:${folder}/default-backend;
@@ -57,7 +62,7 @@ ${sites.map((site) => server(site, files)).join("\n")}
 const upstream = (name: string, servers: readonly string[], folder: string): string =>
   `  upstream ${name} { ${(servers.length === 0 ? [`unix:${folder}/no-endpoints`] : servers).map((address) => `server ${address} max_fails=0;`).join(" ")} }\n`;
 
-function server(site: Site, files: ServerFiles): string {
+function server(site: Site, files: ServerFiles, settings: Settings): string {
   const certificate = files.certificateOf(site.host);
   const first = site.ingresses[0]?.annotations ?? {};
   const names = [serverName(site.host), ...site.aliases].join(" ");
@@ -79,16 +84,17 @@ function server(site: Site, files: ServerFiles): string {
   server {
     server_name ${names};
     ${listen}
+    ${(certificate === undefined ? [] : clientServerLines(site, files)).join("\n    ")}
     ${first["server-snippet"] ?? ""}
-    ${certificate === undefined ? "" : 'set $hsts ""; if ($scheme = https) { set $hsts "max-age=31536000; includeSubDomains"; }'}
+    ${certificate === undefined ? "" : `set $hsts ""; if ($scheme = https) { set $hsts "${hstsOf(settings)}"; }`}
     ${appRoot === undefined ? "" : `if ($uri = /) { return 302 $scheme://$http_host${appRoot}; }`}
 ${locationsOf(site)
-  .map((one) => location(one, files, certificate !== undefined))
+  .map((one) => location(one, { site, files, settings, hasTls: certificate !== undefined }))
   .join("\n")}
   }
 ${
   first["from-to-www-redirect"] === "true"
-    ? `  server { server_name ${www}; ${listen} return 308 $scheme://${site.host}$cut_uri; }`
+    ? `  server { server_name ${www}; ${listen} return ${settings.keys["http-redirect-code"] ?? "308"} $scheme://${site.host}$cut_uri; }`
     : ""
 }`;
 }
@@ -100,7 +106,14 @@ const serverName = (host: string): string =>
 /** What the template sets as well, and would send twice. */
 const repeated = /proxy_set_header (?:Upgrade|Connection) /;
 
-function location(one: Location, files: ServerFiles, hasTls: boolean): string {
+type Place = {
+  readonly site: Site;
+  readonly files: ServerFiles;
+  readonly settings: Settings;
+  readonly hasTls: boolean;
+};
+
+function location(one: Location, { site, files, settings, hasTls }: Place): string {
   const { annotations: a, namespace } = one;
   const lines: string[] = [];
   const add = (line: string): void => void lines.push(`      ${line}`);
@@ -115,7 +128,10 @@ function location(one: Location, files: ServerFiles, hasTls: boolean): string {
   }
   const redirects = a["force-ssl-redirect"] === "true" || (hasTls && a["ssl-redirect"] !== "false");
   const uri = a["preserve-trailing-slash"] === "true" ? "$request_uri" : "$cut_uri";
-  if (redirects && !isAcme) add(`if ($scheme = http) { return 308 https://$host${uri}; }`);
+  if (redirects && !isAcme)
+    add(
+      `if ($pass_scheme = http) { return ${settings.keys["http-redirect-code"] ?? "308"} https://$host${uri}; }`,
+    );
   for (const line of limitLines(one)) add(line);
   for (const range of list(a["denylist-source-range"])) add(`deny ${range};`);
   const allowed = list(a["whitelist-source-range"]);
@@ -158,7 +174,9 @@ function location(one: Location, files: ServerFiles, hasTls: boolean): string {
       add(`proxy_set_header X-Forwarded-Prefix ${a["x-forwarded-prefix"]};`);
   }
   for (const line of a["configuration-snippet"]?.split("\n") ?? []) if (!repeated.test(line)) add(line);
-  for (const line of forwardingLines(a["upstream-vhost"])) add(line);
+  for (const line of [...forwardingLines(settings, a["upstream-vhost"]), ...settingLines(settings)])
+    add(line);
+  for (const line of hasTls ? clientFieldLines(site) : []) add(line);
   const protocol = (a["backend-protocol"] ?? "HTTP").toUpperCase();
   const address =
     one.service === undefined
@@ -179,7 +197,8 @@ function location(one: Location, files: ServerFiles, hasTls: boolean): string {
   ].join("\n");
 }
 
-function forwardingLines(host = "$http_host"): readonly string[] {
+function forwardingLines({ keys }: Settings, host = "$best_host"): readonly string[] {
+  const isFull = keys["use-forwarded-headers"] === "true" && keys["compute-full-forwarded-for"] === "true";
   return [
     `proxy_set_header Host ${host};`,
     "proxy_set_header Upgrade $http_upgrade;",
@@ -188,12 +207,12 @@ function forwardingLines(host = "$http_host"): readonly string[] {
     "proxy_set_header X-Real-IP $remote_addr;",
     "proxy_set_header X-Original-Forwarded-For $http_x_forwarded_for;",
     "proxy_set_header X-Original-Forwarded-Host $http_x_forwarded_host;",
-    "proxy_set_header X-Forwarded-For $remote_addr;",
-    "proxy_set_header X-Forwarded-Host $http_host;",
-    "proxy_set_header X-Forwarded-Proto $scheme;",
+    `proxy_set_header X-Forwarded-For ${isFull ? "$full_forwarded_for" : "$remote_addr"};`,
+    "proxy_set_header X-Forwarded-Host $best_host;",
+    "proxy_set_header X-Forwarded-Proto $pass_scheme;",
     "proxy_set_header X-Forwarded-Port $pass_port;",
-    "proxy_set_header X-Forwarded-Scheme $scheme;",
-    "proxy_set_header X-Scheme $scheme;",
+    "proxy_set_header X-Forwarded-Scheme $pass_scheme;",
+    "proxy_set_header X-Scheme $pass_scheme;",
     'proxy_set_header Proxy "";',
   ];
 }

@@ -3,6 +3,16 @@ import type { ServerFiles } from "./server-files.ts";
 import { list } from "./list.ts";
 import type { Location } from "./sites.ts";
 
+/** There Lua makes a hash of the key. */
+function authCacheLines(a: Location["annotations"], id: string): string {
+  const key = a["auth-cache-key"];
+  if (key === undefined) return "";
+  const times = list(a["auth-cache-duration"] ?? "200 202 401 5m").map(
+    (time) => `proxy_cache_valid ${time};`,
+  );
+  return `proxy_buffering on; proxy_cache auth_cache; proxy_cache_key "${id}${key}"; ${times.join(" ")}`;
+}
+
 /** The locations that others call. */
 export function helperLocations(
   { id, annotations: a, namespace, ingress, service }: Location,
@@ -33,6 +43,7 @@ export function helperLocations(
       proxy_set_header X-Auth-Request-Redirect ${a["auth-request-redirect"] ?? "$request_uri"};
       proxy_set_header X-Request-ID $req_id;
       ${a["auth-method"] === undefined ? "" : "proxy_set_header X-Original-URI $request_uri; proxy_set_header X-Scheme $scheme;"}
+      ${authCacheLines(a, id)}
       proxy_pass ${address}${path};
     }`);
   }

@@ -133,6 +133,7 @@ describe("nginx and this gateway", () => {
             ...{ ...ports, folder, addressOf },
             certificateOf: () => undefined,
             usersOf: () => "",
+            authorityOf: () => "",
           }),
         async (ports) => {
           expected = await answers(ports, requests);

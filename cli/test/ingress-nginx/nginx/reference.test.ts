@@ -23,7 +23,7 @@ const secretFiles = (shown: readonly Shown[]): Readonly<Record<string, string>> 
 function filesOf(
   shown: readonly Shown[],
   folder: string,
-): Pick<ServerFiles, "addressOf" | "certificateOf" | "usersOf"> {
+): Pick<ServerFiles, "addressOf" | "certificateOf" | "usersOf" | "authorityOf"> {
   const certificates = new Map<string, string>();
   for (const { one } of shown) {
     for (const { secretName, hosts } of one.objects.flatMap(({ spec }) => spec?.tls ?? [])) {
@@ -35,6 +35,7 @@ function filesOf(
     addressOf: (namespace, service) => `127.0.0.1:${ports.get(namespace)?.get(service) ?? 1}`,
     certificateOf: (host) => certificates.get(host),
     usersOf: (namespace, secret) => join(folder, `${namespace}.${secret}`),
+    authorityOf: (namespace, secret) => join(folder, `${namespace}.${secret}`),
   };
 }
 

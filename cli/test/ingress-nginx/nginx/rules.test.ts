@@ -1,10 +1,13 @@
 import { join } from "node:path";
+import { expect } from "chai";
 import { issueCertificate } from "../../../../proxy/test/tls/certificates.ts";
 import { expectAnswers, type Ports } from "../ask.ts";
 import type { CorpusObject, CorpusRequest } from "../cases.ts";
-import { hostOf, readRules, type RuleCase } from "../rule-cases.ts";
+import { hostOf, readRules, together, type RuleCase, type RuleFile } from "../rule-cases.ts";
 import { startServices } from "../rule-gateway.ts";
+import { pemOf } from "../client-identities.ts";
 import { nginxConfig } from "./config.ts";
+import type { Settings } from "./config-map.ts";
 import { hasNginx, withNginx } from "./process.ts";
 import { annotationsOf, sitesOf, type Site } from "./sites.ts";
 
@@ -22,6 +25,36 @@ const shownAnnotations = new Set([
   ...["proxy-cookie-domain", "x-forwarded-prefix", "backend-protocol", "mirror-target", "mirror-host"],
   ...["mirror-request-body", "proxy-next-upstream", "proxy-next-upstream-tries", "proxy-read-timeout"],
   ...["proxy-next-upstream-timeout", "proxy-connect-timeout", "proxy-send-timeout"],
+  ...["auth-cache-key", "auth-cache-duration", "auth-request-redirect", "auth-always-set-cookie"],
+  ...["auth-tls-secret", "auth-tls-verify-client", "auth-tls-verify-depth", "auth-tls-error-page"],
+  ...["auth-tls-match-cn", "auth-tls-pass-certificate-to-upstream"],
+]);
+
+/** The keys of the ConfigMap that it has; those with the name of an annotation are its default. */
+const shownKeys = new Set([
+  ...shownAnnotations,
+  ...[
+    "hsts-max-age",
+    "hsts-include-subdomains",
+    "hsts-preload",
+    "http-redirect-code",
+    "limit-req-status-code",
+  ],
+  ...[
+    "hide-headers",
+    "add-headers",
+    "proxy-set-headers",
+    "enable-underscores-in-headers",
+    "generate-request-id",
+  ],
+  ...[
+    "proxy-add-original-uri-header",
+    "use-forwarded-headers",
+    "proxy-real-ip-cidr",
+    "compute-full-forwarded-for",
+  ],
+  // What custom-headers may name; it is not shown itself.
+  "global-allowed-response-headers",
 ]);
 
 /** What the controller decides otherwise before it writes a configuration, as docs/ingress-nginx.md says. */
@@ -49,7 +82,7 @@ type Shown = {
   readonly sites: readonly Site[];
 };
 
-function shownBy(one: RuleCase): Shown | undefined {
+function shownBy(one: RuleCase, { config }: RuleFile): Shown | undefined {
   const objects = one.objects as readonly CorpusObject[];
   const ingresses = objects.filter(({ kind }) => kind === "Ingress");
   const isShown =
@@ -64,12 +97,20 @@ function shownBy(one: RuleCase): Shown | undefined {
         ) &&
         Object.keys(annotationsOf(object)).every((name) => shownAnnotations.has(name)),
     );
-  return isShown ? { one, objects, sites: sitesOf({ objects }) } : undefined;
+  if (!isShown) return undefined;
+  const defaults = Object.fromEntries(Object.entries(config).filter(([key]) => shownAnnotations.has(key)));
+  const sites = sitesOf({ objects }).map((site) => ({
+    ...site,
+    ingresses: site.ingresses.map((ingress) => ({
+      ...ingress,
+      annotations: { ...defaults, ...ingress.annotations },
+    })),
+  }));
+  return { one, objects, sites };
 }
 
-/** What needs a client certificate, or Lua, is not asked. */
-const isAsked = ({ certificate, needsLua }: CorpusRequest): boolean =>
-  certificate === undefined && needsLua !== true;
+/** What needs Lua is not asked. */
+const isAsked = ({ needsLua }: CorpusRequest): boolean => needsLua !== true;
 
 async function differences(ports: Ports, shown: readonly Shown[]): Promise<readonly string[]> {
   const found: string[] = [];
@@ -85,62 +126,98 @@ async function differences(ports: Ports, shown: readonly Shown[]): Promise<reado
   return found;
 }
 
+/** The settings of files with the same ConfigMap. */
+function settingsOf({ config, objects }: RuleFile): Settings {
+  const fieldsOf = (key: string): Readonly<Record<string, string>> => {
+    const [namespace, name] = (config[key] ?? "").split("/");
+    const found = (objects as readonly CorpusObject[]).find(
+      ({ metadata }) => metadata.namespace === namespace && metadata.name === name,
+    );
+    return found?.data ?? {};
+  };
+  return { keys: config, added: fieldsOf("add-headers"), sent: fieldsOf("proxy-set-headers") };
+}
+
+/** Files of Secrets by their namespace and name: lists of users, and authorities of client certificates. */
+const secretFiles = (shown: readonly Shown[]): readonly (readonly [string, string])[] =>
+  shown.flatMap(({ objects }) =>
+    objects.flatMap(({ kind, metadata, stringData = {} }) =>
+      kind === "Secret"
+        ? [
+            [
+              `${metadata.namespace}.${metadata.name}`,
+              stringData["ca.crt"]?.replace(/\$\{pem:([a-z]+)\}/, (_, name: string) => pemOf(name)) ??
+                stringData["auth"] ??
+                "",
+            ] as const,
+          ]
+        : [],
+    ),
+  );
+
+/** Serves the cases of files with one ConfigMap by one nginx. */
+async function answersOf(files: readonly RuleFile[], shown: readonly Shown[]): Promise<readonly string[]> {
+  const [first] = files;
+  if (first === undefined || shown.length === 0) return [];
+  const { ports: services, servers } = await startServices(
+    Object.assign({}, ...files.map(({ replies }) => replies)) as RuleFile["replies"],
+  );
+  const certified = shown.filter(({ objects }) => objects.some(({ spec }) => spec?.tls !== undefined));
+  const certificates = certified.map(({ one }) => {
+    const { chainPem, keyPem } = issueCertificate([hostOf(one.name)]);
+    return [`${one.name}.certificate`, `${chainPem}${keyPem}`] as const;
+  });
+  const withTls = new Set(certified.map(({ one }) => hostOf(one.name)));
+  const addressOf = (_: string, service: string): string => `service_${service.replaceAll("-", "_")}`;
+  const upstreams = new Map(
+    [...services].map(([name, ofService]) => [
+      addressOf("", name),
+      ofService.map(({ host, port }) => `${host}:${port}`),
+    ]),
+  );
+  let found: readonly string[] = [];
+  try {
+    await withNginx(
+      (folder, ports) => {
+        const fileOf = (namespace: string, secret: string): string => join(folder, `${namespace}.${secret}`);
+        return nginxConfig(
+          shown.flatMap(({ sites }) => sites),
+          {
+            ...{ ...ports, folder, upstreams, addressOf },
+            certificateOf: (host) =>
+              withTls.has(host) ? join(folder, `${host.replace(/\.example$/, "")}.certificate`) : undefined,
+            usersOf: fileOf,
+            authorityOf: fileOf,
+          },
+          settingsOf(first),
+        );
+      },
+      async (ports) => {
+        found = await differences(ports, shown);
+      },
+      Object.fromEntries([...secretFiles(shown), ...certificates]),
+    );
+  } finally {
+    await Promise.all(servers.map((server) => server.close()));
+  }
+  return found;
+}
+
 describe("nginx, configured as ingress-nginx configures it, and the rules", () => {
   it("nginx answers the requests of the rules as the rules say, as far as it can without Lua", async function () {
     if (!hasNginx()) return void this.skip();
-    const files = readRules();
-    const shown = files.flatMap(({ config, cases }) =>
-      Object.keys(config).some((key) => key !== "global-allowed-response-headers")
-        ? []
-        : cases.flatMap((one) => shownBy(one) ?? []),
-    );
-    const names = new Set(shown.map(({ one }) => one.name));
-    if (names.size < 100) throw new Error(`nginx shows ${names.size} rules only`);
-    const { ports: services, servers } = await startServices(
-      Object.assign({}, ...files.map(({ replies }) => replies)) as (typeof files)[number]["replies"],
-    );
-    const secrets = new Map(
-      shown.flatMap(({ objects }) =>
-        objects.flatMap(({ kind, metadata, stringData = {} }) =>
-          kind === "Secret"
-            ? [[`${metadata.namespace}.${metadata.name}`, stringData["auth"] ?? ""] as const]
-            : [],
-        ),
-      ),
-    );
-    const certified = shown.filter(({ objects }) => objects.some(({ spec }) => spec?.tls !== undefined));
-    const certificates = certified.map(({ one }) => {
-      const { chainPem, keyPem } = issueCertificate([hostOf(one.name)]);
-      return [`${one.name}.certificate`, `${chainPem}${keyPem}`] as const;
-    });
-    const withTls = new Set(certified.map(({ one }) => hostOf(one.name)));
-    const addressOf = (_: string, service: string): string => `service_${service.replaceAll("-", "_")}`;
-    const upstreams = new Map(
-      [...services].map(([name, ofService]) => [
-        addressOf("", name),
-        ofService.map((port) => `127.0.0.1:${port}`),
-      ]),
-    );
-    try {
-      await withNginx(
-        (folder, ports) =>
-          nginxConfig(
-            shown.flatMap(({ sites }) => sites),
-            {
-              ...{ ...ports, folder, upstreams, addressOf },
-              certificateOf: (host) =>
-                withTls.has(host) ? join(folder, `${host.replace(/\.example$/, "")}.certificate`) : undefined,
-              usersOf: (namespace, secret) => join(folder, `${namespace}.${secret}`),
-            },
-          ),
-        async (ports) => {
-          const found = await differences(ports, shown);
-          if (found.length > 0) throw new Error(found.join("\n"));
-        },
-        Object.fromEntries([...secrets, ...certificates]),
+    const found: string[] = [];
+    const names = new Set<string>();
+    // How values are written is read by the controller, before there is a configuration.
+    for (const files of together(readRules().filter(({ name }) => name !== "values"))) {
+      const isKnown = files.every(({ config }) => Object.keys(config).every((key) => shownKeys.has(key)));
+      const shown = files.flatMap((file) =>
+        isKnown ? file.cases.flatMap((one) => shownBy(one, file) ?? []) : [],
       );
-    } finally {
-      await Promise.all(servers.map((server) => server.close()));
+      for (const { one } of shown) names.add(one.name);
+      found.push(...(await answersOf(files, shown)));
     }
+    if (found.length > 0) throw new Error(found.join("\n"));
+    expect(names.size).to.be.above(150);
   });
 });

@@ -9,6 +9,8 @@ export type ServerFiles = {
   readonly addressOf: (namespace: string, service: string) => string;
   /** The file with the certificate and key of a host; undefined: it has none. */
   readonly certificateOf: (host: string) => string | undefined;
+  /** The file with the authorities of client certificates in a Secret. */
+  readonly authorityOf: (namespace: string, secret: string) => string;
   /** The htpasswd file of a Secret. */
   readonly usersOf: (namespace: string, secret: string) => string;
 };

@@ -6,7 +6,7 @@ const prefix = "nginx.ingress.kubernetes.io/";
 
 type Annotations = Readonly<Record<string, string | undefined>>;
 
-type SiteIngress = {
+export type SiteIngress = {
   readonly name: string;
   readonly namespace: string;
   readonly annotations: Annotations;
