@@ -3,7 +3,7 @@ import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
 import { connectTimeoutError, upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";
-import { openNativeSession } from "./native/session.ts";
+import { openNativeSession } from "./native/open-session.ts";
 import { openNodeSession } from "./node/session.ts";
 import type { SessionOpener, UpstreamSession } from "./session.ts";
 import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";

@@ -1,30 +1,19 @@
-import { Http2Connection } from "../../../http2/connection/connection.ts";
 import type { PeerFlood } from "../../../http2/connection/frame-guard.ts";
-import { errorCode, frameFlag, frameType, maxStreamId } from "../../../http2/frames/frame-types.ts";
-import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
+import { errorCode, frameType, maxStreamId } from "../../../http2/frames/frame-types.ts";
 import { awake } from "../../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../../exchange/client-connection.ts";
-import { type EventDetails, eventOf, type Http2FrontEventReason } from "../events.ts";
 import type { FrontContext } from "../front-connections.ts";
-import { takeRequest } from "../take-request.ts";
-import { RepeatedLines } from "../../../message/repeated-lines.ts";
 import { ReadingPace } from "../../reading-pace.ts";
-import { type ResponseMemory, WaitingResponse } from "../../response-memory.ts";
-import type { Priority } from "../../../http2/priority.ts";
+import { WaitingResponse } from "../../response-memory.ts";
 import type { Piece } from "../../../sockets/read-buffer.ts";
 import type { Transport, TransportReceiver } from "../../../sockets/transport.ts";
 import { Draining, noticePing } from "./draining.ts";
+import { Lingering } from "./lingering.ts";
 import { PartlyTaken } from "./partly-taken.ts";
-import { type ReceivedRequest, RequestFields } from "./request-fields.ts";
-import { maxStreams, serverSettings } from "./settings.ts";
-import type { StreamHost } from "./stream-host.ts";
-import { NativeClientStream } from "./stream.ts";
-import { addWebSocketKey } from "./web-socket-key.ts";
+import { RequestConnection } from "./request-connection.ts";
+import { serverSettings } from "./settings.ts";
+import type { NativeClientStream } from "./stream.ts";
 
-/** How long a client may take to read the last bytes and close its end after the connection has ended. */
-const lingerMs = 30_000;
-/** What is still read, and thrown away, of a client that goes on after the end. */
-const maxLateBytes = 1_048_576;
 /** How long the streams of a client that has reset too many may go on. */
 const floodGraceMs = 5000;
 /** Answers to control frames that may wait for a client; all else waits elsewhere. */
@@ -32,26 +21,13 @@ const maxWaitingBytes = 262_144;
 
 type Context = FrontContext<Http2ServerConnection>;
 
-/** Fields are read within a call: one reader serves all connections. */
-const requestFields = new RequestFields();
-
-/** One client connection that speaks HTTP/2: takes requests, counts abuse, watches time limits, and drains. */
-export class Http2ServerConnection
-  extends Http2Connection<NativeClientStream>
-  implements StreamHost<NativeClientStream>, TransportReceiver
-{
-  private readonly connection: ClientConnection;
-  private readonly context: Context;
+/** One client connection that speaks HTTP/2, from its preface to its end: watches time limits, counts abuse, and drains. */
+export class Http2ServerConnection extends RequestConnection implements TransportReceiver {
+  private readonly front: Context;
   private readonly draining = new Draining();
-  private readonly lastFields = new RepeatedLines();
-  requests = 0;
-  /** The last stream that the client has opened. */
-  private lastPeerStream = 0;
-  /** The last stream that was accepted, open or not. */
-  private lastTaken = 0;
   private idleSinceMs: number;
-  private lingerSinceMs = 0;
-  private lateBytes = 0;
+  /** Once the connection has ended and is looked at. */
+  private lingering: Lingering | undefined = undefined;
   /** A frame or header block that is not whole: since when. */
   private partSinceMs = 0;
   private flooded = false;
@@ -64,22 +40,11 @@ export class Http2ServerConnection
   private readonly partlyTaken = new PartlyTaken();
 
   constructor(transport: Transport, connection: ClientConnection, context: Context) {
-    super(transport, {
-      asServer: true,
-      maxPeerStreams: maxStreams,
-      windowBytes: connectionWindowBytes,
-      streamWindowBytes,
-      trailerRules: context.limits,
-    });
-    this.connection = connection;
-    this.context = context;
+    super(transport, connection, context);
+    this.front = context;
     this.idleSinceMs = awake.nowMs;
     this.begin(serverSettings(context.limits));
     transport.start(this);
-  }
-
-  get memory(): ResponseMemory {
-    return this.context.responseMemory;
   }
 
   /** Requests whose response is not complete. */
@@ -87,16 +52,6 @@ export class Http2ServerConnection
     let open = 0;
     for (const stream of this.streams.values()) if (stream.isOpen) open++;
     return open;
-  }
-
-  countSent(bytes: number): void {
-    this.guard.countSent(bytes);
-  }
-
-  /** A response is complete; whether its request is does not matter any more. */
-  onResponseEnd(stream: NativeClientStream): void {
-    if (stream.remoteEnded) this.close(stream);
-    else this.reset(stream, errorCode.noError);
   }
 
   /**
@@ -136,8 +91,8 @@ export class Http2ServerConnection
 
   receive({ bytes }: Piece): void {
     if (this.isOver) {
-      this.lateBytes += bytes.length;
-      if (this.lateBytes > maxLateBytes) this.transport.destroy();
+      this.lingering ??= new Lingering();
+      if (!this.lingering.receive(bytes.length)) this.transport.destroy();
       return;
     }
     const { reader } = this;
@@ -159,92 +114,15 @@ export class Http2ServerConnection
   closed(): void {
     this.waiting?.hold(0, 0);
     this.end(errorCode.noError);
-    this.context.onClosed(this);
+    this.front.onClosed(this);
   }
 
-  protected onHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
-    const open = this.streams.get(streamId);
-    const endStream = (flags & frameFlag.endStream) !== 0;
-    if (open?.remoteEnded === true) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
-    if (open !== undefined) return this.onTrailers(open, endStream, bytes, start, end);
-    if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "HEADERS on an even stream");
-    if (streamId <= this.lastPeerStream) return this.onLateHeaders(streamId, flags, bytes, start, end);
-    this.lastPeerStream = streamId;
-    const early = this.earlyPriorities.take(streamId);
-    requestFields.begin(this.context.limits);
-    if (!this.decode(bytes, start, end, requestFields)) return false;
-    const { nowMs } = this;
-    if (this.draining.isFinal || this.graceEndsMs !== undefined) return this.ignore(streamId, endStream);
-    this.guard.countOpened(nowMs);
-    if (this.streams.size >= maxStreams) {
-      this.refuseStream(streamId, endStream, errorCode.refusedStream);
-      // Before it has read the SETTINGS a client does not know the limit.
-      const knowsLimit = this.settingsSinceMs === 0;
-      return this.punish(knowsLimit ? this.guard.countReset(nowMs) : this.guard.countUnknown(nowMs, 0));
-    }
-    this.lastTaken = streamId;
-    const received = requestFields.finish(this.context.limits, endStream, this.lastFields);
-    if (received === undefined || this.block.dependsOnItself) {
-      this.report("malformed");
-      this.refuseStream(streamId, endStream, errorCode.protocolError);
-      return this.punish(this.guard.countReset(nowMs)) && this.punish(this.guard.countFault(nowMs));
-    }
-    this.open(streamId, received, endStream, early);
-    return !this.isOver;
-  }
-
-  private open(streamId: number, received: ReceivedRequest, endStream: boolean, early?: Priority): void {
-    const client = new NativeClientStream(
-      streamId,
-      this,
-      { send: this.sender.peer.initialWindowBytes, receive: streamWindowBytes },
-      {
-        length: received.contentLength,
-        hasEnded: endStream,
-        webSocketKey: received.isWebSocket && !endStream ? addWebSocketKey(received.head.headers) : undefined,
-        isHead: received.head.method === "HEAD",
-        grpc: received.grpc,
-      },
-    );
-    const priority = early ?? received.priority;
-    if (priority !== undefined) client.prioritise(priority);
-    this.streams.set(streamId, client);
-    this.requests++;
-    this.endAfterLastRequest();
-    takeRequest(this.context, this.connection, received, client);
-  }
-
-  /** On a stream that is closed, if it ever was open. */
-  private onLateHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
-    if (this.closedStreams.of(streamId) === "unknown")
-      return this.onFault(errorCode.protocolError, "a stream below the last one");
-    return this.ignoreHeaders(streamId, flags, bytes, start, end);
-  }
-
-  protected isIdle(streamId: number): boolean {
-    return streamId % 2 === 0 || streamId > this.lastPeerStream;
-  }
-
-  protected onPeerSettings(): void {}
-
-  private refuseStream(streamId: number, endStream: boolean, code: number): void {
-    this.sendReset(streamId, code);
-    this.remember(streamId, endStream);
-  }
-
-  /** Ignores a stream that crosses the last GOAWAY, by which the client knows that it is not processed. */
-  private ignore(streamId: number, endStream: boolean): boolean {
-    this.remember(streamId, endStream);
-    return this.punish(this.guard.countMinor("strays", this.nowMs));
-  }
-
-  private remember(streamId: number, endStream: boolean): void {
-    if (endStream) this.closedStreams.addEnded(streamId);
-    else this.cutOff(streamId, streamWindowBytes);
+  protected get takesRequests(): boolean {
+    return !this.draining.isFinal && this.graceEndsMs === undefined;
   }
 
   /** The connection takes no more requests than it may, and only those under way once its listener drains. */
-  private endAfterLastRequest(): void {
+  protected onRequestTaken(): void {
     const { limits, draining } = this.context;
     const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
     if (last && !this.leaving) this.report("requests-per-connection");
@@ -362,8 +240,8 @@ export class Http2ServerConnection
   }
 
   private endLinger(nowMs: number): void {
-    if (this.lingerSinceMs === 0) this.lingerSinceMs = nowMs;
-    else if (nowMs - this.lingerSinceMs >= lingerMs) this.transport.destroy();
+    this.lingering ??= new Lingering();
+    if (this.lingering.isOver(nowMs)) this.transport.destroy();
   }
 
   protected onFlood(flood: PeerFlood): void {
@@ -392,9 +270,5 @@ export class Http2ServerConnection
 
   creditPartlyTaken(): void {
     this.partlyTaken.credit(this.streams, this.transport.takenBytes, this.sender.waitingBytes > 0);
-  }
-
-  private report(reason: Http2FrontEventReason, details?: EventDetails): void {
-    this.context.onEvent(eventOf(this.connection, reason, details));
   }
 }

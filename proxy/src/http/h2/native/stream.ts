@@ -1,55 +1,31 @@
 import { errorCode } from "../../../http2/frames/frame-types.ts";
 import { HeldContent } from "../../../http2/connection/held-content.ts";
-import { Http2Stream, type ResetCause } from "../../../http2/connection/stream.ts";
+import type { ResetCause } from "../../../http2/connection/stream.ts";
 import type { Fields } from "../../../message/fields.ts";
 import type {
   BodyAbortReason,
-  Chunk,
   ClientCloseReason,
   ClientStream,
   HeaderList,
-  ResponseHead,
 } from "../../../message/message.ts";
-import { copyOf } from "../../../sockets/copy-of.ts";
 import { SocketTransport } from "../../../sockets/socket-transport.ts";
 import type { TunnelEnd } from "../../../sockets/transport.ts";
 import { ReadingPace } from "../../reading-pace.ts";
 import { type WaitingClient, WaitingResponse } from "../../response-memory.ts";
-import { roomBytes } from "../../response-room.ts";
 import { NativeRequestBody } from "./request-body.ts";
+import { minCountedBytes, ResponseStream } from "./response-stream.ts";
 import type { RequestFacts, StreamHost } from "./stream-host.ts";
 import { StreamSocket } from "./stream-socket.ts";
 import { takeWebSocketProof } from "./web-socket-key.ts";
-import { maxFieldsBytes, maxHeadBytes, putFields } from "../../../http2/hpack/field-block.ts";
-import { putInformational, putResponseHead } from "./response-block.ts";
 
-/** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
-const minCountedBytes = 16_384;
-/** A buffer of less than this is copied and waits; a larger one is put into frames at once while nothing waits. */
-const minFramedBytes = 4096;
-/** With this much waiting nothing more is taken. */
-const maxHeldBytes = 65_536;
-
-/** A status without content (RFC 9110 15.3.6), even when an upstream has announced some. */
-const resetContent = 205;
 const noBytes: Buffer = Buffer.alloc(0);
-const contentLength: ReadonlySet<string> = new Set(["content-length"]);
-
-/**
- * One request of a client and its response. What the response brings within a turn leaves together at its end: a message at
- * hand as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
- */
-export class NativeClientStream extends Http2Stream implements ClientStream, WaitingClient {
+/** One request of a client: its body, its time limits, and the tunnel that it may become. The response is that of its base. */
+export class NativeClientStream extends ResponseStream implements ClientStream, WaitingClient {
   readonly body: NativeRequestBody | null;
   readonly canUpgrade: boolean;
-  headSent = false;
-  bytesSent = 0;
-  onHeadSent: (() => void) | null = null;
-  onDrain: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
   readonly grpc: boolean;
-  private readonly connection: StreamHost<NativeClientStream>;
-  private readonly isHead: boolean;
+  protected readonly connection: StreamHost<NativeClientStream>;
   private readonly webSocketKey: string | undefined;
   /** Once the stream is a tunnel. */
   private tunnel: StreamSocket | undefined = undefined;
@@ -57,14 +33,6 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   private onSent: (() => void) | undefined = undefined;
   /** What the client has sent before it was. */
   private early: HeldContent | undefined = undefined;
-  /** A final head was handed over; `head` until it is in a frame. */
-  private headTaken = false;
-  private head: ResponseHead | undefined = undefined;
-  private bodyless = false;
-  /** Declared length of the content, where there is content. */
-  private length: number | undefined = undefined;
-  private awaitsDrain = false;
-  private awaitsRoom = false;
   private closeReason: ClientCloseReason = "client-closed";
   private pace: ReadingPace | undefined = undefined;
   private waiting: WaitingResponse | undefined = undefined;
@@ -79,86 +47,13 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     windows: { readonly send: number; readonly receive: number },
     request: RequestFacts,
   ) {
-    super(id, windows.send, windows.receive);
+    super(id, windows, request.isHead);
     this.connection = connection;
     this.grpc = request.grpc;
-    this.isHead = request.isHead;
     this.remoteEnded = request.hasEnded;
     this.webSocketKey = request.webSocketKey;
     this.canUpgrade = request.webSocketKey !== undefined;
     this.body = request.hasEnded || this.canUpgrade ? null : new NativeRequestBody(request.length, this);
-  }
-
-  sendInformational(status: number, headers: HeaderList): void {
-    if (this.isClosed || this.headTaken) return;
-    this.connection.sender.sendBlock(this, maxFieldsBytes(headers), (into, at) =>
-      putInformational(into, at, status, headers),
-    );
-  }
-
-  sendHead(head: ResponseHead): void {
-    if (this.isClosed || this.headTaken) return;
-    const { status } = head;
-    this.headTaken = true;
-    this.bodyless =
-      head.bodyless || this.isHead || status === 204 || status === 304 || status === resetContent;
-    this.length = this.bodyless ? undefined : head.length;
-    if (status === resetContent) head.headers.remove(contentLength);
-    this.head = head;
-    this.connection.sender.schedule(this);
-  }
-
-  takeBack(): void {
-    if (this.isClosed || this.isComplete || this.head === undefined) return;
-    this.headTaken = false;
-    this.head = undefined;
-    this.bytesSent = 0;
-    this.dropContent();
-  }
-
-  write(chunk: Chunk): boolean {
-    if (this.isClosed || this.isComplete || this.bodyless || chunk.length === 0) return true;
-    this.bytesSent += chunk.length;
-    if (this.length !== undefined && this.bytesSent > this.length) {
-      this.breakOff();
-      return true;
-    }
-    const { sender } = this.connection;
-    this.connection.countSent(chunk.length);
-    const isLent = typeof chunk !== "string" && chunk.length >= minFramedBytes && this.heldBytes === 0;
-    this.hold(typeof chunk === "string" || isLent ? chunk : copyOf(chunk, 0, chunk.length));
-    if (this.heldBytes < minCountedBytes && !isLent) {
-      sender.schedule(this);
-      return this.mayGoOn();
-    }
-    sender.sendNow(this);
-    if (isLent && this.heldBytes > 0) this.keepFirst();
-    if (this.heldBytes >= minCountedBytes) this.countWaiting();
-    if (this.heldBytes < maxHeldBytes) return this.mayGoOn();
-    this.awaitsDrain = true;
-    return false;
-  }
-
-  get pendingBytes(): number {
-    return this.heldBytes;
-  }
-
-  get copies(): boolean {
-    return true;
-  }
-
-  get roomBytes(): number {
-    return roomBytes(this.heldBytes);
-  }
-
-  end(trailers: HeaderList | undefined): void {
-    if (this.isClosed || this.isComplete) return;
-    if (this.length !== undefined && this.bytesSent < this.length) return this.breakOff();
-    this.isComplete = true;
-    if (!this.bodyless && trailers !== undefined && trailers.length > 0) this.trailers = trailers;
-    this.connection.sender.schedule(this);
-    // The head can no longer be withdrawn, and callers that wait for it are about to end.
-    if (this.head !== undefined) this.onHeadFramed();
   }
 
   abort(): void {
@@ -166,7 +61,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   }
 
   /** The response cannot be completed as it was announced: the client must see that. */
-  private breakOff(): void {
+  protected breakOff(): void {
     this.closeReason = "broken-response";
     this.abort();
   }
@@ -177,9 +72,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   upgrade(headers: Fields): TunnelEnd | undefined {
     if (this.isClosed || this.headTaken || this.webSocketKey === undefined) return undefined;
     if (!takeWebSocketProof(headers, this.webSocketKey)) return undefined;
-    this.headTaken = true;
-    this.head = { status: 200, headers, length: undefined, bodyless: false };
-    this.connection.sender.schedule(this);
+    this.sendHead({ status: 200, headers, length: undefined, bodyless: false });
     const socket = new StreamSocket(this);
     this.tunnel = socket;
     while (this.early !== undefined && this.early.bytes > 0) socket.receive(this.early.take());
@@ -265,7 +158,7 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     this.countWaiting();
   }
 
-  private countWaiting(): void {
+  protected countWaiting(): void {
     if (this.isTunnel) return;
     if (this.heldBytes > 0) this.waiting ??= new WaitingResponse(this.connection.memory, this);
     this.waiting?.hold(this.heldBytes, this.progressBytes);
@@ -284,56 +177,6 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
     return this.framedBytes + this.partlyTakenBytes;
   }
 
-  onAllFramed(): void {
-    this.tellSent();
-    this.waiting?.hold(0, 0);
-    if (!this.awaitsDrain) return;
-    this.awaitsDrain = false;
-    if (this.mayGoOn()) this.onDrain?.();
-  }
-
-  /** False while the memory of waiting responses is full: `onDrain` comes when it is no more. */
-  private mayGoOn(): boolean {
-    const { memory } = this.connection;
-    if (!memory.full) return true;
-    if (this.awaitsRoom) return false;
-    this.awaitsRoom = true;
-    memory.whenRoom(() => {
-      this.awaitsRoom = false;
-      this.onDrain?.();
-    });
-    return false;
-  }
-
-  get hasHead(): boolean {
-    return this.head !== undefined;
-  }
-
-  get maxHeadBytes(): number {
-    return this.head === undefined ? 0 : maxHeadBytes(this.head.headers);
-  }
-
-  putHead(into: Buffer, at: number): number {
-    const { head } = this;
-    if (head === undefined) return at;
-    this.head = undefined;
-    return putResponseHead(into, at, head);
-  }
-
-  onHeadFramed(): void {
-    if (this.headSent) return;
-    this.headSent = true;
-    this.onHeadSent?.();
-  }
-
-  get maxTrailerBytes(): number {
-    return maxFieldsBytes(this.trailers ?? []);
-  }
-
-  putTrailers(into: Buffer, at: number): number {
-    return putFields(into, at, this.trailers ?? []);
-  }
-
   /** The response is complete. The rest of a request that is not complete is no longer read (RFC 9113 8.1). */
   onLocalEnd(): void {
     this.waiting?.hold(0, 0);
@@ -348,6 +191,11 @@ export class NativeClientStream extends Http2Stream implements ClientStream, Wai
   private dropUnread(reason: BodyAbortReason = "client-closed"): void {
     this.body?.abort(reason);
     if (this.early !== undefined) this.take(this.early.drop());
+  }
+
+  protected onContentFramed(): void {
+    this.tellSent();
+    this.waiting?.hold(0, 0);
   }
 
   private tellSent(): void {

@@ -1,41 +1,19 @@
-import { Http2Connection } from "../../../http2/connection/connection.ts";
-import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
-import { settingId, settingsPayload } from "../../../http2/frames/settings-frame.ts";
-import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
-import { Fields } from "../../../message/fields.ts";
-import type { ResponseHead } from "../../../message/message.ts";
-import { type Piece, ReadBuffer } from "../../../sockets/read-buffer.ts";
-import type { SocketLayer } from "../../../sockets/socket-layer.ts";
+import { errorCode } from "../../../http2/frames/frame-types.ts";
+import type { Piece } from "../../../sockets/read-buffer.ts";
 import type { Transport, TransportReceiver } from "../../../sockets/transport.ts";
 import { AwakeTimer } from "../../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
-import { faultOfHead, isBodyless, maxFields, maxHeadBytes } from "../response-rules.ts";
 import {
   maxStreamsPerSession,
   type SessionEvents,
-  type SessionOpener,
   type UpstreamSession,
   type WireEvents,
 } from "../session.ts";
 import { isSendable } from "./request-block.ts";
-import { ResponseFields } from "./response-fields.ts";
+import { ResponseConnection } from "./response-connection.ts";
+import { clientSettings } from "./settings.ts";
 import { NativeWireStream, type WireHost } from "./wire-stream.ts";
-
-const clientSettings = settingsPayload([
-  [settingId.enablePush, 0],
-  [settingId.initialWindowSize, streamWindowBytes],
-  // More than the limit of a head, so that servers send what is refused by name.
-  [settingId.maxHeaderListSize, 131_072],
-]);
-
-/** Room for 32 octets that count for each field besides its name and value. */
-const trailerRules = {
-  maxHeaderBytes: maxHeadBytes + 32 * maxFields,
-  maxHeaders: maxFields,
-  // The head of the response is with the client by then, and a cut would be all that is left to answer.
-  dropsLength: true,
-};
 
 /** The number of the last stream that a connection can have (RFC 9113 5.1.1). */
 const lastStreamId = 0x7fff_ffff;
@@ -44,38 +22,9 @@ const lingerMs = 1_000;
 /** Answers to control frames that may wait for a server; all else waits elsewhere. */
 const maxWaitingBytes = 262_144;
 
-/**
- * How all connections read: into the memory that those of the thread share. Each read is dealt with before the next one begins, and
- * content is copied out of it.
- */
-const memory = new ReadBuffer();
-
-/** Fields are read within a call: one reader serves all connections. */
-const responseFields = new ResponseFields();
-
-/** Sessions on the project's own codec. */
-export function openNativeSession(sockets: SocketLayer, isTls: boolean): SessionOpener {
-  let session: NativeUpstreamSession | undefined;
-  const receiver: TransportReceiver = {
-    receive: (piece) => session?.receive(piece),
-    ended: () => session?.ended(),
-    taken: () => session?.taken(),
-    failed: (code) => session?.failed(code),
-    closed: () => session?.closed(),
-  };
-  const dialling = sockets.dial(memory, receiver, isTls);
-  return {
-    ...(dialling.onread && { onread: dialling.onread }),
-    open(socket, settingsTimeoutMs, events) {
-      session = new NativeUpstreamSession(dialling.opened(socket), settingsTimeoutMs, events);
-      return session;
-    },
-  };
-}
-
-/** One HTTP/2 connection to an endpoint (RFC 9113) on the project's own codec. */
-class NativeUpstreamSession
-  extends Http2Connection<NativeWireStream>
+/** One HTTP/2 connection to an endpoint (RFC 9113) on the project's own codec: which requests it takes, and its end. */
+export class NativeUpstreamSession
+  extends ResponseConnection
   implements UpstreamSession, WireHost, TransportReceiver
 {
   fault: UpstreamError | undefined = undefined;
@@ -94,13 +43,7 @@ class NativeUpstreamSession
   private readonly unsent = new Set<NativeWireStream>();
 
   constructor(transport: Transport, settingsTimeoutMs: number, events: SessionEvents) {
-    super(transport, {
-      asServer: false,
-      windowBytes: connectionWindowBytes,
-      streamWindowBytes,
-      trailerRules,
-      maxPeerStreams: 0,
-    });
+    super(transport);
     this.events = events;
     this.settingsTimeoutMs = settingsTimeoutMs;
     this.waitForSettings(() => this.onSettingsTimeout());
@@ -188,54 +131,6 @@ class NativeUpstreamSession
     if (this.sender.waitingBytes > maxWaitingBytes) this.onFlood();
   }
 
-  protected onHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
-    const stream = this.streams.get(streamId);
-    const endStream = (flags & frameFlag.endStream) !== 0;
-    if (stream === undefined) {
-      if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "HEADERS on an idle stream");
-      return this.ignoreHeaders(streamId, flags, bytes, start, end);
-    }
-    if (stream.remoteEnded) return this.onFault(errorCode.streamClosed, "HEADERS after END_STREAM");
-    if (stream.responded) return this.onTrailers(stream, endStream, bytes, start, end);
-    responseFields.begin();
-    if (!this.decode(bytes, start, end, responseFields)) return false;
-    if (!responseFields.finish()) return this.refuse(stream, "invalid response header");
-    const text = faultOfHead(responseFields);
-    if (text !== undefined) {
-      stream.onUnusable(text);
-      return !this.isOver;
-    }
-    const { status, headers, length } = responseFields;
-    if (status >= 200) {
-      const head = { status, headers: Fields.checked(headers), length, bodyless: false };
-      return this.onHead(stream, endStream, head);
-    }
-    if (endStream) return this.refuse(stream, "1xx response without a final one");
-    stream.onInformational(status, headers);
-    return !this.isOver;
-  }
-
-  private onHead(stream: NativeWireStream, endStream: boolean, head: ResponseHead): boolean {
-    head.bodyless = isBodyless(stream.method, head.status);
-    if (endStream && !head.bodyless) {
-      head.length ??= 0;
-      if (head.length > 0) return this.refuse(stream, "response body shorter than declared");
-    }
-    stream.onHead(head);
-    if (endStream && !stream.isClosed) this.endRemote(stream);
-    return !this.isOver;
-  }
-
-  protected override onBadTrailers(stream: NativeWireStream): boolean {
-    return this.refuse(stream, "invalid response trailers");
-  }
-
-  /** Resets a stream whose response is malformed (RFC 9113 8.1.1). */
-  private refuse(stream: NativeWireStream, text: string): boolean {
-    stream.explain(text);
-    return this.blame(stream, errorCode.protocolError);
-  }
-
   protected isIdle(streamId: number): boolean {
     return streamId % 2 === 0 || streamId >= this.nextStreamId;
   }
@@ -287,10 +182,6 @@ class NativeUpstreamSession
       this.drop(stream);
       stream.onRefused();
     }
-  }
-
-  protected onPingAck(): boolean {
-    return false;
   }
 
   protected onStreamClosed(): void {

@@ -1,0 +1,172 @@
+import { Http2Stream } from "../../../http2/connection/stream.ts";
+import { maxFieldsBytes, maxHeadBytes, putFields } from "../../../http2/hpack/field-block.ts";
+import type { Chunk, HeaderList, ResponseHead } from "../../../message/message.ts";
+import { copyOf } from "../../../sockets/copy-of.ts";
+import { roomBytes } from "../../response-room.ts";
+import { putInformational, putResponseHead } from "./response-block.ts";
+import type { StreamHost } from "./stream-host.ts";
+
+/** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
+export const minCountedBytes = 16_384;
+/** A buffer of less than this is copied and waits; a larger one is put into frames at once while nothing waits. */
+const minFramedBytes = 4096;
+/** With this much waiting nothing more is taken. */
+const maxHeldBytes = 65_536;
+
+/** A status without content (RFC 9110 15.3.6), even when an upstream has announced some. */
+const resetContent = 205;
+const contentLength: ReadonlySet<string> = new Set(["content-length"]);
+
+/**
+ * The response on a stream. What it brings within a turn leaves together at its end: a message at hand as HEADERS and one last DATA, or
+ * as HEADERS alone (gRPC's trailers-only form).
+ */
+export abstract class ResponseStream extends Http2Stream {
+  headSent = false;
+  bytesSent = 0;
+  onHeadSent: (() => void) | null = null;
+  onDrain: (() => void) | null = null;
+  protected abstract readonly connection: Pick<StreamHost<never>, "sender" | "memory" | "countSent">;
+  private readonly isHead: boolean;
+  /** A final head was handed over; `head` until it is in a frame. */
+  protected headTaken = false;
+  protected head: ResponseHead | undefined = undefined;
+  private bodyless = false;
+  /** Declared length of the content, where there is content. */
+  private length: number | undefined = undefined;
+  private awaitsDrain = false;
+  private awaitsRoom = false;
+
+  constructor(id: number, windows: { readonly send: number; readonly receive: number }, isHead: boolean) {
+    super(id, windows.send, windows.receive);
+    this.isHead = isHead;
+  }
+
+  /** The response cannot be completed as it was announced: the client must see that. */
+  protected abstract breakOff(): void;
+  /** Counts what waits for the client. */
+  protected abstract countWaiting(): void;
+  /** All content that was handed over is in frames. */
+  protected abstract onContentFramed(): void;
+
+  sendInformational(status: number, headers: HeaderList): void {
+    if (this.isClosed || this.headTaken) return;
+    this.connection.sender.sendBlock(this, maxFieldsBytes(headers), (into, at) =>
+      putInformational(into, at, status, headers),
+    );
+  }
+
+  sendHead(head: ResponseHead): void {
+    if (this.isClosed || this.headTaken) return;
+    const { status } = head;
+    this.headTaken = true;
+    this.bodyless =
+      head.bodyless || this.isHead || status === 204 || status === 304 || status === resetContent;
+    this.length = this.bodyless ? undefined : head.length;
+    if (status === resetContent) head.headers.remove(contentLength);
+    this.head = head;
+    this.connection.sender.schedule(this);
+  }
+
+  takeBack(): void {
+    if (this.isClosed || this.isComplete || this.head === undefined) return;
+    this.headTaken = false;
+    this.head = undefined;
+    this.bytesSent = 0;
+    this.dropContent();
+  }
+
+  write(chunk: Chunk): boolean {
+    if (this.isClosed || this.isComplete || this.bodyless || chunk.length === 0) return true;
+    this.bytesSent += chunk.length;
+    if (this.length !== undefined && this.bytesSent > this.length) {
+      this.breakOff();
+      return true;
+    }
+    const { sender } = this.connection;
+    this.connection.countSent(chunk.length);
+    const isLent = typeof chunk !== "string" && chunk.length >= minFramedBytes && this.heldBytes === 0;
+    this.hold(typeof chunk === "string" || isLent ? chunk : copyOf(chunk, 0, chunk.length));
+    if (this.heldBytes < minCountedBytes && !isLent) {
+      sender.schedule(this);
+      return this.mayGoOn();
+    }
+    sender.sendNow(this);
+    if (isLent && this.heldBytes > 0) this.keepFirst();
+    if (this.heldBytes >= minCountedBytes) this.countWaiting();
+    if (this.heldBytes < maxHeldBytes) return this.mayGoOn();
+    this.awaitsDrain = true;
+    return false;
+  }
+
+  get pendingBytes(): number {
+    return this.heldBytes;
+  }
+
+  get copies(): boolean {
+    return true;
+  }
+
+  get roomBytes(): number {
+    return roomBytes(this.heldBytes);
+  }
+
+  end(trailers: HeaderList | undefined): void {
+    if (this.isClosed || this.isComplete) return;
+    if (this.length !== undefined && this.bytesSent < this.length) return this.breakOff();
+    this.isComplete = true;
+    if (!this.bodyless && trailers !== undefined && trailers.length > 0) this.trailers = trailers;
+    this.connection.sender.schedule(this);
+    // The head can no longer be withdrawn, and callers that wait for it are about to end.
+    if (this.head !== undefined) this.onHeadFramed();
+  }
+
+  onAllFramed(): void {
+    this.onContentFramed();
+    if (!this.awaitsDrain) return;
+    this.awaitsDrain = false;
+    if (this.mayGoOn()) this.onDrain?.();
+  }
+
+  /** False while the memory of waiting responses is full: `onDrain` comes when it is no more. */
+  private mayGoOn(): boolean {
+    const { memory } = this.connection;
+    if (!memory.full) return true;
+    if (this.awaitsRoom) return false;
+    this.awaitsRoom = true;
+    memory.whenRoom(() => {
+      this.awaitsRoom = false;
+      this.onDrain?.();
+    });
+    return false;
+  }
+
+  get hasHead(): boolean {
+    return this.head !== undefined;
+  }
+
+  get maxHeadBytes(): number {
+    return this.head === undefined ? 0 : maxHeadBytes(this.head.headers);
+  }
+
+  putHead(into: Buffer, at: number): number {
+    const { head } = this;
+    if (head === undefined) return at;
+    this.head = undefined;
+    return putResponseHead(into, at, head);
+  }
+
+  onHeadFramed(): void {
+    if (this.headSent) return;
+    this.headSent = true;
+    this.onHeadSent?.();
+  }
+
+  get maxTrailerBytes(): number {
+    return maxFieldsBytes(this.trailers ?? []);
+  }
+
+  putTrailers(into: Buffer, at: number): number {
+    return putFields(into, at, this.trailers ?? []);
+  }
+}
