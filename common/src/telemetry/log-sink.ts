@@ -80,6 +80,13 @@ export function createLogSink({
   stream.on("error", () => {
     failed = true;
   });
+  let retriedMs = 0;
+  /** The stream tries again when it gets lines, and gets none while too much is waiting. */
+  const retry = (): void => {
+    if (!failed || performance.now() - retriedMs < retryMs) return;
+    retriedMs = performance.now();
+    stream.flush();
+  };
   const dropWaiting = (): void => {
     for (const { lines } of waiting.splice(0)) dropped += countLines(lines);
   };
@@ -101,6 +108,7 @@ export function createLogSink({
       const bytes = typeof lines === "string" ? Buffer.from(lines) : lines;
       if (waitingBytes + bytes.length > maxBufferedBytes) {
         dropped += countLines(bytes);
+        retry();
         return false;
       }
       waitingBytes += bytes.length;
@@ -133,6 +141,9 @@ export function createLogSink({
     },
   };
 }
+
+/** How often refused lines have a write tried again that has failed, in milliseconds. */
+const retryMs = 100;
 
 /** How often an ending process looks at what its reader takes, in milliseconds. */
 const lookMs = 50;

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
+import fs, { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,6 +41,49 @@ describe("log sink", () => {
     closeSync(fd);
     expect(readFileSync(file, "utf8")).to.equal(lines.join(""));
     expect(sink.droppedLines()).to.equal(0);
+  });
+
+  it("a full disk costs lines and nothing else, and once there is room the others follow, none of them torn", async () => {
+    const file = join(folder, "log");
+    const fd = openSync(file, "w");
+    const { write } = fs;
+    // As a disk does: the last write is a part, and each further one fails.
+    let room = 1500;
+    let refusals = 0;
+    const limited = (to: number, bytes: Buffer, done: (error: unknown, count?: number) => void): void => {
+      const count = Math.min(room, bytes.length);
+      room -= count;
+      if (count > 0) return write(to, bytes, 0, count, done);
+      refusals++;
+      setImmediate(() => done(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" })));
+    };
+    Object.assign(fs, { write: limited });
+    try {
+      const sink = createLogSink({ fd, maxBufferedBytes: 4096 });
+      const taken: string[] = [];
+      const put = (index: number): void => {
+        const line = `line ${index} ${"x".repeat(100)}\n`;
+        if (sink.write(line)) taken.push(line);
+      };
+      for (let index = 0; index < 100; index++) put(index);
+      await until(() => refusals > 0, "a write that is refused");
+      // Until there is no place for another one.
+      let next = 100;
+      while (taken.at(-1)?.startsWith(`line ${next - 1} `) === true || next === 100) put(next++);
+      expect(sink.droppedLines())
+        .to.equal(next - taken.length)
+        .and.to.be.greaterThan(0);
+      room = Number.POSITIVE_INFINITY;
+      await until(() => {
+        put(next);
+        return taken.at(-1)?.startsWith(`line ${next++} `) === true;
+      }, "lines that are taken again");
+      await until(() => readFileSync(file, "utf8").length === taken.join("").length, "all lines");
+      expect(readFileSync(file, "utf8")).to.equal(taken.join(""));
+    } finally {
+      Object.assign(fs, { write });
+      closeSync(fd);
+    }
   });
 
   it("waiting lines are written when the process exits", async () => {
