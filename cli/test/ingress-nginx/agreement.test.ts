@@ -19,7 +19,8 @@ import { createMigrationReport, type MigrationReport } from "../../src/migrate/m
 import type { Target } from "../../src/migrate/target.ts";
 import { readFolder, translateFolder, type TranslatedFolder } from "../../src/translate-folder.ts";
 import { placeBackends } from "./backends.ts";
-import { readCorpus, type CorpusCase, type CorpusRequest } from "./cases.ts";
+import { readCorpus, type CorpusRequest } from "./cases.ts";
+import { pemOf } from "./client-identities.ts";
 import { clusterObjects, nginxFlags } from "./cluster.ts";
 
 const expectedFile = fileURLToPath(new URL("agreement.yaml", import.meta.url));
@@ -85,23 +86,37 @@ async function translated(text: string, extra: readonly string[]): Promise<Trans
 type Migrated = { readonly differences: Differences[string]; readonly report: MigrationReport };
 
 describe("Ingresses of popular charts, migrated", () => {
-  const corpus = readCorpus();
+  // The examples of the documentation have no namespace, or one of several cases.
+  const corpus = [
+    ...readCorpus(),
+    ...readCorpus("documentation").map((one) => ({
+      ...one,
+      key: `documentation of ${one.name}`,
+      name: /^ {2}namespace: (\S+)$/m.exec(one.manifests)?.[1] ?? "default",
+    })),
+  ].map((one) => ({ key: one.name, ...one }));
   const texts = new Map<string, string>();
   const unchanged = new Map<string, TranslatedFolder>();
 
   before(async () => {
     for (const one of corpus) {
       const objects = [...clusterObjects, ...ownClasses, ...placeBackends(one)];
-      const text = joinDocuments([...objects.map((object) => `${JSON.stringify(object)}\n`), one.manifests]);
-      texts.set(one.name, text);
-      unchanged.set(one.name, await translated(text, nginxFlags));
+      const text = joinDocuments([
+        ...objects.map((object) => `${JSON.stringify(object)}\n`),
+        one.manifests.replaceAll("${pem:authority}", JSON.stringify(pemOf("authority")).slice(1, -1)),
+      ]);
+      texts.set(one.key, text);
+      unchanged.set(one.key, await translated(text, nginxFlags));
     }
   });
 
-  const migrateCase = async ({ name, requests }: CorpusCase, target: Target): Promise<Migrated> => {
-    const folder = await readFolder(["-"], inputOf(texts.get(name) ?? ""));
-    const before = unchanged.get(name);
-    if (!folder.ok || before === undefined) throw new Error(`${name} cannot be read`);
+  const migrateCase = async (
+    { key, requests }: (typeof corpus)[number],
+    target: Target,
+  ): Promise<Migrated> => {
+    const folder = await readFolder(["-"], inputOf(texts.get(key) ?? ""));
+    const before = unchanged.get(key);
+    if (!folder.ok || before === undefined) throw new Error(`${key} cannot be read`);
     const migration = await migrate(folder.value, target, { settings: settingsOf(nginxFlags), nowMs });
     const after = await translated(joinDocuments([...migration.files.values()]), []);
     const found = requests.flatMap((request): [string, Record<string, string>][] => {
@@ -118,8 +133,8 @@ describe("Ingresses of popular charts, migrated", () => {
       const notNamed: string[] = [];
       for (const one of corpus) {
         const { differences, report } = await migrateCase(one, target);
-        if (Object.keys(differences).length > 0) found[one.name] = differences;
-        notNamed.push(...unexplained(one.name, differences, report));
+        if (Object.keys(differences).length > 0) found[one.key] = differences;
+        notNamed.push(...unexplained(one.key, differences, report));
       }
       const all = (parse(readFileSync(expectedFile, "utf8")) ?? {}) as Record<string, Differences>;
       if (writes) writeFileSync(expectedFile, stringify({ ...all, [name]: found }, { lineWidth: 0 }));
