@@ -1,6 +1,11 @@
 /** How backends are spoken to. See docs/ingress-nginx.md, "Backends". */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
-import { findServicePort, variantOf, type EndpointVariant } from "../../backends/service-port.ts";
+import {
+  findServicePort,
+  unresolvedBackend,
+  variantOf,
+  type EndpointVariant,
+} from "../../backends/service-port.ts";
 import { unsupportedProtocol } from "../../diagnostics/ingress-nginx.ts";
 import { connectionProxyHeader, proxyHttpVersion } from "../annotations/forwarding.ts";
 import { sslPassthrough } from "../annotations/hosts.ts";
@@ -62,12 +67,8 @@ function refuseFastCgi(context: GroupContext): void {
   });
 }
 
-const unserved = ({ service, weight }: Backend): Backend => ({
-  weight,
-  service,
-  protocol: "http1",
-  status: 503,
-});
+/** Closed like a path whose protection cannot be had: HTTP must not reach a port of FastCGI, also after a migration. */
+const unserved = ({ weight }: Backend): Backend => ({ ...unresolvedBackend(""), weight });
 
 type ToVariant = (service: string, endpoints: string) => string;
 
