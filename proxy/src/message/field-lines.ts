@@ -16,6 +16,26 @@ export type FieldLines = {
   readonly list: readonly string[] | undefined;
   /** What was written of them last, where the same lines serve many messages. */
   readonly written: LastWritten | undefined;
+  /** The same for HTTP/2. */
+  readonly encoded: LastEncoded | undefined;
+};
+
+/** The lines of fields that have none. */
+export const noLines: FieldLines = {
+  text: "",
+  places: [0],
+  kinds: 0,
+  list: undefined,
+  written: undefined,
+  encoded: undefined,
+};
+
+/** How lines that serve many messages were encoded last for HTTP/2, as a block on its own. */
+export type LastEncoded = {
+  /** The lines that were removed, as a mask. */
+  dropped: number;
+  /** Undefined: nothing has been encoded yet. */
+  bytes: Buffer | undefined;
 };
 
 /** What was written last of lines that serve many messages, with all that decides about it. */
@@ -89,7 +109,7 @@ export class FieldPlaces {
     if (!this.fits || end > maxStart) return undefined;
     this.places[this.count] = placeOf(end, 0, fieldKind.other);
     const places = this.places.slice(0, this.count + 1);
-    return { text, places, kinds: this.kinds, list, written: undefined };
+    return { text, places, kinds: this.kinds, list, written: undefined, encoded: undefined };
   }
 }
 

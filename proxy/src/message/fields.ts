@@ -2,10 +2,12 @@ import { FieldBlock, linesOf, listWithoutKinds } from "./field-block.ts";
 import {
   type FieldLines,
   isLineDropped,
+  type LastEncoded,
   maxMaskedLines,
   syntaxLength,
   maskOf,
   nameLengthOf,
+  noLines,
   startOf,
   valueEnd,
   valueStart,
@@ -24,23 +26,17 @@ import {
   type ReadonlyHeaderList,
 } from "./field-list.ts";
 import { isFieldName, isFieldValue } from "./field-syntax.ts";
+import { type FieldVisitor, visitList } from "./field-visitor.ts";
 import { isNameAt } from "./known-names.ts";
 import { decimalAt } from "./plain-decimal.ts";
-import { writtenLines } from "./written-lines.ts";
+import { encodingOf, repeatable, writtenLines } from "./written-lines.ts";
 
 /** The list of fields that have none of their own; it stays empty. */
 const noList: HeaderList = [];
 const noBlock = new FieldBlock([]);
-const noLines: FieldLines = { text: "", places: [0], kinds: 0, list: undefined, written: undefined };
 
 /** Any of the known names may be among fields that are kept as a list. */
 const anyKind = -1;
-
-/** Looks at fields, as line `index` of a text (field-lines.ts) where they are text, so that nothing is built for it. */
-export type FieldVisitor = {
-  onLine(text: string, places: readonly number[], index: number): void;
-  onField(name: string, value: string): void;
-};
 
 /**
  * The header fields of a message (RFC 9110 5), in order and as they were spelt. Names are compared without case; those that
@@ -207,6 +203,19 @@ export class Fields {
   /** The names of the fields, in lower case unless they are to be spelt in another way. */
   names(spell?: (name: string) => string): Set<string> {
     return fieldNames(this.toList(), spell);
+  }
+
+  /** The same fields for many messages, which copy them: what is written of their lines is kept with them. */
+  repeatable(): Fields {
+    const fields = this.withoutKinds(0);
+    if (fields.lines !== noLines) fields.lines = repeatable(fields.lines) ?? noLines;
+    return fields;
+  }
+
+  /** What is kept of how exactly these fields were encoded for HTTP/2; undefined where nothing is to be kept. */
+  get encoding(): LastEncoded | undefined {
+    const isText = this.list.length === 0 && this.block === noBlock;
+    return isText ? encodingOf(this.lines, this.dropped) : undefined;
   }
 
   /** The same fields without those of some kinds (known-names.ts). Changes of either do not change the other. */
@@ -386,8 +395,4 @@ function joinedAfter(
 ): string | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   return first + separator + second;
-}
-
-function visitList(list: ReadonlyHeaderList, visitor: FieldVisitor): void {
-  for (let i = 0; i < list.length; i += 2) visitor.onField(list[i] as string, list[i + 1] as string);
 }

@@ -1,5 +1,5 @@
 import type { FieldBlock } from "./field-block.ts";
-import { type FieldLines, isLineDropped, kindOf, startOf } from "./field-lines.ts";
+import { type FieldLines, isLineDropped, type LastEncoded, kindOf, startOf } from "./field-lines.ts";
 import { ownText } from "./own-text.ts";
 
 /** The same lines for more than one message: their text is one piece, and so is what is written of them. */
@@ -8,7 +8,17 @@ export const repeatable = (lines: FieldLines | undefined): FieldLines | undefine
     ...lines,
     text: ownText(lines.text),
     written: { dropped: 0, withoutKinds: 0, block: undefined, text: "" },
+    encoded: { dropped: 0, bytes: undefined },
   };
+
+/** What is kept of how the lines that are not in the mask `dropped` were encoded; undefined where nothing is to be kept. */
+export function encodingOf({ encoded }: FieldLines, dropped: number): LastEncoded | undefined {
+  if (encoded !== undefined && encoded.dropped !== dropped) {
+    encoded.dropped = dropped;
+    encoded.bytes = undefined;
+  }
+  return encoded;
+}
 
 /** The text of the lines that are not in the mask `dropped` nor of the kinds `withoutKinds`, with that of the block behind them. */
 export function writtenLines(

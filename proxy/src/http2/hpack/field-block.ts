@@ -2,7 +2,8 @@ import { fieldOverheadBytes } from "../field-tags.ts";
 import { wireName } from "../fields.ts";
 import { memoByName } from "../../message/name-memo.ts";
 import { nameLengthOf, startOf, valueEnd, valueStart } from "../../message/field-lines.ts";
-import type { Fields, FieldVisitor } from "../../message/fields.ts";
+import type { FieldVisitor } from "../../message/field-visitor.ts";
+import type { Fields } from "../../message/fields.ts";
 import { isNameAt } from "../../message/known-names.ts";
 import type { ReadonlyHeaderList } from "../../message/message.ts";
 import { encodedName, maxBlockBytes, putName, putValue, putValueAt } from "./encoder.ts";
@@ -90,9 +91,17 @@ class BlockWriter implements FieldVisitor {
 /** Fields are written within a call: one writer serves all connections. */
 const writer = new BlockWriter();
 
-/** Writes the fields of a head. Answers where the next field goes. */
-export const putHeadFields = (into: Buffer, at: number, fields: Fields): number =>
-  writer.write(into, at, fields);
+/** Writes the fields of a head, those that repeat as they were written before. Answers where the next field goes. */
+export function putHeadFields(into: Buffer, at: number, fields: Fields): number {
+  const kept = fields.encoding;
+  if (kept?.bytes !== undefined) {
+    into.set(kept.bytes, at);
+    return at + kept.bytes.length;
+  }
+  const end = writer.write(into, at, fields);
+  if (kept !== undefined) kept.bytes = Buffer.from(into.subarray(at, end));
+  return end;
+}
 
 /** Writes fields of a list in the same way. */
 export function putFields(into: Buffer, at: number, fields: ReadonlyHeaderList): number {

@@ -5,6 +5,7 @@ import { type BorrowedBytes, lend, type Piece } from "../../sockets/read-buffer.
 import { announcedIdleMs } from "./announced-idle.ts";
 import { ChunkedDecoder, type ChunkedRules } from "./chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";
+import { KnownHead } from "./known-head.ts";
 import { maxFields, maxHeadBytes, parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
 
 /** Events of the reader, which continues when a call has returned; `stop` may be called from within. */
@@ -55,6 +56,7 @@ const chunkedRules: ChunkedRules = {
 export class ResponseReader {
   private readonly events: ResponseEvents;
   private readonly collector = new HeadCollector();
+  private readonly known = new KnownHead();
   private phase: Phase = "idle";
   private expected: ExpectedResponse = { toHead: false, upgrade: undefined };
   private informational = 0;
@@ -160,21 +162,31 @@ export class ResponseReader {
       if (collector.problem !== undefined) this.invalid(collector.problem);
       return end;
     }
-    const parsed = parseResponseHead(collector.text, 0, collector.headLength);
-    if (!parsed.ok) {
-      this.invalid(parsed.error);
-      return end;
-    }
+    const head = this.parseHead();
+    if (head === undefined) return end;
     // The text of a first piece begins where the head does, and may hold body as well.
     if (bodyAt - collector.headLength === at) {
       this.text = collector.text;
       this.textAt = at;
     }
-    const head = parsed.value;
     if (head.status >= 200) this.takeFinalHead(head, end - bodyAt);
     else if (head.status === 101) this.takeUpgrade(head, Buffer.from(bytes.subarray(bodyAt)));
     else this.takeInformational(head);
     return bodyAt;
+  }
+
+  /** The head that was collected; undefined when it is invalid. */
+  private parseHead(): ParsedResponseHead | undefined {
+    const { text, headLength } = this.collector;
+    const known = this.known.find(text, headLength);
+    if (known !== undefined) return known;
+    const parsed = parseResponseHead(text, 0, headLength);
+    if (!parsed.ok) {
+      this.invalid(parsed.error);
+      return undefined;
+    }
+    this.known.note(text, headLength);
+    return parsed.value;
   }
 
   private takeInformational({ status, headers, keepAlive }: ParsedResponseHead): void {

@@ -97,4 +97,21 @@ describe("the HPACK encoder", () => {
       }),
     );
   });
+
+  it("fields that repeat are written as those that come once, with and without some that were removed", () => {
+    const text = "x-a: 1\r\nX-B: 2\r\nTe: gzip\r\ncontent-length: 3\r\n";
+    const fields = (): Fields => readFields(text, 0, text.length, 10) as Fields;
+    const repeated = fields().repeatable();
+    const block = (given: Fields): string => {
+      const into = Buffer.alloc(maxHeadBytes(given));
+      return into.toString("latin1", 0, putHeadFields(into, 0, given));
+    };
+    for (const removed of ["", "", "x-b", "x-b", "te", ""]) {
+      const [once, again] = [fields(), repeated.withoutKinds(0)];
+      for (const each of [once, again]) each.remove(new Set([removed]));
+      expect(block(again)).to.equal(block(once));
+      for (const each of [once, again]) each.append("x-c", "4");
+      expect(block(again)).to.equal(block(once));
+    }
+  });
 });

@@ -342,4 +342,26 @@ describe("ResponseReader", () => {
     reader.end();
     expect([recorder.events, recorder.body]).to.deep.equal([[], ""]);
   });
+
+  it("responses of one connection are read as each would be on a connection of its own", () => {
+    const texts = [
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\ncd",
+      "HTTP/1.1 201 OK\r\nContent-Length: 2\r\n\r\ncd",
+      "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=9\r\nX-A: 1\r\nContent-Length: 0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...texts), { maxLength: 12 }), (sent) => {
+        const recorder = new EventRecorder();
+        const reader = new ResponseReader(recorder);
+        for (const text of sent) {
+          recorder.body = "";
+          reader.begin({ toHead: false, upgrade: undefined });
+          reader.read({ owned: false, bytes: Buffer.from(text, "latin1") });
+        }
+        expect(recorder.events).to.deep.equal(sent.flatMap((text) => read([text])));
+      }),
+    );
+  });
 });
