@@ -8,7 +8,9 @@ import {
   nginxAnnotations,
   similarAnnotation,
 } from "../../../src/translate/ingress-nginx/annotations/index.ts";
+import { readValue } from "../../../src/translate/ingress-nginx/value.ts";
 import { caseNames, testdata } from "../golden.ts";
+import { goldenValues } from "./hostile-values.ts";
 
 describe("the annotations of ingress-nginx", () => {
   const all = annotationGroups.flatMap((group) => group.annotations);
@@ -57,6 +59,29 @@ describe("the annotations of ingress-nginx", () => {
       )
       .map(({ name }) => name);
     expect(missing).to.deep.equal([]);
+  });
+
+  it("every annotation has a golden case with a valid value, and with one that cannot be read if there is such", () => {
+    const values = goldenValues();
+    const without = (isValid: boolean): readonly string[] =>
+      all
+        .filter(
+          (annotation) =>
+            !(values.get(annotation.name) ?? []).some(
+              (value) => readValue(annotation, value)?.ok === isValid,
+            ),
+        )
+        .map(({ name }) => name);
+    expect(without(true)).to.deep.equal([]);
+    // Snippets are read statement by statement, and origins one by one.
+    expect([...without(false)].sort()).to.deep.equal([
+      "auth-snippet",
+      "configuration-snippet",
+      "cors-allow-origin",
+      "modsecurity-snippet",
+      "server-snippet",
+      "stream-snippet",
+    ]);
   });
 
   it("a name that no longer exists, or never did, has a sentence about what to use instead", () => {
