@@ -5,10 +5,10 @@ import { checksumsFile } from "./checksums.ts";
 
 /**
  * Signs with the key that COSIGN_KEY names (a file, or the URI of a key management service), or without one where COSIGN_KEYLESS
- * is 1 and the environment has an identity. The sentence says what was done; undefined: cosign failed and has said why.
+ * is 1 and the environment has an identity. COSIGN_SIGNING_CONFIG names the services that take part. The sentence says what was done; undefined: cosign failed and has said why.
  */
 export function signRelease(folder: string, env: NodeJS.ProcessEnv): string | undefined {
-  const { COSIGN_KEY: key = "", COSIGN_KEYLESS: keyless } = env;
+  const { COSIGN_KEY: key = "", COSIGN_KEYLESS: keyless, COSIGN_SIGNING_CONFIG: services = "" } = env;
   if (key === "" && keyless !== "1") {
     return "not signed: COSIGN_KEY names no key, and COSIGN_KEYLESS is not 1";
   }
@@ -22,6 +22,7 @@ export function signRelease(folder: string, env: NodeJS.ProcessEnv): string | un
     "--bundle",
     `${file}.sigstore.json`,
     ...(key === "" ? [] : ["--key", key]),
+    ...(services === "" ? [] : ["--signing-config", services]),
   ];
   const { status } = spawnSync("cosign", [...args, file], { env, stdio: ["inherit", "ignore", "inherit"] });
   return status === 0 ? `signed: ${checksumsFile}.sigstore.json` : undefined;

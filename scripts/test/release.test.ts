@@ -230,12 +230,15 @@ describe("a release", () => {
       "signed: SHA256SUMS.sigstore.json",
     );
     expect(signRelease(folder, { ...cosign(1), COSIGN_KEY: "k" })).to.equal(undefined);
+    const withoutLog = { ...cosign(0), COSIGN_KEY: "k", COSIGN_SIGNING_CONFIG: "none.json" };
+    expect(signRelease(folder, withoutLog)).to.equal("signed: SHA256SUMS.sigstore.json");
     const sums = join(folder, "SHA256SUMS");
     const command = `sign-blob --yes --bundle ${sums}.sigstore.json`;
     expect(readFileSync(log, "utf8").trim().split("\n")).to.deep.equal([
       `${command} --key k ${sums}`,
       `${command} ${sums}`,
       `${command} --key k ${sums}`,
+      `${command} --key k --signing-config none.json ${sums}`,
     ]);
   });
 });
