@@ -23,7 +23,7 @@ import type { Subject } from "./subjects/subject.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const rounds = Number(process.env["ROUNDS"] ?? 5);
-const seconds = Number(process.env["SECONDS"] ?? 2);
+const seconds = Number(process.env["SECONDS"] ?? 1);
 
 const wanted = (name: string): readonly string[] | undefined => process.env[name]?.split(",").filter(Boolean);
 

@@ -71,9 +71,11 @@ export async function measureVariant(
   }
 }
 
-/** How much better than the best of the seconds before a second must be for another one to follow, and how many there are at most. */
-const steadyRatio = 1.1;
-const maxWarmUpSeconds = 5;
+/** A second that is so much better than all before it shows that code is still being compiled. */
+const growthRatio = 1.1;
+/** Seconds without growth after which a subject counts as steady: one may be slow for another reason. */
+const steadySeconds = 2;
+const maxWarmUpSeconds = 6;
 
 /**
  * Puts a subject under load until its rate grows no more, within a bound: code is compiled while it runs, and the first cases would
@@ -81,11 +83,12 @@ const maxWarmUpSeconds = 5;
  */
 async function warmUp({ load }: Case, target: Target): Promise<void> {
   let best = 0;
-  for (let second = 0; second < maxWarmUpSeconds; second++) {
+  let steady = 0;
+  for (let second = 0; second < maxWarmUpSeconds && steady < steadySeconds; second++) {
     const before = cpuSeconds(target.pid);
     const { units } = await load(target, 1);
     const rate = units / (cpuSeconds(target.pid) - before);
-    if (second > 0 && rate < best * steadyRatio) return;
+    steady = rate < best * growthRatio ? steady + 1 : 0;
     best = Math.max(best, rate);
   }
 }
