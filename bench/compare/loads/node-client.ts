@@ -8,7 +8,10 @@ import { loadCpu, runPinned, type Load, type Outcome } from "./load.ts";
 
 const program = join(import.meta.dirname, "clients.ts");
 
-/** TLS handshakes with an ECDSA certificate on eight clients, without any request; those resumed are of TLS 1.2. */
+/**
+ * TLS handshakes with an ECDSA certificate and X25519 on eight clients, without any request: full ones of TLS 1.3, resumed ones of
+ * TLS 1.2.
+ */
 export function handshakes(kind: "full-handshakes" | "resumed-handshakes"): Load {
   return ({ ports }, seconds) => run(kind, { port: ports.https, seconds, count: 8 });
 }

@@ -74,6 +74,7 @@ http {
   http2_max_concurrent_streams 256;
   ssl_certificate ${tls.certificate};
   ssl_certificate_key ${tls.key};
+  ssl_protocols TLSv1.2 TLSv1.3;
   ssl_session_cache shared:bench:10m;
   upstream backend { server 127.0.0.1:${backendPort}; keepalive 512; keepalive_requests 1000000000; }
   upstream grpc { server 127.0.0.1:${grpcBackendPort}; keepalive 512; keepalive_requests 1000000000; }
