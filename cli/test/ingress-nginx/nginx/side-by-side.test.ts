@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { expect } from "chai";
 import { listen } from "../../../../scripts/echo/listen.ts";
 import type { Ports } from "../ask.ts";
@@ -18,14 +18,13 @@ type Sent = {
   readonly method?: string;
   readonly body?: string;
   readonly cookie?: string;
-  readonly agent?: Agent;
 };
 
 /** Sends a request, its body in chunks, and reads the response to its end. */
 async function send({ httpPort }: Ports, one: Sent): Promise<number> {
-  const { host, path, method = "GET", body, cookie, agent = false } = one;
+  const { host, path, method = "GET", body, cookie } = one;
   const headers = { host, ...(cookie !== undefined && { cookie }) };
-  const sent = request({ host: "127.0.0.1", port: httpPort, agent, method, path, headers });
+  const sent = request({ host: "127.0.0.1", port: httpPort, agent: false, method, path, headers });
   sent.end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   await bodyOf(response);
@@ -132,19 +131,13 @@ describe("nginx, configured as ingress-nginx configures it, beside this gateway"
         ingresses,
         { app: app.port, auth: auth.port },
         async (ports) => {
-          // One connection, because each worker of the gateway remembers answers of its own.
-          const agent = new Agent({ keepAlive: true, maxSockets: 1 });
           const answers: string[] = [];
-          try {
-            for (const { host } of ingresses) {
-              for (const role of roles) {
-                questions.length = 0;
-                const status = await send(ports, { host, path: "/", cookie: `role=${role}`, agent });
-                answers.push(`${host} ${role}: ${status}, ${questions.length} questions`);
-              }
+          for (const { host } of ingresses) {
+            for (const role of roles) {
+              questions.length = 0;
+              const status = await send(ports, { host, path: "/", cookie: `role=${role}` });
+              answers.push(`${host} ${role}: ${status}, ${questions.length} questions`);
             }
-          } finally {
-            agent.destroy();
           }
           return answers;
         },

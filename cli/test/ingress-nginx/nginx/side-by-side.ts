@@ -83,7 +83,9 @@ export async function besideNginx<T>(
     ...Object.entries(services).flatMap(([name, port]) => serviceOf(name, port)),
   ];
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  await withGateway({ manifests: { "all.json": list }, flags: nginxFlags }, run);
+  // Each worker remembers answers of its own.
+  const flags = [...nginxFlags, "--proxy-workers", "1"];
+  await withGateway({ manifests: { "all.json": list }, flags }, run);
   const [nginx, gateway] = results;
   if (nginx === undefined || gateway === undefined) throw new Error("a server was not asked");
   return { nginx, gateway };
