@@ -1,4 +1,4 @@
-import type { ClientConnection, ForwardingMemo } from "../exchange/client-connection.ts";
+import type { ClientConnection, ForwardingMemo, TlsFacts } from "../exchange/client-connection.ts";
 import type { ListenerView } from "../exchange/listener-view.ts";
 import type { AcceptedConnection } from "../sockets/accepting.ts";
 import { type Peer, plainAddress } from "./peer.ts";
@@ -9,15 +9,16 @@ export class HandleClient implements ClientConnection {
   readonly remotePort: number;
   readonly proxied = false;
   readonly listener: ListenerView;
-  readonly tls = undefined;
+  readonly tls: TlsFacts | undefined;
   forwarding?: ForwardingMemo = undefined;
   private readonly accepted: AcceptedConnection;
 
-  constructor(accepted: AcceptedConnection, { address, port }: Peer, listener: ListenerView) {
+  constructor(accepted: AcceptedConnection, { address, port }: Peer, listener: ListenerView, tls?: TlsFacts) {
     this.accepted = accepted;
     this.remoteAddress = address;
     this.remotePort = port;
     this.listener = listener;
+    this.tls = tls;
   }
 
   get localAddress(): string | undefined {

@@ -1,7 +1,7 @@
 import type { ConnectionLimit } from "./connection-gate.ts";
 import type { ServedName } from "../tls/certificate-store.ts";
 import type { ProxyHeaderRefusal } from "./proxy-protocol/read-header.ts";
-import type { HandshakeResult } from "../tls/handshakes.ts";
+import type { HandshakeResult } from "../tls/handshake-result.ts";
 
 /** Values of the `event` label of `svc_proxy_listener_lifecycle_total`. */
 export type LifecycleEvent = "added" | "removed" | "drain_completed" | "drain_exceeded" | "bind_failed";

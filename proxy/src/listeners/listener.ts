@@ -9,6 +9,7 @@ import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
 import type { CompiledL4Route, L4Table } from "../l4/l4-table.ts";
 import type { AcceptedConnection, Acceptor } from "../sockets/accepting.ts";
+import type { Transport } from "../sockets/transport.ts";
 import { resetSocket } from "../sockets/reset.ts";
 import type { ConnectionLog } from "../telemetry/connection-log.ts";
 import type { ObserverOf } from "../telemetry/observer.ts";
@@ -202,6 +203,28 @@ export class Listener {
     if (!this.open.enter(transport, this.maxConnections)) return;
     transport.whenClosed(this.open.leaver(transport));
     this.keepSilent(transport, peer);
+    if (this.plan.family === "tls") this.secureHandle(accepted, transport, peer);
+    else this.detectOnHandle(accepted, transport, peer);
+  }
+
+  private secureHandle(accepted: AcceptedConnection, transport: Transport, peer: Peer): void {
+    this.context.handshakes.startOnHandle({
+      transport,
+      secure: (tls, onEvents) => accepted.secure(tls, onEvents),
+      ip: peer.address,
+      onFirstByte: () => this.open.spoke(transport),
+      certificates: () => this.store,
+      claim: () => (this.l4 === undefined && this.plan.servesHttps ? "terminate" : "refused"),
+      onSecure: (secured, { serverName, protocol, version }) => {
+        // Routes below HTTP came while the handshake was under way.
+        if (this.l4 !== undefined || !this.plan.servesHttps) return secured.destroy();
+        const front = protocol === "h2" ? this.http2 : this.http1;
+        front.take?.(secured, new HandleClient(accepted, peer, this.view, { serverName, version }));
+      },
+    });
+  }
+
+  private detectOnHandle(accepted: AcceptedConnection, transport: Transport, peer: Peer): void {
     const first = new FirstBytes(transport, this.context.firstByteTimeoutMs, {
       onProtocol: (protocol, piece, spentMs) => {
         this.open.spoke(transport);
@@ -214,10 +237,12 @@ export class Listener {
     transport.start(first);
   }
 
-  /** PROXY protocol headers, what is below HTTP, handshakes and codecs of Node are read from sockets. */
+  /** PROXY protocol headers, what is below HTTP, client certificates and codecs of Node are read from sockets. */
   private get takesHandles(): boolean {
-    if (this.plan.family !== "http" || this.proxyHeaders.isRequired) return false;
-    return this.http1.take !== undefined && this.http2.take !== undefined;
+    if (this.proxyHeaders.isRequired || this.http1.take === undefined || this.http2.take === undefined)
+      return false;
+    if (this.plan.family === "http") return true;
+    return this.plan.family === "tls" && this.l4 === undefined && !this.store.asksClients;
   }
 
   private get maxConnections(): number {

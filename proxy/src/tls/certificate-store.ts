@@ -26,12 +26,15 @@ export type CertificateStore = {
    */
   select(serverName: string): TlsSelection | undefined;
   readonly names: readonly ServedName[];
+  /** Whether clients are asked for certificates anywhere. */
+  readonly asksClients: boolean;
   readonly terminators: ReadonlySet<Terminator>;
 };
 
 export const emptyCertificateStore: CertificateStore = {
   select: () => undefined,
   names: [],
+  asksClients: false,
   terminators: new Set(),
 };
 
@@ -91,6 +94,7 @@ export function createCertificateStore(
       return (dot > 0 ? wildcards.get(serverName.slice(dot + 1)) : undefined) ?? fallback;
     },
     names,
+    asksClients: clients.hosts.length > 0,
     terminators: used,
   };
 }

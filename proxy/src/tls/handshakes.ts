@@ -1,53 +1,38 @@
 import type { Socket } from "node:net";
 import type { Server, TLSSocket } from "node:tls";
-import { networkOf } from "@svc-gateway/common/values/client-network.ts";
-import { Holdings } from "../fairness/holdings.ts";
+import type { ServerTls, ServerTlsEvents } from "../sockets/accepting.ts";
 import { resetSocket } from "../sockets/reset.ts";
-import { awake } from "../timing/awake-clock.ts";
+import type { Transport } from "../sockets/transport.ts";
 import { refuseWithAlert } from "./alert.ts";
 import type { CertificateStore } from "./certificate-store.ts";
 import type { ClientHello } from "./client-hello.ts";
 import { type ClientPolicy, refusalOf, verificationOf } from "./client-validation.ts";
 import { createHandshakeNotebook } from "./handshake-notes.ts";
-import { readClientHello } from "./read-client-hello.ts";
+import { type HandshakePlace, HandshakePlaces } from "./handshake-places.ts";
+import type { HandshakeEvents, HandshakeResult } from "./handshake-result.ts";
+import { HelloReader, readClientHello } from "./read-client-hello.ts";
 import type { TlsSettings } from "./server-options.ts";
-
-/** `version` is what was negotiated: `TLSv1.2`, `TLSv1.3`, or `unknown` for a handshake that did not get so far. */
-export type HandshakeResult = {
-  readonly result: "ok" | "fail";
-  readonly version: "TLSv1.2" | "TLSv1.3" | "unknown";
-  /** Why it failed: fixed wording for counters and debug logs. */
-  readonly reason?: HandshakeFailure;
-};
-
-export type HandshakeFailure =
-  /** The connection ended before its first byte, so there was no handshake: not reported. */
-  | "silent"
-  | "too many handshakes"
-  | "timeout"
-  | "unknown server name"
-  | "client certificate refused"
-  | "client closed"
-  | "failed";
-
-export type HandshakeEvents = { onHandshake(result: HandshakeResult): void };
 
 /** The decision about a connection once its server name is known: TLS ends here, it was passed on, or it is refused. */
 export type HandshakeClaim = "terminate" | "taken" | "refused";
 
-export type HandshakeRequest = {
-  readonly socket: Socket;
+type AnyHandshakeRequest = {
   /** The client's address, without zone; networks share the places where there are too few. */
   readonly ip: string;
   /** Called with the first byte; until then the connection is no handshake, and bounded by its listener. */
   readonly onFirstByte?: () => void;
+  /** Called when the name is known, so that a handshake gets the newest certificates. */
+  readonly certificates: () => CertificateStore;
+};
+
+/** A handshake of a connection that has a socket. */
+export type HandshakeRequest = AnyHandshakeRequest & {
+  readonly socket: Socket;
   /**
    * Called before TLS sees anything, with the name, or undefined for bytes that are no ClientHello or too large; the bytes
    * are put back. Refused connections are reset. When absent, TLS ends here.
    */
   readonly claim?: (serverName: string | undefined) => HandshakeClaim;
-  /** Called when the name is known, so that a handshake gets the newest certificates. */
-  readonly certificates: () => CertificateStore;
   /**
    * Called when the handshake is complete and the client admitted; the TLS socket belongs to the receiver. `policy` has the
    * rules that the client's certificate was checked by.
@@ -61,9 +46,27 @@ export type HandshakeRequest = {
   ) => void;
 };
 
+/** A handshake of a connection that has no socket: no client certificate is asked for, and nothing is passed on. */
+export type HandleHandshakeRequest = AnyHandshakeRequest & {
+  readonly transport: Transport;
+  /** The same as that of sockets; what is neither ended here nor refused is refused. */
+  readonly claim: (serverName: string | undefined) => HandshakeClaim;
+  /** Begins TLS on the connection. */
+  readonly secure: (tls: ServerTls, events: ServerTlsEvents) => void;
+  readonly onSecure: (transport: Transport, facts: SecureFacts) => void;
+};
+
+/** What a handshake of a connection without a socket has come to. */
+export type SecureFacts = {
+  readonly serverName: string;
+  readonly protocol: string | false;
+  readonly version: string;
+};
+
 /** TLS handshakes under way: bounded in number and in time. */
 export type Handshakes = {
   start(request: HandshakeRequest): void;
+  startOnHandle(request: HandleHandshakeRequest): void;
   /** Called by the terminators: clients of this server may be refused when their handshakes are complete. */
   watch(server: Server): void;
   /** Called by the terminators when a handshake is complete. */
@@ -79,120 +82,44 @@ export type Handshakes = {
 /** TLS alert record: fatal (2) unrecognized_name (112), RFC 8446 6.2. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
-/** When there is no room, a handshake that has taken this share of its time is evicted for a new one. */
-const evictableShare = 1 / 4;
-/** The same where handshakes may take any time. */
-const evictableWithoutLimitMs = 2_500;
-
 type Pending = HandshakeRequest & {
   readonly key: string;
-  readonly network: string;
-  readonly startedMs: number;
-  /** The time when the ClientHello arrived; undefined before. */
-  helloMs: number | undefined;
+  readonly place: HandshakePlace;
   serverName: string;
   policy: ClientPolicy | undefined;
-  failure: HandshakeFailure;
 };
 
 /**
- * Creates the handshakes of a worker. The ClientHello is read first, from the plain socket: it selects the terminator,
- * and an unknown name gets its alert, before Node's TLS sees anything. Until it has arrived a connection costs only its
- * place among the connections; a part of one costs memory, a whole one a signature, and both have bounds of their own
- * (docs/features/tls.md, "Limits").
+ * Creates the handshakes of a worker. The ClientHello is read first, from the plain connection: it selects the terminator,
+ * and an unknown name gets its alert, before Node's TLS sees anything.
  */
-export function createHandshakes(
-  { handshakeTimeoutMs, maxHandshakes }: TlsSettings,
-  events: HandshakeEvents,
-): Handshakes {
-  /** By the client's address and port, which the plain and the TLS socket of a connection share; oldest first. */
+export function createHandshakes(settings: TlsSettings, events: HandshakeEvents): Handshakes {
+  const places = new HandshakePlaces(settings, events);
+  /** By the client's address and port, which the plain and the TLS socket of a connection share. */
   const pending = new Map<string, Pending>();
-  /** Handshakes that have sent a part of their ClientHello. */
-  const begun = new Holdings<Pending>();
-  /** Handshakes whose ClientHello has arrived, in that order. */
-  const shaking = new Set<Pending>();
-  const shakingByNetwork = new Holdings<Pending>();
   const notebook = createHandshakeNotebook();
-  const sweepIntervalMs = Math.max(10, Math.min(500, handshakeTimeoutMs / 4));
-  const evictableMs = handshakeTimeoutMs > 0 ? handshakeTimeoutMs * evictableShare : evictableWithoutLimitMs;
-  let sweeper: NodeJS.Timeout | undefined;
 
-  const forget = (handshake: Pending): void => {
-    const { key, network } = handshake;
+  const forget = ({ key, place }: Pending): void => {
     pending.delete(key);
-    begun.delete(network, handshake);
-    if (shaking.delete(handshake)) shakingByNetwork.delete(network, handshake);
-    if (pending.size > 0) return;
-    clearInterval(sweeper);
-    sweeper = undefined;
+    places.forget(place);
   };
 
-  /** Fails handshakes that are older than `ageMs`; `oldestFirst` is in the order of `sinceMs`. */
-  const endOlderThan = (
-    ageMs: number,
-    oldestFirst: Iterable<Pending>,
-    sinceMs: (handshake: Pending) => number,
-  ): boolean => {
-    awake.look();
-    const { nowMs } = awake;
-    let ended = false;
-    for (const handshake of oldestFirst) {
-      if (nowMs - sinceMs(handshake) < ageMs) break;
-      fail(handshake, "timeout");
-      ended = true;
-    }
-    return ended;
-  };
-
-  const fail = (handshake: Pending, failure: HandshakeFailure): void => {
-    if (pending.get(handshake.key) !== handshake) return;
-    forget(handshake);
-    if (failure !== "silent") events.onHandshake({ result: "fail", version: "unknown", reason: failure });
-    handshake.socket.destroy();
-  };
-
-  const sweep = (): void =>
-    void endOlderThan(handshakeTimeoutMs, pending.values(), ({ startedMs }) => startedMs);
-
-  /**
-   * Makes room for one more handshake of the network; false when there is none. A handshake is evicted from the network that
-   * has the most, else those that have taken long. Handshakes that have just begun may finish, so that a rush of honest
-   * clients is served one by one instead of not at all.
-   */
-  const makeRoom = (network: string): boolean => {
-    if (shaking.size < maxHandshakes) return true;
-    const evicted = shakingByNetwork.oldestOfMost(shakingByNetwork.countOf(network) + 2);
-    if (evicted === undefined) return endOlderThan(evictableMs, shaking, ({ helloMs = 0 }) => helloMs);
-    fail(evicted, "too many handshakes");
-    return true;
-  };
-
-  const begin = (handshake: Pending): void => {
-    const { network } = handshake;
-    handshake.failure = "client closed";
-    handshake.onFirstByte?.();
-    const evicted = begun.size >= maxHandshakes ? begun.oldestOfMost() : undefined;
-    if (evicted !== undefined) fail(evicted, "too many handshakes");
-    begun.add(network, handshake);
+  const refuseName = (place: HandshakePlace): void => {
+    places.forget(place);
+    events.onHandshake({ result: "fail", version: "unknown", reason: "unknown server name" });
   };
 
   const select = (handshake: Pending, hello: ClientHello | undefined): void => {
-    const { socket, network } = handshake;
-    begun.delete(network, handshake);
-    handshake.onFirstByte?.();
+    const { socket, place } = handshake;
+    places.endBegun(place);
     const claim = handshake.claim?.(hello?.serverName) ?? "terminate";
     if (claim === "taken") return forget(handshake);
     if (claim === "refused") {
-      if (pending.get(handshake.key) === handshake) forget(handshake);
-      events.onHandshake({ result: "fail", version: "unknown", reason: "unknown server name" });
+      refuseName(place);
       resetSocket(socket);
       return;
     }
-    handshake.failure = "failed";
-    if (!makeRoom(network)) return fail(handshake, "too many handshakes");
-    handshake.helloMs = awake.nowMs;
-    shaking.add(handshake);
-    shakingByNetwork.add(network, handshake);
+    if (!places.shake(place)) return;
     const { serverName, ticketKeyName } = hello ?? noHello;
     handshake.serverName = serverName;
     const selected = handshake.certificates().select(serverName);
@@ -203,40 +130,82 @@ export function createHandshakes(
       selected.terminator.server(ticketKeyName).emit("connection", socket);
       return;
     }
-    socket.end(unrecognizedName, () => fail(handshake, "unknown server name"));
+    socket.end(unrecognizedName, () => places.fail(place, "unknown server name"));
   };
 
   const start = (request: HandshakeRequest): void => {
     const { socket } = request;
     const key = keyOf(socket);
     if (key === undefined) return void socket.destroy();
-    const handshake: Pending = {
-      ...request,
-      key,
-      network: networkOf(request.ip),
-      startedMs: awake.nowMs,
-      helloMs: undefined,
-      serverName: "",
-      policy: undefined,
-      failure: "silent",
-    };
+    const place = places.take(socket, request.ip, request.onFirstByte);
+    const handshake: Pending = { ...request, key, place, serverName: "", policy: undefined };
     pending.set(key, handshake);
-    if (handshakeTimeoutMs > 0) sweeper ??= setInterval(sweep, sweepIntervalMs);
     socket.on("error", () => {});
-    socket.on("close", () => fail(handshake, handshake.failure));
+    socket.on("close", () => {
+      if (pending.get(key) === handshake) pending.delete(key);
+      places.fail(place, place.failure);
+    });
     readClientHello(socket, {
-      onBegun: () => begin(handshake),
+      onBegun: () => places.begin(place),
       onHello: (hello) => select(handshake, hello),
     });
   };
 
+  const selectOnHandle = (
+    request: HandleHandshakeRequest,
+    place: HandshakePlace,
+    hello: ClientHello | undefined,
+    read: Buffer,
+  ): void => {
+    const { transport } = request;
+    places.endBegun(place);
+    const { serverName, ticketKeyName } = hello ?? noHello;
+    if (request.claim(hello?.serverName) !== "terminate") {
+      refuseName(place);
+      return transport.reset();
+    }
+    if (!places.shake(place)) return;
+    const selected = request.certificates().select(serverName);
+    if (selected === undefined) {
+      transport.writeBytes("", unrecognizedName, "");
+      return places.fail(place, "unknown server name");
+    }
+    const { terminator, policy } = selected;
+    const context = policy === undefined ? terminator.context(ticketKeyName) : undefined;
+    // The rules for client certificates came after the connection, which was accepted without a socket for them.
+    if (context === undefined) return places.fail(place, "failed");
+    const { protocols } = terminator;
+    request.secure(
+      { context, protocols, read },
+      {
+        onSecure(secured, { protocol, version }) {
+          places.forget(place);
+          events.onHandshake({ result: "ok", version: knownVersion(version) });
+          request.onSecure(secured, { serverName, protocol, version });
+        },
+      },
+    );
+  };
+
+  const startOnHandle = (request: HandleHandshakeRequest): void => {
+    const { transport } = request;
+    const place = places.take(transport, request.ip, request.onFirstByte);
+    transport.whenClosed(() => places.fail(place, place.failure));
+    const reader = new HelloReader(transport, {
+      onBegun: () => places.begin(place),
+      onHello: (hello, read) => selectOnHandle(request, place, hello, read),
+    });
+    transport.start(reader);
+  };
+
   return {
     start,
+    startOnHandle,
     watch: (server) => notebook.watch(server),
     secured(socket) {
       const key = keyOf(socket);
       const handshake = key === undefined ? undefined : pending.get(key);
-      if (key === undefined || handshake === undefined) {
+      if (handshake === undefined || !places.has(handshake.place)) {
         socket.destroy();
         return;
       }
@@ -258,10 +227,10 @@ export function createHandshakes(
       socket.destroy();
     },
     get pending() {
-      return pending.size;
+      return places.pending;
     },
     get shaking() {
-      return shaking.size;
+      return places.shaking;
     },
   };
 }
@@ -273,9 +242,9 @@ function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): 
     : `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
-function versionOf(socket: TLSSocket): HandshakeResult["version"] {
-  const version = socket.getProtocol();
-  return version === "TLSv1.2" || version === "TLSv1.3" ? version : "unknown";
-}
+const versionOf = (socket: TLSSocket): HandshakeResult["version"] => knownVersion(socket.getProtocol());
+
+const knownVersion = (version: string | null): HandshakeResult["version"] =>
+  version === "TLSv1.2" || version === "TLSv1.3" ? version : "unknown";
 
 const noHello: ClientHello = { kind: "hello", serverName: "" };

@@ -1,4 +1,6 @@
 import type { Socket } from "node:net";
+import { lend, type Piece } from "../sockets/read-buffer.ts";
+import type { Transport, TransportReceiver } from "../sockets/transport.ts";
 import { type ClientHello, peekClientHello } from "./client-hello.ts";
 
 export type ClientHelloEvents = {
@@ -29,4 +31,40 @@ export function readClientHello(socket: Socket, events: ClientHelloEvents): void
   };
   socket.on("readable", onReadable);
   socket.on("end", onEnd);
+}
+
+export type HelloReaderEvents = {
+  /** The same as that of `ClientHelloEvents`. */
+  onBegun(): void;
+  /** Called with the ClientHello, or undefined for bytes that are none or too large. `read` are all bytes, valid until this returns. */
+  onHello(hello: ClientHello | undefined, read: Buffer): void;
+};
+
+/** The same on the transport of a connection, which is read no more after `onHello`. */
+export class HelloReader implements TransportReceiver {
+  private readonly transport: Transport;
+  private readonly events: HelloReaderEvents;
+  private held: Buffer | undefined = undefined;
+
+  constructor(transport: Transport, events: HelloReaderEvents) {
+    this.transport = transport;
+    this.events = events;
+  }
+
+  receive({ bytes: piece }: Piece): void {
+    const { held, events } = this;
+    const bytes = held === undefined ? lend(piece, 0, piece.length) : Buffer.concat([held, piece]);
+    const peek = peekClientHello(bytes);
+    if (peek.kind !== "incomplete") return events.onHello(peek.kind === "hello" ? peek : undefined, bytes);
+    this.held = Buffer.from(bytes);
+    if (held === undefined) events.onBegun();
+  }
+
+  ended(): void {
+    this.transport.destroy();
+  }
+
+  taken(): void {}
+
+  closed(): void {}
 }

@@ -50,7 +50,7 @@ const sessionSeconds = 86_400;
 const maxTimerMs = 2 ** 31 - 1;
 
 /** The options that all TLS servers have in common: docs/features/tls.md, "Protocol". */
-export function commonTlsOptions(settings: TlsSettings): TlsOptions {
+export function commonTlsOptions(settings: TlsSettings): TlsOptions & { readonly ALPNProtocols: string[] } {
   return {
     minVersion: settings.minVersion,
     maxVersion: "TLSv1.3",

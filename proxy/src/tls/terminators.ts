@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createServer, type Server, type TLSSocket } from "node:tls";
+import { createSecureContext, createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { withoutThrowing } from "@svc-gateway/common/values/errors.ts";
@@ -13,6 +13,10 @@ import { randomTicketKeys, type TicketKeyRing } from "./ticket-keys.ts";
 export type Terminator = {
   /** The server that can read tickets of the named key (`ClientHello.ticketKeyName`); it reads no other ones. */
   server(ticketKeyName: string | undefined): Server;
+  /** The same without a server, for connections that have no socket; undefined where clients are asked for certificates. */
+  context(ticketKeyName: string | undefined): SecureContext | undefined;
+  /** What ALPN chooses from, in the form of RFC 7301 3.1. */
+  readonly protocols: Uint8Array;
   /** End of validity of the certificate that is preferred, milliseconds since 1970. */
   readonly notAfterMs: number;
 };
@@ -60,14 +64,15 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
     const loaded = loadAll(ids, certificates, log);
     const [preferred] = loaded;
     if (preferred === undefined) return undefined;
+    const own = {
+      ...options,
+      cert: loaded.map(({ chainPem }) => chainPem),
+      key: loaded.map(({ keyPem }) => keyPem),
+      sessionIdContext: sessionContextOf(ids, policy),
+      ...(isOpaque && { ALPNProtocols: [] }),
+    };
+    const protocols = alpnOf(own.ALPNProtocols);
     const create = (ticketKeys: Buffer): Server => {
-      const own = {
-        ...options,
-        cert: loaded.map(({ chainPem }) => chainPem),
-        key: loaded.map(({ keyPem }) => keyPem),
-        sessionIdContext: sessionContextOf(ids, policy),
-        ...(isOpaque && { ALPNProtocols: [] }),
-      };
       const server = createServer(
         policy === undefined ? { ...own, ticketKeys } : clientValidationOptions(policy, own),
       );
@@ -83,11 +88,27 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
     }
     const present = first.value;
     const { notAfterMs } = preferred;
-    if (policy !== undefined) return { notAfterMs, server: () => present, useTicketKeys: () => undefined };
+    if (policy !== undefined) {
+      const context = (): undefined => undefined;
+      return { notAfterMs, protocols, context, server: () => present, useTicketKeys: () => undefined };
+    }
     /** Created when the first ticket of an older key arrives. */
     const older = new Map<string, Server>();
+    /** By the name of their ticket key, "" for the newest; created when the first connection without a socket needs one. */
+    const contexts = new Map<string, SecureContext>();
     return {
       notAfterMs,
+      protocols,
+      context(name) {
+        const keys = name === undefined ? undefined : ring.older.get(name);
+        const key = name === undefined || keys === undefined ? "" : name;
+        let context = contexts.get(key);
+        if (context === undefined) {
+          context = createSecureContext({ ...own, ticketKeys: keys ?? ring.newest });
+          contexts.set(key, context);
+        }
+        return context;
+      },
       server(name) {
         const keys = name === undefined ? undefined : ring.older.get(name);
         if (name === undefined || keys === undefined) return present;
@@ -97,6 +118,7 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
       },
       useTicketKeys(keys) {
         present.setTicketKeys(keys.newest);
+        contexts.clear();
         for (const name of older.keys()) if (!keys.older.has(name)) older.delete(name);
       },
     };
@@ -123,6 +145,10 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
     },
   };
 }
+
+/** Protocol names in the form of RFC 7301 3.1. */
+const alpnOf = (names: readonly string[]): Uint8Array =>
+  Buffer.concat(names.map((name) => Buffer.from(`${String.fromCharCode(name.length)}${name}`, "latin1")));
 
 /**
  * The context in which a session is resumed: where the same certificates are shown and clients have the same rules, on any

@@ -6,12 +6,21 @@ import { eventually } from "../http/h1/harness.ts";
 import { holdClock } from "../http/held-clock.ts";
 import { issueCertificate } from "./certificates.ts";
 import { commonTlsOptions } from "../../src/tls/server-options.ts";
-import { capturedHello, failureOf, readUntil, startTls, stopTls, tlsPort, wideSettings } from "./harness.ts";
+import {
+  capturedHello,
+  failureOf,
+  readUntil,
+  describeHandshakes,
+  startTls,
+  stopTls,
+  tlsPort,
+  wideSettings,
+} from "./harness.ts";
 
 const a = issueCertificate(["a.example"]);
 const b = issueCertificate(["b.example"]);
 
-describe("limits of TLS handshakes", () => {
+describeHandshakes("limits of TLS handshakes", () => {
   afterEach(stopTls);
 
   const helloOf = (): Promise<Buffer> => capturedHello({ servername: "a.example" });
@@ -189,13 +198,13 @@ describe("limits of TLS handshakes", () => {
   });
 
   it("two connections from one client port to two addresses are handled separately", async () => {
-    const { port, serve, handshakes, accepted } = await startTls({}, "0.0.0.0");
+    const { port, serve, handshakes, opened } = await startTls({}, "0.0.0.0");
     serve(tlsPort(["exact", "a.example", [a]], ["exact", "b.example", [b]]));
     const one = connectPlain({ port, host: "127.0.0.1", localAddress: "127.0.0.1" });
     await once(one, "connect");
     const { localPort = 0 } = one;
     const other = connectPlain({ port, host: "127.0.0.2", localAddress: "127.0.0.1", localPort });
-    await eventually(() => accepted.length === 2);
+    await eventually(() => opened.length === 2);
     expect(handshakes.pending).to.equal(2);
     const names = [
       [one, "a.example"],

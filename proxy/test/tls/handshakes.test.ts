@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { ConnectionOptions, EphemeralKeyInfo, TLSSocket } from "node:tls";
 import { eventually } from "../http/h1/harness.ts";
 import { issueCertificate } from "./certificates.ts";
-import { failureOf, startTls, stopTls, tlsPort } from "./harness.ts";
+import { failureOf, describeHandshakes, startTls, stopTls, tlsPort } from "./harness.ts";
 
 const a = issueCertificate(["a.example"]);
 const b = issueCertificate(["b.example"]);
@@ -11,7 +11,7 @@ const fallback = issueCertificate(["fallback.example"]);
 
 const subjectOf = (socket: TLSSocket): string => socket.getPeerX509Certificate()?.subject ?? "";
 
-describe("TLS handshakes", () => {
+describeHandshakes("TLS handshakes", () => {
   afterEach(stopTls);
 
   describe("choice of the certificate", () => {
@@ -79,7 +79,7 @@ describe("TLS handshakes", () => {
 
   it("new connections get renewed certificates, and open connections continue", async () => {
     const renewed = issueCertificate(["renewed.example"]);
-    const { connect, serve, accepted } = await startTls();
+    const { connect, serve, opened } = await startTls();
     serve(tlsPort(["exact", "a.example", [a]]));
     const old = await connect({ servername: "a.example" });
     serve(tlsPort(["exact", "a.example", [renewed]]));
@@ -89,7 +89,7 @@ describe("TLS handshakes", () => {
     let text = "";
     old.on("data", (chunk: Buffer) => (text += chunk.toString()));
     await eventually(() => text === "a.example|still here");
-    expect(accepted[0]?.destroyed).to.equal(false);
+    expect(opened[0]?.destroyed).to.equal(false);
   });
 
   describe("ECDSA and RSA for one host", () => {

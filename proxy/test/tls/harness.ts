@@ -8,9 +8,12 @@ import {
   createCertificateStore,
   emptyCertificateStore,
 } from "../../src/tls/certificate-store.ts";
-import { createHandshakes, type HandshakeResult, type Handshakes } from "../../src/tls/handshakes.ts";
+import type { HandshakeResult } from "../../src/tls/handshake-result.ts";
+import { createHandshakes, type Handshakes } from "../../src/tls/handshakes.ts";
 import type { TlsSettings } from "../../src/tls/server-options.ts";
 import { createTerminators, type Terminators } from "../../src/tls/terminators.ts";
+import type { Transport } from "../../src/sockets/transport.ts";
+import { layerNamed } from "../socket-layers.ts";
 import type { Issued } from "./certificates.ts";
 
 export const wideSettings: TlsSettings = {
@@ -43,11 +46,34 @@ export type TlsUnderTest = {
   readonly terminators: Terminators;
   /** Plain sockets that were accepted. */
   readonly accepted: Socket[];
+  /** Connections that were accepted, with sockets or without. */
+  readonly opened: readonly { readonly destroyed: boolean }[];
   serve(port: TlsPort, clients?: ClientCertPort): void;
   connect(options?: ConnectionOptions): Promise<TLSSocket>;
 };
 
-const running: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
+const running: {
+  readonly server: Server;
+  readonly sockets: Set<Socket>;
+  readonly transports: Set<Transport>;
+}[] = [];
+
+/** Whether connections of `startTls` have sockets. */
+let hasSockets = true;
+
+/** A describe block for handshakes of connections with sockets, and one for those without. */
+export function describeHandshakes(subject: string, tests: () => void): void {
+  for (const [title, value] of [
+    [subject, true],
+    [`${subject}, without sockets`, false],
+  ] as const) {
+    describe(title, () => {
+      before(() => (hasSockets = value));
+      after(() => (hasSockets = true));
+      tests();
+    });
+  }
+}
 
 /** Accepts TLS connections, echoes their bytes, and records the result of each handshake. */
 export async function startTls(
@@ -58,6 +84,8 @@ export async function startTls(
   const results: HandshakeResult[] = [];
   const accepted: Socket[] = [];
   const sockets = new Set<Socket>();
+  const transports = new Set<Transport>();
+  const opened: { destroyed: boolean }[] = [];
   let store: CertificateStore = emptyCertificateStore;
   const handshakes = createHandshakes(all, { onHandshake: (result) => results.push(result) });
   const terminators = createTerminators(all, silentLogger, {
@@ -67,6 +95,7 @@ export async function startTls(
   });
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     accepted.push(socket);
+    opened.push(socket);
     sockets.add(socket);
     handshakes.start({
       socket,
@@ -81,14 +110,43 @@ export async function startTls(
     });
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  if (!hasSockets) {
+    const isAccepting = layerNamed("handles").acceptor?.accept(server, (connection) => {
+      // As listeners do it.
+      if (store.asksClients) return void server.emit("connection", connection.toSocket());
+      const transport = connection.open();
+      transports.add(transport);
+      const connected = { destroyed: false };
+      opened.push(connected);
+      transport.whenClosed(() => (connected.destroyed = true));
+      handshakes.startOnHandle({
+        transport,
+        ip: connection.peer?.address ?? "",
+        certificates: () => store,
+        claim: () => "terminate",
+        secure: (tls, events) => connection.secure(tls, events),
+        onSecure(secured, { serverName }) {
+          secured.writeText(`${serverName}|`);
+          secured.start({
+            receive: ({ bytes }) => secured.writeBytes("", Buffer.from(bytes), ""),
+            ended: () => secured.end(),
+            taken: () => {},
+            closed: () => {},
+          });
+        },
+      });
+    });
+    if (isAccepting !== true) throw new Error("no acceptor");
+  }
   const { port } = server.address() as AddressInfo;
-  running.push({ server, sockets });
+  running.push({ server, sockets, transports });
   return {
     port,
     results,
     handshakes,
     terminators,
     accepted,
+    opened,
     serve(next, clients) {
       store = createCertificateStore(next, terminators, clients);
       terminators.retain(store.terminators);
@@ -106,8 +164,8 @@ export async function startTls(
 }
 
 export async function stopTls(): Promise<void> {
-  for (const { server, sockets } of running.splice(0)) {
-    for (const socket of sockets) socket.destroy();
+  for (const { server, sockets, transports } of running.splice(0)) {
+    for (const connection of [...sockets, ...transports]) connection.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 }

@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { readTicketKeys } from "../../src/tls/ticket-keys.ts";
 import { eventually } from "../http/h1/harness.ts";
 import { issueCertificate } from "./certificates.ts";
-import { startTls, stopTls, tlsPort, type TlsUnderTest } from "./harness.ts";
+import { describeHandshakes, startTls, stopTls, tlsPort, type TlsUnderTest } from "./harness.ts";
 
 const a = issueCertificate(["a.example"]);
 const b = issueCertificate(["b.example"]);
@@ -43,7 +43,7 @@ const isResumed = async (
   return socket.isSessionReused();
 };
 
-describe("session tickets", () => {
+describeHandshakes("session tickets", () => {
   afterEach(stopTls);
 
   for (const version of ["TLSv1.2", "TLSv1.3"] as const) {

@@ -1,22 +1,25 @@
 import { connect, type Socket } from "node:net";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { AcceptedConnection, Acceptor } from "../accepting.ts";
+import { proveServerTls } from "./accept-tls-self-test.ts";
 import { createAcceptor } from "./acceptor.ts";
-import { type HandleInternals, handleOf, lackOfTcp, type TcpHandle } from "./internals.ts";
+import { findServerTls, type HandleInternals, handleOf, lackOfTcp, type TcpHandle } from "./internals.ts";
 import { maxTestMs, type ProvedHandles } from "./self-test.ts";
 import { everyOctet, type Pair, TestBench, TestEnd } from "./test-bench.ts";
 
 /**
  * Proves on connections to itself that what a listening handle accepts can be used without a socket: addresses, bytes, ends and resets
- * of both sides, and the socket that is made of it later. `tcp` are the proved handles. The error names the first thing that is not so.
+ * of both sides, the socket that is made of it later, and TLS on it. `tcp` are the proved handles. The error names the first thing that is not so.
  */
 export async function proveAccepting(
   internals: HandleInternals,
   { prototype }: ProvedHandles,
   limitMs = maxTestMs,
 ): Promise<Result<Acceptor, string>> {
+  const tls = findServerTls();
+  if (!tls.ok) return tls;
   const bench = new TestBench(limitMs);
-  const acceptor = createAcceptor(internals, prototype);
+  const acceptor = createAcceptor(internals, prototype, tls.value);
   try {
     return await new AcceptProof(bench, internals, acceptor).prove();
   } catch (error) {
@@ -61,6 +64,7 @@ class AcceptProof {
     await bench.proveHalfClose({ own: peer, peer: own });
     await this.proveResets();
     await this.proveSocket();
+    await proveServerTls(bench, this.port, () => accepted.pop());
     return ok(acceptor);
   }
 

@@ -1,7 +1,20 @@
 import { Socket, type SocketConstructorOpts } from "node:net";
-import type { AcceptedConnection, Acceptor, SocketAddress } from "../accepting.ts";
+import type {
+  AcceptedConnection,
+  Acceptor,
+  ServerTls,
+  ServerTlsEvents,
+  SocketAddress,
+} from "../accepting.ts";
 import { HandleTransport } from "./handle-transport.ts";
-import { type AddressOut, type HandleInternals, listeningHandleOf, type TcpHandle } from "./internals.ts";
+import { startServerTls } from "./accepted-tls.ts";
+import {
+  type AddressOut,
+  type CreateServerTls,
+  type HandleInternals,
+  listeningHandleOf,
+  type TcpHandle,
+} from "./internals.ts";
 import { OwnHandle } from "./own-handle.ts";
 
 /** As Node's servers do it for each connection (`keepAliveInitialDelay`). */
@@ -11,7 +24,11 @@ const keepAliveDelaySeconds = 60;
  * Accepts on the handle of the listening socket: libuv gives the handle of a connection, and no socket is made unless somebody needs
  * one. Options of connections are set once, on the listening socket, from which Linux hands them down (tcp(7)).
  */
-export function createAcceptor(internals: HandleInternals, prototype: object): Acceptor {
+export function createAcceptor(
+  internals: HandleInternals,
+  prototype: object,
+  createTls: CreateServerTls,
+): Acceptor {
   return {
     accept(server, accept) {
       const listening = listeningHandleOf(server);
@@ -21,7 +38,7 @@ export function createAcceptor(internals: HandleInternals, prototype: object): A
       const { onconnection } = listening;
       listening.onconnection = function (status, client) {
         const isUsable = status === 0 && client !== undefined && Object.getPrototypeOf(client) === prototype;
-        if (isUsable) accept(new Accepted(client, internals));
+        if (isUsable) accept(new Accepted(client, internals, createTls));
         else onconnection.call(this, status, client);
       };
       return true;
@@ -34,9 +51,13 @@ class Accepted implements AcceptedConnection {
   private readonly handle: TcpHandle;
   private readonly internals: HandleInternals;
 
-  constructor(handle: TcpHandle, internals: HandleInternals) {
+  private owner: OwnHandle | undefined = undefined;
+  private readonly createTls: CreateServerTls;
+
+  constructor(handle: TcpHandle, internals: HandleInternals, createTls: CreateServerTls) {
     this.handle = handle;
     this.internals = internals;
+    this.createTls = createTls;
     const out: AddressOut = {};
     this.peer = addressOf(handle.getpeername(out), out);
   }
@@ -48,7 +69,13 @@ class Accepted implements AcceptedConnection {
 
   open(): HandleTransport {
     const { handle, internals } = this;
-    return new HandleTransport(new OwnHandle(handle, internals), internals);
+    this.owner = new OwnHandle(handle, internals);
+    return new HandleTransport(this.owner, internals);
+  }
+
+  secure(tls: ServerTls, events: ServerTlsEvents): void {
+    const { owner, internals, createTls } = this;
+    if (owner !== undefined) startServerTls(owner, internals, createTls, tls, events);
   }
 
   toSocket(): Socket {

@@ -1,4 +1,5 @@
 import type { Server, Socket } from "node:net";
+import type { SecureContext } from "node:tls";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** A request to write: the runtime calls it back if the system does not take everything at once. */
@@ -61,6 +62,27 @@ export type TlsHandle = StreamHandle & {
   };
 };
 
+/** A TLS handle on an accepted TCP handle, as `createServerTls` makes it, before and after its handshake. */
+export type ServerTlsHandle = StreamHandle & {
+  _parent: TcpHandle;
+  onhandshakestart: () => void;
+  /** Called within the handshake, and again after messages behind it, such as tickets. */
+  onhandshakedone: () => void;
+  onerror: (error: NodeJS.ErrnoException) => void;
+  /** Takes encrypted bytes that were read before. */
+  receive(bytes: Uint8Array): void;
+  /** In the form of RFC 7301 3.1. */
+  setALPNProtocols(protocols: Uint8Array): void;
+  getALPNNegotiatedProtocol(): string | false;
+  getProtocol(): string;
+  shutdown(request: ShutdownRequest): number;
+  /** Frees what OpenSSL holds; once the TCP handle is closed. */
+  destroySSL(): void;
+};
+
+/** Puts TLS on the handle of an accepted connection, from which it reads on; `context` is that of a `SecureContext`. */
+export type CreateServerTls = (tcp: TcpHandle, context: SecureContext) => ServerTlsHandle;
+
 /** The parts of the runtime that are not public: proved by `proveHandles` before anything uses them. */
 export type HandleInternals = {
   readonly createWrite: () => WriteRequest;
@@ -116,6 +138,41 @@ export function findInternals(
   const ShutdownConstructor = Shutdown as new () => ShutdownRequest;
   const createShutdown = (): ShutdownRequest => new ShutdownConstructor();
   return ok({ createWrite, createShutdown, spare: undefined, state, readAt, isAsyncAt });
+}
+
+const serverTlsMethods = [
+  "receive",
+  "setALPNProtocols",
+  "getALPNNegotiatedProtocol",
+  "getProtocol",
+  "shutdown",
+  "destroySSL",
+] as const;
+
+/** Finds what puts TLS on a handle; the error names what is missing. */
+export function findServerTls(
+  binding: (name: string) => unknown = processBinding,
+): Result<CreateServerTls, string> {
+  let found: Readonly<Record<string, unknown>>;
+  try {
+    found = binding("tls_wrap") as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    return missing(`process.binding("tls_wrap"): ${(error as Error).message}`);
+  }
+  const { wrap, TLSWrap: Wrap } = found ?? {};
+  if (typeof wrap !== "function") return missing("wrap of tls_wrap");
+  if (typeof Wrap !== "function") return missing("TLSWrap");
+  const prototype = Wrap.prototype as Readonly<Record<string, unknown>>;
+  const lack = serverTlsMethods.find((name) => typeof prototype[name] !== "function");
+  if (lack !== undefined) return missing(`TLSWrap.${lack}`);
+  const wrapServer = wrap as (...args: readonly unknown[]) => ServerTlsHandle;
+  return ok((tcp, { context }) => {
+    const tls = wrapServer(tcp, context, true, false);
+    tls._parent = tcp;
+    // The TCP handle reads already, and goes on for TLS.
+    tls.reading = true;
+    return tls;
+  });
 }
 
 /** The handle of a socket; undefined when it is closed. */

@@ -1,15 +1,16 @@
 import { getSystemErrorName } from "node:util";
 import type { FailedCall, HandleEvents, HandleOwner } from "./handle-owner.ts";
-import type { HandleInternals, TcpHandle } from "./internals.ts";
+import type { HandleInternals, ServerTlsHandle, StreamHandle, TcpHandle } from "./internals.ts";
 
 /**
- * The owner of a TCP handle that has no socket, as libuv has accepted it: it sends the end of its connection, resets and closes it as
- * Node's sockets do (`Socket` of node:net: half-open, closed once both sides have ended). A handle is closed once, and forgotten before
- * that; everything that is reported comes a turn later.
+ * The owner of a TCP handle that has no socket, as libuv has accepted it, and of TLS on it: it sends the end of its connection, resets and
+ * closes it as Node's sockets do (`Socket` of node:net: half-open, closed once both sides have ended). A handle is closed once, and
+ * forgotten before that; everything that is reported comes a turn later.
  */
 export class OwnHandle implements HandleOwner {
   /** Undefined once it is being closed. */
-  handle: TcpHandle | undefined;
+  private tcp: TcpHandle | undefined;
+  private tls: ServerTlsHandle | undefined = undefined;
   hasEnded = false;
   isFinished = false;
   private readonly internals: HandleInternals;
@@ -20,21 +21,31 @@ export class OwnHandle implements HandleOwner {
   private readonly whenClosedCalls: (() => void)[] = [];
 
   constructor(handle: TcpHandle, internals: HandleInternals) {
-    this.handle = handle;
+    this.tcp = handle;
     this.internals = internals;
   }
 
+  get handle(): StreamHandle | undefined {
+    return this.tcp === undefined ? undefined : (this.tls ?? this.tcp);
+  }
+
+  /** TLS is on the handle from now on: it is freed after it. */
+  secure(create: (tcp: TcpHandle) => ServerTlsHandle): ServerTlsHandle | undefined {
+    if (this.tcp !== undefined) this.tls = create(this.tcp);
+    return this.tls;
+  }
+
   get takenBytes(): number {
-    const { handle } = this;
-    return handle === undefined ? this.lastTakenBytes : handle.bytesWritten - handle.writeQueueSize;
+    const { tcp } = this;
+    return tcp === undefined ? this.lastTakenBytes : tcp.bytesWritten - tcp.writeQueueSize;
   }
 
   get isWritable(): boolean {
-    return this.handle !== undefined && !this.isEnding;
+    return this.tcp !== undefined && !this.isEnding;
   }
 
   get isClosed(): boolean {
-    return this.handle === undefined;
+    return this.tcp === undefined;
   }
 
   watch(events: HandleEvents): void {
@@ -46,24 +57,24 @@ export class OwnHandle implements HandleOwner {
   }
 
   peerHasEnded(): void {
-    if (this.handle === undefined || this.hasEnded) return;
+    if (this.tcp === undefined || this.hasEnded) return;
     this.hasEnded = true;
     this.events?.peerEnded();
     if (this.isFinished) this.destroy();
   }
 
   end(): void {
-    const { handle } = this;
-    if (handle === undefined || this.isEnding) return;
+    const { tcp, tls } = this;
+    if (tcp === undefined || this.isEnding) return;
     this.isEnding = true;
-    // Nothing is left to say or to hear: closing it sends the end as well.
-    if (this.hasEnded) return this.finish();
+    // Nothing is left to say or to hear: closing it sends the end as well, but for that of TLS.
+    if (this.hasEnded && tls === undefined) return this.finish();
     const request = this.internals.createShutdown();
     request.oncomplete = (status) => {
       if (status < 0) this.destroy({ call: "shutdown", status });
       else this.finish();
     };
-    const status = handle.shutdown(request);
+    const status = (tls ?? tcp).shutdown(request);
     if (status === doneAtOnce || status === notConnected) this.finish();
     else if (status < 0) this.destroy({ call: "shutdown", status });
   }
@@ -80,7 +91,8 @@ export class OwnHandle implements HandleOwner {
 
   /** The runtime refuses to reset a connection whose end is on its way. */
   reset(): void {
-    if (this.isEnding && !this.isFinished) return this.destroy();
+    // TLS is closed, as `resetSocket` does it.
+    if (this.tls !== undefined || (this.isEnding && !this.isFinished)) return this.destroy();
     const handle = this.forget();
     if (handle === undefined) return;
     if (handle.reset(this.onClosed) !== 0) handle.close(this.onClosed);
@@ -88,6 +100,14 @@ export class OwnHandle implements HandleOwner {
 
   whenClosed(call: () => void): void {
     this.whenClosedCalls.push(call);
+  }
+
+  /** An error of TLS, whose alert is on its way. */
+  fail(code: string | undefined): void {
+    if (this.tcp === undefined) return;
+    const { events } = this;
+    this.destroy();
+    events?.failed(code);
   }
 
   tellFailure(code: string): void {
@@ -100,17 +120,20 @@ export class OwnHandle implements HandleOwner {
   }
 
   private forget(): TcpHandle | undefined {
-    const { handle } = this;
-    if (handle === undefined) return undefined;
+    const { tcp, tls } = this;
+    if (tcp === undefined) return undefined;
     this.lastTakenBytes = this.takenBytes;
-    this.handle = undefined;
-    handle.onread = nothingRead;
-    return handle;
+    this.tcp = undefined;
+    tcp.onread = nothingRead;
+    if (tls !== undefined) tls.onread = nothingRead;
+    return tcp;
   }
 
   private readonly onClosed = (): void => {
-    const { events } = this;
+    const { events, tls } = this;
     this.events = undefined;
+    this.tls = undefined;
+    tls?.destroySSL();
     events?.closed();
     for (const call of this.whenClosedCalls) call();
   };
