@@ -6,13 +6,13 @@ export type TestPart = { readonly name: string; readonly files: readonly string[
  * so that no processor is left without work.
  */
 const folders = [
-  "proxy/test/http",
-  "proxy/test/integration",
   "cli",
+  "proxy",
+  "proxy/test/integration",
   "scripts",
   "operator",
+  "proxy/test/http",
   "proxy/test/upstream",
-  "proxy",
   "common",
   "proto",
 ];
