@@ -15,7 +15,12 @@ running() {
   local pid b
   [ -f "$RUN/$1.pid" ] || return 1
   read -r pid b <"$RUN/$1.pid"
-  [ -n "$b" ] && [ "$(born "$pid")" = "$b" ] && [ "$(sed 's/.*) //' "/proc/$pid/stat" | cut -c1)" != Z ]
+  [ -n "$b" ] && [ "$(born "$pid")" = "$b" ] && ! ended "$pid"
+}
+
+# The first thread of a process that is killed may be a zombie while another one still holds its sockets.
+ended() { # ended PID
+  [ "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c1)" = Z ] && [ "$(ls "/proc/$1/task" 2>/dev/null | wc -l)" -le 1 ]
 }
 
 # Without a signal that it could prepare for.
