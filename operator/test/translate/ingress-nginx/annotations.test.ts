@@ -10,7 +10,7 @@ import {
 } from "../../../src/translate/ingress-nginx/annotations/index.ts";
 import { readValue } from "../../../src/translate/ingress-nginx/value.ts";
 import { caseNames, testdata } from "../golden.ts";
-import { goldenValues } from "./hostile-values.ts";
+import { goldenValues, readInParts } from "./hostile-values.ts";
 
 describe("the annotations of ingress-nginx", () => {
   const all = annotationGroups.flatMap((group) => group.annotations);
@@ -73,15 +73,7 @@ describe("the annotations of ingress-nginx", () => {
         )
         .map(({ name }) => name);
     expect(without(true)).to.deep.equal([]);
-    // Snippets are read statement by statement, and origins one by one.
-    expect([...without(false)].sort()).to.deep.equal([
-      "auth-snippet",
-      "configuration-snippet",
-      "cors-allow-origin",
-      "modsecurity-snippet",
-      "server-snippet",
-      "stream-snippet",
-    ]);
+    expect([...without(false)].sort()).to.deep.equal(readInParts);
   });
 
   it("a name that no longer exists, or never did, has a sentence about what to use instead", () => {

@@ -6,6 +6,16 @@ import { nginxAnnotations } from "../../../src/translate/ingress-nginx/annotatio
 import { defaultTranslateSettings, type TranslateSettings } from "../../../src/translate/settings.ts";
 import { caseNames, testdata } from "../golden.ts";
 
+/** Annotations whose value is never invalid as a whole: snippets are read statement by statement, and origins one by one. */
+export const readInParts: readonly string[] = [
+  "auth-snippet",
+  "configuration-snippet",
+  "cors-allow-origin",
+  "modsecurity-snippet",
+  "server-snippet",
+  "stream-snippet",
+];
+
 export const prefix = "nginx.ingress.kubernetes.io/";
 export const owner = "owner";
 export const sharedHost = "shared.example";
