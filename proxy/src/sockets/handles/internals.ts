@@ -113,14 +113,10 @@ const handleMethods = [
 export function findInternals(
   binding: (name: string) => unknown = processBinding,
 ): Result<HandleInternals, string> {
-  let found: Readonly<Record<string, unknown>>;
-  try {
-    found = binding("stream_wrap") as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    return missing(`process.binding("stream_wrap"): ${(error as Error).message}`);
-  }
-  const { WriteWrap: Write, ShutdownWrap: Shutdown, streamBaseState: state } = found ?? {};
-  const { kReadBytesOrError, kLastWriteWasAsync } = found ?? {};
+  const read = readBinding("stream_wrap", binding);
+  if (!read.ok) return read;
+  const { WriteWrap: Write, ShutdownWrap: Shutdown, streamBaseState: state } = read.value;
+  const { kReadBytesOrError, kLastWriteWasAsync } = read.value;
   if (typeof Write !== "function") return missing("WriteWrap");
   if (typeof Shutdown !== "function") return missing("ShutdownWrap");
   if (!(state instanceof Int32Array)) return missing("streamBaseState");
@@ -153,13 +149,9 @@ const serverTlsMethods = [
 export function findServerTls(
   binding: (name: string) => unknown = processBinding,
 ): Result<CreateServerTls, string> {
-  let found: Readonly<Record<string, unknown>>;
-  try {
-    found = binding("tls_wrap") as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    return missing(`process.binding("tls_wrap"): ${(error as Error).message}`);
-  }
-  const { wrap, TLSWrap: Wrap } = found ?? {};
+  const read = readBinding("tls_wrap", binding);
+  if (!read.ok) return read;
+  const { wrap, TLSWrap: Wrap } = read.value;
   if (typeof wrap !== "function") return missing("wrap of tls_wrap");
   if (typeof Wrap !== "function") return missing("TLSWrap");
   const prototype = Wrap.prototype as Readonly<Record<string, unknown>>;
@@ -223,6 +215,18 @@ const indexIn = (state: Int32Array, index: unknown): number | undefined =>
   Number.isInteger(index) && (index as number) >= 0 && (index as number) < state.length
     ? (index as number)
     : undefined;
+
+/** What a binding of the runtime holds; the error says why it cannot be had. */
+function readBinding(
+  name: string,
+  binding: (name: string) => unknown,
+): Result<Readonly<Record<string, unknown>>, string> {
+  try {
+    return ok((binding(name) as Readonly<Record<string, unknown>> | null | undefined) ?? {});
+  } catch (error) {
+    return missing(`process.binding("${name}"): ${(error as Error).message}`);
+  }
+}
 
 const processBinding = (name: string): unknown =>
   (process as unknown as { binding(name: string): unknown }).binding(name);
