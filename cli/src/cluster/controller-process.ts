@@ -79,7 +79,7 @@ export async function runController(
     await sink.close();
     return fail(shown.error);
   }
-  // Whoever reads "started" may stop the process at once.
+  // A program that has read "started" may send a signal at once.
   const stopAsked = waitForStop(io);
   log.info({ event: "started", version, pod: settings.podName }, "started");
   const ended = controller.value.done.then(() => undefined);

@@ -110,7 +110,7 @@ export async function runProxy(
     await sink.close();
     return fail(admin.error.message);
   }
-  // Whoever reads "started" may stop the process at once.
+  // A program that has read "started" may send a signal at once.
   const stopAsked = waitForStop(io);
   log.info({ event: "started", version, pod: settings.podName, workers: proxy.value.workers }, "started");
 

@@ -159,7 +159,7 @@ export async function serveFolder(
     return fail([formatManifestProblem(source.error)]);
   }
   const recheck = setInterval(coalescer.markDirty, recheckIntervalMs);
-  // Whoever reads "started" may stop the process at once.
+  // A program that has read "started" may send a signal at once.
   const stopAsked = waitForStop(io);
   log.info(
     {

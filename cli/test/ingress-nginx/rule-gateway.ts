@@ -127,7 +127,7 @@ export async function startServices(replies: RuleFile["replies"]): Promise<{
       ["pair", [at(app), at(other)]],
       ["none", []],
       ["secure", [at(secure.port)]],
-      // The port is taken at one address, so that nobody listens on it at the other one.
+      // The port is taken at one address, so that no server can listen on it at the other one.
       ["refused", [at(closed.port, "127.0.0.2"), at(app)]],
       ["reset", [at(ending.port), at(app)]],
       ["failing", [at(failing.port), at(app)]],

@@ -66,7 +66,7 @@ function clientKey(byHeader: string | undefined): (exchange: Exchange) => string
     const networkOfKnown = memoByName(networkOf, knownAddresses);
     return ({ clientIp }) => {
       if (clientIp === "") return undefined;
-      // Reading an address of IPv6 takes ten times as long as counting its request.
+      // Parsing an IPv6 address costs ten times what counting its request costs.
       return clientIp.includes(":") ? networkOfKnown(clientIp) : clientIp;
     };
   }

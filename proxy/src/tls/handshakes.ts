@@ -35,9 +35,8 @@ export type HandshakeRequest = AnyHandshakeRequest & {
   readonly claim?: (serverName: string | undefined) => HandshakeClaim;
   /**
    * Called when the handshake is complete and the client admitted; the TLS socket belongs to the receiver. `policy` has the
-   * rules that the client's certificate was checked by.
+   * rules that the client's certificate was checked by, `verification` is that of a client whose requests decide about it.
    */
-  /** `verification` is that of a client whose requests decide about it. */
   readonly onSecure: (
     socket: TLSSocket,
     serverName: string,

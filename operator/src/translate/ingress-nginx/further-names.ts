@@ -138,7 +138,7 @@ const placeOf = ({ claim, annotation }: Wish): Place => ({
 function wishesOfHost(table: HostTable): Wishes {
   if (!table.claims.some(({ nginx }) => nginx?.aliases ?? nginx?.www)) return nothing;
   const byAge = table.claims.toSorted((a, b) => compareAges(a.age, b.age));
-  // Default backends alone make nobody the owner of every host.
+  // Where only default backends serve the host, it has no owner, and all of them decide.
   const decides = ({ owner }: HostClaim): boolean =>
     table.owner === undefined || belongsTo(table, owner.namespace);
   const deciding = byAge.filter(decides);

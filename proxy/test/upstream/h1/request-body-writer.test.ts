@@ -5,7 +5,7 @@ import { ManualBody } from "../support.ts";
 const head = "POST / HTTP/1.1\r\n\r\n";
 const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Takes writes, and what is lent only when it is told to. */
+/** A transport that accepts writes at once, and lent memory at once unless it is full. */
 class Writes implements RequestTransport {
   readonly takesViews = true;
   readonly written: string[] = [];
