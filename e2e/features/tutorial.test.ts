@@ -18,6 +18,7 @@ const elsewhere: readonly (readonly [command: RegExp, reason: string])[] = [
     "the cluster has no registry: the same objects with an image that it has",
   ],
   [/ port-forward /, "requests go to the address of the proxies"],
+  [/ --rate /, "faults/ sends requests while proxies end"],
   [/ delete pod | --watch$/, "faults/ deletes proxies under load"],
 ];
 
@@ -35,7 +36,12 @@ const printed: readonly (readonly [command: RegExp, output: RegExp])[] = [
 const blocks = blocksOfPage("docs/tutorials/first-day.md");
 const commands = blocks
   .filter(({ language }) => language === "sh")
-  .flatMap(({ text }) => text.trimEnd().split("\n"));
+  .flatMap(({ text }) =>
+    text
+      .trimEnd()
+      .replaceAll(/\\\n\s*/g, "")
+      .split("\n"),
+  );
 
 describe("the tutorial of the first day", () => {
   let folder: string;

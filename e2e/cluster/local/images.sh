@@ -42,7 +42,8 @@ build_images() {
   build_node_image "$r/node"
 }
 
-# The Node.js that npm installed for this project, with the shared libraries it is linked to.
+# The Node.js that npm installed for this project, with the shared libraries it is linked to; also under the name that
+# config/examples/backends uses, so that `kubectl apply -k` of an example needs no registry.
 build_node_image() {
   local r=$1 binary version lib
   binary=$("$NODE" -p process.execPath)
@@ -56,6 +57,6 @@ build_node_image() {
     mkdir -p "$r$(dirname "$lib")"
     cp -L "$lib" "$r$lib"
   done
-  image node24 "$r/usr/local/bin/node" "$r/etc/passwd" -- --tag "$NODE_IMAGE" --tree "$r" \
+  image node24 "$r/usr/local/bin/node" "$r/etc/passwd" -- --tag "$NODE_IMAGE" --tag "$EXAMPLES_IMAGE" --tree "$r" \
     --entrypoint '["node"]' --workdir /app --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 }

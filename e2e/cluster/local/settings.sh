@@ -21,6 +21,7 @@ ETCD_PORT=${CLUSTER_ETCD_PORT:-12379}
 ETCD_PEER_PORT=$((ETCD_PORT + 1))
 PAUSE_IMAGE=registry.k8s.io/pause:3.10.2
 NODE_IMAGE=cluster.local/node:24
+EXAMPLES_IMAGE=docker.io/library/node:24-alpine
 
 KUBE_VERSION=$(awk '$1 == "k8s.io/kubernetes" { print $2 } $2 == "k8s.io/kubernetes" { print $3 }' "$HERE/mods/kube/go.mod" | head -1)
 PKI=$STATE/pki

@@ -13,7 +13,7 @@ wait_for() {
   shift 2
   t=$(($(date +%s) + limit))
   until "$@" >/dev/null 2>&1; do
-    [ "$(date +%s)" -lt "$t" ] || die "waited $limit s in vain: $what (logs: $LOG)"
+    [ "$(date +%s)" -lt "$t" ] || die "waited $limit s without success: $what (logs: $LOG)"
     sleep 0.2
   done
 }

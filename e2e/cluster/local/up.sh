@@ -57,6 +57,6 @@ cmd_up() {
   start_kubelet
   wait_for 90 "node Ready" node_ready
   say "node ready after $(since "$t0")"
-  wait_for 60 "cluster DNS" dns_answers
+  wait_for 180 "cluster DNS" dns_answers
   say "cluster up after $(since "$t0")"
 }
