@@ -36,9 +36,14 @@ export function nodePackage(architecture: Architecture): Result<NodePackage> {
   const folder = join(cache, "package");
   if (!existsSync(join(folder, "bin/node"))) {
     mkdirSync(cache, { recursive: true });
-    execFileSync("npm", ["pack", "--silent", "--pack-destination", cache, `${name}@${version}`], {
-      cwd: root,
-    });
+    try {
+      execFileSync("npm", ["pack", "--loglevel=error", "--pack-destination", cache, `${name}@${version}`], {
+        cwd: root,
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+    } catch {
+      return problem(`npm could not download ${name} ${version}, which the image for ${architecture} needs`);
+    }
     const [archive = ""] = readdirSync(cache).filter((file) => file.endsWith(".tgz"));
     const digest = `sha512-${createHash("sha512")
       .update(readFileSync(join(cache, archive)))

@@ -6,8 +6,8 @@ import { fragmentsOf, headingsOf, linksOf } from "../site/markdown.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
-const pages = ["*.md", "{config,docs,e2e}/**/*.md"].flatMap((pattern) =>
-  globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" }),
+const pages = ["*.md", "{cli,common,config,docs,e2e,operator,proto,proxy,scripts}/**/*.md"].flatMap(
+  (pattern) => globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" }),
 );
 const sources = globSync("{cli,common,operator,proto,proxy,bench,e2e,scripts}/**/*.ts", {
   cwd: root,
@@ -19,6 +19,10 @@ const pagesWithoutExample: Readonly<Record<string, string>> = {
   "access-log": "lines of the proxy's log",
   tracing: "spans at a collector, by --tracing-endpoint",
 };
+
+/** What only a command writes. */
+const isGenerated = (path: string): boolean =>
+  /^(?:config\/examples\/quickstart\/generated|bench\/results\/latest)/.test(path);
 
 describe("the documentation", () => {
   it("links in the documentation lead to existing files and headings", () => {
@@ -47,6 +51,32 @@ describe("the documentation", () => {
       .map((page) => basename(page, ".md"))
       .sort();
     expect(withoutExample).to.deep.equal(Object.keys(pagesWithoutExample));
+  });
+
+  it("files and folders of the project that pages name in code exist", () => {
+    const inside = /^(?:bench|cli|common|config|crds|docs|e2e|operator|proto|proxy|scripts)\/[\w./*@-]+$/;
+    const missing = pages
+      // A changelog also names what was removed; the reference has values, not paths.
+      .filter((page) => page !== "CHANGELOG.md" && !page.startsWith("docs/reference/"))
+      .flatMap((page) =>
+        [...read(page).matchAll(/`([^`\n]+)`/g)]
+          .map(([, code = ""]) => code)
+          .filter((code) => inside.test(code) && !isGenerated(code))
+          .filter((code) => globSync(code, { cwd: root }).length === 0)
+          .map((code) => `${page}: ${code}`),
+      );
+    expect(missing).to.deep.equal([]);
+  });
+
+  it("every room of the packages is in the table of the architecture, or in the README of its package", () => {
+    const map = `${read("docs/architecture.md")}${read("cli/src/README.md")}`;
+    const rooms = globSync("{cli,common,operator,proxy}/src/*/", { cwd: root });
+    const unnamed = rooms.filter((room) => {
+      const name = room.replace(/\/$/, "");
+      return !map.includes(`\`${name}\``) && !map.includes(`\`${name.replace("cli/src/", "")}/\``);
+    });
+    expect(rooms).to.include("proxy/src/http");
+    expect(unnamed).to.deep.equal([]);
   });
 
   it("docs pages and headings that docstrings name exist", () => {

@@ -49,7 +49,7 @@ describe("the ip-access-control filter", () => {
     expect(detailOf("192.0.2.1")).to.equal("in none of 1 allowed ranges");
   });
 
-  it("ip-access-control: the log learns which resource refused the address, where the ranges are of one", () => {
+  it("ip-access-control: the access log names the resource whose ranges refused the address", () => {
     const under = exchange();
     under.clientIp = "10.1.2.3";
     const denying = ipAccessControlFilter({ name: "shop/office", deny: ["10.0.0.0/8"] });

@@ -123,7 +123,7 @@ describeSocketLayers("a transport of TLS", (layer) => {
   });
 
   if (layer === "handles") {
-    it("what the system takes of a TLS transport at once does not wait", async () => {
+    it("bytes of a TLS transport that the system takes at once do not count as waiting", async () => {
       const { transport } = await take();
       await turns();
       transport.writeText("small");

@@ -122,7 +122,7 @@ describeSocketLayers("a tunnel", () => {
     expect(relayed).to.deep.equal([10, 2]);
   });
 
-  it("a tunnel carries much in both directions at once, without a change", async () => {
+  it("a tunnel passes many bytes in both directions at once, unchanged", async () => {
     const { client, upstream, relayed } = await join();
     const down = Buffer.alloc(muchBytes, "0123456789");
     const up = Buffer.alloc(muchBytes, "abcdefg");

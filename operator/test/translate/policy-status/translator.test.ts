@@ -82,7 +82,7 @@ describe("policy statuses", () => {
     });
   });
 
-  it("defaults of a class and the class itself are users", () => {
+  it("a class whose defaults or parameters name a policy is one of its users", () => {
     const parameters = {
       ...named("SvcIngressClassParameters", "defaults", {
         defaultAnnotations: { "ingress.svc-labs.dev/rate-limit": "ns/slow" },

@@ -218,7 +218,7 @@ describe("the native codec of HTTP/2", () => {
     expect(block[0]?.payload.subarray(0, 2)).to.deep.equal(Buffer.of(0x20, 0x89));
   });
 
-  it("content is sent as it was handed over, even when its memory is written over as soon as that has returned", async () => {
+  it("content is sent as it was written, even when its memory is overwritten as soon as the write has returned", async () => {
     await start();
     peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(1_000_000)), requestFrame(1, { end: true }));
     const { client } = await server.next();

@@ -30,7 +30,7 @@ describe("KnownHead", () => {
     expect(found && listed(found)).to.deep.equal(listed(parsed(head)));
   });
 
-  it("a head is found again after the fields of one that was found have been changed", () => {
+  it("a known head keeps its fields when those of a head that was found by it are changed", () => {
     const known = after(head, head);
     const first = find(known);
     first?.headers.remove(new Set(["x-b"]));

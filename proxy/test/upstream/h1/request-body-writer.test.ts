@@ -74,7 +74,7 @@ describe("RequestBodyWriter: pieces of a turn", () => {
     expect(written.length).to.equal(2);
   });
 
-  it("a request body without a piece in its first turn leaves its head at the end of that", async () => {
+  it("the head of a request whose body has no piece in its first turn is written at the end of that turn", async () => {
     const { written } = writerOf(10);
     await endOfTurn();
     expect(written).to.deep.equal([head]);
