@@ -42,20 +42,21 @@ cmd_up() {
   start_etcd
   start_containerd
   start_apiserver
-  start_controllers
-  wait_for 30 containerd ctr version
+  wait_for 120 containerd ctr version
   import_images &
   local importer=$!
-  wait_for 90 "API server" k get --raw /readyz
+  wait_for 240 "API server" k get --raw /readyz
   say "API server ready after $(since "$t0")"
+  # Not before: on a busy machine the controller manager ends, because it waits for its rights for 20 seconds only.
+  start_controllers
   start_proxy
   sed -e "s|@DNS_IP@|$DNS_IP|g" "$HERE/local/system.yaml" >"$STATE/system.yaml"
-  wait_for 30 "system objects" k apply -f "$STATE/system.yaml"
+  wait_for 120 "system objects" k apply -f "$STATE/system.yaml"
   start lbpool "$BIN/lbpool" --kubeconfig "$KCFG/lbpool.conf" --pool "$LB_CIDR"
   wait "$importer" || die "images could not be imported"
   say "images imported after $(since "$t0")"
   start_kubelet
-  wait_for 90 "node Ready" node_ready
+  wait_for 240 "node Ready" node_ready
   say "node ready after $(since "$t0")"
   wait_for 180 "cluster DNS" dns_answers
   say "cluster up after $(since "$t0")"
