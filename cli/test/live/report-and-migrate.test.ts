@@ -90,7 +90,7 @@ describe("a live cluster as the input of report and migrate", () => {
     expect(err).to.include('no context "other"');
   });
 
-  it("report rejects paths beside --from cluster", async () => {
+  it("the command report rejects paths beside --from cluster", async () => {
     const { code, err } = await run("report", "manifests");
     expect(code).to.equal(2);
     expect(err).to.include("expected no path with --from cluster");
