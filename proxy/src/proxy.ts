@@ -8,7 +8,6 @@ import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { nodeSockets, type SocketLayer } from "./sockets/socket-layer.ts";
 import { createAuthStore } from "./auth/auth-store.ts";
-import { prepareCollector } from "./collector.ts";
 import { ActiveExchanges } from "./http/active-exchanges.ts";
 import type { FrontLimits } from "./http/front.ts";
 import type { FrontEvent as Http1FrontEvent } from "./http/h1/events.ts";
@@ -121,7 +120,6 @@ const acceptAfterSignalMs = 5_000;
 
 /** Creates a data plane that listens on nothing until its first snapshot. */
 export function startProxy(options: ProxyOptions): Proxy {
-  prepareCollector();
   const { settings, metrics, accessLog, log, snapshotLog = log } = options;
   const { worker, workers, memory } = options.workerPlace ?? {
     worker: 0,

@@ -13,13 +13,11 @@ import { createAccessLog } from "../telemetry/access-log.ts";
 import { createConnectionLog } from "../telemetry/connection-log.ts";
 import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { Heartbeat } from "./hang-watch.ts";
-import { inlineMore } from "./inlining.ts";
 import { LogRingWriter } from "./log-ring.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
 import { unpackResources, unpackUpdate } from "./packed-update.ts";
 import { createWorkerSink } from "./worker-sink.ts";
 
-inlineMore();
 const port = parentPort as MessagePort;
 const { settings, worker, workers, responseMemoryBytes, memory } = workerData as WorkerStart;
 const heartbeat = new Heartbeat(memory.heartbeats, worker);

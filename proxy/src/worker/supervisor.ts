@@ -14,7 +14,6 @@ import {
 } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { fail, ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { prepareCollector } from "../collector.ts";
 import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
 import type { ShutdownMode } from "../proxy.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
@@ -22,6 +21,7 @@ import { createMergedMetrics } from "../telemetry/merged-metrics.ts";
 import { startSpanExport } from "../tracing/export/span-export.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import { awake } from "../timing/awake-clock.ts";
+import { setEngineFlags } from "./engine-flags.ts";
 import { HangWatch, type HangLimits } from "./hang-watch.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
 import { LogDrain } from "./log-drain.ts";
@@ -93,7 +93,6 @@ const stableMs = 60_000;
 
 /** Starts the workers; a problem when one does not come up. See docs/adr/0013-workers.md. */
 export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, Problem>> {
-  prepareCollector();
   const { log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
   const { machine = readMachine(), program = workerProgram, hangLimits = defaultHangLimits } = options;
   const { onStuck = () => process.exit(1) } = options;
@@ -380,7 +379,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   };
 
   const started = await Promise.all(slots.map((slot) => join(slot, start(slot))));
-  if (started.every(Boolean)) return ok(supervisor);
+  if (started.every(Boolean)) {
+    setEngineFlags();
+    return ok(supervisor);
+  }
   await supervisor.shutdown(AbortSignal.abort());
   return problem("a worker thread did not start, see the log");
 }
