@@ -9,6 +9,8 @@ import { join, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "..");
 const output = join(root, "proto/src/generated");
 const protos = readdirSync(join(root, "proto")).filter((name) => name.endsWith(".proto"));
+/** Of these only messages are used: with its service, a module would load all of gRPC in every worker. */
+const messagesOnly: ReadonlySet<string> = new Set(["ext-authz.proto"]);
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
 
 function run(command: string, args: readonly string[], cwd: string): void {
@@ -22,9 +24,12 @@ function generate(): ReadonlyMap<string, string> {
   const folder = mkdtempSync(join(root, "node_modules/.cache/proto-"));
   try {
     for (const name of [...protos, "buf.yaml"]) cpSync(join(root, "proto", name), join(folder, name));
-    const plugin = { local: bin("protoc-gen-ts"), out: "ts", opt: ["no_namespace"] };
-    writeFileSync(join(folder, "buf.gen.yaml"), JSON.stringify({ version: "v2", plugins: [plugin] }));
-    run(bin("buf"), ["generate"], folder);
+    for (const name of protos) {
+      const opt = ["no_namespace", ...(messagesOnly.has(name) ? ["no_grpc"] : [])];
+      const plugin = { local: bin("protoc-gen-ts"), out: "ts", opt };
+      writeFileSync(join(folder, "buf.gen.yaml"), JSON.stringify({ version: "v2", plugins: [plugin] }));
+      run(bin("buf"), ["generate", "--path", name], folder);
+    }
     const sources = protos.map((name) => join(folder, "ts", name.replace(/\.proto$/, ".ts")));
     for (const source of sources) {
       // google-protobuf is CommonJS: its names are only visible on the default import.

@@ -68,6 +68,25 @@ export const replacements: readonly Replacement[] = [
     source: names.map((name) => unsupported(name, proxySentence)).join("\n"),
   })),
   {
+    module: "prom-client",
+    reason:
+      "Its registry writes the text of metrics; its own metrics and what they load, such as OpenTelemetry, are not used.",
+    source: `export { default as Registry } from "prom-client/lib/registry.js";`,
+  },
+  {
+    importer: "zod",
+    module: "../locales/index.js",
+    reason: "Messages are English. The others are half of its text.",
+    source: `export { default as en } from "zod/v4/locales/en.js";`,
+  },
+  {
+    importer: "@grpc/grpc-js",
+    module: "@grpc/proto-loader",
+    reason:
+      "Messages are read by generated code. It reads the definitions of channelz and of load reports, which are off.",
+    source: unsupported("loadSync", "unreachable: channelz and load reports of backends are off"),
+  },
+  {
     importer: "@dot-i/k8s-operator",
     module: "gaxios",
     reason: "Statuses are written by the program's own client.",

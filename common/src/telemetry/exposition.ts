@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Registry, type Metric } from "prom-client";
+import type { Metric } from "prom-client";
 import { labelReader, valuesPerSeries, type Labels, type MetricSnapshot } from "./metric-snapshot.ts";
 import { exportMetrics, type AnyMetricSet, type MetricExport } from "./metric-set.ts";
 
@@ -18,6 +18,8 @@ export const exposeMetrics = (...sets: readonly AnyMetricSet[]): Promise<Exposit
  * with ten thousand routes is twenty megabytes.
  */
 export async function exposeExport(exported: MetricExport): Promise<Exposition> {
+  // Loaded for the first reader: a start needs nothing of it.
+  const { Registry } = await import("prom-client");
   const pieces: string[] = [];
   for (const snapshot of exported) {
     const seriesPerTurn = Math.ceil(valuesPerTurn / valuesPerSeries(snapshot.declaration));

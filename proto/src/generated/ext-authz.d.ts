@@ -4,7 +4,6 @@
  * source: ext-authz.proto
  * git: https://github.com/thesayyn/protoc-gen-ts */
 import pb_1 from "google-protobuf";
-import * as grpc_1 from "@grpc/grpc-js";
 export declare class CheckRequest extends pb_1.Message {
     #private;
     constructor(data?: any[] | {
@@ -421,30 +420,3 @@ export declare class HeaderValue extends pb_1.Message {
     serializeBinary(): Uint8Array;
     static deserializeBinary(bytes: Uint8Array): HeaderValue;
 }
-interface GrpcUnaryServiceInterface<P, R> {
-    (message: P, metadata: grpc_1.Metadata, options: grpc_1.CallOptions, callback: grpc_1.requestCallback<R>): grpc_1.ClientUnaryCall;
-    (message: P, metadata: grpc_1.Metadata, callback: grpc_1.requestCallback<R>): grpc_1.ClientUnaryCall;
-    (message: P, options: grpc_1.CallOptions, callback: grpc_1.requestCallback<R>): grpc_1.ClientUnaryCall;
-    (message: P, callback: grpc_1.requestCallback<R>): grpc_1.ClientUnaryCall;
-}
-export declare abstract class UnimplementedAuthorizationService {
-    static definition: {
-        Check: {
-            path: string;
-            requestStream: boolean;
-            responseStream: boolean;
-            requestSerialize: (message: CheckRequest) => Buffer<ArrayBuffer>;
-            requestDeserialize: (bytes: Buffer) => CheckRequest;
-            responseSerialize: (message: CheckResponse) => Buffer<ArrayBuffer>;
-            responseDeserialize: (bytes: Buffer) => CheckResponse;
-        };
-    };
-    [method: string]: grpc_1.UntypedHandleCall;
-    abstract Check(call: grpc_1.ServerUnaryCall<CheckRequest, CheckResponse>, callback: grpc_1.sendUnaryData<CheckResponse>): void;
-}
-declare const AuthorizationClient_base: grpc_1.ServiceClientConstructor;
-export declare class AuthorizationClient extends AuthorizationClient_base {
-    constructor(address: string, credentials: grpc_1.ChannelCredentials, options?: Partial<grpc_1.ChannelOptions>);
-    Check: GrpcUnaryServiceInterface<CheckRequest, CheckResponse>;
-}
-export {};

@@ -4,7 +4,6 @@
  * source: ext-authz.proto
  * git: https://github.com/thesayyn/protoc-gen-ts */
 import pb_1 from "google-protobuf";
-import * as grpc_1 from "@grpc/grpc-js";
 export class CheckRequest extends pb_1.Message {
     #one_of_decls = [];
     constructor(data) {
@@ -1368,25 +1367,4 @@ export class HeaderValue extends pb_1.Message {
     static deserializeBinary(bytes) {
         return HeaderValue.deserialize(bytes);
     }
-}
-export class UnimplementedAuthorizationService {
-    static definition = {
-        Check: {
-            path: "/envoy.service.auth.v3.Authorization/Check",
-            requestStream: false,
-            responseStream: false,
-            requestSerialize: (message) => Buffer.from(message.serialize()),
-            requestDeserialize: (bytes) => CheckRequest.deserialize(new Uint8Array(bytes)),
-            responseSerialize: (message) => Buffer.from(message.serialize()),
-            responseDeserialize: (bytes) => CheckResponse.deserialize(new Uint8Array(bytes))
-        }
-    };
-}
-export class AuthorizationClient extends grpc_1.makeGenericClientConstructor(UnimplementedAuthorizationService.definition, "Authorization", {}) {
-    constructor(address, credentials, options) {
-        super(address, credentials, options);
-    }
-    Check = (message, metadata, options, callback) => {
-        return super.Check(message, metadata, options, callback);
-    };
 }

@@ -1,4 +1,5 @@
-import { constants, type Http2Session } from "node:http2";
+import type { Http2Session } from "node:http2";
+import { errorCode } from "./frames/frame-types.ts";
 
 /** Codes of nghttp2 that Node passes on as `errno` (nghttp2.h, `nghttp2_error`). */
 const nghttp2ErrProto = -505;
@@ -61,7 +62,7 @@ export function containErrors(session: Http2Session, containment: ErrorContainme
   const end = (error: Error): void => {
     if (session.destroyed) return;
     containment.onFatal(error, false);
-    destroy(error, constants.NGHTTP2_PROTOCOL_ERROR);
+    destroy(error, errorCode.protocolError);
   };
 
   session.destroy = (error?: Error, code?: number): void => {
@@ -69,7 +70,7 @@ export function containErrors(session: Http2Session, containment: ErrorContainme
     if ((error as SessionFault).errno === nghttp2ErrProto) return endUnlessContained(error);
     const flood = isFlood(error as SessionFault);
     containment.onFatal(error, flood);
-    destroy(error, flood ? constants.NGHTTP2_ENHANCE_YOUR_CALM : code);
+    destroy(error, flood ? errorCode.enhanceYourCalm : code);
   };
 }
 

@@ -1,5 +1,6 @@
-import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from "node:http2";
+import type { ServerHttp2Stream, ServerStreamResponseOptions } from "node:http2";
 import { appendFields, fieldObject } from "../../../http2/fields.ts";
+import { errorCode } from "../../../http2/frames/frame-types.ts";
 import type {
   Chunk,
   ClientCloseReason,
@@ -15,8 +16,6 @@ import { roomBytes } from "../../response-room.ts";
 import type { FloodGuard } from "./flood-guard.ts";
 import type { Http2RequestBody } from "./request-body.ts";
 import { resetStream } from "./reset-stream.ts";
-
-const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_PROTOCOL_ERROR } = constants;
 
 /** How a stream was closed. */
 type StreamEnd = {
@@ -153,7 +152,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
   }
 
   abort(): void {
-    this.reset(NGHTTP2_INTERNAL_ERROR);
+    this.reset(errorCode.internalError);
   }
 
   /** The response cannot be completed as it was announced: the client must see that. */
@@ -182,7 +181,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
   /** Reports to the exchange, once, that the client is out of reach for a reason of the proxy. */
   cut(reason: ClientCloseReason = "response-memory"): void {
     this.closeReason = reason;
-    this.reset(NGHTTP2_CANCEL);
+    this.reset(errorCode.cancel);
   }
 
   /** True until the response was handed over completely. */
@@ -313,7 +312,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
   private releaseRequest(): void {
     if (this.gone || this.body?.complete === true) return;
     this.body?.abort("client-closed");
-    setImmediate(() => this.stream.close(NGHTTP2_NO_ERROR));
+    setImmediate(() => this.stream.close(errorCode.noError));
   }
 
   private reset(code: number): void {
@@ -326,7 +325,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
 
   private onStreamClose(): void {
     const early = !this.ended;
-    const malformed = this.stream.rstCode === NGHTTP2_PROTOCOL_ERROR;
+    const malformed = this.stream.rstCode === errorCode.protocolError;
     this.leave(malformed ? "malformed" : "client-closed");
     this.host.onStreamClosed(this, { early, malformed });
   }

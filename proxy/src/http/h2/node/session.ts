@@ -1,12 +1,9 @@
-import {
-  constants,
-  performServerHandshake,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
+import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { ClientConnection } from "../../../exchange/client-connection.ts";
 import { containErrors } from "../../../http2/contain-errors.ts";
+import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
+import { nodeHttp2 } from "../../../http2/node-module.ts";
 import { connectionWindowBytes, serverOptions } from "../../../http2/settings.ts";
 import { ignore } from "../../../sockets/ignore.ts";
 import { awake } from "../../../timing/awake-clock.ts";
@@ -79,7 +76,7 @@ export class Http2ServerConnection implements StreamHost {
     this.guard = new FloodGuard(nowMs);
     // The preface, the first SETTINGS and WINDOW_UPDATE of any client.
     this.guard.explain(128);
-    const session = performServerHandshake(socket, serverOptions(context.limits));
+    const session = nodeHttp2().performServerHandshake(socket, serverOptions(context.limits));
     this.session = session;
     containErrors(session, {
       faultyStreams: () => this.faultyStreams,
@@ -195,11 +192,11 @@ export class Http2ServerConnection implements StreamHost {
     this.guard.explain(unread * requestOverheadBytes);
     this.guard.countOpened(awake.nowMs);
     // It came together with the last one that was taken.
-    if (this.flooded) return stream.on("error", ignore).close(constants.NGHTTP2_REFUSED_STREAM);
+    if (this.flooded) return stream.on("error", ignore).close(errorCode.refusedStream);
     const received = readRequestHead(raw, context.limits);
     this.guard.explain(received.listBytes + requestOverheadBytes);
     const body =
-      (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
+      (flags & frameFlag.endStream) === 0
         ? new Http2RequestBody(stream, received.contentLength, this.guard)
         : null;
     const client = new Http2ClientStream(stream, this, { body, grpc: received.grpc });
@@ -268,12 +265,12 @@ export class Http2ServerConnection implements StreamHost {
     this.endRequests();
     // What crosses this on its way is ignored, bodies too.
     this.guard.explain(connectionWindowBytes);
-    this.session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.session.goaway(errorCode.enhanceYourCalm);
     return awake.nowMs + floodGraceMs;
   }
 
   private endFlood(): void {
-    this.session.destroy(new Error("flood"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.session.destroy(new Error("flood"), errorCode.enhanceYourCalm);
   }
 
   /**

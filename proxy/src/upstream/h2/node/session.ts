@@ -1,12 +1,8 @@
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  type ClientSessionOptions,
-  connect,
-  constants,
-} from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, ClientSessionOptions } from "node:http2";
 import type { Socket } from "node:net";
 import { containErrors } from "../../../http2/contain-errors.ts";
+import { errorCode } from "../../../http2/frames/frame-types.ts";
+import { nodeHttp2 } from "../../../http2/node-module.ts";
 import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../../http2/settings.ts";
 import { ignore } from "../../../sockets/ignore.ts";
 import { AwakeTimer } from "../../../timing/awake-timer.ts";
@@ -73,7 +69,10 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
     this.events = events;
     // Only the events that the session handles matter.
     socket.on("error", ignore);
-    const session = connect("http://upstream", { ...sessionOptions, createConnection: () => socket });
+    const session = nodeHttp2().connect("http://upstream", {
+      ...sessionOptions,
+      createConnection: () => socket,
+    });
     this.session = session;
     containErrors(session, {
       faultyStreams: () => this.faultyStreams,
@@ -143,7 +142,7 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
     this.streams.delete(stream);
     this.abandoned.delete(stream);
     const { rstCode, id } = stream;
-    if (rstCode === constants.NGHTTP2_PROTOCOL_ERROR) this.faultyStreams++;
+    if (rstCode === errorCode.protocolError) this.faultyStreams++;
     if (this.usable) {
       this.events.onRoom(this);
       if (this.active === 0) this.events.onIdle(this);
@@ -151,7 +150,7 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
       if (this.active === 0) this.session.close();
       this.linger();
     }
-    return rstCode === constants.NGHTTP2_REFUSED_STREAM || id === undefined || id > this.goawayLastStreamId;
+    return rstCode === errorCode.refusedStream || id === undefined || id > this.goawayLastStreamId;
   }
 
   closeIdle(): void {
@@ -182,7 +181,7 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
 
   private onGoaway(code: number, lastStreamId: number): void {
     this.goawayLastStreamId = Math.min(this.goawayLastStreamId, lastStreamId);
-    if (code !== constants.NGHTTP2_NO_ERROR) {
+    if (code !== errorCode.noError) {
       this.fault ??= upstreamError("reset", "connection closed with GOAWAY", { requestSent: true });
     }
     this.becomeUnusable();

@@ -1,6 +1,7 @@
-import { type ClientHttp2Stream, constants } from "node:http2";
+import type { ClientHttp2Stream } from "node:http2";
 import { resetStream } from "../../../http/h2/node/reset-stream.ts";
 import { fieldObject } from "../../../http2/fields.ts";
+import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
 import type { Chunk, HeaderList, ReadonlyHeaderList } from "../../../message/message.ts";
 import { ignore } from "../../../sockets/ignore.ts";
 import type { UpstreamError } from "../../upstream-errors.ts";
@@ -8,8 +9,6 @@ import type { UpstreamRequest } from "../../upstream.ts";
 import type { UpstreamSession, WireEvents, WireStream } from "../session.ts";
 import { closedError, refusedError, resetError } from "../stream-errors.ts";
 import { readResponseHead } from "./response-head.ts";
-
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants;
 
 /** What a stream needs of its session. */
 export type StreamSession = UpstreamSession & {
@@ -82,7 +81,7 @@ export class NodeWireStream implements WireStream {
   }
 
   private reset(): void {
-    resetStream(this.stream, NGHTTP2_CANCEL);
+    resetStream(this.stream, errorCode.cancel);
     this.session.abandon(this.stream);
   }
 
@@ -118,7 +117,7 @@ export class NodeWireStream implements WireStream {
     const head = readResponseHead(raw, this.method);
     if (!head.ok) return events.onInvalid(head.error);
     if (head.value.status < 200) return events.onInvalid("1xx response without a final one");
-    if ((flags & NGHTTP2_FLAG_END_STREAM) !== 0 && !head.value.bodyless) head.value.length ??= 0;
+    if ((flags & frameFlag.endStream) !== 0 && !head.value.bodyless) head.value.length ??= 0;
     stream.on("trailers", (_headers, _flags, list) => {
       this.trailers = list as HeaderList;
     });
