@@ -2,53 +2,52 @@
 import { z } from "zod";
 import { resourceSchemas } from "./resource.ts";
 
-type JsonSchema = {
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly items?: JsonSchema;
-  readonly prefixItems?: readonly JsonSchema[];
-  readonly additionalProperties?: JsonSchema | boolean;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly oneOf?: readonly JsonSchema[];
-  readonly allOf?: readonly JsonSchema[];
-};
-
 let remembered: readonly string[] | undefined;
 
 /**
  * Every field by its path, such as `route.routes.match` or `features.cors.maxAge`, sorted. Items of lists and entries of maps have the
  * path of the list or map, and features are listed once although hosts, routes and backends have them. It is made when it is asked
- * for first, which takes some tens of milliseconds.
+ * for first, which takes some milliseconds.
  */
 export function contractFields(): readonly string[] {
-  remembered ??= [
-    ...new Set(
-      Object.entries(resourceSchemas).flatMap(([type, schema]) => fieldsOf(jsonSchemaOf(schema), type)),
-    ),
-  ].sort();
+  if (remembered === undefined) {
+    const found: Found = { fields: new Set(), read: new Map() };
+    for (const [type, schema] of Object.entries(resourceSchemas)) addFields(schema, type, found);
+    remembered = [...found.fields].sort();
+  }
   return remembered;
 }
 
-const jsonSchemaOf = (schema: z.ZodType): JsonSchema =>
-  z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" }) as JsonSchema;
+type Schema = z.core.$ZodType;
 
-function fieldsOf(schema: JsonSchema, path: string): readonly string[] {
-  const {
-    properties = {},
-    items,
-    prefixItems = [],
-    additionalProperties,
-    anyOf = [],
-    oneOf = [],
-    allOf = [],
-  } = schema;
-  const same = [...prefixItems, ...anyOf, ...oneOf, ...allOf];
-  if (items !== undefined) same.push(items);
-  if (typeof additionalProperties === "object") same.push(additionalProperties);
-  return [
-    ...Object.entries(properties).flatMap(([name, one]) => {
-      const own = name === "features" ? name : `${path}.${name}`;
-      return [own, ...fieldsOf(one, own)];
-    }),
-    ...same.flatMap((one) => fieldsOf(one, path)),
-  ];
+/** `read`: the last path at which a schema was read, because hosts, routes and backends have the same features. */
+type Found = { readonly fields: Set<string>; readonly read: Map<Schema, string> };
+
+/** Adds the fields of a schema of objects, and of the schemas within it. */
+function addFields(schema: Schema, path: string, found: Found): void {
+  if (!(schema instanceof z.ZodObject)) {
+    for (const inner of innerSchemas(schema)) addFields(inner, path, found);
+    return;
+  }
+  if (found.read.get(schema) === path) return;
+  found.read.set(schema, path);
+  for (const [name, field] of Object.entries<Schema>(schema.shape)) {
+    const own = name === "features" ? name : `${path}.${name}`;
+    found.fields.add(own);
+    addFields(field, own, found);
+  }
+}
+
+/** The schemas of which another one is made that is no object; none for a single value. */
+function innerSchemas(schema: Schema): readonly Schema[] {
+  if (schema instanceof z.ZodArray) return [schema.element];
+  if (schema instanceof z.ZodTuple)
+    return [...schema.def.items, ...(schema.def.rest ? [schema.def.rest] : [])];
+  if (schema instanceof z.ZodRecord) return [schema.valueType];
+  if (schema instanceof z.ZodUnion) return schema.options;
+  if (schema instanceof z.ZodIntersection) return [schema.def.left, schema.def.right];
+  if (schema instanceof z.ZodPipe) return [schema.in];
+  if (schema instanceof z.ZodLazy) return [schema.unwrap()];
+  const { innerType } = schema._zod.def as { readonly innerType?: Schema };
+  return innerType === undefined ? [] : [innerType];
 }
