@@ -5,7 +5,7 @@ import { proveServerTls } from "./accept-tls-self-test.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { findServerTls, type HandleInternals, handleOf, lackOfTcp, type TcpHandle } from "./internals.ts";
 import { maxTestMs, type ProvedHandles } from "./self-test.ts";
-import { everyOctet, type Pair, TestBench, TestEnd } from "./test-bench.ts";
+import { everyOctet, type Pair, TestBench, TestEnd, testSockets } from "./test-bench.ts";
 
 /**
  * Proves on connections to itself that what a listening handle accepts can be used without a socket: addresses, bytes, ends and resets
@@ -71,7 +71,7 @@ class AcceptProof {
   private async connect(): Promise<Socket> {
     const { bench, accepted, port } = this;
     bench.step = "accept";
-    const client = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
+    const client = connect({ ...testSockets, host: "127.0.0.1", port, allowHalfOpen: true });
     bench.closables.push(client);
     client.on("error", () => {});
     client.on("connect", bench.check);

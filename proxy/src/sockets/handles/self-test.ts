@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { type HandleInternals, handleOf, lackOf } from "./internals.ts";
-import { everyOctet, maxPieces, type Pair, pieceBytes, TestBench, turns } from "./test-bench.ts";
+import { everyOctet, maxPieces, type Pair, pieceBytes, TestBench, testSockets, turns } from "./test-bench.ts";
 
 /** For all of a test; it takes some milliseconds. */
 export const maxTestMs = 5_000;
@@ -45,7 +45,7 @@ class TcpProof {
       bench.check();
     });
     const pair = async (internals: HandleInternals): Promise<SocketPair | string> => {
-      const own = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
+      const own = connect({ ...testSockets, host: "127.0.0.1", port, allowHalfOpen: true });
       bench.closables.push(own);
       own.on("error", () => {});
       own.on("connect", bench.check);

@@ -7,6 +7,9 @@ import type { Transport } from "../transport.ts";
 
 const maxTailBytes = 1_024;
 
+/** Of sockets at both ends: a small write behind one that is not acknowledged would wait 40 ms, and with it the start of the worker. */
+export const testSockets = { noDelay: true } as const;
+
 /** One end of a connection of the test: what has happened on it. */
 export class TestEnd {
   readonly transport: Transport;
@@ -77,7 +80,7 @@ export class TestBench {
   /** Answers the port of a server on the loopback address. */
   listen(onConnection: (socket: Socket) => void): Promise<number> {
     return new Promise((resolve, reject) => {
-      const server = createServer({ allowHalfOpen: true }, onConnection);
+      const server = createServer({ ...testSockets, allowHalfOpen: true }, onConnection);
       this.server = server;
       server.once("error", reject);
       server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));

@@ -3,7 +3,7 @@ import { connect as connectTls, createServer, type SecureContextOptions, type TL
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { type HandleInternals, handleOf, isTlsHandle, lackOf, lackOfTls } from "./internals.ts";
 import { maxTestMs, type ProvedHandles } from "./self-test.ts";
-import { everyOctet, maxPieces, type Pair, pieceBytes, TestBench, turns } from "./test-bench.ts";
+import { everyOctet, maxPieces, type Pair, pieceBytes, TestBench, testSockets, turns } from "./test-bench.ts";
 
 /** Both ends know this key, in place of certificates (RFC 8446 2.2); it protects nothing but a connection of the process to itself. */
 const sharedKey = Buffer.alloc(32, "svc");
@@ -80,7 +80,7 @@ class TlsProof {
     const { bench, secured, internals } = this;
     bench.step = "handshake";
     let isSecure = false;
-    const tcp = connect({ host: "127.0.0.1", port: this.port, allowHalfOpen: true });
+    const tcp = connect({ ...testSockets, host: "127.0.0.1", port: this.port, allowHalfOpen: true });
     bench.closables.push(tcp);
     tcp.on("error", () => {});
     const own = connectTls({
