@@ -1,7 +1,5 @@
 /** `serve proxy` as a process: the data plane, configured over the discovery channel (docs/discovery.md). */
-import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
-import { createOwnPeerCheck, ownPortsIn } from "@svc-gateway/common/ir/own-port-check.ts";
-import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ownPodOnly } from "@svc-gateway/common/admin/own-pod-only.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ProxySettings } from "@svc-gateway/common/settings/settings.ts";
@@ -14,7 +12,6 @@ import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { measureProcess } from "@svc-gateway/common/telemetry/process-metrics.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { controllerBehind } from "@svc-gateway/proxy/source/controller-name.ts";
-import { createDiscoveryClient } from "@svc-gateway/proxy/source/discovery-client.ts";
 import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
@@ -35,7 +32,6 @@ export async function runProxy(
   const health = registry.register("proxy", ["routing_table_loaded"]);
   const measured = measureProcess(version);
   const discoveryMetrics = createMetricSet(discoveryClientMetrics);
-  let isOwnPeer = createOwnPeerCheck(noOwnPorts);
   const starting = startSupervisor({
     settings,
     log,
@@ -43,7 +39,12 @@ export async function runProxy(
     otherMetrics: [discoveryMetrics, ...measured.sets],
     onBoundPorts: (ports) => discovery.setBoundPorts(ports),
   });
-  // Started first: the first snapshot is on its way while the workers load their modules.
+  // The threads of the workers load their modules while this one loads the rest of its own and asks for the first snapshot.
+  await nextTurn();
+  const { createDiscoveryClient } = await import("@svc-gateway/proxy/source/discovery-client.ts");
+  const { createOwnPeerCheck, ownPortsIn } = await import("@svc-gateway/common/ir/own-port-check.ts");
+  const { noOwnPorts } = await import("@svc-gateway/common/ir/own-ports.ts");
+  let isOwnPeer = createOwnPeerCheck(noOwnPorts);
   const discovery = createDiscoveryClient({
     nodeId: settings.podName,
     scope: settings.scope,
@@ -78,6 +79,7 @@ export async function runProxy(
     log: log.child("svc_discovery"),
   });
   discovery.start();
+  const { startAdminServers } = await import("@svc-gateway/common/admin/admin-servers.ts");
   const proxy = await starting;
   if (!proxy.ok) {
     await discovery.stop();

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AdminAccess } from "@svc-gateway/common/admin/admin-app.ts";
-import { textAnswer } from "@svc-gateway/common/admin/admin-app.ts";
+import { textAnswer } from "@svc-gateway/common/admin/admin-answer.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { startConsole, type ConsoleOptions, type RunningConsole } from "../../src/console/console.ts";
 import { sourceOf } from "./support.ts";

@@ -8,15 +8,7 @@ import express, {
 } from "express";
 import type { Logger } from "../telemetry/logger.ts";
 import { isLoopback, reachableIps } from "../values/reachable-ip.ts";
-
-/** An answer of an admin or health port. */
-export type AdminAnswer = {
-  readonly status?: number;
-  readonly contentType: string;
-  readonly body: string;
-  /** Value of `WWW-Authenticate`. */
-  readonly challenge?: string;
-};
+import { type AdminAnswer, textAnswer } from "./admin-answer.ts";
 
 /** A path that answers GET and HEAD. `path` may hold parameters, as in `/api/v1/fleet/proxies/:pod/routes`. */
 export type AdminRoute = {
@@ -52,20 +44,6 @@ export type AdminCaller = {
 
 /** Decides whether a caller gets a page; the answer is what it gets instead. */
 export type AdminAccess = (caller: AdminCaller) => AdminAnswer | undefined | Promise<AdminAnswer | undefined>;
-
-/** A JSON answer. */
-export const jsonAnswer = (value: unknown, status: number = 200): AdminAnswer => ({
-  status,
-  contentType: "application/json; charset=utf-8",
-  body: JSON.stringify(value),
-});
-
-/** A plain-text answer. */
-export const textAnswer = (body: string, status: number = 200): AdminAnswer => ({
-  status,
-  contentType: "text/plain; charset=utf-8",
-  body,
-});
 
 const maxBodyBytes = 4096;
 

@@ -2,7 +2,8 @@ import { parseLogDirectives } from "../telemetry/log-level.ts";
 import type { LogLevelControl } from "../telemetry/log-level-control.ts";
 import { maxDurationMs, parseDuration } from "../values/duration.ts";
 import type { Problem } from "../values/result.ts";
-import { jsonAnswer, textAnswer, type AdminAnswer, type AdminRoute } from "./admin-app.ts";
+import { jsonAnswer, textAnswer, type AdminAnswer } from "./admin-answer.ts";
+import type { AdminRoute } from "./admin-app.ts";
 
 export const logLevelPath = "/api/v1/log-level";
 

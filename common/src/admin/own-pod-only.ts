@@ -1,5 +1,6 @@
 import { isLoopback, reachableIps } from "../values/reachable-ip.ts";
-import { textAnswer, type AdminAccess } from "./admin-app.ts";
+import { textAnswer } from "./admin-answer.ts";
+import type { AdminAccess } from "./admin-app.ts";
 
 const refusal = textAnswer("forbidden: this port answers to its own pod only\n", 403);
 

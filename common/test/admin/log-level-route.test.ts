@@ -2,7 +2,7 @@ import { networkInterfaces } from "node:os";
 import { request } from "node:http";
 import { expect } from "chai";
 import { startAdminServers, type AdminServersOptions } from "../../src/admin/admin-servers.ts";
-import { textAnswer } from "../../src/admin/admin-app.ts";
+import { textAnswer } from "../../src/admin/admin-answer.ts";
 import { createHealthRegistry } from "../../src/admin/health.ts";
 import { createLogLevelControl } from "../../src/telemetry/log-level-control.ts";
 import { createLogLevels, type LogLevels } from "../../src/telemetry/log-levels.ts";

@@ -1,4 +1,5 @@
-import { jsonAnswer, type AdminAnswer, type AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
+import { jsonAnswer, type AdminAnswer } from "@svc-gateway/common/admin/admin-answer.ts";
+import type { AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
 import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { problem, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { shown } from "@svc-gateway/common/values/clip.ts";

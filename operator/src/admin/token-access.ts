@@ -1,10 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  textAnswer,
-  type AdminAccess,
-  type AdminAnswer,
-  type AdminCaller,
-} from "@svc-gateway/common/admin/admin-app.ts";
+import { textAnswer, type AdminAnswer } from "@svc-gateway/common/admin/admin-answer.ts";
+import type { AdminAccess, AdminCaller } from "@svc-gateway/common/admin/admin-app.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { type ApiClient, type ApiError, describeApiError } from "../sources/kubernetes/api-client.ts";

@@ -1,4 +1,4 @@
-import type { AdminAnswer } from "@svc-gateway/common/admin/admin-app.ts";
+import type { AdminAnswer } from "@svc-gateway/common/admin/admin-answer.ts";
 import { expect } from "chai";
 import { fleetRoutes } from "../../src/admin/fleet-pages.ts";
 import type { ProxyPod } from "../../src/admin/proxy-pods.ts";

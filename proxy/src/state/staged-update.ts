@@ -2,6 +2,7 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { createDecoder, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { changedHashes, type Offered } from "./changed-hashes.ts";
 import { forEachInSteps, type Steps } from "./steps.ts";
 
 /** An update that was checked but has not changed anything yet. */
@@ -11,9 +12,6 @@ export type StagedUpdate = {
   /** The new and changed resources of known kinds. */
   readonly values: readonly Decoded[];
 };
-
-/** The parts of a resource that decide what an update changes. */
-type Offered = Pick<Resource, "key" | "hash">;
 
 /**
  * Works out what an update changes and checks it: each new or changed resource must have the announced hash and fit its
@@ -56,26 +54,4 @@ export class UpdateReader {
     });
     return refused ?? ok({ hashes, values });
   }
-}
-
-/** The hashes that an update changes; undefined: the resource was removed. Of two resources with one key the later counts. */
-export function* changedHashes<Present>(
-  present: ReadonlyMap<ResourceKey, Present>,
-  hashOf: (one: Present) => string,
-  {
-    full,
-    resources,
-    removed,
-  }: Pick<SnapshotUpdate, "full" | "removed"> & { readonly resources: Iterable<Offered> },
-): Steps<ReadonlyMap<ResourceKey, string | undefined>> {
-  const hashes = new Map<ResourceKey, string | undefined>();
-  yield* forEachInSteps(full ? present.keys() : removed, (key) => {
-    if (present.has(key)) hashes.set(key, undefined);
-  });
-  yield* forEachInSteps(resources, ({ key, hash }) => {
-    const before = present.get(key);
-    if (before === undefined || hashOf(before) !== hash) hashes.set(key, hash);
-    else hashes.delete(key);
-  });
-  return hashes;
 }

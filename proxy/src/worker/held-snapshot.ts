@@ -8,7 +8,7 @@ import {
   type VersionLines,
 } from "@svc-gateway/common/ir/version-lines.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { changedHashes } from "../state/staged-update.ts";
+import { changedHashes } from "../state/changed-hashes.ts";
 import { atOnce } from "../state/steps.ts";
 
 /** An update that leads from what is held to the version that it announces. */
