@@ -26,7 +26,7 @@ export type ConnectionContext = {
  */
 export class Http1Connection implements IdleConnection, ResponseEvents, TransportReceiver {
   readonly endpoint: UpstreamEndpoint;
-  /** Those of its endpoint that are idle. */
+  /** What it has in common with the others of its endpoint. */
   readonly siblings: EndpointConnections;
   /** IP address of the peer, empty until the connection is up. */
   address = "";
@@ -42,7 +42,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     this.endpoint = endpoint;
     this.siblings = context.pool.connectionsOf(endpoint);
     this.context = context;
-    this.reader = new ResponseReader(this);
+    this.reader = new ResponseReader(this, this.siblings.knownHead);
     context.open.add(this);
   }
 

@@ -21,6 +21,11 @@ export class HeadCollector {
   /** The last three characters of `partial`: where the mark of the end may have begun. */
   private tail = "";
 
+  /** A head has begun in an earlier piece. */
+  get hasPart(): boolean {
+    return this.partial !== "";
+  }
+
   /** Looks at `bytes` from index `from` on. Answers the index after the head; -1: it is incomplete, or refused (`problem`). */
   collect(bytes: BorrowedBytes, from: number): number {
     if (this.partial !== "") return this.collectMore(bytes, from);

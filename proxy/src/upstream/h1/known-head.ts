@@ -1,26 +1,37 @@
 import { ownText } from "../../message/own-text.ts";
+import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
 import { parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
 
-/** Longer heads are not kept, because what is kept takes memory until the connection is closed. */
+/** Longer heads are not kept, because what is kept takes memory for as long as the endpoint is known. */
 const maxKeptOctets = 1024;
 
+/** A head that was found, with fields of the receiver's own, and how many octets it has. */
+export type FoundHead = { readonly head: ParsedResponseHead; readonly octets: number };
+
+const noOctets = Buffer.alloc(0);
+
 /**
- * The head of a response that came before on a connection, for those that are the same octets: an endpoint that answers many
- * requests within a second, the time that Date shows, sends few different ones. What was parsed is not parsed again, and the fields
- * keep what is written of them. A head is kept when the one before had its length: heads that differ are nearly never looked at.
+ * The head of a response that came before from an endpoint, on any of its connections, for those that are the same octets: one that
+ * answers many requests within a second, the time that Date shows, sends few different ones. What was parsed is not parsed again, nor
+ * made a string, and the fields keep what is written of them. A head is kept when the one before had its length: heads that differ are
+ * nearly never looked at.
  */
 export class KnownHead {
-  private text = "";
+  private octets: Buffer = noOctets;
   private parsed: ParsedResponseHead | undefined = undefined;
   private lastLength = 0;
 
-  /** The head of `length` characters that begins `text`, with fields of the receiver's own; undefined: it is another one. */
-  find(text: string, length: number): ParsedResponseHead | undefined {
-    const { parsed } = this;
-    if (parsed === undefined || length !== this.text.length || !text.startsWith(this.text)) return undefined;
-    const { status, length: bodyLength, chunked, keepAlive, keepAliveField, upgradeTo } = parsed;
+  /** The head that begins at index `from` of `bytes`; undefined: it is another one. */
+  find(bytes: BorrowedBytes, from: number): FoundHead | undefined {
+    const { parsed, octets } = this;
+    const end = from + octets.length;
+    // The compared octets end with the empty line behind a head, and have no other.
+    if (parsed === undefined || end > bytes.length || octets.compare(bytes, from, end) !== 0)
+      return undefined;
+    const { status, length, chunked, keepAlive, keepAliveField, upgradeTo } = parsed;
     const headers = parsed.headers.withoutKinds(0);
-    return { status, headers, length: bodyLength, chunked, keepAlive, keepAliveField, upgradeTo };
+    const head = { status, headers, length, chunked, keepAlive, keepAliveField, upgradeTo };
+    return { head, octets: octets.length };
   }
 
   /** Takes note of a sound head of `length` characters that begins `text`. */
@@ -31,7 +42,7 @@ export class KnownHead {
     const own = ownText(text.slice(0, length));
     const parsed = parseResponseHead(own, 0, length);
     if (!parsed.ok) return;
-    this.text = own;
+    this.octets = Buffer.from(own, "latin1");
     this.parsed = { ...parsed.value, headers: parsed.value.headers.repeatable() };
   }
 }

@@ -2,9 +2,15 @@ import type { IdlePool } from "../idle-pool.ts";
 import type { Resolver } from "../resolver.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
 import type { Http1Connection } from "./connection.ts";
+import { KnownHead } from "./known-head.ts";
 
-/** The connections of one endpoint that wait for a request, the most recently used last. */
-export type EndpointConnections = { readonly idle: Http1Connection[]; retired: boolean };
+/** What the connections of one endpoint have in common. */
+export type EndpointConnections = {
+  /** Those that wait for a request, the most recently used last. */
+  readonly idle: Http1Connection[];
+  retired: boolean;
+  readonly knownHead: KnownHead;
+};
 
 /**
  * Idle connections by endpoint. The idle pool limits their number; here they are found, the most recently used first
@@ -24,7 +30,7 @@ export class ConnectionPool {
   connectionsOf(endpoint: UpstreamEndpoint): EndpointConnections {
     const known = this.byEndpoint.get(endpoint);
     if (known !== undefined) return known;
-    const connections: EndpointConnections = { idle: [], retired: false };
+    const connections: EndpointConnections = { idle: [], retired: false, knownHead: new KnownHead() };
     this.byEndpoint.set(endpoint, connections);
     return connections;
   }

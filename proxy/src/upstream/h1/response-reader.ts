@@ -56,7 +56,7 @@ const chunkedRules: ChunkedRules = {
 export class ResponseReader {
   private readonly events: ResponseEvents;
   private readonly collector = new HeadCollector();
-  private readonly known = new KnownHead();
+  private readonly known: KnownHead;
   private phase: Phase = "idle";
   private expected: ExpectedResponse = { toHead: false, upgrade: undefined };
   private informational = 0;
@@ -72,8 +72,10 @@ export class ResponseReader {
   private textAt = 0;
   private receivedAny = false;
 
-  constructor(events: ResponseEvents) {
+  /** `known` is what all connections to an endpoint have in common. */
+  constructor(events: ResponseEvents, known = new KnownHead()) {
     this.events = events;
+    this.known = known;
   }
 
   /** True once a byte of the current response has arrived. */
@@ -156,41 +158,42 @@ export class ResponseReader {
   /** Reads one head from `at` on; answers where the bytes after it begin: at the end of the piece when it is incomplete. */
   private readHead({ bytes }: Piece, at: number): number {
     const { collector } = this;
+    const found = collector.hasPart ? undefined : this.known.find(bytes, at);
+    if (found !== undefined) {
+      const bodyAt = at + found.octets;
+      this.takeHead(found.head, found.octets, bytes, bodyAt);
+      return bodyAt;
+    }
     const end = bytes.length;
     const bodyAt = collector.collect(bytes, at);
     if (bodyAt < 0) {
       if (collector.problem !== undefined) this.invalid(collector.problem);
       return end;
     }
-    const head = this.parseHead();
-    if (head === undefined) return end;
-    // The text of a first piece begins where the head does, and may hold body as well.
-    if (bodyAt - collector.headLength === at) {
-      this.text = collector.text;
-      this.textAt = at;
-    }
-    if (head.status >= 200) this.takeFinalHead(head, end - bodyAt);
-    else if (head.status === 101) this.takeUpgrade(head, Buffer.from(bytes.subarray(bodyAt)));
-    else this.takeInformational(head);
-    return bodyAt;
-  }
-
-  /** The head that was collected; undefined when it is invalid. */
-  private parseHead(): ParsedResponseHead | undefined {
-    const { text, headLength } = this.collector;
-    const known = this.known.find(text, headLength);
-    if (known !== undefined) return known;
+    const { text, headLength } = collector;
     const parsed = parseResponseHead(text, 0, headLength);
     if (!parsed.ok) {
       this.invalid(parsed.error);
-      return undefined;
+      return end;
     }
     this.known.note(text, headLength);
-    return parsed.value;
+    // The text of a first piece begins where the head does, and may hold body as well.
+    if (bodyAt - headLength === at) {
+      this.text = text;
+      this.textAt = at;
+    }
+    this.takeHead(parsed.value, headLength, bytes, bodyAt);
+    return bodyAt;
   }
 
-  private takeInformational({ status, headers, keepAlive }: ParsedResponseHead): void {
-    this.informationalBytes += this.collector.headLength;
+  private takeHead(head: ParsedResponseHead, headLength: number, bytes: BorrowedBytes, bodyAt: number): void {
+    if (head.status >= 200) this.takeFinalHead(head, bytes.length - bodyAt);
+    else if (head.status === 101) this.takeUpgrade(head, Buffer.from(bytes.subarray(bodyAt)));
+    else this.takeInformational(head, headLength);
+  }
+
+  private takeInformational({ status, headers, keepAlive }: ParsedResponseHead, headLength: number): void {
+    this.informationalBytes += headLength;
     if (++this.informational > maxInformational || this.informationalBytes > maxHeadBytes) {
       return this.invalid("too many informational responses");
     }
