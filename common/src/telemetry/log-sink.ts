@@ -122,21 +122,16 @@ export function createLogSink({
     flushSync,
     async close() {
       process.removeListener("exit", flushSync);
-      if (failed) return;
-      let isWritten = false;
-      const written = new Promise<void>((resolve) => stream.flush(() => resolve())).then(
-        () => (isWritten = true),
-      );
+      let isOver = false;
+      // Lines that were refused are tried once more; an error says that they are refused again.
+      const over = new Promise<void>((resolve) => stream.flush(() => resolve())).then(() => (isOver = true));
       const limit = new AbortController();
       patience.begin();
-      while (!isWritten && patience.lasts(waitingBytes)) {
-        await Promise.race([
-          written,
-          delay(lookMs, undefined, { signal: limit.signal }).catch(() => undefined),
-        ]);
+      while (!isOver && patience.lasts(waitingBytes)) {
+        await Promise.race([over, delay(lookMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
       }
       limit.abort();
-      if (isWritten) patience.end();
+      if (waitingBytes === 0) patience.end();
       else dropWaiting();
     },
   };

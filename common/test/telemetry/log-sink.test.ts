@@ -24,6 +24,29 @@ const textOf = async (stream: NodeJS.ReadableStream): Promise<string> => {
   return text;
 };
 
+/** Has writes fail as on a disk with room for so many bytes: the last one is a part, and each further one fails. */
+class FullDisk {
+  room: number;
+  refusals = 0;
+  private readonly write = fs.write;
+
+  constructor(room: number) {
+    this.room = room;
+    const limited = (to: number, bytes: Buffer, done: (error: unknown, count?: number) => void): void => {
+      const count = Math.min(this.room, bytes.length);
+      this.room -= count;
+      if (count > 0) return this.write(to, bytes, 0, count, done);
+      this.refusals++;
+      setImmediate(() => done(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" })));
+    };
+    Object.assign(fs, { write: limited });
+  }
+
+  restore(): void {
+    Object.assign(fs, { write: this.write });
+  }
+}
+
 describe("log sink", () => {
   let folder = "";
   beforeEach(() => {
@@ -46,18 +69,7 @@ describe("log sink", () => {
   it("a full disk costs lines and nothing else, and once there is room the others follow, none of them torn", async () => {
     const file = join(folder, "log");
     const fd = openSync(file, "w");
-    const { write } = fs;
-    // As a disk does: the last write is a part, and each further one fails.
-    let room = 1500;
-    let refusals = 0;
-    const limited = (to: number, bytes: Buffer, done: (error: unknown, count?: number) => void): void => {
-      const count = Math.min(room, bytes.length);
-      room -= count;
-      if (count > 0) return write(to, bytes, 0, count, done);
-      refusals++;
-      setImmediate(() => done(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" })));
-    };
-    Object.assign(fs, { write: limited });
+    const disk = new FullDisk(1500);
     try {
       const sink = createLogSink({ fd, maxBufferedBytes: 4096 });
       const taken: string[] = [];
@@ -66,14 +78,14 @@ describe("log sink", () => {
         if (sink.write(line)) taken.push(line);
       };
       for (let index = 0; index < 100; index++) put(index);
-      await until(() => refusals > 0, "a write that is refused");
+      await until(() => disk.refusals > 0, "a write that is refused");
       // Until there is no place for another one.
       let next = 100;
       while (taken.at(-1)?.startsWith(`line ${next - 1} `) === true || next === 100) put(next++);
       expect(sink.droppedLines())
         .to.equal(next - taken.length)
         .and.to.be.greaterThan(0);
-      room = Number.POSITIVE_INFINITY;
+      disk.room = Number.POSITIVE_INFINITY;
       await until(() => {
         put(next);
         return taken.at(-1)?.startsWith(`line ${next++} `) === true;
@@ -81,10 +93,34 @@ describe("log sink", () => {
       await until(() => readFileSync(file, "utf8").length === taken.join("").length, "all lines");
       expect(readFileSync(file, "utf8")).to.equal(taken.join(""));
     } finally {
-      Object.assign(fs, { write });
+      disk.restore();
       closeSync(fd);
     }
   });
+
+  for (const [what, room] of [
+    ["counts the lines that a full disk refuses again", 0],
+    ["writes the lines that a full disk has refused once there is room", Number.POSITIVE_INFINITY],
+  ] as const) {
+    it(`a sink that is closed ${what}`, async () => {
+      const file = join(folder, "log");
+      const fd = openSync(file, "w");
+      const disk = new FullDisk(7);
+      try {
+        const sink = createLogSink({ fd });
+        const lines = ["one 1\n", "two 2\n", "three 3\n"];
+        for (const line of lines) sink.write(line);
+        await until(() => disk.refusals > 0, "a write that is refused");
+        disk.room = room;
+        await sink.close();
+        expect(sink.droppedLines()).to.equal(room === 0 ? 2 : 0);
+        expect(readFileSync(file, "utf8")).to.equal(room === 0 ? "one 1\nt" : lines.join(""));
+      } finally {
+        disk.restore();
+        closeSync(fd);
+      }
+    });
+  }
 
   it("waiting lines are written when the process exits", async () => {
     const child = run(`
