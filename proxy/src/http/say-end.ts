@@ -5,7 +5,7 @@ const unavailable = ["grpc-status", "14", "grpc-message", "proxy shutting down"]
 
 /**
  * Says to the client of a request that the proxy ends, where the protocol has words for that: UNAVAILABLE for a gRPC call, which ends
- * with it, and a Close frame for a WebSocket. A response without such words cannot be completed, and is cut.
+ * with it, and a Close frame for a WebSocket, to both of its ends. A response without such words cannot be completed, and is cut.
  * True: the request has ended. See docs/features/listeners.md, "Shutdown".
  */
 export function sayEnd(exchange: Exchange): boolean {

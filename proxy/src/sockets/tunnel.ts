@@ -4,13 +4,13 @@ import { ResponseMemory } from "../http/response-memory.ts";
 import { copyOf } from "./copy-of.ts";
 import { lend, type Piece } from "./read-buffer.ts";
 import type { Transport, TransportReceiver, TunnelEnd } from "./transport.ts";
-import { goingAway, WebSocketFrames } from "./web-socket-frames.ts";
+import { goingAway, maskedGoingAway, WebSocketFrames } from "./web-socket-frames.ts";
 
 export type TunnelEvents = {
   /** Called when bytes were relayed in either direction: to the client, or from it. */
   readonly onProgress: (clientBytes: number, upstreamBytes: number) => void;
   readonly onEnd: () => void;
-  /** What is relayed is a WebSocket, whose client can be told that the proxy ends. */
+  /** What is relayed is a WebSocket, both ends of which can be told that the proxy ends. */
   readonly isWebSocket?: boolean;
 };
 
@@ -46,7 +46,9 @@ class Tunnel implements Cancellable {
     this.upstream = new TunnelSide(upstream, this, upstreamMemory, (bytes) => onProgress(bytes, 0));
     this.client.other = this.upstream;
     this.upstream.other = this.client;
-    if (events.isWebSocket === true) this.upstream.frames = new WebSocketFrames();
+    if (events.isWebSocket !== true) return;
+    this.client.frames = new WebSocketFrames();
+    this.upstream.frames = new WebSocketFrames();
   }
 
   start(): void {
@@ -60,7 +62,10 @@ class Tunnel implements Cancellable {
   }
 
   sayEnd(): void {
-    if (this.upstream.frames?.mayAdd === true) this.client.say(goingAway);
+    const { client, upstream } = this;
+    const [mayTellClient, mayTellUpstream] = [upstream.frames?.mayAdd, client.frames?.mayAdd];
+    if (mayTellClient === true) client.sayLast(goingAway);
+    if (mayTellUpstream === true) upstream.sayLast(maskedGoingAway());
   }
 
   sideClosed(): void {
@@ -77,6 +82,8 @@ class TunnelSide implements TransportReceiver {
   other: TunnelSide | undefined = undefined;
   /** Those that it sends, where it is known that they are frames. */
   frames: WebSocketFrames | undefined = undefined;
+  /** The last frame has been written to it. */
+  private isToldEnd = false;
   private readonly end: TunnelEnd;
   private readonly transport: Transport;
   private readonly tunnel: Tunnel;
@@ -100,10 +107,12 @@ class TunnelSide implements TransportReceiver {
     if (transport.ended) this.ended();
   }
 
-  /** Writes bytes of the proxy's own, unless others wait, which they could not overtake. */
-  say(bytes: Buffer): void {
+  /** Writes bytes of the proxy's own, unless others wait, which they could not overtake. What comes behind them is dropped. */
+  sayLast(bytes: Buffer): void {
     const { transport } = this;
-    if (transport.writable && transport.waitingBytes === 0) transport.writeBytes("", bytes, "");
+    if (!transport.writable || transport.waitingBytes > 0) return;
+    transport.writeBytes("", bytes, "");
+    this.isToldEnd = true;
   }
 
   abort(): void {
@@ -148,6 +157,7 @@ class TunnelSide implements TransportReceiver {
 
   /** False: the other end is to be paused until `onRoom`. */
   private write({ owned, bytes }: Piece): boolean {
+    if (this.isToldEnd) return true;
     const { transport, writes } = this;
     const { length } = bytes;
     const mayLend = owned || transport.takesViews;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { BorrowedBytes } from "./read-buffer.ts";
 
 /** The octets of a header before its extended length (RFC 6455 5.2). */
@@ -65,5 +66,15 @@ export class WebSocketFrames {
   }
 }
 
-/** A Close frame of a server with the status 1001, going away (RFC 6455 7.4.1). */
-export const goingAway: Buffer = Buffer.of(0x88, 2, 1001 >> 8, 1001 & 0xff);
+/** The status 1001, going away (RFC 6455 7.4.1). */
+const status = Buffer.of(1001 >> 8, 1001 & 0xff);
+
+/** A Close frame of a server with that status. */
+export const goingAway: Buffer = Buffer.concat([Buffer.of(0x88, status.length), status]);
+
+/** The same of a client, which masks what it sends with a key that cannot be foreseen (RFC 6455 5.3). */
+export function maskedGoingAway(): Buffer {
+  const key = randomBytes(maskBytes);
+  const payload = status.map((octet, at) => octet ^ (key[at] as number));
+  return Buffer.concat([Buffer.of(0x88, 0x80 | status.length), key, payload]);
+}

@@ -37,11 +37,15 @@ describeCodecs("clients at the end of a drain", (codec) => {
     closing.push(() => gateway.close());
   };
 
-  const startWebSockets = async (certificate?: { chainPem: string; keyPem: string }): Promise<void> => {
+  /** Answers the codes that the backend's sockets are closed with. */
+  const startWebSockets = async (certificate?: { chainPem: string; keyPem: string }): Promise<number[]> => {
+    const codes: number[] = [];
     const sockets = new WebSocketServer({ port: 0, host: "127.0.0.1" });
     await once(sockets, "listening");
     closing.push(() => sockets.close());
     sockets.on("connection", (socket) => {
+      socket.on("error", () => {});
+      socket.on("close", (code) => codes.push(code));
       socket.on("message", (data) => {
         const text = (data as Buffer).toString();
         socket.send(`echo ${text}`);
@@ -50,6 +54,7 @@ describeCodecs("clients at the end of a drain", (codec) => {
     });
     const { port } = sockets.address() as AddressInfo;
     await start({ ports: [port], ...(certificate && { certificate }) });
+    return codes;
   };
 
   const openWebSocket = async (
@@ -64,8 +69,8 @@ describeCodecs("clients at the end of a drain", (codec) => {
     return { socket, messages, closed };
   };
 
-  it("a WebSocket that ends within the drain ends with its last message and code, and another one with 1001", async () => {
-    await startWebSockets();
+  it("a WebSocket that ends within the drain ends with its last message and code, and both ends of another one with 1001", async () => {
+    const codes = await startWebSockets();
     const [early, late] = [await openWebSocket(), await openWebSocket()];
     const down = gateway.proxy.shutdown(hurry.signal, "at-once");
     early.socket.send("bye");
@@ -76,6 +81,8 @@ describeCodecs("clients at the end of a drain", (codec) => {
     hurry.abort();
     expect(await late.closed).to.equal(1001);
     await down;
+    await eventually(() => codes.length === 2);
+    expect(codes).to.deep.equal([1000, 1001]);
     const outcome = gateway.records.map(({ status, error }) => [status, error]);
     expect(outcome).to.deep.equal([
       [101, undefined],
@@ -93,26 +100,53 @@ describeCodecs("clients at the end of a drain", (codec) => {
     await down;
   });
 
-  it("a WebSocket within a frame gets nothing of the proxy's own at the end of a drain", async () => {
-    const begun = Buffer.of(0x82, 100, 1, 2, 3).toString("latin1");
+  const head = "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+  const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
+  const closeFrame = Buffer.of(0x88, 2, 1001 >> 8, 1001 & 0xff).toString("latin1");
+  /** What each end has got behind the head of its message, when both connections are closed. */
+  const drainedBetween = async (
+    fromClient: string,
+    fromBackend: string,
+  ): Promise<{ client: string; backend: string }> => {
+    let [received, requests] = ["", ""];
+    const backendClosed = Promise.withResolvers<void>();
     const backend = await startTcp((socket) => {
-      const head = "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
-      socket.once("data", () => socket.write(head + begun, "latin1"));
+      socket.on("error", () => {});
+      socket.on("close", () => backendClosed.resolve());
+      socket.once("data", () => socket.write(head + fromBackend, "latin1"));
+      socket.on("data", (data: Buffer) => (requests += data.toString("latin1")));
     });
     closing.push(() => backend.close());
     await start({ ports: [backend.port] });
     const client = connect(gateway.port, "127.0.0.1");
     closing.push(() => client.destroy());
-    let text = "";
     client.on("error", () => {});
-    client.on("data", (data: Buffer) => (text += data.toString("latin1")));
+    client.on("data", (data: Buffer) => (received += data.toString("latin1")));
     const closed = new Promise((resolve) => client.on("close", resolve));
     client.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n`);
-    await eventually(() => text.endsWith(begun));
+    await eventually(() => received.endsWith(`\r\n\r\n${fromBackend}`));
+    client.write(fromClient, "latin1");
+    await eventually(() => requests.endsWith(fromClient));
     const down = gateway.proxy.shutdown(hurry.signal, "at-once");
     hurry.abort();
-    await Promise.all([closed, down]);
-    expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(begun);
+    await Promise.all([closed, backendClosed.promise, down]);
+    return { client: bodyOf(received), backend: bodyOf(requests) };
+  };
+
+  it("the client of a WebSocket gets nothing of the proxy's own within a frame of the backend, which gets 1001", async () => {
+    const begun = Buffer.of(0x82, 100, 1, 2, 3).toString("latin1");
+    const { client, backend } = await drainedBetween("", begun);
+    expect(client).to.equal(begun);
+    const [first, length, ...rest] = Buffer.from(backend, "latin1");
+    expect([first, length]).to.deep.equal([0x88, 0x82]);
+    const [key0 = 0, key1 = 0, , , high = 0, low = 0] = rest;
+    expect(((high ^ key0) << 8) | (low ^ key1)).to.equal(1001);
+    expect(rest).to.have.length(6);
+  });
+
+  it("the backend of a WebSocket gets nothing of the proxy's own within a frame of the client, which gets 1001", async () => {
+    const begun = Buffer.of(0x82, 0x80 | 100, 1, 2, 3, 4, 5).toString("latin1");
+    expect(await drainedBetween(begun, "")).to.deep.equal({ client: closeFrame, backend: begun });
   });
 
   const startCalls = async (): Promise<{

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { WebSocketFrames } from "../../src/sockets/web-socket-frames.ts";
+import { maskedGoingAway, WebSocketFrames } from "../../src/sockets/web-socket-frames.ts";
 
 type Frame = { readonly opcode: number; readonly length: number; readonly isMasked: boolean };
 
@@ -67,5 +67,16 @@ describe("WebSocketFrames", () => {
     const reader = new WebSocketFrames();
     reader.read(Buffer.of(0x88, 2, 0x03, 0xe8));
     expect(reader.mayAdd).to.equal(false);
+  });
+
+  it("each Close frame of a client has a mask of its own, and is the last frame", () => {
+    const closes = Array.from({ length: 20 }, maskedGoingAway);
+    expect(new Set(closes.map((close) => close.readUInt32BE(2))).size).to.be.greaterThan(10);
+    for (const close of closes) {
+      expect(close.readUInt16BE(6) ^ close.readUInt16BE(2)).to.equal(1001);
+      const reader = new WebSocketFrames();
+      reader.read(close);
+      expect(reader.mayAdd).to.equal(false);
+    }
   });
 });
