@@ -3,9 +3,13 @@ import { copyOf } from "../../sockets/copy-of.ts";
 import { initialFrameBytes } from "../frames/frame-types.ts";
 import { ordinaryUrgency, type Priority } from "../priority.ts";
 import { ContentQueue } from "./content-queue.ts";
+import { KeptContent } from "./kept-content.ts";
 
 /** Most content of a frame, even when the peer would take more: streams take turns by frames. */
 export const maxContentBytes = initialFrameBytes;
+
+/** Less is copied into memory of its own. */
+const minKeptBytes = 4096;
 
 /**
  * The sending half of a stream: a head, content in order, and an end, which wait here until the windows of the peer and the
@@ -33,6 +37,8 @@ export abstract class SendingStream {
   /** The last content was handed over; `trailers` follow it. */
   protected isComplete = false;
   protected trailers: HeaderList | undefined = undefined;
+  /** Copies, which go before `first`. */
+  private kept: KeptContent | undefined = undefined;
   private first: Chunk | undefined = undefined;
   /** How much of `first` has been sent. */
   private offset = 0;
@@ -92,16 +98,31 @@ export abstract class SendingStream {
     }
   }
 
+  /** The same of bytes whose memory is about to be written over. */
+  protected holdCopy(bytes: Buffer): void {
+    if (this.first !== undefined || bytes.length < minKeptBytes) {
+      return this.hold(copyOf(bytes, 0, bytes.length));
+    }
+    this.heldBytes += bytes.length;
+    this.keep(bytes, 0);
+  }
+
   /** Copies what is left of the only piece that is held: its memory is about to be written over. */
   protected keepFirst(): void {
-    const { first } = this;
+    const { first, offset } = this;
     if (first === undefined || typeof first === "string") return;
-    this.first = copyOf(first, this.offset, first.length);
-    this.offset = 0;
+    this.shift();
+    this.keep(first, offset);
+  }
+
+  private keep(bytes: Buffer, from: number): void {
+    this.kept ??= new KeptContent();
+    this.kept.add(bytes, from);
   }
 
   protected dropContent(): void {
     this.heldBytes = 0;
+    this.kept?.drop();
     this.first = undefined;
     this.others = undefined;
     this.offset = 0;
@@ -112,7 +133,7 @@ export abstract class SendingStream {
     let next = at;
     let left = length;
     while (left > 0) {
-      const taken = this.takeOfFirst(into, next, left);
+      const taken = this.kept?.take(into, next, left) || this.takeOfFirst(into, next, left);
       next += taken;
       left -= taken;
     }

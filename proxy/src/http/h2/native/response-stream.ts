@@ -1,7 +1,6 @@
 import { Http2Stream } from "../../../http2/connection/stream.ts";
 import { maxFieldsBytes, maxHeadBytes, putFields } from "../../../http2/hpack/field-block.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../../../message/message.ts";
-import { copyOf } from "../../../sockets/copy-of.ts";
 import { roomBytes } from "../../response-room.ts";
 import { putInformational, putResponseHead } from "./response-block.ts";
 import type { StreamHost } from "./stream-host.ts";
@@ -86,7 +85,8 @@ export abstract class ResponseStream extends Http2Stream {
     const { sender } = this.connection;
     this.connection.countSent(chunk.length);
     const isLent = typeof chunk !== "string" && chunk.length >= minFramedBytes && this.heldBytes === 0;
-    this.hold(typeof chunk === "string" || isLent ? chunk : copyOf(chunk, 0, chunk.length));
+    if (typeof chunk === "string" || isLent) this.hold(chunk);
+    else this.holdCopy(chunk);
     if (this.heldBytes < minCountedBytes && !isLent) {
       sender.schedule(this);
       return this.mayGoOn();

@@ -76,7 +76,8 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     host.countSent(chunk.length);
     const isView = typeof chunk !== "string" && isLent(chunk);
     const copiesLater = isView && this.heldBytes === 0;
-    this.hold(isView && !copiesLater ? copyOf(chunk, 0, chunk.length) : chunk);
+    if (isView && !copiesLater) this.holdCopy(chunk);
+    else this.hold(chunk);
     if (this.heldBytes < minSentBytes && !copiesLater) host.sender.schedule(this);
     else host.sender.sendNow(this);
     if (copiesLater && this.heldBytes > 0) this.keepFirst();
