@@ -76,7 +76,7 @@ function take(text: string): KubeObject {
   const name = `${object.kind} ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
   const outcome = held.put(name, object);
   const kept = held.get(name);
-  if (!outcome.ok || kept === undefined) throw new Error(`${name} is refused`);
+  if (outcome.invalid !== undefined || kept === undefined) throw new Error(`${name} is refused`);
   return kept;
 }
 

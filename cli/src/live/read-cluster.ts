@@ -1,6 +1,7 @@
 /** Lists a live cluster into what a folder of manifests is read into. */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { definitionOf, kindOf, type KindName } from "@svc-gateway/operator/api/kinds.ts";
+import { definitionOf, kindOf, type KindName, type KnownObject } from "@svc-gateway/operator/api/kinds.ts";
+import { effectOfInvalid } from "@svc-gateway/operator/api/stand-in.ts";
 import { nameOf, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import {
   validateObject,
@@ -21,6 +22,7 @@ import {
   findInstalledKinds,
   type InstalledKind,
 } from "@svc-gateway/operator/sources/kubernetes/installed-kinds.ts";
+import { instead } from "@svc-gateway/operator/sources/kubernetes/instead-of-invalid.ts";
 import { declaredPart } from "@svc-gateway/operator/sources/kubernetes/object-parts.ts";
 import { planWatches } from "@svc-gateway/operator/sources/kubernetes/watch-plan.ts";
 import type { ReadFolder } from "../translate-folder.ts";
@@ -108,10 +110,11 @@ async function withAssumed(
   return { objects: [...objects, ...assumed], notes: [note] };
 }
 
-/** What one object contributes: as in a controller, an invalid one is not used. */
+/** What one object contributes: as in a controller that begins, a stand-in in place of an invalid one, or nothing. */
 function readObject(given: KubeObject, place: Place): FileState {
   const ref = refOf(given);
-  const valid = validateObject(declaredPart(given));
+  const declared = declaredPart(given);
+  const valid = validateObject(declared);
   if (valid.ok) {
     const { object } = valid.value;
     return {
@@ -121,16 +124,22 @@ function readObject(given: KubeObject, place: Place): FileState {
     };
   }
   const { line, column } = place;
+  // A controller that has known a valid version still uses that; which one cannot be seen from here.
+  const standIn = instead(declared, valid.error, undefined) as KnownObject | undefined;
+  const effect = effectOfInvalid(standIn, false);
   const problems = problemsOf(valid.error).map(({ path, message }) => ({
     ...place,
     severity: "error" as const,
     reason: "InvalidObject" as const,
-    message: `${path === "" ? message : `${path}: ${message}`}; the object is not used`,
+    message: `${path === "" ? message : `${path}: ${message}`}; ${effect}`,
     ...(path !== "" && { field: path }),
     manifest: { line, column },
     object: ref,
   }));
-  return { objects: [], problems, ignored: [] };
+  const key = keyOf(given);
+  const objects =
+    standIn === undefined ? [] : [{ key, ref, object: standIn, place, state: "stand-in" as const }];
+  return { objects, problems, ignored: [] };
 }
 
 const problemsOf = (error: InvalidObject): readonly SchemaProblem[] =>

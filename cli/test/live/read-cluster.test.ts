@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { isStandIn } from "@svc-gateway/operator/api/stand-in.ts";
 import { connectCluster, type LiveCluster } from "../../src/live/connect.ts";
 import { readCluster, type LiveFolder, type ReadClusterOptions } from "../../src/live/read-cluster.ts";
 import { startLiveCluster, type LiveTestCluster } from "./live-cluster.ts";
@@ -145,6 +146,19 @@ describe("readCluster", () => {
     expect(state.problems.map(({ reason, object }) => [reason, object?.name])).to.deep.equal([
       ["InvalidObject", "shop"],
     ]);
+  });
+
+  it("a policy that is not valid has a stand-in, as in a controller, and its problem says what happens", async () => {
+    cluster.add({
+      kind: "JwtAuth",
+      metadata: { name: "staff", namespace: "web" },
+      spec: { issuer: 1 },
+    });
+    const { state } = await read();
+    expect(state.world.JwtAuth.map(isStandIn)).to.deep.equal([true]);
+    expect(state.problems.map(({ message }) => message)).to.include(
+      "spec.issuer: must be a string, found 1; what it protects is closed",
+    );
   });
 
   it("more objects than a page holds are all read", async () => {

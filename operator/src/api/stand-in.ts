@@ -62,7 +62,10 @@ export type ClosedTarget = {
 };
 
 const targets: unique symbol = Symbol("targets of a stand-in");
-const problem: unique symbol = Symbol("why a stand-in is there");
+const invalidity: unique symbol = Symbol("why the newest version of an object is not used");
+
+/** Why the newest version of an object is not used. `generation` is that of this version, where it has one. */
+export type Invalidity = { readonly problems: readonly string[]; readonly generation: number | undefined };
 
 /** What can be read of an invalid object of such a kind. */
 export type StandInSource = {
@@ -71,17 +74,29 @@ export type StandInSource = {
   /** Undefined: it has none that can be read, so no reference can lead to it. */
   readonly name: string | undefined;
   readonly creationTimestamp: string | undefined;
+  /** As the API server has set them; files have none. */
+  readonly uid?: string | undefined;
+  readonly generation?: number | undefined;
   readonly targets: readonly ClosedTarget[];
   /** Of a SvcIngressClassParameters; undefined: they cannot be read. */
   readonly defaultAnnotations?: Readonly<Record<string, string>> | undefined;
 };
 
-/** An object in the place of an invalid one. It holds nothing of it but its name, its age, what it names and `why` it is invalid. */
+/**
+ * An object in the place of an invalid one. It holds nothing of it but its name, its age, what it names and why it is invalid:
+ * its `problems`, of which there is at least one.
+ */
 export function createStandIn(
-  source: StandInSource & { readonly name: string; readonly why: string },
+  source: StandInSource & { readonly name: string; readonly problems: readonly string[] },
 ): KnownObject {
-  const { kind, namespace, name, creationTimestamp, why } = source;
-  const metadata = { name, namespace, ...(creationTimestamp !== undefined && { creationTimestamp }) };
+  const { kind, namespace, name, creationTimestamp, uid, generation, problems } = source;
+  const metadata = {
+    name,
+    namespace,
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(uid !== undefined && { uid }),
+    ...(generation !== undefined && { generation }),
+  };
   const { defaultAnnotations } = source;
   // Nothing may read more of the spec of a stand-in: `isStandIn` is asked first.
   const spec = defaultAnnotations === undefined ? {} : { defaultAnnotations };
@@ -91,7 +106,7 @@ export function createStandIn(
     metadata,
     spec,
     [targets]: source.targets,
-    [problem]: why,
+    [invalidity]: { problems, generation } satisfies Invalidity,
   };
   return object as unknown as KnownObject;
 }
@@ -103,6 +118,35 @@ export const targetsOfStandIn = (object: object): readonly ClosedTarget[] | unde
 /** Whether an object only replaces an invalid one, so that its spec must not be read. */
 export const isStandIn = (object: object): boolean => targetsOfStandIn(object) !== undefined;
 
+/** What happens in place of what an invalid object says: to one with a stand-in, without one, or while a version is kept. */
+export function effectOfInvalid(object: object | undefined, isKept: boolean): string {
+  if (isKept) return "its last valid version is used";
+  const {
+    kind = "",
+    spec,
+    defaultAnnotations = spec?.defaultAnnotations,
+  } = (object ?? {}) as Partial<StandInSource & { readonly spec: Pick<StandInSource, "defaultAnnotations"> }>;
+  if (!(closingKinds as readonly string[]).includes(kind)) return "the object is not used";
+  return defaultAnnotations === undefined
+    ? "what it protects is closed"
+    : "its defaults that can be read apply";
+}
+
+/** The last valid version of an object, in place of a newest one that is invalid. */
+export const keepInstead = <T extends object>(object: T, why: Invalidity): T => ({
+  ...object,
+  [invalidity]: why,
+});
+
+/** Why the newest version of an object is not used, of a stand-in or of a kept version; undefined where it is valid. */
+export const invalidityOf = (object: object): Invalidity | undefined =>
+  (object as { readonly [invalidity]?: Invalidity })[invalidity];
+
+/** The generation of the newest version of an object, whether it is used or not. */
+export const newestGeneration = (object: {
+  readonly metadata: { readonly generation?: number };
+}): number | undefined => invalidityOf(object)?.generation ?? object.metadata.generation;
+
 /** What is wrong with the object that a stand-in replaces, its first problem; undefined for any other object. */
 export const problemOfStandIn = (object: object): string | undefined =>
-  (object as { readonly [problem]?: string })[problem];
+  isStandIn(object) ? invalidityOf(object)?.problems[0] : undefined;

@@ -104,6 +104,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
         nowMs: translatedMs,
         keySets: options.keySets.fetched,
         ownPorts,
+        reportsInvalid: true,
         ...(options.ingressNginxLeases && { ingressNginxLeases: options.ingressNginxLeases() }),
       });
       snapshots = buildSnapshots(translation.scopes, (scope) => [
@@ -124,7 +125,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
     countTable([translation.routing, ...translation.scopes.dedicated.map(({ routing }) => routing)]);
     metrics.keptCertificates.with({}).set(certificates.count);
     metrics.unprotectedPaths.with({}).set(countUnprotected(translation.nginxReports));
-    options.onBuild({ world, translation, leftOut });
+    options.onBuild({ world: translation.world, translation, leftOut });
   };
 }
 

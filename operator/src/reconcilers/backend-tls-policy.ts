@@ -1,3 +1,4 @@
+import { newestGeneration } from "../api/stand-in.ts";
 import { gatewayGroup } from "../translate/gateway/kinds.ts";
 import { memo } from "../translate/incremental/memo.ts";
 import type { BackendTlsAttachment } from "../translate/policy-ancestors.ts";
@@ -16,7 +17,7 @@ export function backendTlsPolicyReconciler({
       ref: { group: gatewayGroup, kind: "Gateway", ...gateway },
       conditions,
     }));
-    return { object, change: setAncestors(controllerName, desired, object.metadata.generation) };
+    return { object, change: setAncestors(controllerName, desired, newestGeneration(object)) };
   });
   const statusesOf = memo((attachments: readonly BackendTlsAttachment[]) => attachments.map(statusOf));
   return statusReconciler({

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { newestGeneration } from "../api/stand-in.ts";
 import { memo, memo2 } from "../translate/incremental/memo.ts";
 import type { PolicyAttachment } from "../translate/policy-ancestors.ts";
 import type { NamedPolicyKind } from "../translate/policy-status/kinds.ts";
@@ -66,7 +67,7 @@ function setController(controllerName: string, status?: PolicyStatus): StatusCha
           current: entry?.conditions,
           desired: conditions,
           owned: ownedTypes,
-          generation: object.metadata.generation,
+          generation: newestGeneration(object),
           nowMs,
         }),
         usedBy: use,

@@ -1,3 +1,4 @@
+import { newestGeneration } from "../api/stand-in.ts";
 import type { DesiredCondition } from "../translate/condition.ts";
 import { memo } from "../translate/incremental/memo.ts";
 import type { PolicyAncestor, PolicyAttachment, PolicyKind } from "../translate/policy-ancestors.ts";
@@ -34,7 +35,7 @@ export function policyReconciler(
 export const setPolicyAncestors = (
   controllerName: string,
   { object, ancestors }: PolicyAttachment,
-): StatusChange => setAncestors(controllerName, ancestors.map(ancestorOf), object.metadata.generation);
+): StatusChange => setAncestors(controllerName, ancestors.map(ancestorOf), newestGeneration(object));
 
 const ancestorOf = ({ target, reason, message }: PolicyAncestor) => ({
   ref: target,

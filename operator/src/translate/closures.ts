@@ -67,15 +67,17 @@ const standInsOf = memo((list: readonly StandIn[]): readonly StandIn[] => list.f
 
 type Closed = { readonly world: World; readonly diagnostics: readonly Diagnostic[] };
 
-/** The world with its closed objects marked; the same lists while their inputs are the same. */
-export function createCloser(): (world: World) => Closed {
+/** The world with what invalid objects of the served namespaces close marked; the same lists while their inputs are the same. */
+export function createCloser(isWatched: (namespace: string) => boolean): (world: World) => Closed {
   const lists = new Map<
     ClosableKind,
     { readonly from: object; readonly form: string; readonly to: object }
   >();
   const markObject = createMarker();
   return (world) => {
-    const standIns = attachingKinds.flatMap((kind) => standInsOf(world[kind]));
+    const standIns = attachingKinds
+      .flatMap((kind) => standInsOf(world[kind]))
+      .filter(({ metadata }) => isWatched(metadata.namespace));
     if (standIns.length === 0) return { world, diagnostics: [] };
     const changed: Partial<Record<ClosableKind, unknown>> = {};
     const diagnostics: Diagnostic[] = [];

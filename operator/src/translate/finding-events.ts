@@ -79,7 +79,8 @@ const byKind: { readonly [kind: string]: { readonly [finding: Diagnostic["reason
 /** The Event of a finding, the same value each time; undefined where it is none. */
 const eventOf = memo(({ object, severity, reason, message }: Diagnostic): DesiredEvent | undefined => {
   const ofErrors = object.kind === "Ingress" && severity === "error" ? errorsOfIngresses[reason] : undefined;
-  const found = byKind[object.kind]?.[reason] ?? ofErrors;
+  const ofAll = reason === "TargetClosed" ? "NotServed" : undefined;
+  const found = byKind[object.kind]?.[reason] ?? ofErrors ?? ofAll;
   return found && { object, type: "Warning", reason: found, message };
 });
 

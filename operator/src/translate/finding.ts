@@ -28,6 +28,7 @@ export type DesiredEvent = {
     | "InvalidAnnotation"
     | "ForeignAnnotation"
     | "ForeignController"
+    | "InvalidObject"
     | "InternalPortRemapped"
     | "InternalPortRangeExhausted"
     | "PodTemplateSanitized"

@@ -45,3 +45,14 @@ export function namesInMessages(names: readonly string[]): readonly string[] {
   }
   return messages;
 }
+
+/** Sentences of one message, and characters of each. */
+const maxSentences = 5;
+const maxSentenceLength = 500;
+
+/** Sentences as one message of bounded length. */
+export const joinSentences = (sentences: readonly string[]): string => {
+  const shown = sentences.slice(0, maxSentences).map((text) => text.slice(0, maxSentenceLength));
+  const more = sentences.length - shown.length;
+  return more === 0 ? shown.join("; ") : `${shown.join("; ")}; and ${more} more`;
+};

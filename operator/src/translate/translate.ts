@@ -26,6 +26,12 @@ import { reuseUnlessChanged } from "./gateway/reuse.ts";
 import { offeredCertificateBytes } from "./gateway/scopes/offered-certificates.ts";
 import { createGatewayTranslator, noGateways } from "./gateway/translator.ts";
 import { memo } from "./incremental/memo.ts";
+import {
+  createInvalidAttacher,
+  createInvalidTlsAttacher,
+  invalidPolicyFindings,
+  namesOfGateways,
+} from "./invalid-policies.ts";
 import { createClassFilter } from "./ingress/classes.ts";
 import { createIngressTranslator, ingressListenersOf, noIngresses } from "./ingress/translator.ts";
 import { noOwners } from "./ownership.ts";
@@ -43,7 +49,7 @@ import { createSizeLedger } from "./size/ledger.ts";
 import { sharedScope } from "./size/object-size.ts";
 import { createTakenHostFinder } from "./taken-hosts.ts";
 import type { Translation } from "./translation.ts";
-import { createWorldFilter } from "./watched-namespaces.ts";
+import { createWorldFilter, namespaceFilter } from "./watched-namespaces.ts";
 
 type TranslateOptions = {
   /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */
@@ -56,6 +62,8 @@ type TranslateOptions = {
   readonly ingressNginxLeases?: readonly string[];
   /** The key of session cookies (base64) where the world has no Secret with one. */
   readonly sessionKey?: string;
+  /** Whether invalid policies of the world are findings; those of files are findings of their files. */
+  readonly reportsInvalid?: boolean;
   /** The Secret with the fallback certificate where the world has none. */
   readonly fallbackCertificate?: ObjectOf<"Secret">;
 };
@@ -90,7 +98,8 @@ function createTranslator(settings: TranslateSettings): Translator {
   const ingressListeners = ingressEnabled ? ingressListenersOf(settings) : [];
   const ledger = createSizeLedger(settings.maxScopeBytes);
   const onlyWatched = createWorldFilter(settings.watchNamespaces);
-  const closeTargets = createCloser();
+  const isWatched = namespaceFilter(settings.watchNamespaces);
+  const closeTargets = createCloser(isWatched);
   const planIngresses = ingressEnabled
     ? createIngressTranslator(settings, ingressListeners, ledger)
     : () => () => ({ owners: noOwners, finish: () => noIngresses });
@@ -108,6 +117,9 @@ function createTranslator(settings: TranslateSettings): Translator {
   const endpointEvents = createEndpointEvents();
   const findRunningIngressNginx = createRunningIngressNginxFinder(settings);
   const translatePolicyStatuses = createPolicyStatusTranslator(settings);
+  const addInvalidBackendPolicies = createInvalidAttacher(["SvcBackendPolicy"]);
+  const addInvalidGatewayPolicies = createInvalidAttacher(["SvcExternalAuth", "ClientTrafficPolicy"]);
+  const addInvalidTlsPolicies = createInvalidTlsAttacher();
   const servedClassesOf = memo((classes: World["IngressClass"]) =>
     classes.filter(createClassFilter(settings)),
   );
@@ -121,10 +133,13 @@ function createTranslator(settings: TranslateSettings): Translator {
       ownPorts: ofPods = noOwnPorts,
       ingressNginxLeases = [],
       fallbackCertificate,
+      reportsInvalid = false,
     },
   ) => {
     // 1. Select: the watched namespaces, with the targets of invalid protecting objects marked as closed.
-    const { world, diagnostics: closed } = closeTargets(onlyWatched(given));
+    const { world: whole, diagnostics: closed } = closeTargets(given);
+    const world = onlyWatched(whole);
+    const invalid = invalidPolicyFindings(world, isWatched);
 
     // 2. Plan: what each Ingress, Gateway and route asks for. The ledger learns how large it is.
     const buildIngresses = planIngresses(world, fallbackCertificate);
@@ -173,7 +188,9 @@ function createTranslator(settings: TranslateSettings): Translator {
     const foreign = findRunningIngressNginx(world, ingressNginxLeases);
 
     // 8. Assemble the result.
+    const gateways = { world, ours: namesOfGateways(gateway.statuses.gateways) };
     return {
+      world: whole,
       scopes: {
         shared: sharedResources(ingress, gateway, ports, named),
         dedicated: gateway.dedicated.map((scope) => dedicatedScope(scope, named)),
@@ -200,6 +217,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         sessionKey.diagnostics,
         outdated,
         closed,
+        reportsInvalid ? invalid.diagnostics : [],
         takenHosts,
         foreign,
       ),
@@ -211,6 +229,8 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...keySets.events,
         ...findingEvents(ingress.diagnostics),
         ...findingEvents(gateway.diagnostics),
+        ...invalid.events,
+        ...findingEvents(closed),
         ...findingEvents(takenHosts),
         ...findingEvents(foreign),
         ...endpointEvents(ingress.hosts, endpoints.sets),
@@ -232,9 +252,9 @@ function createTranslator(settings: TranslateSettings): Translator {
       vips: gateway.vips,
       dedicated: gateway.dedicated.map(({ of }) => of),
       identities: gateway.identities,
-      backendPolicies: policies.attachments,
-      backendTlsPolicies: tlsPolicies.attachments,
-      gatewayPolicies: gateway.policies,
+      backendPolicies: addInvalidBackendPolicies(policies.attachments, gateways),
+      backendTlsPolicies: addInvalidTlsPolicies(tlsPolicies.attachments, world, gateway.gatewaysByService),
+      gatewayPolicies: addInvalidGatewayPolicies(gateway.policies, gateways),
       policyStatuses: translatePolicyStatuses({
         world,
         served: [

@@ -2,6 +2,7 @@ import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../api/kinds.ts";
+import type { World } from "../world.ts";
 import type { Diagnostic, DesiredEvent, Conflict } from "./finding.ts";
 import type { NginxReport } from "./ingress-nginx/report.ts";
 import type { DedicatedGateway } from "./gateway/dedicated/gateway.ts";
@@ -28,6 +29,8 @@ export type Translation = {
    * Gateways with proxies of their own have there.
    */
   readonly scopes: { readonly shared: readonly Resource[]; readonly dedicated: readonly DedicatedScope[] };
+  /** The world that it was made from, with the objects that invalid policies close as they appear in the lists below. */
+  readonly world: World;
   /** The routing of the shared scope. */
   readonly routing: Routing;
   readonly conflicts: readonly Conflict[];

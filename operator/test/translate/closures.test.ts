@@ -81,7 +81,7 @@ const standIn = (kind: AttachingKind, ...targets: readonly ClosedTarget[]): Kube
     name: "p",
     creationTimestamp: undefined,
     targets,
-    why: "spec: Required value",
+    problems: ["spec: Required value"],
   });
 
 /** What is open: hosts by their first letter, `tcp`, `udp`, and the endpoints of the Service by port. */
@@ -132,7 +132,7 @@ describe("the Ingresses of a class whose parameters are invalid", () => {
         creationTimestamp: undefined,
         targets: [],
         defaultAnnotations,
-        why: "spec.accessLog: must be a boolean",
+        problems: ["spec.accessLog: must be a boolean"],
       }),
       ...objects,
     ]);
@@ -213,7 +213,7 @@ describe("objects that an invalid object targets", () => {
       name: "p",
       creationTimestamp: undefined,
       targets: [{ kind: "Gateway", name: "gw" }],
-      why: "spec.protocol: must be HTTP or GRPC",
+      problems: ["spec.protocol: must be HTTP or GRPC"],
     });
     expect(openWith(elsewhere)).to.have.members(everything);
   });

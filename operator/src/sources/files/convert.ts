@@ -5,6 +5,7 @@
  */
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from "yaml";
 import { setOwn } from "../../api/validation/problem.ts";
+import type { Overwritten } from "../read-stand-in.ts";
 import { maxDocumentValues, maxValueDepth } from "./limits.ts";
 
 /** Something that a manifest must not contain, at an offset in the text. */
@@ -14,8 +15,7 @@ export type Fault = { readonly offset: number; readonly message: string };
 export type Converted = {
   readonly value: unknown;
   readonly nodes: ReadonlyMap<object, ParsedNode>;
-  /** By map, the keys that it repeats, with the values that they had before. */
-  readonly overwritten: ReadonlyMap<object, readonly (readonly [key: string, value: unknown])[]>;
+  readonly overwritten: Overwritten;
   /** In text order; if there are any, the value must not be used. */
   readonly faults: readonly Fault[];
 };

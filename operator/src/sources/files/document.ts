@@ -11,7 +11,7 @@ import { toJsonValue, type Converted } from "./convert.ts";
 import { locateField } from "./locate.ts";
 import type { Finding, Position } from "./place.ts";
 import { readPlainText } from "./plain-text.ts";
-import { readStandIn } from "./read-stand-in.ts";
+import { readStandIn } from "../read-stand-in.ts";
 import { parseYaml, type Pause, type YamlNodes } from "./yaml-text.ts";
 
 /** Names an object across all files: `group/kind/namespace/name`. */

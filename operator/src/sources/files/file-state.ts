@@ -1,7 +1,7 @@
 /** What one manifest file contributes, given what it holds now and what it contributed before. Pure. */
 import { definitionOf, type KnownObject } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
-import { closingKinds, createStandIn, type StandInSource } from "../../api/stand-in.ts";
+import { closingKinds, createStandIn, effectOfInvalid, type StandInSource } from "../../api/stand-in.ts";
 import type { DocumentItem, ManifestDocument, ObjectKey } from "./document.ts";
 import { formatPlace, type Finding, type ManifestProblem, type Place, type Position } from "./place.ts";
 
@@ -91,26 +91,17 @@ function readItem(
     }
     case "invalid": {
       const last = previous?.objects.find(({ key, state }) => key === item.key && state !== "stand-in");
-      const effect = effectOf(last !== undefined, item.standIn);
+      const effect = effectOfInvalid(item.standIn, last !== undefined);
       const problems = item.problems.map((found) =>
         problemAt(file, "InvalidObject", shift(withEffect(found, effect), line), { place, ref: item.ref }),
       );
       if (last !== undefined) return { objects: [{ ...last, place, state: "kept" }], problems };
       if (item.standIn === undefined) return { objects: [], problems };
-      return { objects: [standIn(item.standIn, place, describe(item.problems))], problems };
+      return { objects: [standIn(item.standIn, place, item.problems)], problems };
     }
     case "ignored":
       return { objects: [], problems: [] };
   }
-}
-
-/** What happens in place of what an invalid object says. */
-function effectOf(isKept: boolean, source: StandInSource | undefined): string {
-  if (isKept) return "its last valid version is used";
-  if (source === undefined || !closing.has(source.kind)) return "the object is not used";
-  return source.defaultAnnotations === undefined
-    ? "what it protects is closed"
-    : "its defaults that can be read apply";
 }
 
 /** An invalid manifest without a name may be any object that is missing from the last state: all of those are kept. */
@@ -128,16 +119,14 @@ const isMissing = ({ object, ref, state }: LoadedObject, missing: readonly Loade
   isUnnamed(ref) &&
   missing.some((one) => one.state === "kept" && one.object.kind === object.kind);
 
-/** The first problem of an object; the others are reported with it. */
-const describe = (problems: readonly Finding[]): string =>
-  problems[0]?.message ?? "the document that it is in is not valid YAML";
-
 /** What is closed under the name that the object has, or under its place, which no reference can name. */
-function standIn(source: StandInSource, place: Place, why: string): LoadedObject {
+function standIn(source: StandInSource, place: Place, found: readonly Finding[]): LoadedObject {
   const { kind, namespace, name = `${unnamed}${formatPlace(place)})` } = source;
   const key = `${definitionOf(kind).group}/${kind}/${namespace}/${name}` as ObjectKey;
   const ref = { kind, namespace, name };
-  return { key, ref, object: createStandIn({ ...source, name, why }), place, state: "stand-in" };
+  const messages = found.map(({ message }) => message);
+  const problems = messages.length > 0 ? messages : ["the document that it is in is not valid YAML"];
+  return { key, ref, object: createStandIn({ ...source, name, problems }), place, state: "stand-in" };
 }
 
 const unnamed = "(without a name, at ";
@@ -180,8 +169,6 @@ const problemAt = (
 /** Whether ignoring a field loses something: it is a misspelt one, or one of an object that protects others. */
 const losesSomething = (isMisspelt: boolean | undefined, ref: ObjectRef | undefined): boolean =>
   isMisspelt === true || protecting.has(ref?.kind ?? "");
-
-const closing: ReadonlySet<string> = new Set(closingKinds);
 
 const protecting: ReadonlySet<string> = new Set([...closingKinds, "RateLimit", "RequestSizeLimit"]);
 

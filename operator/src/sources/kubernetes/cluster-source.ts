@@ -3,12 +3,13 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
-import type { InvalidObject } from "../../api/validate.ts";
+import { effectOfInvalid, isStandIn } from "../../api/stand-in.ts";
 import { createWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
 import { absentObject, type Absence, type AbsentObject } from "./absent-objects.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import type { HeldObjects, Observed } from "./held-objects.ts";
 import { pathInNamespace, pathOfObject, type InstalledKind } from "./installed-kinds.ts";
+import { describeInvalid } from "./instead-of-invalid.ts";
 import { createNamespaceBudgets } from "./namespace-budgets.ts";
 import { createObjectLoader } from "./object-loader.ts";
 import { createOutageLog } from "./outage-log.ts";
@@ -68,6 +69,8 @@ export type ClusterSource = {
 const secretPageSize = 20;
 /** The longest wait of an object for the Secrets that it names. */
 const parkMs = 10_000;
+/** Problems of an invalid object in one line of the log. */
+const maxLoggedProblems = 5;
 
 /** Follows all kinds of the API server and keeps a world of them. See docs/controller.md, "Memory". */
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
@@ -209,19 +212,16 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       return false;
     }
     const outcome = own.put(name, object);
-    if (!outcome.ok) {
-      log.warn(
-        { kind, object: name, problems: problemsOf(outcome.error) },
-        own.get(name) === undefined
-          ? "invalid object, it is not used"
-          : "invalid object, its last valid version stays in use",
-      );
-      return false;
+    const stored = own.get(name);
+    if (outcome.invalid !== undefined) {
+      const problems = describeInvalid(outcome.invalid).slice(0, maxLoggedProblems).join("; ");
+      const isKept = stored !== undefined && !isStandIn(stored);
+      log.warn({ kind, object: name, problems }, `invalid object, ${effectOfInvalid(stored, isKept)}`);
+      if (stored === undefined) return false;
     }
     if (absent.get(name)?.why === "unnamed") absent.delete(name);
-    if (outcome.value === "observed") options.onObserved(kind, name);
-    const stored = own.get(name);
-    if (outcome.value !== "declared" || stored === undefined) return false;
+    if (outcome.change === "observed") options.onObserved(kind, name);
+    if (outcome.change !== "declared" || stored === undefined) return false;
     if (!budgets.put(keyOf(one, name), weighed(kind, stored))) {
       return leaveOut(one, name, absentObject(object, "no room"));
     }
@@ -345,13 +345,4 @@ const noNames: ReadonlySet<string> = new Set();
 function splitName(name: string): { readonly namespace?: string; readonly name: string } {
   const slash = name.indexOf("/");
   return slash < 0 ? { name } : { namespace: name.slice(0, slash), name: name.slice(slash + 1) };
-}
-
-function problemsOf(error: InvalidObject): string {
-  return error.reason === "unknown-kind"
-    ? `unknown kind ${error.kind}`
-    : error.problems
-        .slice(0, 5)
-        .map(({ path, message }) => `${path}: ${message}`)
-        .join("; ");
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../api/object.ts";
 import { validateObject, type InvalidObject } from "../../api/validate.ts";
-import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { instead } from "./instead-of-invalid.ts";
 import { declaredPart } from "./object-parts.ts";
 
 /**
@@ -22,16 +22,19 @@ type Held = {
   readonly written?: string;
 };
 
-/** What a new version of an object changes. */
-export type PutOutcome = "declared" | "observed" | "nothing";
+/** What a new version of an object changes of what is held, and why it is not the version that is held, where it is invalid. */
+export type PutOutcome = {
+  readonly change: "declared" | "observed" | "nothing";
+  readonly invalid?: InvalidObject;
+};
 
 /** The objects that one watch holds, by `namespace/name`. Stored objects are never mutated. */
 export type HeldObjects = {
   get(name: string): KubeObject | undefined;
   observed(name: string): Observed | undefined;
   names(): readonly string[];
-  /** Takes in a version; an invalid object is rejected, and the held one stays. */
-  put(name: string, object: KubeObject): Result<PutOutcome, InvalidObject>;
+  /** Takes in a version. In place of an invalid one, the held one stays, or a stand-in is held if the kind has them. */
+  put(name: string, object: KubeObject): PutOutcome;
   /**
    * Takes note of a version that a write has answered: the watch will report it soon. `since` is the version that was
    * observed when the write began; what the watch has brought meanwhile is that very version, or one that is newer.
@@ -56,16 +59,19 @@ export function createHeldObjects(): HeldObjects {
       const before = held.get(name);
       const observed = observedOf(incoming);
       const { version } = observed;
-      if (before !== undefined && version !== "" && before.version === version) return ok("nothing");
-      const valid = validateObject(declaredPart(incoming));
-      if (!valid.ok) return fail(valid.error);
-      const object = valid.value.object;
+      if (before !== undefined && version !== "" && before.version === version) return { change: "nothing" };
+      const declared = declaredPart(incoming);
+      const valid = validateObject(declared);
+      const invalid = valid.ok ? {} : { invalid: valid.error };
+      const object = valid.ok ? valid.value.object : instead(declared, valid.error, before?.object);
+      if (object === undefined) return { change: "nothing", ...invalid };
       if (before === undefined || !isDeepStrictEqual(before.object, object)) {
         held.set(name, { ...before, object, version, observed });
-        return ok("declared");
+        return { change: "declared", ...invalid };
       }
       held.set(name, { ...before, version, observed });
-      return ok(isDeepStrictEqual(before.observed.status, observed.status) ? "nothing" : "observed");
+      const isSameStatus = isDeepStrictEqual(before.observed.status, observed.status);
+      return { change: isSameStatus ? "nothing" : "observed", ...invalid };
     },
     remember(name, object, since) {
       const before = held.get(name);

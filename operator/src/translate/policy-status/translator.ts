@@ -5,12 +5,12 @@ import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { refOf, type KubeObject } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
-import { withoutStandIns } from "../closures.ts";
 import type { DesiredCondition } from "../condition.ts";
 import type { Diagnostic } from "../finding.ts";
 import { changesOf, createGroups, createKeyedList } from "../incremental/groups.ts";
 import { memo } from "../incremental/memo.ts";
 import { createTracker } from "../incremental/tracker.ts";
+import { invalidPolicyCondition } from "../invalid-policies.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { namespaceFilter } from "../watched-namespaces.ts";
 import { conditionsOf } from "./conditions.ts";
@@ -43,7 +43,7 @@ export function createPolicyStatusTranslator(
 ): (input: PolicyStatusInput) => readonly PolicyStatus[] {
   const isWatched = namespaceFilter(settings.watchNamespaces);
   const watchedOf = memo((list: readonly Policy[]) =>
-    withoutStandIns(list).filter(({ metadata }) => isWatched(metadata.namespace)),
+    list.filter(({ metadata }) => isWatched(metadata.namespace)),
   );
   const users = userKinds.map((kind) =>
     createTracker<User, boolean, readonly Use[]>({
@@ -55,6 +55,8 @@ export function createPolicyStatusTranslator(
     createTracker<Policy, Extra, PolicyStatus>({
       inputs: (world) => watchedOf(world[kind]),
       compute: (object, { use, fetchProblem }, view) => {
+        const invalid = invalidPolicyCondition(object);
+        if (invalid !== undefined) return { object, conditions: [invalid], use };
         const { unresolved, ...problems } = problemsOf(object, view, settings);
         const notFetched = fetchProblem && { reason: "KeySetNotFetched", message: fetchProblem };
         const conditions = conditionsOf(kind, {

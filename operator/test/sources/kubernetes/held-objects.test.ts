@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
+import { invalidityOf, isStandIn } from "../../../src/api/stand-in.ts";
 import { createHeldObjects } from "../../../src/sources/kubernetes/held-objects.ts";
 
 const ingressAt = (
@@ -18,7 +19,7 @@ const ingressAt = (
 
 const address = (ip: string): object => ({ loadBalancer: { ingress: [{ ip }] } });
 
-const ok = (value: string): object => ({ ok: true, value });
+const ok = (change: string): object => ({ change });
 
 describe("createHeldObjects", () => {
   it("a change of status alone keeps the held object", () => {
@@ -62,8 +63,54 @@ describe("createHeldObjects", () => {
     held.put("ns/a", ingressAt("1"));
     const object = held.get("ns/a");
     const broken = { ...ingressAt("2"), spec: { rules: "none" } } as unknown as KubeObject;
-    expect(held.put("ns/a", broken).ok).to.equal(false);
+    expect(held.put("ns/a", broken)).to.include({ change: "nothing" }).and.to.have.property("invalid");
     expect(held.get("ns/a")).to.equal(object);
+  });
+
+  const rateLimitAt = (version: string, requestsPerSecond: unknown, uid = "u"): KubeObject =>
+    ({
+      apiVersion: "gateway.svc-labs.dev/v1alpha1",
+      kind: "RateLimit",
+      metadata: { name: "a", namespace: "ns", uid, resourceVersion: version, generation: Number(version) },
+      spec: { requestsPerSecond },
+    }) as unknown as KubeObject;
+  const problem = 'spec.requestsPerSecond: must be a number, found "many"';
+
+  it("a stand-in is held in place of an invalid policy, until that is valid", () => {
+    const held = createHeldObjects();
+    expect(held.put("ns/a", rateLimitAt("1", "many")).change).to.equal("declared");
+    const standIn = held.get("ns/a") ?? {};
+    expect(isStandIn(standIn)).to.equal(true);
+    expect(standIn).to.have.deep.property("metadata", {
+      name: "a",
+      namespace: "ns",
+      uid: "u",
+      generation: 1,
+    });
+    expect(invalidityOf(standIn)).to.deep.equal({ problems: [problem], generation: 1 });
+    expect(held.put("ns/a", rateLimitAt("1", "many"))).to.deep.equal(ok("nothing"));
+    expect(held.put("ns/a", rateLimitAt("2", 5))).to.deep.equal(ok("declared"));
+    expect(invalidityOf(held.get("ns/a") ?? {})).to.equal(undefined);
+  });
+
+  it("the last valid version of a policy is held with what is wrong with the newest one", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", rateLimitAt("1", 5));
+    expect(held.put("ns/a", rateLimitAt("2", "many")).change).to.equal("declared");
+    const kept = held.get("ns/a") ?? {};
+    expect(isStandIn(kept)).to.equal(false);
+    expect(kept).to.have.nested.property("spec.requestsPerSecond", 5);
+    expect(invalidityOf(kept)).to.deep.equal({ problems: [problem], generation: 2 });
+    expect(held.observed("ns/a")?.version).to.equal("2");
+    expect(held.put("ns/a", rateLimitAt("3", 5)).change).to.equal("declared");
+    expect(invalidityOf(held.get("ns/a") ?? {})).to.equal(undefined);
+  });
+
+  it("no version of a deleted policy is held for an invalid one of the same name", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", rateLimitAt("1", 5));
+    held.put("ns/a", rateLimitAt("2", "many", "other"));
+    expect(isStandIn(held.get("ns/a") ?? {})).to.equal(true);
   });
 
   it("the answer to a write is known before the watch delivers it", () => {

@@ -4,7 +4,7 @@
  * lists at the wrong level, and what a repeated key has overwritten.
  */
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
-import { definitionOf, kindOfGroup } from "../../api/kinds.ts";
+import { definitionOf, kindOfGroup } from "../api/kinds.ts";
 import {
   closableKinds,
   attachingKinds,
@@ -14,10 +14,14 @@ import {
   type ClosedTarget,
   type StandInKind,
   type StandInSource,
-} from "../../api/stand-in.ts";
-import { isOfOwnDomain } from "../../api/unknown-kind.ts";
-import { isRecord, setOwn } from "../../api/validation/problem.ts";
-import type { Converted } from "./convert.ts";
+} from "../api/stand-in.ts";
+import { isOfOwnDomain } from "../api/unknown-kind.ts";
+import { isRecord, setOwn } from "../api/validation/problem.ts";
+
+/** By map, the keys that a text repeats, with the values that they had before. */
+export type Overwritten = ReadonlyMap<object, readonly (readonly [key: string, value: unknown])[]>;
+
+const nothingOverwritten: Overwritten = new Map();
 
 /** Targets of one object that are closed; the schemas allow 16. */
 const maxTargets = 1_000;
@@ -37,7 +41,7 @@ const defaultTargets: { readonly [K in AttachingKind]: ClosableKind } = {
 /** The object that an invalid manifest means, with what it was meant to protect; undefined for kinds without stand-ins. */
 export function readStandIn(
   value: unknown,
-  overwritten: Converted["overwritten"],
+  overwritten: Overwritten = nothingOverwritten,
 ): StandInSource | undefined {
   if (!isRecord(value)) return undefined;
   const all: ReadAll = (map, name) => readAll(map, name, overwritten);
@@ -46,11 +50,15 @@ export function readStandIn(
   const metadata = all(value, "metadata").filter(isRecord);
   const text = (name: string): string | undefined =>
     metadata.flatMap((map) => all(map, name).flatMap((one) => readText(one) ?? []))[0];
+  const uid = text("uid");
+  const generation = metadata.map((map) => map["generation"]).find((one) => typeof one === "number");
   return {
     kind,
     namespace: text("namespace") ?? "default",
     name: text("name"),
     creationTimestamp: text("creationTimestamp"),
+    ...(uid !== undefined && { uid }),
+    ...(generation !== undefined && { generation }),
     ...(kind === "SvcIngressClassParameters"
       ? { targets: [], defaultAnnotations: readDefaults(value, all) }
       : { targets: isAttaching(kind) ? readTargets(value, kind, all) : [] }),
@@ -63,7 +71,7 @@ const isAttaching = (kind: StandInKind): kind is AttachingKind =>
 /** The values of a key, the one that counts first; none where the map does not have it. */
 type ReadAll = (map: object, name: string) => readonly unknown[];
 
-function readAll(map: object, name: string, overwritten: Converted["overwritten"]): readonly unknown[] {
+function readAll(map: object, name: string, overwritten: Overwritten): readonly unknown[] {
   const earlier = (overwritten.get(map) ?? []).flatMap(([key, value]) => (key === name ? [value] : []));
   return Object.hasOwn(map, name) ? [(map as Record<string, unknown>)[name], ...earlier] : earlier;
 }
