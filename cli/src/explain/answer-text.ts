@@ -175,12 +175,12 @@ function describeOutcome({ outcome, request, route, reply, listenerFilters = [] 
   }
 }
 
-/** The steps above are then for HTTP/2 only. */
+/** With Node's codec, which is not the default, the steps above are for HTTP/2 only. */
 const describeHttp1 = ({ request: { method }, http1Status }: Answer): readonly string[] =>
   http1Status === undefined
     ? []
     : [
-        `over HTTP/1.1 answered ${http1Status} before all this, unless --http1-codec is native: Node does not know the method ${method}`,
+        `with --http1-codec node answered ${http1Status} over HTTP/1.1 before all this: Node does not know the method ${method}`,
       ];
 
 function describeReply({ by, status, location, after }: ExplainedReply): string {

@@ -27,7 +27,7 @@ import type { ExplainedRequest } from "./request.ts";
 
 export type Answer = {
   readonly request: Pick<ExplainedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
-  /** The status over HTTP/1.1 when everything else is for HTTP/2 only; absent: the protocol makes no difference. */
+  /** The status over HTTP/1.1 with `--http1-codec node`, where that knows no such method; absent: the codec makes no difference. */
   readonly http1Status?: number;
   /**
    * `route`: a route takes it, for clients with a certificate only where `clients` says so. `misdirected`: 421, because the

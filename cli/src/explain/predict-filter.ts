@@ -17,7 +17,7 @@ type Known = {
 export function predictFilter(
   slug: string,
   { asked, features = {}, hasEndpoints }: Known,
-): LocalReply | "depends" | "passes" | undefined {
+): LocalReply | "depends" | undefined {
   switch (slug) {
     case "rate-limit":
     case "satisfy":
@@ -46,10 +46,9 @@ export function predictFilter(
     case "ext-auth": {
       const entries = features[slug] ?? [];
       if (entries.some(({ check, url }) => check === undefined && url === undefined)) return undefined;
-      const missing = entries.flatMap(({ check }) =>
-        check !== undefined && !hasEndpoints(check.endpoints) ? [check] : [],
-      );
-      if (missing.some(({ failClosed }) => failClosed)) return { status: 503 };
+      // `failClosed: false` lets requests in when a service fails, not when there is none (docs/features/ext-auth.md).
+      const isMissing = entries.some(({ check }) => check !== undefined && !hasEndpoints(check.endpoints));
+      if (isMissing) return { status: 503 };
       const isFailing = entries.some(
         ({ url }) =>
           url?.service !== undefined &&
@@ -57,7 +56,7 @@ export function predictFilter(
           !hasEndpoints(url.service.endpoints),
       );
       if (isFailing) return { status: 500 };
-      return missing.length === entries.length ? "passes" : "depends";
+      return "depends";
     }
     default:
       return undefined;

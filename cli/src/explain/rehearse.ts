@@ -112,7 +112,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
       onRequest(exchange) {
         exchange.requestId = randomId;
         const verdict = predictFilter(slug, { asked, features, hasEndpoints }) ?? onRequest(exchange);
-        if (verdict === "passes" || verdict === undefined) return undefined;
+        if (verdict === undefined) return undefined;
         if (verdict === "depends" || verdict instanceof Promise) {
           if (verdict instanceof Promise) verdict.catch(() => undefined);
           after.push(slug);
