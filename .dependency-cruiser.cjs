@@ -121,7 +121,7 @@ module.exports = {
     {
       name: "message-is-the-ground-floor",
       comment:
-        "The vocabulary of messages knows nothing of those who speak it; it names what an upgraded connection is.",
+        "The vocabulary of messages knows nothing of its users; it names what an upgraded connection is.",
       severity: "error",
       from: { path: "^proxy/src/message/" },
       to: { path: "^proxy/src/", pathNot: "^proxy/src/(message/|sockets/transport\\.ts$)" },
@@ -136,7 +136,7 @@ module.exports = {
     },
     {
       name: "declared",
-      comment: "A package that is imported stands in the package.json beside it.",
+      comment: "A package that is imported is named in the package.json beside it.",
       severity: "error",
       from: { path: "/src/" },
       to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },

@@ -8,7 +8,7 @@ const memoryOf = (source: ReadBuffer): Buffer => (source as unknown as { slab: B
 
 /**
  * Overwrites what reads have left as soon as their memory may be used again, for the rest of the run: in the memory that connections
- * share when the receiver of a read has returned, in memory of their own when nothing of it is held. Whatever keeps a view of it,
+ * share when the receiver of a read has returned, in memory of their own when nothing of it is held. What keeps a view of it,
  * instead of a copy, then has the wrong bytes in every test, and not only where another read comes in between.
  */
 export function spoilReadMemory(): void {

@@ -38,8 +38,11 @@ export const imageConfig = {
 /** Folder of releases inside that of the build. */
 export const releaseFolder = "release";
 
+/** What other targets than the build write there: releases, and the documentation site. */
+export const otherOutputs: ReadonlySet<string> = new Set([releaseFolder, "site"]);
+
 /** The launcher starts the Node.js of the work tree, which an image does not have. */
-const leftOut: ReadonlySet<string> = new Set(["svc-gateway", releaseFolder]);
+const leftOut: ReadonlySet<string> = new Set(["svc-gateway", ...otherOutputs]);
 
 /** The output of the build. */
 const builtProgram = join(root, "dist");

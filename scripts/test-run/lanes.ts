@@ -1,6 +1,6 @@
 /**
  * Works off `items` in their order, at most `lanes` of them at a time, and returns the results in the order of the items.
- * Whatever takes longest belongs to the front, so that the lanes end together.
+ * What takes longest belongs to the front, so that the lanes end together.
  */
 export async function inLanes<Item, Outcome>(
   items: readonly Item[],

@@ -2,7 +2,7 @@
 export type TestPart = { readonly name: string; readonly files: readonly string[] };
 
 /**
- * The folders whose tests run in a process of their own, those that take longest first: whatever is begun last should be short,
+ * The folders whose tests run in a process of their own, those that take longest first: what is begun last should be short,
  * so that no processor is left without work.
  */
 const folders = [

@@ -55,7 +55,7 @@ function compareFields(where: string, actual: Fields, expected: ExpectedFields):
   }
 }
 
-/** The answer to one request, whatever it is. */
+/** The answer to one request of any kind. */
 export function send(ports: Ports, wanted: CorpusRequest): Promise<Answer> {
   const [method = "", target = ""] = wanted.request.split(" ");
   const url = new URL(target);

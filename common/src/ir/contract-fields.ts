@@ -1,4 +1,4 @@
-/** The fields of resources that this release reads: what lies beyond them is dropped (docs/upgrading.md, "Version skew"). */
+/** The fields of resources that this release reads: all others are dropped (docs/upgrading.md, "Version skew"). */
 import { z } from "zod";
 import { resourceSchemas } from "./resource.ts";
 

@@ -18,7 +18,7 @@ export const endpointSetSchema = z.object({
   policy: backendPolicySchema.optional(),
   /** Connections use TLS by this BackendTLSPolicy (`namespace/name`) or other settings, a resource `backendtls|`; absent: cleartext. */
   tls: z.string().optional(),
-  /** Every request is sent over this protocol, whatever its route says; absent: the route decides. */
+  /** Every request is sent over this protocol, also where its route names another; absent: the route decides. */
   protocol: z.enum(["http2"]).optional(),
   /**
    * The names are outside the cluster and chosen by a tenant: connections to loopback, unspecified and link-local addresses are

@@ -22,7 +22,7 @@ export const anchoredPattern = (pattern: string): string => `${anchor}${pattern}
 export const withoutAnchor = (pattern: string): string | undefined =>
   pattern.startsWith(anchor) ? pattern.slice(anchor.length) : undefined;
 
-/** A pattern that matches these characters, whatever they mean in a regular expression. */
+/** A pattern that matches these characters, also those with a meaning in regular expressions. */
 export const literalPattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** What every match of the pattern begins with. */

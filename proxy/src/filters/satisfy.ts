@@ -17,7 +17,7 @@ export const satisfyFilter = (): Filter => ({ slug });
 
 type Check = {
   readonly filter: Filter;
-  /** Whether a request that the check does not refuse is admitted by it, whatever the others say. */
+  /** Whether a request that the check does not refuse is admitted by it, also where the others refuse it. */
   readonly admits: boolean;
 };
 

@@ -23,7 +23,7 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
   const { accessLog, tracer } = observerOf(route, connection.listener, deps.observer);
   if (tracer !== undefined) {
     if (reason !== undefined) exchange.reason = reason;
-    // A request that was answered before it had a route has told no backend anything.
+    // A request that was answered before it had a route has sent nothing to a backend.
     exchange.trace ??= tracer.begin(exchange);
     exchange.trace.end(exchange);
   }

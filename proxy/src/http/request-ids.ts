@@ -40,7 +40,7 @@ export class RequestIds implements RequestIdAnswer {
     exchange.requestIds = this;
   }
 
-  /** Tells the client the id, whatever the backend has sent under that name. */
+  /** Sets the id in the response, in place of a field of that name from the backend. */
   answer(headers: Fields, id: string): void {
     headers.put([this.name, id]);
   }

@@ -69,7 +69,7 @@ export class AttemptNote {
   }
 }
 
-/** More attempts of a request are not told apart. */
+/** Further attempts of a request are not noted singly. */
 const maxNotes = 32;
 
 /** The attempts of a request, noted where its log or its trace asks for them. */

@@ -68,7 +68,7 @@ export type ListenerManagerOptions = {
   readonly l4: L4;
   readonly observerOf?: ObserverOf;
   readonly connectionLog?: ConnectionLog | undefined;
-  /** Says to the clients of a listener that it ends; absent: they are not told. */
+  /** Notifies the clients of a listener that it ends; absent: they are not notified. */
   readonly sayEnd?: (listener: ListenerView) => number;
   readonly createHttp1Front: () => Front;
   readonly createHttp2Front: () => Front;

@@ -10,7 +10,7 @@ export type TunnelEvents = {
   /** Called when bytes were relayed in either direction: to the client, or from it. */
   readonly onProgress: (clientBytes: number, upstreamBytes: number) => void;
   readonly onEnd: () => void;
-  /** What is relayed is a WebSocket, both ends of which can be told that the proxy ends. */
+  /** What is relayed is a WebSocket, both ends of which can be notified that the proxy ends. */
   readonly isWebSocket?: boolean;
 };
 

@@ -37,7 +37,7 @@ export type SpanLine = {
   readonly spans: readonly SpanRecord[];
 };
 
-/** Longer values of attributes are cut: what clients send must not fill the memory of those who read traces. */
+/** Longer values of attributes are cut: what clients send must not fill the memory of collectors. */
 const maxValueLength = 1024;
 
 export const bounded = (text: string): string =>

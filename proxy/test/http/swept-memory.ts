@@ -1,6 +1,6 @@
 import { ResponseMemory } from "../../src/http/response-memory.ts";
 
-/** A response memory without a bound, which tells when its front has looked at all time limits. */
+/** A response memory without a bound, which shows when its front has looked at all time limits. */
 export class SweptMemory extends ResponseMemory {
   private sweeps = 0;
 

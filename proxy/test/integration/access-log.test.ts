@@ -50,7 +50,7 @@ describeCodecs("the access log of a class", (codec) => {
     expect(counted.map(valueOf)).to.have.members([2, 1]);
     const ofRoute = (name: string): number =>
       valueOf(body.split("\n").find((line) => line.startsWith(`${name}{`) && line.includes(routeId)) ?? "");
-    // Two answers of the backend, "ok", and what the refused request was told.
+    // Two answers of the backend, "ok", and that of the refused request.
     expect(ofRoute("svc_proxy_response_bytes_total")).to.be.above(4);
     expect(ofRoute("svc_proxy_upstream_first_byte_seconds_count")).to.equal(2);
     // Each of the two came on a connection of its own or reused the first.

@@ -55,7 +55,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-/** Undefined where somebody else has taken a port meanwhile and the caller `mayRepeat`. */
+/** Undefined where another process has taken a port meanwhile and the caller `mayRepeat`. */
 async function start(folder: string, port: number, mayRepeat: boolean): Promise<ChildProcess | undefined> {
   const child = spawn(
     "nginx",

@@ -67,7 +67,7 @@ const decidedBefore = new Set([
   ...["client-certificate-fields", "server-field"],
 ]);
 
-/** Findings that say nothing about what nginx would be told. */
+/** Findings that say nothing about the configuration of nginx. */
 const harmless = new Set([
   "WeakHash",
   "NoEndpoints",

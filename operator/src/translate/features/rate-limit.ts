@@ -83,7 +83,7 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
 
 const maxPeriodMs = 86_400_000;
 
-/** The rates whose periods are valid; `ignore` is told about the others. */
+/** The rates whose periods are valid; `ignore` gets the reason for each of the others. */
 const readRates = (
   rates: ObjectOf<"RateLimit">["spec"]["rates"] = [],
   ignore: (why: string) => void,

@@ -173,7 +173,7 @@ function wwwOf(table: HostTable, byAge: readonly HostClaim[]): readonly Wish[] {
   ];
 }
 
-/** What an Ingress of another namespace than the owner's asks for in vain. */
+/** The names that an Ingress asks for and does not get, because another namespace owns the host. */
 const refusedOf = (
   { owner, served }: HostTable,
   { nginx, owner: object }: HostClaim,

@@ -8,7 +8,7 @@ export type Use = { readonly policy: string; readonly user: ObjectRef };
 export type PolicyUse = {
   /** All users. */
   readonly count: number;
-  /** Those of them in other namespaces, whose names are not told here. */
+  /** Those of them in other namespaces, whose names are not shown here. */
   readonly elsewhere: number;
   /** The first of the others, by kind and name. */
   readonly objects: readonly { readonly kind: string; readonly name: string }[];

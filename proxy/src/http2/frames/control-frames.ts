@@ -31,7 +31,7 @@ const faults = {
   priorityUpdate: onStream("PRIORITY_UPDATE"),
 };
 
-/** What is wrong with a frame of that size on that stream (RFC 9113 6.2 to 6.9, RFC 9218 7.1), whatever the state of the connection. */
+/** What is wrong with a frame of that size on that stream (RFC 9113 6.2 to 6.9, RFC 9218 7.1), in every state of the connection. */
 export function faultOfFrame(type: number, streamId: number, length: number): FrameFault | undefined {
   switch (type) {
     case frameType.headers:

@@ -21,8 +21,8 @@ import { OwnHandle } from "./own-handle.ts";
 const keepAliveDelaySeconds = 60;
 
 /**
- * Accepts on the handle of the listening socket: libuv gives the handle of a connection, and no socket is made unless somebody needs
- * one. Options of connections are set once, on the listening socket, from which Linux hands them down (tcp(7)).
+ * Accepts on the handle of the listening socket: libuv gives the handle of a connection, and no socket is made unless
+ * something needs one. Options of connections are set once, on the listening socket, from which Linux hands them down (tcp(7)).
  */
 export function createAcceptor(
   internals: HandleInternals,

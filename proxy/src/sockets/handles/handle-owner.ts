@@ -2,7 +2,7 @@ import type { StreamHandle } from "./internals.ts";
 
 /** What the owner of a handle says of its connection. No call comes from within a call to the owner. */
 export type HandleEvents = {
-  /** The peer has ended its side, as `peerHasEnded` of the owner was told. */
+  /** The peer has ended its side; `peerHasEnded` of the owner was called before. */
   peerEnded(): void;
   /** An error of the system or of TLS. */
   failed(code: string | undefined): void;

@@ -35,7 +35,7 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
   /** The handle reads; it fails when it is asked to twice. */
   private isReading = false;
   private isEnded = false;
-  /** Undefined once the connection is closed: whatever still refers to it then keeps no memory of TLS. */
+  /** Undefined once the connection is closed: what still refers to it then keeps no memory of TLS. */
   private writes: HandleWrites | undefined;
   private isAsked = false;
 

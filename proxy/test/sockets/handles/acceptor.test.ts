@@ -7,7 +7,7 @@ import type { Transport, TransportReceiver } from "../../../src/sockets/transpor
 import { eventually } from "../../http/h1/harness.ts";
 import { layerNamed } from "../../socket-layers.ts";
 
-/** What a receiver was told, in order. */
+/** The calls that a receiver got, in order. */
 class Told implements TransportReceiver {
   readonly lines: string[] = [];
 

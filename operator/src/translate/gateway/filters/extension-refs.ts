@@ -72,7 +72,7 @@ type Extension = {
   readonly afterRouting?: true;
   /** Of several, each counts: who must let a request in is not one of them only. */
   readonly additive?: true;
-  /** It makes clients prove who they are, whatever it says. */
+  /** It makes clients prove who they are, with any content. */
   readonly authenticates?: true;
 } & ({ readonly read: ReadExtension } | { readonly readWithPaths: ReadWithPaths });
 

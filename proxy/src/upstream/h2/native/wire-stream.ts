@@ -53,7 +53,7 @@ export class NativeWireStream extends Http2Stream implements WireStream {
   private isPaused = false;
   /** The response is complete; some of it may be held. */
   private hasEnded = false;
-  /** The receiver hears nothing more: it was told the end, or has given up. */
+  /** The receiver is not called any more: it got the end, or has given up. */
   private isOver = false;
   private awaitsDrain = false;
   private responseTrailers: HeaderList | undefined = undefined;

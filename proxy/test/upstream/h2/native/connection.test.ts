@@ -74,7 +74,7 @@ describe("connections of the native HTTP/2 upstream client", () => {
     });
     afterEach(() => idle.close());
 
-    /** The time is up for every connection that was there before: this one is told so. */
+    /** The time is up for every connection that was there before; this shows it for one. */
     const timeIsUp = async (): Promise<void> => {
       const sent = exchange(client, idle.port);
       const other = await idle.accept();
