@@ -15,12 +15,12 @@ describe("fault: the leader receives SIGTERM", () => {
     await sandbox.withoutLoss(async () => {
       const leader = (await leaderName()) ?? "";
       await deletePod(leader);
-      const toldMs = performance.now();
+      const signalledMs = performance.now();
       await poll("another leader", async () => {
         const holder = await leaderName();
         return holder !== undefined && holder !== leader;
       });
-      const ledMs = performance.now() - toldMs;
+      const ledMs = performance.now() - signalledMs;
       const host = await sandbox.applyRoute("after-stop");
       const appliedMs = performance.now();
       const servedMs = await sandbox.waitUntilServed(host, 30_000);

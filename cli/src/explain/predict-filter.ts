@@ -26,8 +26,8 @@ export function predictFilter(
     case "ip-access-control": {
       const { unavailable, deny = [], allow } = features[slug] ?? {};
       if (unavailable === true) return undefined;
-      const isForNobody = allow?.length === 0 || ["0.0.0.0/0", "::/0"].every((all) => deny.includes(all));
-      return isForNobody ? { status: 403 } : "depends";
+      const isClosedToAll = allow?.length === 0 || ["0.0.0.0/0", "::/0"].every((all) => deny.includes(all));
+      return isClosedToAll ? { status: 403 } : "depends";
     }
     case "auth-basic-secret": {
       // Passwords are verified on a worker thread, which `explain` does not start.

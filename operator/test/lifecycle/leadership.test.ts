@@ -69,10 +69,10 @@ describe("createLeadership", () => {
     const { leadership } = setUp();
     leadership.holdUntil(10);
     const term = leadership.term();
-    let abortedWhenTold: boolean | undefined;
-    leadership.subscribe(() => (abortedWhenTold = term?.aborted));
+    let abortedAtCall: boolean | undefined;
+    leadership.subscribe(() => (abortedAtCall = term?.aborted));
     leadership.resign();
-    expect(abortedWhenTold).to.equal(true);
+    expect(abortedAtCall).to.equal(true);
   });
 
   it("a lease that has already ended does not begin a term", async () => {

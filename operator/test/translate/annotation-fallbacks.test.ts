@@ -251,13 +251,13 @@ describe("translate: values of annotations that cannot be used", () => {
       for (const [value, verdict] of annotationCases[definition.name] ?? []) {
         if (verdict !== "taken") continue;
         const { events } = translateOne({ [key]: value });
-        const told = events.filter(({ message }) => message.startsWith(`${key}: `));
+        const reported = events.filter(({ message }) => message.startsWith(`${key}: `));
         // What a valid value refers to may be missing: a resource, or a group of the path.
         const about =
           definition.type === "namespaced-name"
             ? /does not exist|no ReferenceGrant permits/
             : /: \$\d has no group to refer to/;
-        for (const { message } of told) expect(message).to.match(about);
+        for (const { message } of reported) expect(message).to.match(about);
       }
     });
 
@@ -327,7 +327,7 @@ describe("translate: values of annotations that cannot be used", () => {
     const own = Object.fromEntries([...annotations.keys()].map((key) => [key, "\u0000 ?!"]));
     const translation = translateOne(own);
     expectServing(translation);
-    const told = translation.events.map(({ message }) => message.slice(0, message.indexOf(": ")));
-    expect(told).to.have.members([...annotations.values()].map(annotationKey));
+    const reported = translation.events.map(({ message }) => message.slice(0, message.indexOf(": ")));
+    expect(reported).to.have.members([...annotations.values()].map(annotationKey));
   });
 });

@@ -4,7 +4,7 @@ import { translate } from "../../src/translate/translate.ts";
 import { caseNames, readCase } from "./golden.ts";
 
 /** Warnings that are Events as well, as something is not served as it was meant. */
-const toldWarnings = new Set([
+const reportedWarnings = new Set([
   "CertificateHostMismatch",
   "LastCertificateKept",
   "MirrorDisabled",
@@ -19,11 +19,11 @@ describe("Events of findings", () => {
       const { world, settings } = readCase(name);
       const { diagnostics, events } = translate(world, settings);
       for (const { object, severity, reason, message, field = "" } of diagnostics) {
-        if (object.kind !== "Ingress" || !(severity === "error" || toldWarnings.has(reason))) continue;
-        const told = events.filter((event) => formatRef(event.object) === formatRef(object));
+        if (object.kind !== "Ingress" || !(severity === "error" || reportedWarnings.has(reason))) continue;
+        const reported = events.filter((event) => formatRef(event.object) === formatRef(object));
         // One Event names all annotations of other controllers.
         const text = reason === "ForeignAnnotation" ? field.split(/[[\]]/)[1] : message.slice(0, 200);
-        const found = told.find((event) => event.message.includes(text ?? message));
+        const found = reported.find((event) => event.message.includes(text ?? message));
         expect(found, `${name}: ${formatRef(object)} ${reason} ${message}`).to.not.equal(undefined);
         expect(found?.type).to.equal("Warning");
         reasons.add(`${reason} ${found?.reason}`);
@@ -50,10 +50,10 @@ describe("Events of findings", () => {
   it("a Service port without endpoints is one Event of the Ingress for all of its paths", () => {
     const { world, settings } = readCase("ingress-with-endpoints-invalid-none");
     const { events } = translate(world, settings);
-    const told = events.filter(({ reason }) => reason === "BackendNotFound");
-    expect(told).to.not.have.lengthOf(0);
-    expect(new Set(told.map((event) => JSON.stringify(event))).size).to.equal(told.length);
-    for (const { object, message } of told) {
+    const reported = events.filter(({ reason }) => reason === "BackendNotFound");
+    expect(reported).to.not.have.lengthOf(0);
+    expect(new Set(reported.map((event) => JSON.stringify(event))).size).to.equal(reported.length);
+    for (const { object, message } of reported) {
       expect(object.kind).to.equal("Ingress");
       expect(message).to.match(
         /^Port \d+ of Service \S+ has no usable endpoint; requests to it are answered 503$/,

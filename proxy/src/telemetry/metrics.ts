@@ -66,15 +66,15 @@ export function createProxyMetrics({
       return counters;
     },
     retainRoutes(isServed) {
-      const isGone = (route: string): boolean => route !== "" && !isServed(route);
+      const isUnserved = (route: string): boolean => route !== "" && !isServed(route);
       for (const routes of byListener.values()) {
         for (const [routeId, counters] of routes) {
-          if (!isGone(routeId)) continue;
+          if (!isUnserved(routeId)) continue;
           counters.detach();
           routes.delete(routeId);
         }
       }
-      for (const family of routeFamilies(set)) family.remove(({ route }) => isGone(route));
+      for (const family of routeFamilies(set)) family.remove(({ route }) => isUnserved(route));
     },
     beforeExport: (one) => void refreshers.push(one),
     export() {

@@ -53,7 +53,7 @@ export function readPortConnections(
         unusable.push(field);
         diagnostics.push(backendTlsUnusable(place, port, describeProblem(read.error)));
       } else if (read.value.unverified === true) diagnostics.push(policyNotVerified(place, port));
-      connection.tls = asResource(read.ok ? read.value : trustsNobody);
+      connection.tls = asResource(read.ok ? read.value : trustsNone);
     }
     return [port, connection] as const;
   });
@@ -61,7 +61,7 @@ export function readPortConnections(
 }
 
 /** Settings without authorities, with which no connection is made. */
-const trustsNobody: BackendTls = { hostname: "" };
+const trustsNone: BackendTls = { hostname: "" };
 
 /** Equal settings are one resource. A namespace has no capitals, so no BackendTLSPolicy has such a name. */
 function asResource(tls: BackendTls): NonNullable<PortConnection["tls"]> {
@@ -119,7 +119,7 @@ export const closedPorts = ({
   ports: new Map(
     ports.map(({ port, protocol, tls }) => [
       port,
-      { ...(protocol && { protocol: "http2" as const }), ...(tls && { tls: asResource(trustsNobody) }) },
+      { ...(protocol && { protocol: "http2" as const }), ...(tls && { tls: asResource(trustsNone) }) },
     ]),
   ),
   unusable: ports.flatMap(({ tls }, index) => (tls === undefined ? [] : [`spec.ports[${index}].tls`])),

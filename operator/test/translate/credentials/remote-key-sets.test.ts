@@ -54,8 +54,8 @@ describe("the key sets of JwtAuths", () => {
     expect(usedOf(translate, refs)).to.deep.equal(["jwks|team/a", "jwks|team/b", "jwks|shop/login"]);
     const { diagnostics, events, resources } = translate(refs, fetched);
     expect(resources, "each is there, so that requests are answered 503").to.have.lengthOf(5);
-    const told = diagnostics.filter(({ severity }) => severity === "error");
-    expect(told.map(({ object, reason }) => [object.name, reason])).to.deep.equal([
+    const reported = diagnostics.filter(({ severity }) => severity === "error");
+    expect(reported.map(({ object, reason }) => [object.name, reason])).to.deep.equal([
       ["c", "ProtectionUnavailable"],
       ["d", "ProtectionUnavailable"],
     ]);

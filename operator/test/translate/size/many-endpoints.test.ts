@@ -101,14 +101,14 @@ describe("translate: endpoints of a Service with many ports", () => {
       .reduce((sum, { body }) => sum + body.length, 0);
     expect(bytes, "bytes of the endpoints").to.be.below(10_000);
     expect(countOf(translated, "shop/echo")).to.equal(10_000);
-    const told = translated.diagnostics.filter(({ reason }) => reason === "EndpointsLeftOut");
-    expect(told).to.have.lengthOf(1);
-    expect(told[0]).to.deep.include({
+    const reported = translated.diagnostics.filter(({ reason }) => reason === "EndpointsLeftOut");
+    expect(reported).to.have.lengthOf(1);
+    expect(reported[0]).to.deep.include({
       object: { kind: "Service", namespace: "team", name: "echo" },
       severity: "error",
     });
     const events = translated.events.filter(({ reason }) => reason === "NotServed");
-    expect(events.map(({ object }) => object)).to.deep.equal([told[0]?.object]);
+    expect(events.map(({ object }) => object)).to.deep.equal([reported[0]?.object]);
   });
 
   it("endpoints are left out of the largest namespace when all Services together exceed the limit", () => {

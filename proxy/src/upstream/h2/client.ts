@@ -146,7 +146,7 @@ class EndpointSessions implements StreamQueue {
   dequeue(stream: Http2UpstreamStream): void {
     this.waiting.get(stream)?.clear();
     this.waiting.delete(stream);
-    this.endIfGone();
+    this.endIfEmpty();
   }
 
   /**
@@ -156,10 +156,10 @@ class EndpointSessions implements StreamQueue {
   retire(): void {
     this.retired = true;
     if (this.waiting.size === 0) for (const session of this.sessions) if (session.idle) session.retire();
-    this.endIfGone();
+    this.endIfEmpty();
   }
 
-  private endIfGone(): void {
+  private endIfEmpty(): void {
     if (!this.retired || this.waiting.size + this.sessions.size + this.attempts.size > 0) return;
     this.onEmpty();
   }
@@ -198,7 +198,7 @@ class EndpointSessions implements StreamQueue {
 
   private expire(stream: Http2UpstreamStream): void {
     this.waiting.delete(stream);
-    this.endIfGone();
+    this.endIfEmpty();
     stream.fail(connectTimeoutError);
   }
 
@@ -256,7 +256,7 @@ class EndpointSessions implements StreamQueue {
   /** Requests keep waiting while another connection is up or being opened; otherwise they fail. */
   private onConnectFailed(error: UpstreamError): void {
     if (this.sessions.size === 0 && this.attempts.size === 0) this.failWaiting(error);
-    this.endIfGone();
+    this.endIfEmpty();
   }
 
   private onRoom(session: UpstreamSession): void {
@@ -273,7 +273,7 @@ class EndpointSessions implements StreamQueue {
   private onUnusable(session: UpstreamSession): void {
     this.sessions.delete(session);
     this.options.idlePool.remove(session);
-    if (this.waiting.size === 0) return this.endIfGone();
+    if (this.waiting.size === 0) return this.endIfEmpty();
     // A session that never opened gives the error; one that did is replaced by another.
     if (session.opened) this.connectIfNeeded();
     else this.onConnectFailed(session.fault ?? clientClosed);

@@ -204,10 +204,10 @@ describeCodecs("the HTTP/1 front: responses", () => {
     });
 
     it("a response body longer than its length is cut at that length and breaks the connection", async () => {
-      let told: string | undefined;
+      let failure: string | undefined;
       const { client, reasons } = await ask((stream) => {
         stream.onClose = (reason) => {
-          told = reason;
+          failure = reason;
         };
         stream.sendHead(head(["Content-Length", "5"], { length: 5 }));
         stream.write("hello");
@@ -215,7 +215,7 @@ describeCodecs("the HTTP/1 front: responses", () => {
       });
       expect(bodyOf(await client.untilEnd())).to.equal("hello");
       expect(reasons()).to.deep.equal(["broken-response"]);
-      expect(told).to.equal("broken-response");
+      expect(failure).to.equal("broken-response");
     });
 
     it("a chunked response that is aborted ends without the last chunk", async () => {

@@ -8,7 +8,7 @@ import { eventually } from "../../http/h1/harness.ts";
 import { layerNamed } from "../../socket-layers.ts";
 
 /** The calls that a receiver got, in order. */
-class Told implements TransportReceiver {
+class RecordingReceiver implements TransportReceiver {
   readonly lines: string[] = [];
 
   receive({ bytes }: { readonly bytes: { toString(encoding: "latin1"): string } }): void {
@@ -59,14 +59,18 @@ describe("connections that are accepted without a socket", () => {
     return client;
   }
 
-  function open(): { readonly transport: Transport; readonly told: Told; readonly closed: string[] } {
+  function open(): {
+    readonly transport: Transport;
+    readonly receiver: RecordingReceiver;
+    readonly closed: string[];
+  } {
     const transport = (accepted.pop() as AcceptedConnection).open();
-    const told = new Told();
+    const receiver = new RecordingReceiver();
     const closed: string[] = [];
     transports.push(transport);
     transport.whenClosed(() => closed.push("closed"));
-    transport.start(told);
-    return { transport, told, closed };
+    transport.start(receiver);
+    return { transport, receiver, closed };
   }
 
   it("an accepted connection has the address of its client, and no socket is made for it", async () => {
@@ -85,16 +89,16 @@ describe("connections that are accepted without a socket", () => {
     for (const first of ["client", "proxy"]) {
       const client = await dial();
       client.resume();
-      const { transport, told, closed } = open();
+      const { transport, receiver, closed } = open();
       if (first === "client") client.end("last");
       else transport.end();
-      if (first === "client") await eventually(() => told.lines.includes("ended"));
+      if (first === "client") await eventually(() => receiver.lines.includes("ended"));
       else await once(client, "end");
       expect(closed).to.have.length(0);
       if (first === "client") transport.end();
       else client.end("last");
       await eventually(() => closed.length === 1);
-      expect(told.lines).to.deep.equal(["bytes last", "ended", "closed"]);
+      expect(receiver.lines).to.deep.equal(["bytes last", "ended", "closed"]);
       expect(transport.finished).to.equal(true);
     }
   });
@@ -121,15 +125,15 @@ describe("connections that are accepted without a socket", () => {
 
   it("a reset by the client is reported with its code, then the end", async () => {
     const client = await dial();
-    const { told } = open();
+    const { receiver } = open();
     client.resetAndDestroy();
-    await eventually(() => told.lines.includes("closed"));
-    expect(told.lines).to.deep.equal(["failed ECONNRESET", "closed"]);
+    await eventually(() => receiver.lines.includes("closed"));
+    expect(receiver.lines).to.deep.equal(["failed ECONNRESET", "closed"]);
   });
 
   it("a connection is closed once, however often it is destroyed or reset", async () => {
     const client = await dial();
-    const { transport, told, closed } = open();
+    const { transport, receiver, closed } = open();
     transport.end();
     transport.reset();
     transport.destroy();
@@ -139,18 +143,18 @@ describe("connections that are accepted without a socket", () => {
     await once(client.resume(), "end");
     await eventually(() => closed.length > 0);
     await dial();
-    expect([told.lines, closed]).to.deep.equal([["closed"], ["closed"]]);
+    expect([receiver.lines, closed]).to.deep.equal([["closed"], ["closed"]]);
   });
 
   it("a reset discards what waits, and the client reads an error", async () => {
     const client = await dial();
-    const { transport, told } = open();
+    const { transport, receiver } = open();
     transport.writeBytes("", Buffer.alloc(8_388_608, "x"), "");
     transport.reset();
     const [error] = (await once(client.resume(), "error")) as [NodeJS.ErrnoException];
     expect(error.code).to.equal("ECONNRESET");
-    await eventually(() => told.lines.includes("closed"));
-    expect(told.lines).to.deep.equal(["closed"]);
+    await eventually(() => receiver.lines.includes("closed"));
+    expect(receiver.lines).to.deep.equal(["closed"]);
   });
 
   it("a socket that is made of an accepted connection reads, writes and half-closes", async () => {
