@@ -14,6 +14,8 @@ const root = resolve(import.meta.dirname, "../..");
 export const pages: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
+  "config/chart/README.md",
+  "config/examples/README.md",
   ...globSync("docs/**/*.md", { cwd: root }).sort(),
 ];
 
