@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { awake } from "../timing/awake-clock.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { BorrowedBytes, Piece } from "../sockets/read-buffer.ts";
+import { SocketStart } from "../sockets/socket-start.ts";
 import type { Transport, TransportReceiver } from "../sockets/transport.ts";
 
 export type CleartextProtocol = "http1" | "http2";
@@ -17,9 +18,8 @@ function protocolOf(bytes: BorrowedBytes): CleartextProtocol | undefined {
 }
 
 /**
- * Waits for the first bytes of a cleartext connection and distinguishes HTTP/2 with prior knowledge from HTTP/1. The bytes
- * are put back; `spentMs` says for how long the first of them had to wait. A connection that sends none within `timeoutMs` (0 = no
- * limit; `onSilent` is called), or ends, is closed without an answer.
+ * Waits for the first bytes of a socket and distinguishes the protocols as `FirstBytes` does. The bytes are put back; `spentMs` says for
+ * how long the first of them had to wait.
  */
 export function detectProtocol(
   socket: Socket,
@@ -29,58 +29,37 @@ export function detectProtocol(
     readonly onSilent: () => void;
   },
 ): void {
-  let bytes: Buffer = Buffer.alloc(0);
-  /** When the first bytes came, if they did not decide. */
-  let begunMs: number | undefined = undefined;
-  const decide = (protocol: CleartextProtocol): void => {
-    timer?.clear();
-    socket.off("readable", onReadable);
-    socket.off("end", onEnd);
-    socket.off("close", onClose);
-    socket.unshift(bytes);
-    events.onProtocol(protocol, begunMs === undefined ? 0 : awake.nowMs - begunMs);
-  };
-  const onReadable = (): void => {
-    const chunk = socket.read() as Buffer | null;
-    if (chunk === null) return;
-    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-    const protocol = protocolOf(bytes);
-    if (protocol === undefined) begunMs ??= awake.nowMs;
-    else decide(protocol);
-  };
-  const onEnd = (): void => void socket.destroy();
-  // An unfinished method is answered by the HTTP/1 front, when its own time is over.
-  const timer =
-    timeoutMs > 0
-      ? new AwakeTimer(() => {
-          if (bytes.length > 0) return decide("http1");
-          events.onSilent();
-          onEnd();
-        }, timeoutMs)
-      : undefined;
-  const onClose = (): void => timer?.clear();
-  socket.on("readable", onReadable);
-  socket.on("end", onEnd);
-  socket.on("close", onClose);
+  const start = new SocketStart(socket);
+  const first = new FirstBytes(start, timeoutMs, {
+    onProtocol(protocol, { bytes }, spentMs) {
+      start.putBack(bytes as Buffer);
+      events.onProtocol(protocol, spentMs);
+    },
+    onSilent: events.onSilent,
+  });
+  start.start(first);
 }
 
-/** What becomes of a connection without a socket. */
+/** What becomes of a connection. */
 export type FirstBytesEvents = {
   /** `first` are the bytes that have been read, `spentMs` is for how long the first of them had to wait. */
   onProtocol(protocol: CleartextProtocol, first: Piece, spentMs: number): void;
   onSilent(): void;
 };
 
-/** The same on a transport, which goes on for whom `onProtocol` starts it for. */
+/**
+ * Distinguishes HTTP/2 with prior knowledge from HTTP/1 by the first bytes of a cleartext connection, which goes on for whom `onProtocol`
+ * passes it to. A connection that sends none within `timeoutMs` (0 = no limit; `onSilent` is called), or ends, is closed without an answer.
+ */
 export class FirstBytes implements TransportReceiver {
-  private readonly transport: Transport;
+  private readonly transport: Pick<Transport, "destroy">;
   private readonly events: FirstBytesEvents;
   private readonly timer: AwakeTimer | undefined;
   /** The beginning of a preface. */
   private held: Buffer | undefined = undefined;
   private begunMs = 0;
 
-  constructor(transport: Transport, timeoutMs: number, events: FirstBytesEvents) {
+  constructor(transport: Pick<Transport, "destroy">, timeoutMs: number, events: FirstBytesEvents) {
     this.transport = transport;
     this.events = events;
     this.timer = timeoutMs > 0 ? new AwakeTimer(() => this.giveUp(), timeoutMs) : undefined;
