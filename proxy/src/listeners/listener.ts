@@ -214,14 +214,27 @@ export class Listener {
       ip: peer.address,
       onFirstByte: () => this.open.spoke(transport),
       certificates: () => this.store,
-      claim: () => (this.l4 === undefined && this.plan.servesHttps ? "terminate" : "refused"),
+      claim: (_, read) => {
+        if (this.takesHandles) return this.plan.servesHttps ? "terminate" : "refused";
+        this.secureSocket(accepted, peer, read);
+        return "taken";
+      },
       onSecure: (secured, { serverName, protocol, version }) => {
-        // Routes below HTTP came while the handshake was under way.
-        if (this.l4 !== undefined || !this.plan.servesHttps) return secured.destroy();
+        const entry = this.l4?.find(serverName);
+        // A route below HTTP has taken the name while the handshake was under way.
+        if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") return secured.destroy();
         const front = protocol === "h2" ? this.http2 : this.http1;
         front.take?.(secured, new HandleClient(accepted, peer, this.view, { serverName, version }));
       },
     });
+  }
+
+  /** Client certificates are asked for, or routes below HTTP have come, since the connection was accepted. */
+  private secureSocket(accepted: AcceptedConnection, peer: Peer, read: Buffer): void {
+    const socket = accepted.passToSocket(read);
+    if (socket === undefined) return;
+    socket.on("error", () => {});
+    this.shake(socket, { peer, proxied: false });
   }
 
   private detectOnHandle(accepted: AcceptedConnection, transport: Transport, peer: Peer): void {
@@ -328,6 +341,10 @@ export class Listener {
 
   private secure(socket: Socket, client: Client): void {
     this.keepSilent(socket, client.peer);
+    this.shake(socket, client);
+  }
+
+  private shake(socket: Socket, client: Client): void {
     this.context.handshakes.start({
       socket,
       ip: client.peer.address,

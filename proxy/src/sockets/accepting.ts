@@ -34,6 +34,11 @@ export type AcceptedConnection = {
   secure(tls: ServerTls, events: ServerTlsEvents): void;
   /** Makes a socket of it, as Node's servers do. */
   toSocket(): Socket;
+  /**
+   * The same of a connection that has been opened: its transport reads no more, and closes the socket. `read` are the bytes that the
+   * socket begins with. Undefined: the connection is closed.
+   */
+  passToSocket(read: Uint8Array): Socket | undefined;
 };
 
 /** Accepts connections below the sockets of Node. */

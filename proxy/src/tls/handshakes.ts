@@ -45,11 +45,11 @@ export type HandshakeRequest = AnyHandshakeRequest & {
   ) => void;
 };
 
-/** A handshake of a connection that has no socket: no client certificate is asked for, and nothing is passed on. */
+/** A handshake of a connection that has no socket: no client certificate is asked for. */
 export type HandleHandshakeRequest = AnyHandshakeRequest & {
   readonly transport: Transport;
-  /** The same as that of sockets; what is neither ended here nor refused is refused. */
-  readonly claim: (serverName: string | undefined) => HandshakeClaim;
+  /** The same as that of sockets, with the bytes that have been read, which are valid until it returns. */
+  readonly claim: (serverName: string | undefined, read: Buffer) => HandshakeClaim;
   /** Begins TLS on the connection. */
   readonly secure: (tls: ServerTls, events: ServerTlsEvents) => void;
   readonly onSecure: (transport: Transport, facts: SecureFacts) => void;
@@ -159,7 +159,9 @@ export function createHandshakes(settings: TlsSettings, events: HandshakeEvents)
     const { transport } = request;
     places.endBegun(place);
     const { serverName, ticketKeyName } = hello ?? noHello;
-    if (request.claim(hello?.serverName) !== "terminate") {
+    const claim = request.claim(hello?.serverName, read);
+    if (claim === "taken") return places.forget(place);
+    if (claim === "refused") {
       refuseName(place);
       return transport.reset();
     }
@@ -171,7 +173,7 @@ export function createHandshakes(settings: TlsSettings, events: HandshakeEvents)
     }
     const { terminator, policy } = selected;
     const context = policy === undefined ? terminator.context(ticketKeyName) : undefined;
-    // The rules for client certificates came after the connection, which was accepted without a socket for them.
+    // Names with rules for client certificates are for sockets.
     if (context === undefined) return places.fail(place, "failed");
     const { protocols } = terminator;
     request.secure(

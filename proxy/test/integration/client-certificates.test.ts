@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { createServer, get, type IncomingHttpHeaders, type Server } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { Agent, request } from "node:https";
-import type { AddressInfo } from "node:net";
-import { connect } from "node:tls";
+import { type AddressInfo, connect as connectPlain } from "node:net";
+import { connect, type TLSSocket } from "node:tls";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { issueCertificate, type Issued } from "../tls/certificates.ts";
 import { tlsPort } from "../tls/harness.ts";
-import { startGateway, type Gateway, type Plan } from "./gateway.ts";
+import { eventually, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
 const server = issueCertificate(["m.example", "open.example", "other.example"]);
 const root = issueCertificate(["root"], { ca: true });
@@ -120,6 +120,34 @@ describe("requests to hosts with client certificates", () => {
     const encoded = String(seen[0]?.["x-ssl-client-cert"]);
     expect(encoded).to.match(/^(?:[A-Za-z0-9]|%[0-9A-F]{2})+$/);
     expect(decodeURIComponent(encoded).replaceAll(/\s/g, "")).to.equal(alice.leafPem.replaceAll(/\s/g, ""));
+  });
+
+  it("connections that are accepted before the first client rules of their port are asked for certificates in their handshakes", async () => {
+    const { clientCerts: _, clients: __, ...without } = plan;
+    gateway.update(without);
+    const accepted = (): number => gateway.metrics.connectionsActive.with({ listener: "443" }).value;
+    const before = accepted();
+    const plain = [connectPlain(gateway.tlsPort, "127.0.0.1"), connectPlain(gateway.tlsPort, "127.0.0.1")];
+    await eventually(() => accepted() === before + 2);
+    gateway.update(plan);
+    const [shown, hidden] = plain.map((socket, index) =>
+      connect({
+        ...{ socket, servername: "m.example", rejectUnauthorized: false },
+        ...(index === 0 && { cert: alice.chainPem, key: alice.keyPem }),
+      }),
+    ) as [TLSSocket, TLSSocket];
+    const closed = Promise.all(
+      [shown, hidden].map((socket) => new Promise((done) => socket.on("close", done))),
+    );
+    hidden.on("error", () => {});
+    for (const socket of [shown, hidden])
+      socket.write("GET / HTTP/1.1\r\nHost: m.example\r\nConnection: close\r\n\r\n");
+    let text = "";
+    shown.on("data", (bytes: Buffer) => (text += bytes.toString()));
+    await closed;
+    expect(text).to.match(/^HTTP\/1\.1 200 /);
+    expect(seen.map((headers) => "x-ssl-client-cert" in headers)).to.deep.equal([true]);
+    await eventually(() => accepted() === before);
   });
 
   it("a client's own X-SSL-Client-Cert is never passed on, in any spelling", async () => {

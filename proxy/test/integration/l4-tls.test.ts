@@ -123,6 +123,32 @@ describe("TLS routes", () => {
     expect(Math.min(sum("bytesReceived"), sum("bytesSent"))).to.be.above(400);
   });
 
+  it("connections that are accepted before the first TLS route of their port are served by it, and others by HTTPS", async () => {
+    const own = { endpoints, https: true, certificates: certificates("web.example.com") };
+    await start(own);
+    const accepted = (): number => gateway.metrics.connectionsActive.with({ listener: "9443" }).value;
+    const hello = await capturedHello({ servername: "through.example.com" });
+    const half = hello.length >> 1;
+    const [begun, silent] = [connect(gateway.tlsPort, "127.0.0.1"), connect(gateway.tlsPort, "127.0.0.1")];
+    sockets.push(begun, silent);
+    let answer = Buffer.alloc(0);
+    begun.on("data", (bytes: Buffer) => (answer = Buffer.concat([answer, bytes])));
+    begun.write(hello.subarray(0, half));
+    await eventually(() => accepted() === 2);
+    await gateway.update({ ...own, tls: [passthrough(exact("through.example.com"))] });
+    begun.write(hello.subarray(half));
+    // A ServerHello of the backend.
+    await eventually(() => answer.length > 5);
+    expect([answer[0], answer[5]]).to.deep.equal([22, 2]);
+    const web = dialTls("web.example.com", { socket: silent });
+    web.write("GET / HTTP/1.1\r\nHost: web.example.com\r\nConnection: close\r\n\r\n");
+    expect(String(await once(web, "data"))).to.match(/^HTTP\/1\.1 404 /);
+    begun.destroy();
+    web.destroy();
+    await eventually(() => accepted() === 0);
+    expect(gateway.connections.map(({ bytesReceived }) => bytesReceived)).to.deep.equal([hello.length]);
+  });
+
   it("a TLS route terminates TLS and relays cleartext and a half-close", async () => {
     await start({
       tls: [terminate(exact("end.example.com"))],

@@ -64,6 +64,7 @@ class AcceptProof {
     await bench.proveHalfClose({ own: peer, peer: own });
     await this.proveResets();
     await this.proveSocket();
+    await this.provePassing();
     await proveServerTls(bench, this.port, () => accepted.pop());
     return ok(acceptor);
   }
@@ -118,10 +119,25 @@ class AcceptProof {
   }
 
   private async proveSocket(): Promise<void> {
-    const { bench } = this;
     const client = await this.connect();
-    bench.step = "a socket";
-    const socket = (this.accepted.pop() as AcceptedConnection).toSocket();
+    this.bench.step = "a socket";
+    await this.proveReads(client, (this.accepted.pop() as AcceptedConnection).toSocket(), "late");
+  }
+
+  private async provePassing(): Promise<void> {
+    const { bench } = this;
+    const { own, accepted, client } = this.open(await this.connect());
+    bench.step = "a socket of an opened connection";
+    client.write("early");
+    await bench.until("reads", () => own.receivedBytes === 5);
+    const socket = accepted.passToSocket(own.tail);
+    if (socket === undefined) throw new Error("no socket");
+    await this.proveReads(client, socket, "earlylate");
+    await bench.until("close of the transport", () => own.isClosed);
+  }
+
+  private async proveReads(client: Socket, socket: Socket, expected: string): Promise<void> {
+    const { bench } = this;
     bench.closables.push(socket);
     let text = "";
     let isClosed = false;
@@ -134,7 +150,7 @@ class AcceptProof {
       bench.check();
     });
     client.resume().write("late");
-    await bench.until("reads", () => text === "late");
+    await bench.until("reads", () => text === expected);
     client.end();
     socket.end();
     await bench.until("close", () => isClosed);

@@ -82,6 +82,28 @@ class Accepted implements AcceptedConnection {
     const options = { handle: this.handle, allowHalfOpen: true };
     return new Socket(options as unknown as SocketConstructorOpts);
   }
+
+  passToSocket(read: Uint8Array): Socket | undefined {
+    return this.owner?.pass((tcp) => socketOfRead(tcp, read));
+  }
+}
+
+/** As much as Node's sockets read at once. */
+const readBytes = 65_536;
+
+/** A socket of a handle that reads into memory which it was given: each read gets memory of its own, which the socket keeps. */
+function socketOfRead(handle: TcpHandle, read: Uint8Array): Socket {
+  const options = {
+    handle,
+    allowHalfOpen: true,
+    onread: {
+      buffer: () => Buffer.allocUnsafeSlow(readBytes),
+      callback: (length: number, memory: Buffer) => socket.push(memory.subarray(0, length)),
+    },
+  };
+  const socket: Socket = new Socket(options as unknown as SocketConstructorOpts);
+  socket.unshift(Buffer.from(read));
+  return socket;
 }
 
 const addressOf = (status: number, { address, port }: AddressOut): SocketAddress | undefined =>

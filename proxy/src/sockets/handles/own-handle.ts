@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
 import type { FailedCall, HandleEvents, HandleOwner } from "./handle-owner.ts";
 import type { HandleInternals, ServerTlsHandle, StreamHandle, TcpHandle } from "./internals.ts";
@@ -8,8 +9,10 @@ import type { HandleInternals, ServerTlsHandle, StreamHandle, TcpHandle } from "
  * forgotten before that; everything that is reported comes a turn later.
  */
 export class OwnHandle implements HandleOwner {
-  /** Undefined once it is being closed. */
+  /** Undefined once it is being closed, or a socket's. */
   private tcp: TcpHandle | undefined;
+  /** Whose handle it is now. */
+  private socket: Socket | undefined = undefined;
   private tls: ServerTlsHandle | undefined = undefined;
   hasEnded = false;
   isFinished = false;
@@ -33,6 +36,16 @@ export class OwnHandle implements HandleOwner {
   secure(create: (tcp: TcpHandle) => ServerTlsHandle): ServerTlsHandle | undefined {
     if (this.tcp !== undefined) this.tls = create(this.tcp);
     return this.tls;
+  }
+
+  /** Leaves the handle, which reads no more, to a socket. Undefined: it is closed. */
+  pass(create: (tcp: TcpHandle) => Socket): Socket | undefined {
+    const tcp = this.forget();
+    if (tcp === undefined) return undefined;
+    tcp.readStop();
+    tcp.reading = false;
+    this.socket = create(tcp).once("close", this.onClosed);
+    return this.socket;
   }
 
   get takenBytes(): number {
@@ -80,6 +93,7 @@ export class OwnHandle implements HandleOwner {
   }
 
   destroy(error?: FailedCall): void {
+    this.socket?.destroy();
     const handle = this.forget();
     if (handle === undefined) return;
     if (error !== undefined) {

@@ -169,6 +169,38 @@ describe("connections that are accepted without a socket", () => {
     await eventually(() => socket.destroyed);
   });
 
+  it("a socket that is made of an opened connection begins with what was read, reads on, and closes with its transport", async () => {
+    for (const ends of [true, false]) {
+      const client = await dial();
+      const connection = accepted.pop() as AcceptedConnection;
+      const receiver = new RecordingReceiver();
+      const transport = connection.open();
+      transports.push(transport);
+      transport.start(receiver);
+      let isClosed = false;
+      transport.whenClosed(() => (isClosed = true));
+      client.write("first ");
+      await eventually(() => receiver.lines.length > 0);
+      const socket = connection.passToSocket(Buffer.from("first ")) as Socket;
+      sockets.push(socket);
+      let text = "";
+      socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
+      const much = "x".repeat(300_000);
+      client.write(much);
+      await eventually(() => text.length === much.length + 6);
+      expect(text === `first ${much}`).to.equal(true);
+      socket.write("answer");
+      expect(String(await once(client, "data"))).to.equal("answer");
+      if (ends) {
+        client.end();
+        socket.end();
+      } else transport.destroy();
+      await eventually(() => socket.destroyed && isClosed);
+      expect(receiver.lines).to.deep.equal(["bytes first ", "closed"]);
+      expect(connection.passToSocket(Buffer.from("late"))).to.equal(undefined);
+    }
+  });
+
   it("accepted connections send keep-alive probes, which the listening socket hands down", async () => {
     const client = await dial();
     const { localPort = 0, remotePort = 0 } = client;
