@@ -1,67 +1,27 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { TlsFacts } from "../exchange/client-connection.ts";
 import type { ListenerView, PublicPort } from "../exchange/listener-view.ts";
 import type { PortTable } from "../exchange/port-table.ts";
 import { verifiedClientOf } from "../http/client-certificate.ts";
 import type { Front } from "../http/front.ts";
-import type { L4 } from "../l4/l4.ts";
 import type { CompiledL4Route, L4Table } from "../l4/l4-table.ts";
-import type { AcceptedConnection, Acceptor } from "../sockets/accepting.ts";
+import type { AcceptedConnection } from "../sockets/accepting.ts";
 import type { Transport } from "../sockets/transport.ts";
 import { resetSocket } from "../sockets/reset.ts";
-import type { ConnectionLog } from "../telemetry/connection-log.ts";
-import type { ObserverOf } from "../telemetry/observer.ts";
 import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
-import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
+import type { HandshakeClaim } from "../tls/handshakes.ts";
 import type { BindFailure } from "./bind-failure.ts";
 import { bindServer } from "./bind.ts";
-import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol, FirstBytes } from "./detect-protocol.ts";
-import type { ListenerEvents } from "./listener-events.ts";
+import type { ListenerContext } from "./listener-context.ts";
 import { HandleClient } from "./handle-client.ts";
 import { OpenConnections } from "./open-connections.ts";
 import { localAddressOf, type Peer, peerOf, plainPeer } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
-import {
-  policyOfListener,
-  policyOfProxy,
-  type ProxyHeaderPolicy,
-  type ProxyProtocolSettings,
-} from "./proxy-protocol/header-policy.ts";
-import type { Closable, SilentConnections } from "./silent-connections.ts";
+import { policyOfListener, policyOfProxy, type ProxyHeaderPolicy } from "./proxy-protocol/header-policy.ts";
+import type { Closable } from "./silent-connections.ts";
 import type { SocketPlan } from "./socket-plan.ts";
-
-/** What a listener shares with the others of its worker. */
-export type ListenerContext = {
-  readonly gate: ConnectionGate;
-  /** The connection limit of listeners without one of their own, 0 = no limit. */
-  readonly maxConnections: number;
-  readonly handshakes: Handshakes;
-  readonly silent: SilentConnections;
-  readonly events: ListenerEvents;
-  readonly log: Logger;
-  /** Undefined: every address. */
-  readonly bindAddress: string | undefined;
-  readonly reusePort: boolean;
-  /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
-  readonly firstByteTimeoutMs: number;
-  readonly proxyProtocol: ProxyProtocolSettings;
-  /** Accepts without sockets; absent: they are made for all connections. */
-  readonly acceptor?: Acceptor | undefined;
-  /** Takes connections that are forwarded below HTTP. */
-  readonly l4: L4;
-  /** Makes the observers of listeners that are logged in a way of their own; absent: none is. */
-  readonly observerOf?: ObserverOf | undefined;
-  /** Logs connections below HTTP; absent: they are not logged. */
-  readonly connectionLog?: ConnectionLog | undefined;
-  /** Says to the clients of a listener that it ends; answers how many requests that ended (docs/features/listeners.md, "Shutdown"). */
-  readonly sayEnd?: ((listener: ListenerView) => number) | undefined;
-  /** Each listener has fronts of its own, so that it can drain alone. */
-  createHttp1Front(): Front;
-  createHttp2Front(): Front;
-};
 
 /** The client, from its connection or its PROXY protocol header. */
 type Client = { readonly peer: Peer; readonly proxied: boolean };

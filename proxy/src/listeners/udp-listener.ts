@@ -4,7 +4,8 @@ import { maxQueuedBytes, type UdpClient, type UdpSessions } from "../l4/udp-sess
 import type { BindFailure } from "./bind-failure.ts";
 import { bindUdp } from "./bind-udp.ts";
 import type { Draining } from "./drain.ts";
-import type { ListenerContext, ListenerTables } from "./listener.ts";
+import type { ListenerContext } from "./listener-context.ts";
+import type { ListenerTables } from "./listener.ts";
 import { plainAddress } from "./peer.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 
