@@ -140,6 +140,24 @@ describe("two replicas", () => {
     expect(proxy.state.updates.map(({ full }) => full)).to.include.members([true, false]);
   });
 
+  it("a proxy follows a new leader that is behind the old one, and then with it to the present state", async () => {
+    await start();
+    publish({ a: 1, b: 1 });
+    replicas[0].server.cache.publish([[shared, snapshotOf({ a: 2 })]]);
+    const proxy = await proxyOf();
+    await serves(proxy, { a: 2 });
+    await until(() => isAt(replicas[0]) && !isAt(replicas[1]), "connected to the leader");
+    const before = proxy.state.updates.length;
+    await stopController(replicas[0].server);
+    replicas[1].leadership.set(true);
+    await serves(proxy, { a: 1, b: 1 });
+    replicas[1].server.cache.publish([[shared, snapshotOf({ a: 2 })]]);
+    await serves(proxy, { a: 2 });
+    await until(() => replicas[1].server.fleet.node("proxy-1")?.isInSync === true, "acknowledged");
+    // The first update of a stream is whole, because it builds upon nothing.
+    expect(proxy.state.updates.slice(before).map(({ full }) => full)).to.deep.equal([true, false]);
+  });
+
   it("a proxy that reaches only one replica is served by it", async () => {
     await start();
     publish({ a: 1 });

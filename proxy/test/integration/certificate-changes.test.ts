@@ -35,6 +35,35 @@ describeCodecs("certificates that change under load", () => {
     return { ticket, isResumed, text };
   };
 
+  it("a certificate that cannot be read is left out of a snapshot, and a hundred others are served", async () => {
+    backend = await startHttp((_, response) => void response.end("ok"));
+    const good = issueCertificate(["*.example"]);
+    const broken = { ...good, chainPem: good.chainPem.replace(/[a-zA-Z0-9+/]{20}/, "!") };
+    const names = Array.from({ length: 101 }, (_, index) => `host-${index}.example`);
+    gateway = await startGateway({
+      ports: [backend.port],
+      hosts: names,
+      certificates: {
+        certificates: Object.fromEntries(names.map((name, index) => [name, index === 50 ? broken : good])),
+        hosts: names.map((name) => ({ bucket: "exact", host: name, certificates: [name] })),
+      },
+    });
+    const statusOf = (name: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = connectTls({
+          ...{ port: gateway.tlsPort, host: "127.0.0.1", servername: name, rejectUnauthorized: false },
+        });
+        let text = "";
+        socket.on("data", (data: Buffer) => (text += data.toString("latin1")));
+        socket.on("error", () => {});
+        socket.on("close", () => resolve(text.split(" ")[1] ?? "refused"));
+        socket.write(`GET / HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`);
+      });
+    const statuses: string[] = [];
+    for (const name of names) statuses.push(await statusOf(name));
+    expect(statuses).to.deep.equal(names.map((_, index) => (index === 50 ? "refused" : "200")));
+  });
+
   it("no handshake and no request fails while the certificates of a listener change fifty times", async () => {
     backend = await startHttp((_, response) => void response.end("ok"));
     const certificates = [issueCertificate([host]), issueCertificate([host], { type: "rsa" })];
