@@ -79,13 +79,13 @@ export async function runProxy(
     log: log.child("svc_discovery"),
   });
   discovery.start();
-  const { startAdminServers } = await import("@svc-gateway/common/admin/admin-servers.ts");
   const proxy = await starting;
   if (!proxy.ok) {
     await discovery.stop();
     await sink.close();
     return fail(proxy.error.message);
   }
+  const { startAdminServers } = await import("@svc-gateway/common/admin/admin-servers.ts");
   const admin = await startAdminServers({
     settings,
     health: registry,

@@ -2,14 +2,14 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { Snapshot } from "@svc-gateway/proto/generated/discovery.js";
+import { readSnapshot, type SnapshotMessage } from "@svc-gateway/proto/snapshot-message.ts";
 import { maxUpdateBytes } from "@svc-gateway/proto/wire.ts";
 
 /** An update with the nonce under which it is acknowledged. */
 export type ReceivedUpdate = { readonly update: SnapshotUpdate; readonly nonce: Uint8Array };
 
 /** The parts of an update that have arrived. */
-type PendingUpdate = Pick<Snapshot, "version" | "full"> & {
+type PendingUpdate = Pick<SnapshotMessage, "version" | "full"> & {
   readonly nonce: Uint8Array;
   readonly resources: Resource[];
   readonly removed: ResourceKey[];
@@ -32,7 +32,7 @@ export function createUpdateAssembler(
   let pending: PendingUpdate | undefined;
 
   const take = (bytes: Uint8Array): Result<ReceivedUpdate | undefined> => {
-    const message = read(bytes);
+    const message = readSnapshot(bytes);
     if (message === undefined) return problem("the snapshot message cannot be decoded");
     pending ??= startUpdate(message);
     if (pending.version !== message.version || Buffer.compare(pending.nonce, message.nonce) !== 0) {
@@ -55,15 +55,7 @@ export function createUpdateAssembler(
   };
 }
 
-function read(bytes: Uint8Array): Snapshot | undefined {
-  try {
-    return Snapshot.deserialize(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-const startUpdate = ({ version, full, nonce }: Snapshot): PendingUpdate => ({
+const startUpdate = ({ version, full, nonce }: SnapshotMessage): PendingUpdate => ({
   version,
   full,
   // A copy: the decoded field is a view of the message, and would keep it in memory.
@@ -76,20 +68,17 @@ const startUpdate = ({ version, full, nonce }: Snapshot): PendingUpdate => ({
 });
 
 /** False when a body is not complete and the next resource is another one. */
-function add(pending: PendingUpdate, { resources, removed }: Snapshot): boolean {
+function add(pending: PendingUpdate, { resources, removed }: SnapshotMessage): boolean {
   for (const key of removed) pending.removed.push(key as ResourceKey);
-  for (const { key, hash, body: bytes, more } of resources) {
+  for (const { key, hash, body: text, more } of resources) {
     const { open } = pending;
     if (open !== undefined && (open.key !== key || open.hash !== hash)) return false;
-    const body = (open?.body ?? "") + textOf(bytes);
+    const body = (open?.body ?? "") + text;
     pending.open = more ? { key, hash, body } : undefined;
     if (!more) pending.resources.push({ key: key as ResourceKey, hash, body: pending.shared(hash, body) });
   }
   return true;
 }
-
-const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 
 /** Returns the earlier string for an equal text with the same hash, so that equal texts are held once. */
 function createSharedTexts(): PendingUpdate["shared"] {

@@ -1,0 +1,88 @@
+import protobuf from "google-protobuf";
+
+/** A `Snapshot` message as it is read: texts and views of its bytes. */
+export type SnapshotMessage = {
+  readonly version: string;
+  readonly nonce: Uint8Array;
+  readonly full: boolean;
+  readonly resources: readonly ResourceMessage[];
+  readonly removed: readonly string[];
+  readonly more: boolean;
+};
+
+export type ResourceMessage = {
+  readonly key: string;
+  readonly hash: string;
+  readonly body: string;
+  readonly more: boolean;
+};
+
+/**
+ * Reads a `Snapshot` without an object of the generated classes for each of its ten thousands of resources, and its texts by the
+ * runtime, not by the library: a third of the time. A text that is not UTF-8 gets replacement characters. Undefined when the bytes are
+ * no message.
+ */
+export function readSnapshot(bytes: Uint8Array): SnapshotMessage | undefined {
+  try {
+    const reader = new protobuf.BinaryReader(bytes);
+    const resources: ResourceMessage[] = [];
+    const removed: string[] = [];
+    let [version, full, more] = ["", false, false];
+    let nonce: Uint8Array = new Uint8Array();
+    while (reader.nextField() && !reader.isEndGroup()) {
+      switch (reader.getFieldNumber()) {
+        case 1:
+          version = readText(reader);
+          break;
+        case 2:
+          nonce = reader.readBytes();
+          break;
+        case 3:
+          full = reader.readBool();
+          break;
+        case 4:
+          reader.readMessage(undefined, () => resources.push(readResource(reader)));
+          break;
+        case 5:
+          removed.push(readText(reader));
+          break;
+        case 6:
+          more = reader.readBool();
+          break;
+        default:
+          reader.skipField();
+      }
+    }
+    return { version, nonce, full, resources, removed, more };
+  } catch {
+    return undefined;
+  }
+}
+
+function readResource(reader: protobuf.BinaryReader): ResourceMessage {
+  let [key, hash, body, more] = ["", "", "", false];
+  while (reader.nextField() && !reader.isEndGroup()) {
+    switch (reader.getFieldNumber()) {
+      case 1:
+        key = readText(reader);
+        break;
+      case 2:
+        hash = readText(reader);
+        break;
+      case 3:
+        body = readText(reader);
+        break;
+      case 4:
+        more = reader.readBool();
+        break;
+      default:
+        reader.skipField();
+    }
+  }
+  return { key, hash, body, more };
+}
+
+const readText = (reader: protobuf.BinaryReader): string => {
+  const { buffer, byteOffset, byteLength } = reader.readBytes();
+  return Buffer.from(buffer, byteOffset, byteLength).toString();
+};
