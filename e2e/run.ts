@@ -41,12 +41,12 @@ async function deployAndTest(): Promise<Results> {
   return resultsOfMocha("e2e", readMochaRun(runFile), tests.status);
 }
 
-/** Features first: when they fail, fault tests prove nothing. Tests that remove the installation come last. */
+/** Features first: when they fail, tests of faults and releases prove nothing. Tests that remove the installation come last. */
 function testFiles(): readonly string[] {
   const wanted = process.env["TESTS"];
   if (wanted !== undefined && wanted !== "")
     return wanted.split(/\s+/).flatMap((name) => globSync(name).sort());
-  return ["features", "tenants", "faults", "installation"].flatMap((folder) =>
+  return ["features", "tenants", "faults", "skew", "installation"].flatMap((folder) =>
     globSync(`e2e/${folder}/*.test.ts`).sort(),
   );
 }
