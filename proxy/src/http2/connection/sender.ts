@@ -137,8 +137,13 @@ export class Sender {
     const { ready } = this;
     if (this.hasPriorities) ready.sort(byPriority);
     for (let i = 0; i < ready.length; i++) {
+      if (!this.makesRoom()) {
+        // All others wait as well: with TLS that is nearly all of them, after each write.
+        this.stopped.push(...(i === 0 ? ready : ready.slice(i)));
+        break;
+      }
       const stream = ready[i] as SendingStream;
-      const turn = this.makesRoom() ? this.sendFrame(stream) : "waits";
+      const turn = this.sendFrame(stream);
       if (turn === "goes-on") this.sendAgain(stream, i + 1);
       else if (turn === "waits") this.stopped.push(stream);
       else stream.isQueued = false;
