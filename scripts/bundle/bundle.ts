@@ -36,8 +36,6 @@ export function bundleProgram(version?: string): Promise<Bundle> {
     platform: "node",
     target: "node24",
     format: "esm",
-    // Classes of TypeScript set their fields in their constructors, which V8 can put into their callers (docs/adr/0036-inlining.md, "Fields").
-    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false, verbatimModuleSyntax: true } },
     // Beside the programs, for people; a process that reads them is blocked meanwhile (docs/operations.md, "Stack
     // traces").
     sourcemap: "linked",
