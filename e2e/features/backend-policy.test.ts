@@ -55,6 +55,20 @@ describe("SvcBackendPolicy", () => {
     expect(seen.size).to.equal(2);
   });
 
+  it("SvcBackendPolicy: requests with equal hashed parts go to one endpoint, and those without any to all", async () => {
+    const parts = [
+      { from: "Header", name: "X-Key" },
+      { from: "Cookie", name: "region" },
+    ];
+    await sandbox.apply(policy("first", { loadBalancer: { hash: { parts } } }));
+    const both = { "x-key": "a", cookie: "region=b" };
+    await until("the hash", async () => (await backendsOf(both)).size === 1);
+    await until("turns", async () => (await backendsOf({})).size === 2);
+    const seen = new Set<unknown>();
+    for (let i = 0; i < 32; i++) seen.add(await backendOf({ ...both, cookie: `region=${i}` }));
+    expect(seen.size).to.equal(2);
+  });
+
   it("SvcBackendPolicy: a session cookie keeps a client at its endpoint", async () => {
     await sandbox.apply(policy("first", { sessionPersistence: { type: "Cookie" } }));
     const { value: reply } = await until("a cookie", async () => {

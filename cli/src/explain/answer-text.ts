@@ -4,14 +4,8 @@ import type { Verdict as CandidateVerdict } from "@svc-gateway/proxy/routing/exp
 import { alignColumns } from "../text/columns.ts";
 import { describePath } from "../text/path.ts";
 import type { Paint } from "../text/paint.ts";
-import type {
-  Answer,
-  ExplainedBackend,
-  ExplainedFilter,
-  ExplainedRoute,
-  NearHost,
-  RouteName,
-} from "./answer.ts";
+import type { Answer, ExplainedRoute, NearHost, RouteName } from "./answer.ts";
+import type { ExplainedBackend, ExplainedFilter } from "./backends.ts";
 import { describeAnnotations } from "./annotations.ts";
 import { describeClients } from "./clients.ts";
 import type { ExplainedTls } from "./data-plane.ts";
@@ -126,6 +120,7 @@ function describeBackend({
   protocol,
   tls,
   endpoints,
+  balancing,
   status,
   filters,
 }: ExplainedBackend): readonly string[] {
@@ -134,9 +129,10 @@ function describeBackend({
   if (status !== undefined) return [`${head}: answered ${status}`];
   const version = protocol === "http1" ? "HTTP/1.1" : "HTTP/2";
   return [
-    `${head} in ${version}${tls === undefined ? "" : ` over TLS, by BackendTLSPolicy ${tls}`}`,
+    `${head} in ${version}${tls === undefined ? "" : ` over TLS, by ${tls}`}`,
     ...filters.map((filter) => `  ${filter.name} ${JSON.stringify(filter.settings)}`),
     endpoints.length === 0 ? "  no endpoint: answered 503" : `  ${endpoints.join(", ")}`,
+    ...(balancing === undefined ? [] : [`  chosen by ${balancing}`]),
   ];
 }
 

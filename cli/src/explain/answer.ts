@@ -1,15 +1,11 @@
 /** The answer of `explain` as data: the JSON and YAML forms are this value, the text is made from it. */
-import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { routeKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend, ListenerFilter, Route } from "@svc-gateway/common/ir/route.ts";
-import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
-import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
-import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { unresolvedFilter } from "@svc-gateway/proxy/filters/listener-filters.ts";
 import type { TokenDefect } from "@svc-gateway/proxy/auth/token.ts";
 import { refusalStatus } from "@svc-gateway/proxy/http/h1/refusal.ts";
@@ -20,6 +16,13 @@ import { emptyPortTable } from "@svc-gateway/proxy/routing/changing-port-table.t
 import { l4TableKey } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
 import { explainAnnotations, type ExplainedAnnotation } from "./annotations.ts";
+import {
+  describeFilters,
+  endpointsOf,
+  explainBackends,
+  type ExplainedBackend,
+  type ExplainedFilter,
+} from "./backends.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";
 import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
 import { rehearse, type ExplainedReply, type ExplainedUpstreamRequest, type Rehearsal } from "./rehearse.ts";
@@ -89,25 +92,8 @@ export type ExplainedRoute = RouteName & {
   readonly annotations?: readonly ExplainedAnnotation[];
 };
 
-export type ExplainedFilter = { readonly name: string; readonly settings: unknown };
-
 /** One that cannot be applied has a status instead, which every request gets. */
 export type ExplainedListenerFilter = ExplainedFilter | { readonly status: number };
-
-export type ExplainedBackend = {
-  /** `namespace/name`; empty when there is none. */
-  readonly service: string;
-  /** Percent of the route's requests. */
-  readonly share: number;
-  readonly protocol: Backend["protocol"];
-  /** The BackendTLSPolicy (`namespace/name`) by which it is connected to; absent: in cleartext. */
-  readonly tls?: string;
-  /** `address:port`, or `name:port` where the proxy resolves the name. */
-  readonly endpoints: readonly string[];
-  /** The status that requests get without an endpoint. */
-  readonly status?: number;
-  readonly filters: readonly ExplainedFilter[];
-};
 
 export type NearHost = {
   readonly host: string;
@@ -192,7 +178,7 @@ export function answerRequest(
             ...nameOf(found),
             host: matched?.table.host.host ?? "",
             filters: describeFilters(found.features),
-            backends: describeBackends(found, folder),
+            backends: explainBackends(found, folder, asked.scheme === "https"),
             ...annotationsOf(found, folder),
           },
         }),
@@ -317,37 +303,5 @@ function annotationsOf({ source }: Route, folder: TranslatedFolder): Pick<Explai
   return annotations === undefined ? {} : { annotations };
 }
 
-/** The filters of a route, in the order in which they run. */
-export const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>
-  presentFeatures(features).map((slug) => ({ name: slug, settings: features?.[slug] }));
-
 const describeListenerFilter = ({ features }: ListenerFilter): readonly ExplainedListenerFilter[] =>
   features === undefined ? [{ status: unresolvedFilter.status }] : describeFilters(features);
-
-const describeBackends = ({ backends }: Route, folder: TranslatedFolder): readonly ExplainedBackend[] =>
-  backends.map(({ service, weight, protocol, endpoints, status, features }) => ({
-    service,
-    share: shareOf(weight, backends),
-    protocol,
-    ...tlsOf(endpoints, folder),
-    endpoints: endpointsOf(endpoints, folder),
-    ...(status === undefined ? {} : { status }),
-    filters: describeFilters(features),
-  }));
-
-function tlsOf(name: string | undefined, { translation }: TranslatedFolder): Pick<ExplainedBackend, "tls"> {
-  const tls = name === undefined ? undefined : findEntry(translation.routing.endpoints, name)?.set.tls;
-  return tls === undefined ? {} : { tls };
-}
-
-/** In percent. */
-export function shareOf(weight: number, backends: readonly { readonly weight: number }[]): number {
-  const total = backends.reduce((sum, one) => sum + one.weight, 0);
-  return total === 0 ? 0 : Math.round((1000 * weight) / total) / 10;
-}
-
-/** The endpoints of a set, as `address:port`. */
-export const endpointsOf = (name: string | undefined, { translation }: TranslatedFolder): readonly string[] =>
-  (name === undefined ? [] : (findEntry(translation.routing.endpoints, name)?.set.addresses ?? [])).map(
-    (endpoint) => formatEndpoint(endpoint),
-  );

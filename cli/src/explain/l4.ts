@@ -5,7 +5,8 @@ import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { l4TableKey } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
-import { createPlacer, endpointsOf, findListener, shareOf, type ExplainedListener } from "./answer.ts";
+import { createPlacer, findListener, type ExplainedListener } from "./answer.ts";
+import { endpointsOf, shareOf } from "./backends.ts";
 import type { ExplainedReply } from "./rehearse.ts";
 import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
 

@@ -47,8 +47,17 @@ const ofBackend: readonly Known[] = [
   { property: "protocol", loss: "lost", text: "The backend is sent another version of HTTP" },
   { property: "tls", loss: "lost", text: "The backend is reached in another way, with or without TLS" },
   { property: "endpoints", loss: "lost", text: "The backend is reached in another way, with or without TLS" },
-  { property: "secureEndpoints", loss: "lost", text: "Requests over TLS go to the same endpoints as others" },
+  {
+    property: "followsClient",
+    loss: "lost",
+    text: "Requests that came without TLS are sent in the same way as others",
+  },
   { property: "closes", loss: "changed", text: "Connections to the backend are used again" },
+  {
+    property: "balancing.ofEmpty",
+    loss: "changed",
+    text: "Requests without any of the hashed values go to endpoints in turn instead of to one of them",
+  },
   {
     property: "balancing",
     loss: "lost",

@@ -145,13 +145,13 @@ const ofProperties: readonly (readonly [string, readonly string[]])[] = [
   ["order", ["use-regex", "rewrite-target"]],
   ["route", ["server-alias", "from-to-www-redirect", "app-root"]],
   [
+    "backends[].balancing",
+    ["upstream-hash-by", "upstream-hash-by-subset", "upstream-hash-by-subset-size", "load-balance"],
+  ],
+  [
     "backends",
     [
       "backend-protocol",
-      "load-balance",
-      "upstream-hash-by",
-      "upstream-hash-by-subset",
-      "upstream-hash-by-subset-size",
       "service-upstream",
       "proxy-http-version",
       "proxy-ssl-secret",
@@ -166,7 +166,8 @@ const ofProperties: readonly (readonly [string, readonly string[]])[] = [
 
 /** The settings that a property comes from, the one that stands for its default first. */
 export function originsOf(property: string): readonly string[] {
-  const special = ofProperties.find(([name]) => isWithin(property, name));
+  const ofAnyBackend = property.replace(/^backends\[\d+\]/, "backends[]");
+  const special = ofProperties.find(([name]) => isWithin(ofAnyBackend, name));
   if (special !== undefined) return special[1];
   const slug = Object.keys(ofFeatures).find((one) => isWithin(property, `features.${one}`));
   return slug === undefined ? ["paths"] : ofFeatures[slug as FeatureSlug];

@@ -51,10 +51,10 @@ export function collectServicePorts(
   const unlabelled = new Set<string>();
   const notes = new Map<ServedUnit, Note[]>();
   for (const unit of units) {
-    for (const [index, { service, endpoints, protocol }] of unit.route.backends.entries()) {
+    for (const [index, { service, endpoints, secureEndpoints, protocol }] of unit.route.backends.entries()) {
       const [namespace = "", , port] = endpoints?.split("/") ?? [];
       if (endpoints === undefined || namespace !== unit.route.source.namespace) continue;
-      const tls = tlsOfBackend(unit, endpoints);
+      const tls = tlsOfBackend(unit, secureEndpoints ?? endpoints);
       const written = tls && writeTls(tls, (wanted) => secretWith(namespace, wanted));
       if (typeof written?.problem === "string") {
         const note: Note = {
@@ -70,7 +70,9 @@ export function collectServicePorts(
       const spec: PortSpec = {
         port: Number(port),
         ...(protocol === "http2" && needsHttp2(unit) && { protocol: "HTTP2" as const }),
-        ...(written?.tls && { tls: written.tls }),
+        ...(written?.tls && {
+          tls: { ...written.tls, ...(secureEndpoints !== undefined && { followClient: true }) },
+        }),
       };
       if (Object.keys(spec).length === 1) continue;
       const ports = byService.get(service) ?? new Map<number, PortSpec>();

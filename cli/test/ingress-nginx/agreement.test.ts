@@ -10,6 +10,7 @@ import { expect } from "chai";
 import { parse, stringify } from "yaml";
 import { readFolderFlags, translationFlags, type FolderSettings } from "../../src/command-flags.ts";
 import { answerRequest, type Answer } from "../../src/explain/answer.ts";
+import type { ExplainedBackend } from "../../src/explain/backends.ts";
 import { readRequest } from "../../src/explain/request.ts";
 import { annotationsTarget } from "../../src/migrate/annotations-target.ts";
 import { gatewayTarget } from "../../src/migrate/gateway/gateway-target.ts";
@@ -63,6 +64,8 @@ const causes: Readonly<Record<string, RegExp>> = {
     /auth|satisfy|snippet|canary|limit|list-source-range|backend-protocol|cors|default-backend|redirect|rewrite|regex|paths/,
   location: /redirect|app-root|auth-signin/,
   backends: /canary|backend-protocol|default-backend|paths/,
+  connection: /backend-protocol|proxy-ssl|ssl-passthrough/,
+  balancing: /upstream-hash-by|load-balance/,
   target: /rewrite-target|use-regex|paths/,
   host: /upstream-vhost|snippet/,
   fields: /snippet|auth|upstream|forwarded|headers|custom/,
@@ -172,7 +175,7 @@ function compare(before: Answer, after: Answer): Record<string, string> {
   );
 }
 
-function aspectsOf({ reply, upstream }: Answer): Readonly<Record<string, string>> {
+function aspectsOf({ reply, upstream, route }: Answer): Readonly<Record<string, string>> {
   const [sent] = upstream;
   const fields = Object.fromEntries(
     (sent?.headers ?? []).map(({ name, value }) => [`field ${name.toLowerCase()}`, value]),
@@ -182,12 +185,20 @@ function aspectsOf({ reply, upstream }: Answer): Readonly<Record<string, string>
     ...(reply.location !== undefined && { location: reply.location }),
     ...(sent && {
       backends: upstream.map(({ service }) => service).join(", "),
+      connection: inOneText(
+        route,
+        ({ protocol, tls }) => `${protocol}${tls === undefined ? "" : " over TLS"}`,
+      ),
+      balancing: inOneText(route, ({ balancing = "in turn" }) => balancing),
       target: `${sent.method} ${sent.target}`,
       host: sent.host,
       ...fields,
     }),
   };
 }
+
+const inOneText = (route: Answer["route"], say: (backend: ExplainedBackend) => string): string =>
+  [...new Set(route?.backends.map(say))].join(", ");
 
 /** Aspects that differ without a row of the report about a setting that can cause it. */
 function unexplained(

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { backendPolicySchema, type BackendPolicy } from "../features/backend-policy.ts";
+import { balancingSchema, type Balancing } from "./balancing.ts";
 
 /** One network endpoint. `host` is an IP address, or a DNS name when the set says `resolve: "dns"`. */
 export const endpointSchema = z.object({ host: z.string(), port: z.int().min(1).max(65535) });
@@ -18,6 +19,13 @@ export const endpointSetSchema = z.object({
   policy: backendPolicySchema.optional(),
   /** Connections use TLS by this BackendTLSPolicy (`namespace/name`) or other settings, a resource `backendtls|`; absent: cleartext. */
   tls: z.string().optional(),
+  /** With `tls`: requests that came without TLS are sent without it. A proxy that does not know this sends them with it. */
+  tlsFollowsClient: z.literal(true).optional(),
+  /**
+   * How its policy chooses among the addresses, where a text of several parts is hashed: before `policy.loadBalancer`, for requests
+   * whose text is not empty, of routes that do not say it themselves.
+   */
+  balancing: balancingSchema.optional(),
   /** Every request is sent over this protocol, also where its route names another; absent: the route decides. */
   protocol: z.enum(["http2"]).optional(),
   /**
@@ -28,7 +36,10 @@ export const endpointSetSchema = z.object({
 });
 
 export type Endpoint = Readonly<z.infer<typeof endpointSchema>>;
-export type EndpointSet = Readonly<Omit<z.infer<typeof endpointSetSchema>, "addresses" | "policy">> & {
+export type EndpointSet = Readonly<
+  Omit<z.infer<typeof endpointSetSchema>, "addresses" | "policy" | "balancing">
+> & {
   readonly addresses: readonly Endpoint[];
   readonly policy?: BackendPolicy | undefined;
+  readonly balancing?: Balancing | undefined;
 };

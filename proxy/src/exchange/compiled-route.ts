@@ -1,9 +1,8 @@
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
-import type { TemplateRequest } from "../routing/request-template.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
-import type { PickRequest, RequestBalancing, Upstream } from "../upstream/upstream.ts";
+import type { CompiledBalancing, PickRequest, Upstream } from "../upstream/upstream.ts";
 import type { Filter } from "./filter.ts";
 import type { Observer } from "./observer.ts";
 import type { RouteQuery } from "./route-query.ts";
@@ -42,12 +41,6 @@ export type PickBackend = (request: BackendRequest) => CompiledBackend;
 
 /** What the choice of a backend may look at; an Exchange is one. */
 export type BackendRequest = PickRequest & Pick<RouteQuery, "host" | "method">;
-
-/** The balancing of a route with what puts its key together, once per request; undefined: it hashes nothing. */
-export type CompiledBalancing = {
-  readonly balancing: RequestBalancing;
-  readonly keyOf: ((request: TemplateRequest) => string) | undefined;
-};
 
 /** A backend that requests can be sent to; `upstream` is always the present one. */
 export type CompiledUpstream = {

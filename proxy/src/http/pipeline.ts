@@ -9,7 +9,7 @@ import { type LocalReply, noSelection } from "../message/local-reply.ts";
 import type { ClientStream, RequestHead, ResponseHead } from "../message/message.ts";
 import { isOverspent } from "../routing/regex-budget.ts";
 import { realNowMs } from "../timing/real-clock.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import type { CompiledBalancing, Upstream } from "../upstream/upstream.ts";
 import { admit } from "./admission.ts";
 import { answer, cutOff } from "./answer.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
@@ -202,6 +202,8 @@ class Request extends Exchange implements AttemptOwner {
 
   private forwardTo(backend: CompiledUpstream): void {
     const { upstream } = backend;
+    if (upstream.cleartext !== undefined && !this.secure) return this.forwardTo(inCleartext(backend));
+    if (upstream.balancing !== undefined && this.balancing === undefined) this.hashAs(upstream.balancing);
     this.upstreamService = upstream.service;
     const body = this.held ?? this.client.body;
     if (body !== null) this.body = outgoingBodyOf(this, body, upstream.protocol, this.deps.retryBufferBytes);
@@ -213,6 +215,13 @@ class Request extends Exchange implements AttemptOwner {
     const selection = upstream.pick(this);
     if (selection === undefined) return this.reply(noSelection(upstream));
     new Attempt(this, upstream, selection).start();
+  }
+
+  private hashAs({ balancing, keyOf }: CompiledBalancing): void {
+    const key = keyOf?.(this) ?? "";
+    if (key === "") return;
+    this.balancing = balancing;
+    this.hashKey = key;
   }
 
   reply(reply: LocalReply): void {
@@ -264,4 +273,14 @@ class Request extends Exchange implements AttemptOwner {
 }
 
 /** The answer to a request that no route serves, as far as the lookup went. */
+/** Without TLS, while the policy of the Service says so. */
+const inCleartext = (backend: CompiledUpstream): CompiledUpstream => ({
+  kind: "upstream",
+  get upstream() {
+    const { upstream } = backend;
+    return upstream.cleartext?.() ?? upstream;
+  },
+  filters: [],
+});
+
 const notFound = (): LocalReply => (isOverspent() ? tooLongToMatch : noRoute);

@@ -4,7 +4,6 @@ import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts
 import type {
   BackendRequest,
   CompiledBackend,
-  CompiledBalancing,
   CompiledRoute,
   CompiledUpstream,
   PickBackend,
@@ -16,7 +15,7 @@ import type { ProxyMetrics, RequestMetrics } from "../telemetry/metrics.ts";
 import type { Observer } from "../exchange/observer.ts";
 import type { ObserverOf } from "../telemetry/observer.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import type { CompiledBalancing, Upstream } from "../upstream/upstream.ts";
 
 export type RequestMetricsSource = Pick<ProxyMetrics, "requestMetrics">;
 

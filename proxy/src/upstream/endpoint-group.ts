@@ -3,7 +3,8 @@ import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamTls } from "./tls/upstream-tls.ts";
 import type { ConnectionLimits, Upstream, UpstreamEndpoint } from "./upstream.ts";
-import { UpstreamView, type ViewEnvironment } from "./upstream-view.ts";
+import { compileBalancing } from "../routing/compile-balancing.ts";
+import { UpstreamView, type ViewEnvironment, type ViewSettings } from "./upstream-view.ts";
 
 type Protocol = Upstream["protocol"];
 type View = { readonly protocol: Protocol; readonly view: UpstreamView; upstream: Upstream };
@@ -31,7 +32,9 @@ export class EndpointGroup {
   private readonly environment: ViewEnvironment;
   /** One per protocol that was asked for. */
   private views = noViews;
-  private policy: EndpointSet["policy"] = undefined;
+  private set: Pick<EndpointSet, "policy" | "balancing"> = {};
+  /** The upstream of requests that came without TLS, by protocol; undefined: the same one. */
+  private cleartext: ((protocol: Protocol) => Upstream) | undefined = undefined;
 
   constructor(identity: SetIdentity, environment: ViewEnvironment, certificate = "") {
     this.certificate = certificate;
@@ -40,7 +43,11 @@ export class EndpointGroup {
   }
 
   /** Takes over the addresses and the TLS settings of the set. Returns the removed endpoints. */
-  update({ addresses, policy }: EndpointSet, tls: UpstreamTls | undefined): readonly UpstreamEndpoint[] {
+  update(
+    { addresses, policy, balancing }: EndpointSet,
+    tls: UpstreamTls | undefined,
+    cleartext?: (protocol: Protocol) => Upstream,
+  ): readonly UpstreamEndpoint[] {
     const { limits } = this.identity;
     const known = new Map(this.endpoints.map((endpoint) => [endpoint.address, endpoint]));
     const present = new Map<string, UpstreamEndpoint>();
@@ -51,8 +58,11 @@ export class EndpointGroup {
     }
     const removed = this.endpoints.filter((endpoint) => present.get(endpoint.address) !== endpoint);
     this.endpoints = [...present.values()];
-    this.policy = policy;
-    for (const kept of this.views) kept.upstream = kept.view.update(this.endpoints, policy);
+    this.set = { policy, balancing };
+    this.cleartext = cleartext;
+    for (const kept of this.views) {
+      kept.upstream = kept.view.update(this.endpoints, this.settings(kept.protocol));
+    }
     return removed;
   }
 
@@ -61,9 +71,19 @@ export class EndpointGroup {
     if (known !== undefined) return known.upstream;
     const { name: key, service, retryBudget } = this.identity;
     const view = new UpstreamView({ key, service, protocol, retryBudget }, this.environment);
-    const upstream = view.update(this.endpoints, this.policy);
+    const upstream = view.update(this.endpoints, this.settings(protocol));
     this.views = [...this.views, { protocol, view, upstream }];
     return upstream;
+  }
+
+  private settings(protocol: Protocol): ViewSettings {
+    const { cleartext } = this;
+    const { policy, balancing } = this.set;
+    return {
+      policy,
+      balancing: balancing && compileBalancing(balancing),
+      cleartext: cleartext && (() => cleartext(protocol)),
+    };
   }
 
   retainRoutes(isServed: (routeId: string) => boolean): void {

@@ -83,9 +83,12 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (endpoints.length > 0) options.retire(endpoints);
   };
 
-  const updateGroup = (group: EndpointGroup, set: EndpointSet): void => {
-    const isPlain = set.tls === undefined || group.certificate === passThrough;
-    retire(group.update(set, isPlain ? undefined : tlsStore.get(set.tls, group.certificate)));
+  const updateGroup = (name: string, group: EndpointGroup, set: EndpointSet): void => {
+    if (set.tls === undefined || group.certificate === passThrough)
+      return retire(group.update(set, undefined));
+    const cleartext = (protocol: Upstream["protocol"]): Upstream => get(name, protocol, passThrough);
+    const tls = tlsStore.get(set.tls, group.certificate);
+    retire(group.update(set, tls, set.tlsFollowsClient === true ? cleartext : undefined));
   };
 
   const closeGroup = (group: EndpointGroup): void => {
@@ -116,7 +119,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (entry.identity !== undefined) setLimits(entry.identity, set);
     for (const group of entry.groups) {
       if (group.certificate !== noCertificate && set.tls === undefined) dropGroup(entry, group);
-      else updateGroup(group, set);
+      else updateGroup(name, group, set);
     }
   };
 
@@ -157,7 +160,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   const updateTls = (changes: TlsChanges): void => {
     if (changes.policies.size === 0 && changes.certificates.size === 0) return;
     tlsStore.update(changes);
-    for (const entry of entries.values()) {
+    for (const [name, entry] of entries) {
       const { set, groups } = entry;
       if (set.tls === undefined) continue;
       const isOther = changes.policies.has(set.tls);
@@ -168,9 +171,27 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
         const isRemoved =
           changes.certificates.has(certificate) && changes.certificates.get(certificate) === undefined;
         if (isRemoved) dropGroup(entry, group);
-        else updateGroup(group, set);
+        else updateGroup(name, group, set);
       }
     }
+  };
+
+  const get: UpstreamRegistry["get"] = (name, protocol, wanted = noCertificate) => {
+    const entry = entries.get(name);
+    if (entry === undefined) {
+      const service = name.split("/", 2).join("/");
+      return new EndpointGroup(createIdentity(name, service), environment).upstream(protocol);
+    }
+    const { set, groups } = entry;
+    const certificate = set.tls === undefined ? noCertificate : wanted;
+    let group = groups.find((one) => one.certificate === certificate);
+    if (group === undefined) {
+      entry.identity ??= setLimits(createIdentity(name, set.service), set);
+      group = new EndpointGroup(entry.identity, environment, certificate);
+      entry.groups = [...groups, group];
+      updateGroup(name, group, set);
+    }
+    return group.upstream(set.protocol ?? protocol);
   };
 
   return {
@@ -182,23 +203,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       }
     },
     follow: (name) => entries.get(name),
-    get(name, protocol, wanted = noCertificate) {
-      const entry = entries.get(name);
-      if (entry === undefined) {
-        const service = name.split("/", 2).join("/");
-        return new EndpointGroup(createIdentity(name, service), environment).upstream(protocol);
-      }
-      const { set, groups } = entry;
-      const certificate = set.tls === undefined ? noCertificate : wanted;
-      let group = groups.find((one) => one.certificate === certificate);
-      if (group === undefined) {
-        entry.identity ??= setLimits(createIdentity(name, set.service), set);
-        group = new EndpointGroup(entry.identity, environment, certificate);
-        entry.groups = [...groups, group];
-        updateGroup(group, set);
-      }
-      return group.upstream(set.protocol ?? protocol);
-    },
+    get,
     setSessionKey(key) {
       environment.sessionKey.current = key;
     },

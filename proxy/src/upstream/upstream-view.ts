@@ -16,6 +16,11 @@ export type ViewEnvironment = {
   readonly random: () => number;
 };
 
+/** What the endpoint set says besides its addresses. */
+export type ViewSettings = {
+  readonly policy?: BackendPolicy | undefined;
+} & Pick<Upstream, "balancing" | "cleartext">;
+
 type Identity = Pick<Upstream, "key" | "service" | "protocol" | "retryBudget">;
 
 /**
@@ -38,7 +43,10 @@ export class UpstreamView {
   }
 
   /** The upstream as it is from now on. */
-  update(endpoints: readonly UpstreamEndpoint[], policy: BackendPolicy = {}): Upstream {
+  update(
+    endpoints: readonly UpstreamEndpoint[],
+    { policy = {}, balancing, cleartext }: ViewSettings = {},
+  ): Upstream {
     const { environment } = this;
     if (!isDeepStrictEqual(policy.loadBalancer, this.policy.loadBalancer)) {
       this.balancer = createBalancer(policy.loadBalancer, environment.random);
@@ -73,6 +81,8 @@ export class UpstreamView {
     return {
       ...this.identity,
       endpoints,
+      balancing,
+      cleartext,
       pick: (request, tried) => selector.pick(request, tried),
       hasSession: (request) => selector.hasSession(request),
     };

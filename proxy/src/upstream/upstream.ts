@@ -1,6 +1,7 @@
 import type { Fields } from "../message/fields.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
+import type { TemplateRequest } from "../routing/request-template.ts";
 import type { TunnelEnd } from "../sockets/transport.ts";
 import type { UpstreamError } from "./upstream-errors.ts";
 import type { RetryBudget } from "./retry-budget.ts";
@@ -46,13 +47,19 @@ export type PickRequest = {
   readonly secure: boolean;
   /** The session affinity of the route; undefined: the policy of the Service decides. */
   readonly affinity?: SessionAffinity | undefined;
-  /** How the route chooses among endpoints; undefined: as the policy of the Service says. */
+  /** How the route, or the text of a policy, chooses among endpoints; undefined: as the algorithm of the Service says. */
   readonly balancing?: RequestBalancing | undefined;
   /** The text that `balancing` hashes. */
   readonly hashKey?: string;
 };
 
-/** The balancing of a route, whose key is put together before: `hashKey` of the request. */
+/** A balancing with what puts its key together, once per request; undefined: it hashes nothing. */
+export type CompiledBalancing = {
+  readonly balancing: RequestBalancing;
+  readonly keyOf: ((request: TemplateRequest) => string) | undefined;
+};
+
+/** The balancing of a request, whose key is put together before: `hashKey` of the request. */
 export type RequestBalancing =
   | { readonly algorithm: "round_robin" | "least_conn" | "ewma" }
   | { readonly algorithm: "hash"; readonly subset?: number | undefined };
@@ -70,6 +77,10 @@ export type Upstream = {
   readonly endpoints: readonly UpstreamEndpoint[];
   /** Limits the retries to the Service port; shared by all routes to it. */
   readonly retryBudget: RetryBudget;
+  /** How the policy of the Service hashes a text of several parts; for requests whose text is empty it says nothing. */
+  readonly balancing?: CompiledBalancing | undefined;
+  /** The upstream of requests that came without TLS; absent: the same one. */
+  readonly cleartext?: (() => Upstream) | undefined;
   /**
    * The endpoint of the next attempt of a request; undefined when there is none (503). A retry names the endpoints that
    * were `tried`: another one is picked while there is any, else one of them again.

@@ -78,6 +78,23 @@ describe("backends with TLS, through the whole data plane", () => {
     return message.statusCode ?? 0;
   }
 
+  async function getOverTls(path: string): Promise<number> {
+    const over = httpsRequest({
+      host: "127.0.0.1",
+      port: gateway.tlsPort,
+      path,
+      headers: { host: "a.example" },
+      servername: "a.example",
+      rejectUnauthorized: false,
+      agent: false,
+    });
+    over.end();
+    const [answer] = (await once(over, "response")) as [IncomingMessage];
+    answer.resume();
+    await once(answer, "end");
+    return answer.statusCode ?? 0;
+  }
+
   const tlsErrors = (): number =>
     gateway.metrics.upstreamErrors.with({
       listener: "80",
@@ -214,22 +231,31 @@ describe("backends with TLS, through the whole data plane", () => {
     const own = { endpoints: "ns/web/80/plain", secureEndpoints: "ns/web/80" };
     gateway.update({ ...gateway.plan, resources: [policyOf(), set], backend: own });
     expect(await get("/http")).to.equal(200);
-    const over = httpsRequest({
-      host: "127.0.0.1",
-      port: gateway.tlsPort,
-      path: "/https",
-      headers: { host: "a.example" },
-      servername: "a.example",
-      rejectUnauthorized: false,
-      agent: false,
-    });
-    over.end();
-    const [answer] = (await once(over, "response")) as [IncomingMessage];
-    answer.resume();
-    await once(answer, "end");
+    expect(await getOverTls("/https")).to.equal(200);
     expect(seen.map(({ url, socket }) => [url, "encrypted" in socket])).to.deep.equal([
       ["/http", false],
       ["/https", true],
+    ]);
+  });
+
+  it("a set whose TLS follows the client gets requests without TLS in cleartext, and no others", async () => {
+    await serve({ certificate: issueCertificate(["a.example"]) });
+    const plain = await startHttp((request, response) => {
+      seen.push(request);
+      response.end("plain");
+    });
+    stop.push(() => plain.close());
+    gateway.update({ ...gateway.plan, ports: [plain.port], set: { tlsFollowsClient: true } });
+    expect(await get("/http")).to.equal(200);
+    expect(await getOverTls("/refused"), "the port does not speak TLS").to.equal(502);
+    gateway.update({ ...gateway.plan, ports: [port] });
+    expect(await getOverTls("/https")).to.equal(200);
+    gateway.update({ ...gateway.plan, set: {} });
+    expect(await get("/again")).to.equal(200);
+    expect(seen.map(({ url, socket }) => [url, "encrypted" in socket])).to.deep.equal([
+      ["/http", false],
+      ["/https", true],
+      ["/again", true],
     ]);
   });
 

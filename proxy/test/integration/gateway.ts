@@ -5,6 +5,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { clientCertKey, endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
@@ -48,6 +49,8 @@ export type Plan = {
   readonly publicPorts?: { readonly http: number; readonly https: number };
   /** The BackendTLSPolicy of the backends, among `resources`. */
   readonly backendTls?: string;
+  /** What the endpoint set of the backends says besides. */
+  readonly set?: Partial<EndpointSet>;
   /** The Gateway whose certificate they are shown. */
   readonly backendCertificate?: string;
   /** Client certificates of port 443. */
@@ -114,6 +117,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
       resolve: "static",
       addresses,
       ...(plan.backendTls !== undefined && { tls: plan.backendTls }),
+      ...plan.set,
     }),
     encodeResource<"listener">(listenerKey("ingress"), {
       listeners: [

@@ -80,6 +80,27 @@ describe("balancing of routes, through the whole data plane", () => {
     expect((await answering("/", "", 20)).size).to.be.greaterThan(1);
   });
 
+  it("a policy of the Service hashes several values for routes that hash nothing themselves", async () => {
+    await start({ algorithm: "round_robin" });
+    const key: RequestTemplate = [
+      { variable: "arg", name: "user" },
+      { variable: "http", name: "x-tenant" },
+    ];
+    gateway.update({ ...gateway.plan, set: { balancing: hashOf(key) } });
+    expect((await answering("/turns?user=a", "X-Tenant: one\r\n")).size).to.equal(1);
+    const spread = new Set<string>();
+    for (let i = 0; i < 40; i++) spread.add(await ask(`/turns?user=${i}`));
+    expect(spread.size).to.equal(4);
+    expect((await answering("/?user=a")).size, "a route with a balancing of its own").to.equal(4);
+  });
+
+  it("the hash of a policy leaves requests without any of its values to backends in turn", async () => {
+    await start({ algorithm: "round_robin" });
+    gateway.update({ ...gateway.plan, set: { balancing: hashOf([{ variable: "http", name: "x-tenant" }]) } });
+    expect((await answering("/turns")).size).to.equal(4);
+    expect((await answering("/turns", "X-Tenant: one\r\n")).size).to.equal(1);
+  });
+
   it("a retry of a hashed request goes to another backend", async () => {
     await start(hashOf(["all"]));
     const [by = ""] = await answering("/");

@@ -26,7 +26,7 @@ function harness() {
     ...breakers,
     sessionKey,
     view,
-    update: (policy: BackendPolicy, endpoints = all) => view.update(endpoints, policy),
+    update: (policy: BackendPolicy, endpoints = all) => view.update(endpoints, { policy }),
   };
 }
 
@@ -222,7 +222,7 @@ describe("UpstreamView: session persistence by cookie", () => {
     const otherService = new UpstreamView(
       { ...identity, service: "ns/other" },
       { breakers: breakerEnvironment().environment, sessionKey, random: () => 0 },
-    ).update(all, policy);
+    ).update(all, { policy });
     const bound = pick(upstream);
     for (const cookie of [
       "sid=forged",
@@ -327,9 +327,7 @@ describe("UpstreamView: circuit breakers", () => {
         breakers: environment,
         sessionKey: { current: undefined },
         random: () => 0,
-      }).update([one], {
-        circuitBreaker: breaker,
-      }),
+      }).update([one], { policy: { circuitBreaker: breaker } }),
     ) as [Upstream, Upstream];
     finish(pick(a), "failed");
     finish(pick(b), "failed");

@@ -12,6 +12,7 @@ import type { Routing } from "@svc-gateway/operator/translate/routing.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
 import type { ConsoleBuild } from "../console-source.ts";
 import { createPlacer } from "../../explain/answer.ts";
+import { tlsSource } from "../../explain/backends.ts";
 import { describePath } from "../../text/path.ts";
 
 export type ListenerRow = Listener & {
@@ -221,8 +222,8 @@ const backendsOf = (
       service: set?.service ?? "",
       endpoints: (set?.addresses ?? []).map((endpoint) => formatEndpoint(endpoint)),
       resolve: set?.resolve ?? "static",
-      tls: set?.tls ?? "",
-      hasPolicy: set?.policy !== undefined,
+      tls: set?.tls === undefined ? "" : tlsSource(set.tls),
+      hasPolicy: set?.policy !== undefined || set?.balancing !== undefined,
       routes: uses.get(`${scope} ${name}`) ?? 0,
     };
   });

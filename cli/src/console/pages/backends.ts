@@ -60,7 +60,7 @@ function healthOf({ endpoints, resolve, tls, hasPolicy }: BackendRow): Html {
     endpoints.length === 0
       ? badge("answers 503", "bad")
       : badge(resolve === "dns" ? "resolved by the proxy" : `${endpoints.length} ready`, "good");
-  return html`${state}${tls !== "" && html`<small>TLS by BackendTLSPolicy ${tls}</small>`}${hasPolicy && html`<small>has a policy</small>`}`;
+  return html`${state}${tls !== "" && html`<small>TLS by ${tls}</small>`}${hasPolicy && html`<small>has a policy</small>`}`;
 }
 
 const endpointsOf = ({ endpoints }: BackendRow): Html => {

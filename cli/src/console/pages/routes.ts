@@ -1,6 +1,6 @@
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
-import { describeFilters, shareOf } from "../../explain/answer.ts";
+import { describeFilters, shareOf } from "../../explain/backends.ts";
 import { hideSecrets } from "../hide-secrets.ts";
 import { html, type Html, type Part } from "../html.ts";
 import type { Page } from "../layout.ts";

@@ -47,6 +47,35 @@ export type SvcBackendPolicyTimeouts = {
 export type SvcBackendPolicyLoadBalancer = {
   /** One of round_robin, least_conn (fewest requests in flight), ewma (lowest average latency times load), ip_hash or hash:source-ip, hash:uri (with the query), hash:header=NAME and hash:cookie=NAME (rendezvous hashing, the same on every proxy). */
   readonly algorithm?: string;
+  /** Hashes a text that is put together of parts of the request (rendezvous hashing, the same on every proxy), instead of the algorithm, which is ignored with a warning unless it is round_robin. */
+  readonly hash?: SvcBackendPolicyLoadBalancerHash;
+};
+
+export type SvcBackendPolicyLoadBalancerHash = {
+  /** The parts in their order. */
+  readonly parts: readonly SvcBackendPolicyLoadBalancerHashPart[];
+  /** Number of endpoints that a text leads to, of which each request gets any one. */
+  readonly subset?: number;
+};
+
+export type SvcBackendPolicyLoadBalancerHashPart = {
+  /** What the part is, as the client sent it: ClientAddress, Host (lower case, without port), Scheme (http or https), Method, URI (path and query), Path (decoded), Query (without its ?), the first QueryParameter or Cookie of a name, all lines of a Header, or a fixed Text. */
+  readonly from:
+    | "ClientAddress"
+    | "Host"
+    | "Scheme"
+    | "Method"
+    | "URI"
+    | "Path"
+    | "Query"
+    | "QueryParameter"
+    | "Header"
+    | "Cookie"
+    | "Text";
+  /** Name of the header, cookie or query parameter, without regard to case. */
+  readonly name?: string;
+  /** The fixed text, such as a separator. */
+  readonly value?: string;
 };
 
 export type SvcBackendPolicyCircuitBreaker = {
@@ -104,6 +133,8 @@ export type SvcBackendPolicyPortTls = {
   readonly insecureSkipVerify?: boolean;
   /** The DNS name that the certificate must have, and the server name that is sent. */
   readonly hostname?: string;
+  /** Whether requests that came without TLS are sent without it, so that the port must accept both. */
+  readonly followClient?: boolean;
   /** Whether hostname is sent as server name (SNI). */
   readonly sendServerName?: boolean;
   /** A Secret of the namespace, of type kubernetes.io/tls, or Opaque with the label ingress.svc-labs.dev/auth-tls: "true". */

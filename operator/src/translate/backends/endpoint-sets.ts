@@ -1,6 +1,5 @@
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { listChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
-import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
@@ -19,6 +18,7 @@ import { createEndpointSizes } from "./endpoint-sizes.ts";
 import { resolveEndpoints, type EndpointRules, type ResolvedEndpoints } from "./endpoints.ts";
 import type { PortConnection } from "./port-connections.ts";
 import { mergeEndpointRefs, isSameEndpointRef, type EndpointRef } from "./service-port.ts";
+import type { ServiceSettings } from "./policy-settings.ts";
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
 type EndpointPart = {
@@ -37,7 +37,7 @@ type Resolved = ResolvedEndpoints & {
 };
 
 /** By `namespace/name` of the Service. */
-type Policies = ReadonlyMap<string, BackendPolicy>;
+type Policies = ReadonlyMap<string, ServiceSettings>;
 
 type Inputs = {
   readonly world: World;
@@ -199,13 +199,16 @@ function resolve(
     refused,
     diagnostics,
   } = leftOut.has(key) ? none : attempt(service, () => resolveEndpoints(ref, slices, rules), none);
-  const policy = policies.get(key);
+  const settings = policies.get(key);
   const connection = ref.port.protocol === "UDP" ? undefined : ports.get(key)?.get(ref.port.port);
-  const tls = tlsPolicies.of(ref) ?? connection?.tls?.name ?? ref.variant?.tls;
+  const ofTlsPolicy = tlsPolicies.of(ref);
+  const tls = ofTlsPolicy ?? connection?.tls?.name ?? ref.variant?.tls;
   const set: EndpointSet = {
     ...found,
-    ...(policy !== undefined && { policy }),
+    ...(settings?.policy !== undefined && { policy: settings.policy }),
+    ...(settings?.balancing !== undefined && { balancing: settings.balancing }),
     ...(tls !== undefined && { tls }),
+    ...(ofTlsPolicy === undefined && connection?.followsClient === true && { tlsFollowsClient: true }),
     ...(connection?.protocol !== undefined && { protocol: connection.protocol }),
   };
   return {

@@ -1,5 +1,4 @@
 /** Which SvcBackendPolicy a Service has. See docs/features/backend-policy.md. */
-import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf, type ObjectRef } from "../../api/object.ts";
@@ -11,7 +10,7 @@ import { policyConflict, policyTargetNotFound, tlsPolicyTargetNotFound } from ".
 import type { Diagnostic } from "../finding.ts";
 import { memo, trackedMemo } from "../incremental/memo.ts";
 import { createAttachmentKeeper, type PolicyAncestor, type PolicyAttachment } from "../policy-ancestors.ts";
-import { readPolicySettings } from "./policy-settings.ts";
+import { isEmptySettings, readPolicySettings, type ServiceSettings } from "./policy-settings.ts";
 import { createPortSettingsFitter } from "./port-settings-sizes.ts";
 import {
   closedPorts,
@@ -25,7 +24,7 @@ type Attachment = PolicyAttachment<"SvcBackendPolicy">;
 
 type BackendPolicies = {
   /** By `namespace/name` of the Service. A policy without a usable setting is not in it. */
-  readonly byService: ReadonlyMap<string, BackendPolicy>;
+  readonly byService: ReadonlyMap<string, ServiceSettings>;
   /** By `namespace/name` of the Service, how its ports are spoken to, by their numbers. */
   readonly ports: ReadonlyMap<string, ReadonlyMap<number, PortConnection>>;
   /** The resource that proxies get for the TLS settings of this name. */
@@ -37,7 +36,7 @@ type BackendPolicies = {
 };
 
 const settingsOf = memo((policy: Policy) =>
-  attempt(policy, () => readPolicySettings(policy), { policy: {}, ignored: ["spec"] }),
+  attempt(policy, () => readPolicySettings(policy), { settings: {}, ignored: ["spec"] }),
 );
 
 const connectionsOf = trackedMemo((policy: Policy, _: undefined, view) =>
@@ -63,7 +62,7 @@ export function createPolicyTranslator(): (world: World) => BackendPolicies {
 function attach(world: World, keep: (attachment: Attachment) => Attachment): BackendPolicies {
   const lookup = createLookup(world);
   const owners = new Map<string, Policy>();
-  const byService = new Map<string, BackendPolicy>();
+  const byService = new Map<string, ServiceSettings>();
   const ports = new Map<string, PortConnections["ports"]>();
   const resources = new Map<string, Resource>();
   const attachments: Attachment[] = [];
@@ -85,7 +84,7 @@ function attach(world: World, keep: (attachment: Attachment) => Attachment): Bac
         diagnostics.push(verdict.diagnostic(place));
       }
       if (owner === undefined) {
-        if (Object.keys(settings.policy).length > 0) byService.set(key, settings.policy);
+        if (!isEmptySettings(settings.settings)) byService.set(key, settings.settings);
         if (connections.ports.size > 0) ports.set(key, connections.ports);
         for (const { tls } of connections.ports.values()) if (tls) resources.set(tls.name, tls.resource);
         diagnostics.push(...missingPorts(object, lookup("Service", namespace, name)));
@@ -155,7 +154,7 @@ function judge(target: {
     const message = `Requests to ports of Service ${key} are answered 502, because their TLS cannot be used: ${unusable.join(", ")}`;
     return { reason: "Invalid", message };
   }
-  const isUsable = Object.keys(settings.policy).length > 0 || connections.ports.size > 0;
+  const isUsable = !isEmptySettings(settings.settings) || connections.ports.size > 0;
   if (ignored.length > 0 && !isUsable) {
     return { reason: "Invalid", message: `None of the settings is valid: ${ignored.join(", ")}` };
   }

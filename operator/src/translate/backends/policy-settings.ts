@@ -10,6 +10,7 @@ import {
   type LoadBalancer,
   type SessionPersistence,
 } from "@svc-gateway/common/features/backend-policy.ts";
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { parseDuration } from "@svc-gateway/common/values/duration.ts";
 import { parseHeaderName } from "@svc-gateway/common/values/header-name.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -18,10 +19,14 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import { policyValueIgnored, type IgnoreValue } from "../diagnostics/policies.ts";
 import type { Diagnostic } from "../finding.ts";
+import { readHash } from "./hash-parts.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
+/** What a policy says about all ports of a Service. */
+export type ServiceSettings = Pick<EndpointSet, "policy" | "balancing">;
+
 type PolicySettings = {
-  readonly policy: BackendPolicy;
+  readonly settings: ServiceSettings;
   /** The fields whose values are ignored. */
   readonly ignored: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
@@ -36,6 +41,7 @@ export function readPolicySettings(object: ObjectOf<"SvcBackendPolicy">): Policy
     diagnostics.push(policyValueIgnored({ object: refOf(object), field }, error, instead));
   };
   const { timeouts, loadBalancer, circuitBreaker, sessionPersistence } = object.spec;
+  const balancing = loadBalancer?.hash && readHash(loadBalancer.hash, ignore);
   const policy = withoutUndefined({
     connectTimeoutMs: readDuration("spec.timeouts.connect", timeouts?.connect, ignore, "the default applies"),
     idleTimeoutMs: readDuration(
@@ -44,12 +50,21 @@ export function readPolicySettings(object: ObjectOf<"SvcBackendPolicy">): Policy
       ignore,
       "idle connections do not expire",
     ),
-    loadBalancer: readAlgorithm(loadBalancer?.algorithm, ignore),
+    loadBalancer:
+      loadBalancer?.hash === undefined
+        ? readAlgorithm(loadBalancer?.algorithm, ignore)
+        : ignoreAlgorithm(loadBalancer.algorithm, ignore),
     circuitBreaker: readCircuitBreaker(circuitBreaker, ignore),
     sessionPersistence: readSessionPersistence(sessionPersistence, ignore),
   });
-  return { policy, ignored, diagnostics };
+  const settings = {
+    ...(Object.keys(policy).length > 0 && { policy }),
+    ...(balancing !== undefined && { balancing }),
+  };
+  return { settings, ignored, diagnostics };
 }
+
+export const isEmptySettings = (settings: ServiceSettings): boolean => Object.keys(settings).length === 0;
 
 /** Zero is as good as absent, as in annotations. */
 function readDuration(
@@ -70,6 +85,13 @@ function readAlgorithm(text: string | undefined, ignore: IgnoreValue): LoadBalan
   return parsed.ok
     ? parsed.value
     : ignore("spec.loadBalancer.algorithm", parsed.error, "round_robin applies");
+}
+
+/** Beside a hash an algorithm has no effect; the default of the schema is not one that was written. */
+function ignoreAlgorithm(text: string | undefined, ignore: IgnoreValue): undefined {
+  if (text === undefined || text.trim() === "round_robin") return;
+  const error = { message: `"${text.slice(0, 64)}" has no effect beside hash`, expected: "one of the two" };
+  ignore("spec.loadBalancer.algorithm", error, "the hash applies");
 }
 
 const defaults = { windowMs: 10_000, openMs: 5_000, minRequests: 10 };

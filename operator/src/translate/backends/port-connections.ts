@@ -21,6 +21,8 @@ export type PortConnection = {
   readonly protocol?: "http2";
   /** The resource `backendtls|` with the settings of TLS; absent: a BackendTLSPolicy decides alone. */
   readonly tls?: { readonly name: string; readonly resource: Resource };
+  /** With `tls`: requests that came without TLS are sent without it. */
+  readonly followsClient?: true;
 };
 
 export type PortConnections = {
@@ -54,6 +56,7 @@ export function readPortConnections(
         diagnostics.push(backendTlsUnusable(place, port, describeProblem(read.error)));
       } else if (read.value.unverified === true) diagnostics.push(policyNotVerified(place, port));
       connection.tls = asResource(read.ok ? read.value : trustsNone);
+      if (read.ok && tls.followClient === true) connection.followsClient = true;
     }
     return [port, connection] as const;
   });

@@ -46,12 +46,18 @@ const logFields = [
   ),
 ];
 
+const hashed = [
+  { from: "Header", name: "X-Tenant" },
+  { from: "Text", value: "-" },
+  { from: "Cookie", name: "Sid" },
+];
+
 export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
   SvcBackendPolicy: {
     full: {
       targetRefs: [{ name: "web" }],
       timeouts: { connect: "1s", idle: "1m" },
-      loadBalancer: { algorithm: "hash:header=X-User" },
+      loadBalancer: { hash: { parts: hashed, subset: 3 } },
       circuitBreaker: {
         threshold: 50,
         window: "20s",
@@ -86,12 +92,43 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
       "timeouts.connect": duration,
       "timeouts.idle": duration,
       "loadBalancer.algorithm": [
-        ...taken("least_conn", "ewma", "hash:uri", "hash:header=A", "hash:cookie=a"),
-        ...equalTo("hash:source-ip", "ip_hash", " ip_hash "),
         ...equalTo("round_robin", undefined, null),
+        ...ignoredFor("round_robin", "least_conn", "hash:uri", "best"),
         ...refused(1, [], "x".repeat(1025)),
       ],
+      "loadBalancer.hash": [...refused({}, [], "Host"), ...optional],
+      "loadBalancer.hash.subset": [...taken(1, 1000), ...refused(0, 1001, 1.5, "3"), ...optional],
+      "loadBalancer.hash.parts": [
+        ...["ClientAddress", "Host", "Scheme", "Method", "URI", "Path", "Query"].flatMap((from) =>
+          taken([{ from }]),
+        ),
+        ...taken([{ from: "Text", value: "x".repeat(256) }], tooMany(16, { from: "Host" })),
+        ...taken([{ from: "QueryParameter", name: "user[id]" }], [{ from: "Cookie", name: "other" }]),
+        ...refused(
+          [{ from: "Header" }],
+          [{ from: "Host", name: "X" }],
+          [{ from: "Text" }],
+          [{ from: "host" }],
+        ),
+        ...refused([{ from: "URI", value: "x" }], [{ from: "Text", value: "" }], [{ name: "X" }], ["Host"]),
+        ...refused([], "Host", tooMany(17, { from: "Host" }), [{ from: "Text", value: "x".repeat(257) }]),
+        ...required,
+      ],
       loadBalancer: [
+        ...["least_conn", "ewma", "hash:uri", "hash:header=A", "hash:cookie=a"].flatMap((algorithm) =>
+          taken({ algorithm }),
+        ),
+        ...["ip_hash", " ip_hash "].flatMap((algorithm) =>
+          equalTo({ algorithm: "hash:source-ip" }, { algorithm }),
+        ),
+        ...equalTo(undefined, {}, { algorithm: "round_robin" }),
+        ...[
+          { from: "Header", name: "X Y" },
+          { from: "Cookie", name: "a;b" },
+          { from: "QueryParameter", name: "a&b" },
+          { from: "Text", value: "\u0000" },
+          { from: "Text", value: "\u00e4" },
+        ].flatMap((part) => ignoredFor(undefined, { hash: { parts: [{ from: "Host" }, part] } })),
         ...["best", "", "ROUND_ROBIN", "hash", "hash:", "hash:query", "\u0000", "x".repeat(1024)].flatMap(
           (algorithm) => ignoredFor(undefined, { algorithm }),
         ),
@@ -167,9 +204,13 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
       "sessionPersistence.cookie.changeOnFailure": switchedOff,
       ports: [
         ...taken([{ port: 80 }], [{ port: 80, protocol: "HTTP2" }]),
-        ...[{}, { sendServerName: false }, { maxIntermediates: 0 }, { sendServerName: true }].flatMap(
-          (more) => taken([{ port: 80, tls: { ...verified, ...more } }]),
-        ),
+        ...[
+          {},
+          { sendServerName: false },
+          { maxIntermediates: 0 },
+          { sendServerName: true },
+          { followClient: true },
+        ].flatMap((more) => taken([{ port: 80, tls: { ...verified, ...more } }])),
         ...equalTo(undefined, []),
         // Without verification there is a warning, and what cannot be used is answered 502.
         ...closed(
