@@ -58,7 +58,8 @@ type ListenerTables = {
 /**
  * The tables of all ports. Each host belongs to the narrowest listener of its port that covers it, and to no other
  * (listener isolation): each listener has a table for its own host name, even an empty one, so that requests for it
- * never fall to another listener. Within a listener a request goes on from narrower hosts to wider ones.
+ * never fall to another listener; a TLS listener beside HTTPS ones too, so that they are answered 421. Within a listener a
+ * request goes on from narrower hosts to wider ones.
  */
 export function createHostTableBuilder(): (
   ports: readonly PortListeners[],
@@ -70,7 +71,7 @@ export function createHostTableBuilder(): (
   return (ports, claims, guardOf, isTaken) => {
     const next = new Map<string, ListenerTables>();
     for (const { port, listeners: all } of ports) {
-      const peers = all.filter(({ protocol }) => protocol === "http" || protocol === "https");
+      const peers = peersOf(all);
       for (const listener of peers) {
         const key = `${port} ${listener.id}`;
         const inputs = {
@@ -86,6 +87,17 @@ export function createHostTableBuilder(): (
     known = next;
     return joinLists(...[...next.values()].map(({ tables }) => tables.values));
   };
+}
+
+/**
+ * The listeners whose hosts requests may name. Requests for the name of a TLS listener come over connections of HTTPS listeners:
+ * clients reuse them for every name in the certificate (RFC 9113 9.1.1).
+ */
+function peersOf(listeners: readonly Listener[]): readonly Listener[] {
+  const serving = listeners.filter(({ protocol }) => protocol === "http" || protocol === "https");
+  if (!serving.some(({ protocol }) => protocol === "https")) return serving;
+  const named = listeners.filter(({ protocol, hostname }) => protocol === "tls" && hostname.kind !== "any");
+  return named.length === 0 ? serving : [...serving, ...named];
 }
 
 /** Where only claims differ from the last time, only the tables of their hosts are built again. */
