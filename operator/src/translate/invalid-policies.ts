@@ -15,7 +15,7 @@ import {
 import { createLookup, type World } from "../world.ts";
 import type { GatewaysByService } from "./backends/tls-policies.ts";
 import type { DesiredCondition } from "./condition.ts";
-import { finding } from "./diagnostics/define-finding.ts";
+import { policyInvalid } from "./diagnostics/policies.ts";
 import type { DesiredEvent, Diagnostic } from "./finding.ts";
 import { gatewayGroup } from "./gateway/kinds.ts";
 import { listMemo, memo } from "./incremental/memo.ts";
@@ -50,7 +50,7 @@ const invalidOf = memo((list: readonly KubeObject[]): readonly KubeObject[] =>
 );
 
 const findingOf = memo((object: KubeObject) =>
-  finding("error", "InvalidObject")({ object: refOf(object) }, refusalOf(object).message),
+  policyInvalid({ object: refOf(object) }, refusalOf(object).message),
 );
 const eventOf = memo((object: KubeObject): DesiredEvent => ({
   object: refOf(object),

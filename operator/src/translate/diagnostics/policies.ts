@@ -9,6 +9,10 @@ export const policyValueIgnored = (place: Place, problem: Problem, instead: stri
 /** Reports that the value of a field of a policy is ignored, and what happens instead. */
 export type IgnoreValue = (field: string, error: Problem, instead: string) => undefined;
 
+/** The newest version of a policy is not valid. */
+export const policyInvalid = (place: Place, message: string): Diagnostic =>
+  finding("error", "InvalidObject")(place, message);
+
 export const policyConflict = (place: Place, service: string, winner: string): Diagnostic =>
   finding("warning", "PolicyConflict")(
     place,
