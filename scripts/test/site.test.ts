@@ -156,7 +156,7 @@ describe("the check of a built site", () => {
     return faults;
   };
 
-  it("a link to a missing page or heading is found, and those that lead somewhere are not", () => {
+  it("the check of the site reports links to missing pages and headings, and no others", () => {
     const page =
       '<h1 id="here"></h1><a href="#here"></a><a href="/docs/b.html#there"></a><a class="x" href="./b.html"></a>' +
       '<a href="c.html"></a><a href="/docs/b.html#nowhere"></a><a href="https://example.com/"></a><a href="/docs/"></a>';
@@ -167,7 +167,7 @@ describe("the check of a built site", () => {
     ]);
   });
 
-  it("a resource of another host is found, and one of the site is not", () => {
+  it("the check of the site reports resources of another host, and none of the site itself", () => {
     const page =
       '<script src="/a.js"></script><link rel="stylesheet" href="//cdn.example.com/a.css"><img alt="" src="https://example.com/a.png">';
     expect(faultsIn({ "index.html": page })).to.deep.equal([

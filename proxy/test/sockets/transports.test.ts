@@ -163,7 +163,7 @@ describeSocketLayers("a transport", () => {
     expect(record.events).to.deep.equal(["closed"]);
   });
 
-  it("a client that has reset the connection fails writes once, with everything that waits", async () => {
+  it("a transport whose client has reset the connection is closed once, and later calls have no effect", async () => {
     const { client, transport, record } = await take();
     transport.pause();
     client.pause();

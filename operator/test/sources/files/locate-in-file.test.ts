@@ -70,7 +70,7 @@ describe("locateInFile", () => {
     ]);
   });
 
-  it("the place is that of the object when the file has changed", async () => {
+  it("a field of a file that has changed has the place of its object", async () => {
     expect(await locate(9, 5, "spec")).to.deep.equal(["all.yaml:9:5"]);
     const gone = { file: join(folder.path, "gone.yaml"), line: 1, column: 1 };
     expect(await locateInFile(gone, ["spec"])).to.deep.equal(new Map([["spec", gone]]));
