@@ -50,8 +50,8 @@ export const invalidPolicies: {
     "what it protects is closed",
   ],
   SvcExternalAuth: [
-    { targetRefs: [{ name: "guarded" }], protocol: "HTTP", backendRef: 5 },
-    "spec.backendRef: must be an object, found 5",
+    { targetRefs: [{ name: "guarded" }], protocol: "HTTPS", backendRef: { name: "auth", port: 80 } },
+    'spec.protocol: must be one of HTTP, GRPC, found "HTTPS"',
     "what it protects is closed",
   ],
   SvcGatewayParameters: [

@@ -3,7 +3,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
-import { effectOfInvalid, isStandIn } from "../../api/stand-in.ts";
+import { effectOfInvalid, invalidityOf } from "../../api/stand-in.ts";
 import { createWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
 import { absentObject, type Absence, type AbsentObject } from "./absent-objects.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
@@ -213,11 +213,12 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     }
     const outcome = own.put(name, object);
     const stored = own.get(name);
-    if (outcome.invalid !== undefined) {
+    // What is held in place of an invalid object has a finding; of the others, the log is all that says it.
+    if (outcome.invalid !== undefined && (stored === undefined || invalidityOf(stored) === undefined)) {
       const problems = describeInvalid(outcome.invalid).slice(0, maxLoggedProblems).join("; ");
-      const isKept = stored !== undefined && !isStandIn(stored);
-      log.warn({ kind, object: name, problems }, `invalid object, ${effectOfInvalid(stored, isKept)}`);
-      if (stored === undefined) return false;
+      const effect = effectOfInvalid(undefined, stored !== undefined);
+      log.warn({ kind, object: name, problems }, `invalid object, ${effect}`);
+      return false;
     }
     if (absent.get(name)?.why === "unnamed") absent.delete(name);
     if (outcome.change === "observed") options.onObserved(kind, name);
