@@ -4,7 +4,7 @@ import { plainName } from "../message/field-list.ts";
 import type { Fields } from "../message/fields.ts";
 import { memoByName } from "../message/name-memo.ts";
 import { newSpanId } from "./random-ids.ts";
-import { spanLine, spansOf } from "./span-line.ts";
+import { spansOf } from "./request-spans.ts";
 import type { SpanSink, TraceIdentity } from "./span-record.ts";
 import { formatTraceParent } from "./trace-context.ts";
 
@@ -50,6 +50,6 @@ export class RequestTrace implements ExchangeTrace {
   end(request: TracedRequest): void {
     if (!this.identity.isSampled) return;
     const spans = spansOf(request, this.identity);
-    if (!this.sink(spanLine(this.identity, spans))) this.onDropped(spans.length);
+    if (!this.sink(this.identity, spans)) this.onDropped(spans.length);
   }
 }

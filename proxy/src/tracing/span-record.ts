@@ -10,8 +10,8 @@ export type TraceIdentity = {
   readonly isSampled: boolean;
 };
 
-/** Takes the spans of one request as one line; false when there is no room for them. */
-export type SpanSink = (line: string) => boolean;
+/** Takes the spans of one request; false when there is no room for them. */
+export type SpanSink = (identity: TraceIdentity, spans: readonly SpanRecord[]) => boolean;
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -28,13 +28,6 @@ export type SpanRecord = {
   readonly attributes: SpanAttributes;
   /** Set where the span is an error. */
   readonly error: string | undefined;
-};
-
-export type SpanLine = {
-  readonly traceId: string;
-  readonly flags: number;
-  readonly state: string;
-  readonly spans: readonly SpanRecord[];
 };
 
 /** Longer values of attributes are cut: what clients send must not fill the memory of collectors. */

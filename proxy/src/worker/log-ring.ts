@@ -49,11 +49,24 @@ export class LogRingWriter {
 
   /** Appends one or more whole lines; false when there is no room for all of them. */
   write(lines: string): boolean {
-    const { cells, lines: memory } = this;
     // A UTF-16 unit takes at most three bytes: lines are counted only where that matters.
     const at = this.fitsBehind(lines.length * 3) ? this.written : this.placeFor(Buffer.byteLength(lines));
     if (at === undefined) return false;
-    const bytes = memory.write(lines, at);
+    this.publish(at, this.lines.write(lines, at));
+    return true;
+  }
+
+  /** Appends a record of any bytes, in a ring of nothing else; false when there is no room for it. */
+  append(record: Uint8Array): boolean {
+    const at = this.placeFor(record.length);
+    if (at === undefined) return false;
+    this.lines.set(record, at);
+    this.publish(at, record.length);
+    return true;
+  }
+
+  private publish(at: number, bytes: number): void {
+    const { cells } = this;
     if (at !== this.written) Atomics.store(cells, edgeAt, this.written);
     this.written = at + bytes;
     Atomics.store(cells, writtenAt, this.written);
@@ -62,7 +75,6 @@ export class LogRingWriter {
     else if (this.bytesSinceWake > this.manyBytes && Atomics.load(cells, askedAt) === asked.soon) {
       this.ask("now");
     }
-    return true;
   }
 
   /** Whether more than half of the room is taken. */
@@ -110,7 +122,7 @@ export class LogRingReader {
 
   /**
    * Takes all lines that are waiting, in pieces of whole lines of at most `pieceBytes`, or of one line. A piece is a view
-   * of the ring for the time of the call. Lines that are written from now on wake the supervisor again.
+   * of the ring for the time of the call. Of records that are no lines, pieces are without limit (`Infinity`). Lines that are written from now on wake the supervisor again.
    */
   take(onPiece: (lines: Buffer) => void, pieceBytes: number): void {
     const { cells } = this;

@@ -13,6 +13,7 @@ import { createAccessLog } from "../telemetry/access-log.ts";
 import { createConnectionLog } from "../telemetry/connection-log.ts";
 import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { Heartbeat } from "./hang-watch.ts";
+import { encodeSpans } from "../tracing/encoded-spans.ts";
 import { LogRingWriter } from "./log-ring.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
 import { unpackResources, unpackUpdate } from "./packed-update.ts";
@@ -53,7 +54,7 @@ const proxy = startProxy({
   metrics,
   accessLog,
   connectionLog,
-  spanSink: spans && ((line) => spans.write(line)),
+  spanSink: spans && ((identity, all) => spans.append(encodeSpans(identity, all))),
   log,
   snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),
   responseMemoryBytes,

@@ -3,8 +3,7 @@ import { connect } from "node:http2";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { expect } from "chai";
-import { parseSpanLine } from "../../src/tracing/span-line.ts";
-import type { SpanLine, SpanRecord } from "../../src/tracing/span-record.ts";
+import type { SpanRecord, SpanSink } from "../../src/tracing/span-record.ts";
 import { describeCodecs } from "../http1-codecs.ts";
 import { eventually, exchange, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
@@ -19,7 +18,7 @@ describeCodecs("tracing", () => {
   const servers: { close(): unknown }[] = [];
   let port: number;
   let seen: IncomingHttpHeaders[] = [];
-  let lines: SpanLine[] = [];
+  let lines: { traceId: string; flags: number; state: string; spans: readonly SpanRecord[] }[] = [];
   let gateway: Gateway | undefined;
 
   before(async () => {
@@ -53,7 +52,8 @@ describeCodecs("tracing", () => {
   });
 
   async function start(plan: Partial<Plan> = {}, ...flags: readonly string[]): Promise<Gateway> {
-    const spanSink = (line: string): boolean => lines.push(parseSpanLine(line)) > 0;
+    const spanSink: SpanSink = (of, spans) =>
+      lines.push({ traceId: of.traceId, flags: of.flags, state: of.caller?.state ?? "", spans }) > 0;
     gateway = await startGateway({ ports: [port], ...plan }, flags, undefined, { spanSink });
     return gateway;
   }

@@ -32,6 +32,7 @@ type Request = {
         readonly start_time_unix_nano: string;
         readonly end_time_unix_nano: string;
         readonly attributes: readonly KeyValue[];
+        readonly flags: number;
         readonly status: { readonly code: number; readonly message: string } | null;
       }[];
     }[];
@@ -44,6 +45,7 @@ export type CollectedSpan = {
   readonly spanId: string;
   readonly parentId: string;
   readonly state: string;
+  readonly flags: number;
   readonly name: string;
   readonly kind: number;
   readonly startNs: bigint;
@@ -71,8 +73,8 @@ const definition: PackageDefinition = loadSync(fileURLToPath(new URL("otlp.proto
 });
 const service = definition[serviceName] as ServiceClientConstructor["service"];
 
-/** A collector that takes OTLP over HTTP with protobuf; `answer` replaces its answer. */
-export async function startHttpCollector(answer?: RequestListener): Promise<Collector> {
+/** A collector that takes OTLP over HTTP with protobuf; `answer` replaces its answer, and `success` is what it says there. */
+export async function startHttpCollector(answer?: RequestListener, success: object = {}): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   let headers: IncomingHttpHeaders = {};
   const server = createServer((request, response) => {
@@ -84,7 +86,9 @@ export async function startHttpCollector(answer?: RequestListener): Promise<Coll
       const isWanted = request.url === "/v1/traces" && headers["content-type"] === "application/x-protobuf";
       if (isWanted)
         spans.push(...read(service["Export"]?.requestDeserialize(Buffer.concat(chunks)) as Request));
-      response.writeHead(isWanted ? 200 : 404, { "Content-Type": "application/x-protobuf" }).end();
+      response
+        .writeHead(isWanted ? 200 : 404, { "Content-Type": "application/x-protobuf" })
+        .end(service["Export"]?.responseSerialize(success));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -103,7 +107,7 @@ export async function startHttpCollector(answer?: RequestListener): Promise<Coll
 }
 
 /** A collector that takes OTLP over gRPC. */
-export async function startGrpcCollector(): Promise<Collector> {
+export async function startGrpcCollector(success: object = {}): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   let metadata: Metadata | undefined;
   const server = new Server();
@@ -111,7 +115,7 @@ export async function startGrpcCollector(): Promise<Collector> {
   const take: handleUnaryCall<Request, object> = (call, done) => {
     ({ metadata } = call);
     spans.push(...read(call.request));
-    done(null, {});
+    done(null, success);
   };
   server.addService(service, { Export: take });
   const port = await new Promise<number>((resolve, reject) => {
@@ -130,6 +134,10 @@ export async function startGrpcCollector(): Promise<Collector> {
   };
 }
 
+/** The spans of an encoded request. */
+export const decodeExport = (bytes: Uint8Array): readonly CollectedSpan[] =>
+  read(service["Export"]?.requestDeserialize(Buffer.from(bytes)) as Request);
+
 const read = ({ resource_spans }: Request): readonly CollectedSpan[] =>
   resource_spans.flatMap(({ resource, scope_spans }) =>
     scope_spans.flatMap(({ spans }) =>
@@ -138,6 +146,7 @@ const read = ({ resource_spans }: Request): readonly CollectedSpan[] =>
         spanId: span.span_id.toString("hex"),
         parentId: span.parent_span_id.toString("hex"),
         state: span.trace_state,
+        flags: span.flags,
         name: span.name,
         kind: span.kind,
         startNs: BigInt(span.start_time_unix_nano),

@@ -8,39 +8,47 @@ import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { eventually } from "../integration/gateway.ts";
 import { startSpanExport, type SpanExport } from "../../src/tracing/export/span-export.ts";
-import type { SpanLine } from "../../src/tracing/span-record.ts";
+import { encodeSpans } from "../../src/tracing/encoded-spans.ts";
+import type { SpanRecord, TraceIdentity } from "../../src/tracing/span-record.ts";
 import { createLogRing, LogRingWriter } from "../../src/worker/log-ring.ts";
 import { type Collector, startGrpcCollector, startHttpCollector } from "./collector.ts";
 
-const line: SpanLine = {
+const identity: TraceIdentity = {
   traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+  spanId: "00f067aa0ba902b7",
+  caller: {
+    traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+    parentId: "00f067aa0ba902b8",
+    flags: 1,
+    state: "vendor=a",
+  },
   flags: 1,
-  state: "vendor=a",
-  spans: [
-    {
-      spanId: "00f067aa0ba902b7",
-      parentId: "00f067aa0ba902b8",
-      isParentRemote: true,
-      kind: "server",
-      name: "GET /cart",
-      startMs: 1_767_323_045_678.25,
-      endMs: 1_767_323_045_690.5,
-      attributes: { "http.response.status_code": 502, "url.path": "/cart", ok: true },
-      error: "connection refused",
-    },
-    {
-      spanId: "00f067aa0ba902b9",
-      parentId: "00f067aa0ba902b7",
-      isParentRemote: false,
-      kind: "client",
-      name: "GET",
-      startMs: 1_767_323_045_679,
-      endMs: 1_767_323_045_680,
-      attributes: {},
-      error: undefined,
-    },
-  ],
+  isSampled: true,
 };
+const spans: readonly SpanRecord[] = [
+  {
+    spanId: "00f067aa0ba902b7",
+    parentId: "00f067aa0ba902b8",
+    isParentRemote: true,
+    kind: "server",
+    name: "GET /cart",
+    startMs: 1_767_323_045_678.25,
+    endMs: 1_767_323_045_690.5,
+    attributes: { "http.response.status_code": 502, "url.path": "/cart", ok: true },
+    error: "connection refused",
+  },
+  {
+    spanId: "00f067aa0ba902b9",
+    parentId: "00f067aa0ba902b7",
+    isParentRemote: false,
+    kind: "client",
+    name: "GET",
+    startMs: 1_767_323_045_679,
+    endMs: 1_767_323_045_680,
+    attributes: {},
+    error: undefined,
+  },
+];
 
 describe("the export of spans", () => {
   let folder: string;
@@ -74,7 +82,7 @@ describe("the export of spans", () => {
     exporting = value;
     const writer = new LogRingWriter(ring, (when) => value.wake(0, when));
     return {
-      write: () => expect(writer.write(`${JSON.stringify(line)}\n`)).to.equal(true),
+      write: () => expect(writer.append(encodeSpans(identity, spans))).to.equal(true),
       metrics,
     };
   }
@@ -95,7 +103,7 @@ describe("the export of spans", () => {
       await eventually(() => metrics.traceSpansExported.with({}).value === 2);
       const [server, client] = collector.spans;
       expect(server).to.include({
-        traceId: line.traceId,
+        traceId: identity.traceId,
         spanId: "00f067aa0ba902b7",
         parentId: "00f067aa0ba902b8",
         state: "vendor=a",
@@ -136,6 +144,21 @@ describe("the export of spans", () => {
     await exporting.close();
     await collector.close();
   });
+
+  for (const protocol of ["grpc", "http/protobuf"] as const) {
+    it(`spans that a collector refuses in an answer of success by ${protocol} are counted as dropped`, async () => {
+      const answer = { partial_success: { rejected_spans: 1, error_message: "no quota" } };
+      collector = await (protocol === "grpc"
+        ? startGrpcCollector(answer)
+        : startHttpCollector(undefined, answer));
+      const { write, metrics } = await start(collector.url, `--tracing-protocol=${protocol}`);
+      write();
+      await eventually(() => metrics.traceSpansDropped.with({ reason: "export-failed" }).value === 1);
+      expect(metrics.traceSpansExported.with({}).value).to.equal(1);
+      await exporting.close();
+      await collector.close();
+    });
+  }
 
   it("an answer without end is given up", async () => {
     collector = await startHttpCollector((_, response) => {

@@ -1,23 +1,10 @@
 import { expect } from "chai";
-import { SpanQueue, type SpanQueueOptions } from "../../src/tracing/export/span-queue.ts";
-import type { SpanLine, SpanRecord } from "../../src/tracing/span-record.ts";
+import { nothingRefused, SpanQueue, type SpanQueueOptions } from "../../src/tracing/export/span-queue.ts";
+import type { EncodedSpans } from "../../src/tracing/encoded-spans.ts";
 
-const span = (spanId: string): SpanRecord => ({
-  spanId,
-  parentId: undefined,
-  isParentRemote: false,
-  kind: "server",
-  name: "GET",
-  startMs: 0,
-  endMs: 1,
-  attributes: {},
-  error: undefined,
-});
-const line = (...names: readonly string[]): SpanLine => ({
-  traceId: "t",
-  flags: 1,
-  state: "",
-  spans: names.map(span),
+const line = (...names: readonly string[]): EncodedSpans => ({
+  count: names.length,
+  bytes: Buffer.from(names.join(" ")),
 });
 
 type Sent = { readonly names: readonly string[]; readonly finish: (failure?: string) => void };
@@ -29,8 +16,11 @@ function setUp(options: Partial<SpanQueueOptions> = {}) {
   const queue = new SpanQueue({
     send: (batch) =>
       new Promise((resolve) => {
-        const names = batch.flatMap(({ spans }) => spans.map(({ spanId }) => spanId));
-        sent.push({ names, finish: (failure) => resolve(failure) });
+        const names = batch.flatMap(({ bytes }) => bytes.toString().split(" "));
+        sent.push({
+          names,
+          finish: (why) => resolve(why === undefined ? nothingRefused : { spans: Infinity, why }),
+        });
       }),
     timeoutMs: 60_000,
     gatherMs: 0,

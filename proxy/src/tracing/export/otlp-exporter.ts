@@ -3,14 +3,21 @@
  * (docs/adr/0034-tracing.md).
  */
 import { credentials, Metadata } from "@grpc/grpc-js";
-import { OTLPTraceExporter as GrpcExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
-import { OTLPTraceExporter as HttpExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { type Resource, resourceFromAttributes } from "@opentelemetry/resources";
-import type { SpanLine, SpanRecord } from "../span-record.ts";
-import type { SendBatch } from "./span-queue.ts";
+import { type IOtlpExportDelegate } from "@opentelemetry/otlp-exporter-base";
+import {
+  convertLegacyHttpOptions,
+  createOtlpHttpExportDelegate,
+} from "@opentelemetry/otlp-exporter-base/node-http";
+import {
+  convertLegacyOtlpGrpcOptions,
+  createOtlpGrpcExportDelegate,
+} from "@opentelemetry/otlp-grpc-exporter-base";
+import { type ISerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
+import { encodeExport, type EncodedSpans } from "../encoded-spans.ts";
+import { countOf, nothingRefused, type Refused, type SendBatch } from "./span-queue.ts";
 
-type ReadableSpan = Parameters<HttpExporter["export"]>[0][number];
-type Exporter = Pick<HttpExporter, "export" | "shutdown">;
+type Batch = readonly EncodedSpans[];
+type Delegate = IOtlpExportDelegate<Batch>;
 
 export type OtlpOptions = {
   readonly protocol: "grpc" | "http/protobuf";
@@ -31,92 +38,92 @@ const exported = 0;
 
 /** Creates an exporter; it connects with its first batch. */
 export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
-  const exporter = options.protocol === "grpc" ? grpcExporter(options) : httpExporter(options);
-  const resource = resourceFromAttributes(options.resource);
+  const { resource } = options;
+  /** What the collector has said of the batch that is being sent; one is sent at a time. */
+  let refused: Refused = nothingRefused;
+  const serializer: ISerializer<Batch, object> = {
+    serializeRequest: (batch) => encodeExport(resource, "svc-gateway", batch),
+    deserializeResponse(data) {
+      refused = refusedIn(data);
+      return {};
+    },
+  };
+  const exporter = (options.protocol === "grpc" ? grpcDelegate : httpDelegate)(options, serializer);
   return {
     send: (batch) =>
       new Promise((resolve) => {
-        const spans = batch.flatMap((line) => line.spans.map((span) => readable(line, span, resource)));
-        exporter.export(spans, ({ code, error }: ExportResult) =>
-          resolve(code === exported ? undefined : textOf(error)),
+        refused = nothingRefused;
+        exporter.export(batch, ({ code, error }: ExportResult) =>
+          resolve(code === exported ? refused : { spans: countOf(batch), why: textOf(error) }),
         );
       }),
     close: () => exporter.shutdown().catch(() => undefined),
   };
 }
 
-function grpcExporter({ endpoint, headers, caBundle, timeoutMs }: OtlpOptions): Exporter {
+const metrics = { name: "span", countItems: countOf } as const;
+
+function grpcDelegate(
+  { endpoint, headers, caBundle, timeoutMs }: OtlpOptions,
+  serializer: ISerializer<Batch, object>,
+): Delegate {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-  return new GrpcExporter({
-    url: endpoint.href,
-    timeoutMillis: timeoutMs,
-    metadata,
-    credentials:
-      endpoint.protocol === "https:" ? credentials.createSsl(caBundle ?? null) : credentials.createInsecure(),
-  });
+  const options = convertLegacyOtlpGrpcOptions(
+    {
+      url: endpoint.href,
+      timeoutMillis: timeoutMs,
+      metadata,
+      credentials:
+        endpoint.protocol === "https:"
+          ? credentials.createSsl(caBundle ?? null)
+          : credentials.createInsecure(),
+    },
+    "TRACES",
+  );
+  const method = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+  const component = "otlp_grpc_span_exporter";
+  return createOtlpGrpcExportDelegate(
+    options,
+    serializer,
+    component,
+    metrics,
+    undefined,
+    "TraceExportService",
+    method,
+  );
 }
 
-function httpExporter({ endpoint, headers, caBundle, timeoutMs }: OtlpOptions): Exporter {
+function httpDelegate(
+  { endpoint, headers, caBundle, timeoutMs }: OtlpOptions,
+  serializer: ISerializer<Batch, object>,
+): Delegate {
   const url = new URL(endpoint);
   // As for OTEL_EXPORTER_OTLP_ENDPOINT, a URL without a path is the base of those of all signals.
   if (url.pathname === "/") url.pathname = "/v1/traces";
-  return new HttpExporter({
-    url: url.href,
-    timeoutMillis: timeoutMs,
-    headers: { ...headers },
-    httpAgentOptions: { keepAlive: true, ...(caBundle !== undefined && { ca: caBundle }) },
-  });
+  const options = convertLegacyHttpOptions(
+    {
+      url: url.href,
+      timeoutMillis: timeoutMs,
+      headers: { ...headers },
+      httpAgentOptions: { keepAlive: true, ...(caBundle !== undefined && { ca: caBundle }) },
+    },
+    "TRACES",
+    "v1/traces",
+    { "Content-Type": "application/x-protobuf" },
+  );
+  return createOtlpHttpExportDelegate(options, serializer, "otlp_http_span_exporter", metrics, undefined);
 }
 
 /** What a collector has answered may be long, and may be anything. */
-const textOf = (error: Error | undefined): string => (error?.message ?? "unknown error").slice(0, 200);
+const textOf = (error: Error | undefined): string => clip(error?.message ?? "unknown error");
 
-const scope = { name: "svc-gateway" };
-const kinds = { server: 1, client: 2 } as const;
-const statusError = 2;
-const statusUnset = 0;
+const clip = (text: string): string => text.slice(0, 200);
 
-function readable(line: SpanLine, span: SpanRecord, resource: Resource): ReadableSpan {
-  const { traceId, flags: traceFlags, state } = line;
-  const context = {
-    traceId,
-    spanId: span.spanId,
-    traceFlags,
-    ...(state !== "" && { traceState: frozenState(state) }),
-  };
-  return {
-    name: span.name,
-    kind: kinds[span.kind],
-    spanContext: () => context,
-    ...(span.parentId !== undefined && {
-      parentSpanContext: { traceId, spanId: span.parentId, traceFlags, isRemote: span.isParentRemote },
-    }),
-    startTime: hrTime(span.startMs),
-    endTime: hrTime(span.endMs),
-    duration: hrTime(span.endMs - span.startMs),
-    ended: true,
-    status: span.error === undefined ? { code: statusUnset } : { code: statusError, message: span.error },
-    attributes: span.attributes,
-    links: [],
-    events: [],
-    resource,
-    instrumentationScope: scope,
-    droppedAttributesCount: 0,
-    droppedEventsCount: 0,
-    droppedLinksCount: 0,
-  };
+/** The spans that a collector has not taken although its answer is a success (OTLP, "Partial success"). */
+function refusedIn(data: Uint8Array): Refused {
+  const { partialSuccess } = ProtobufTraceSerializer.deserializeResponse(data);
+  const spans = partialSuccess?.rejectedSpans ?? 0;
+  if (!(spans > 0)) return nothingRefused;
+  return { spans, why: clip(`the collector refused a part: ${partialSuccess?.errorMessage ?? ""}`) };
 }
-
-/** Exporters only write it. */
-const frozenState = (text: string) => ({
-  get: () => undefined,
-  set: () => frozenState(text),
-  unset: () => frozenState(text),
-  serialize: () => text,
-});
-
-const hrTime = (milliseconds: number): [number, number] => {
-  const seconds = Math.floor(milliseconds / 1000);
-  return [seconds, Math.round((milliseconds - seconds * 1000) * 1e6)];
-};

@@ -6,7 +6,7 @@ import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { LogRingReader, type LogWake } from "../../worker/log-ring.ts";
-import { parseSpanLine } from "../span-line.ts";
+import { decodeRecords } from "../encoded-spans.ts";
 import { readExportHeaders } from "./export-headers.ts";
 import type { OtlpExporter, OtlpOptions } from "./otlp-exporter.ts";
 import { SpanQueue } from "./span-queue.ts";
@@ -38,7 +38,6 @@ const gatherMs = 200;
 const closeTimeoutMs = 3_000;
 /** Failures are logged at most so often. */
 const warnIntervalMs = 60_000;
-const pieceBytes = 1024 * 1024;
 
 /** Starts the export; a problem when its settings cannot be used. Undefined where traces are off. */
 export async function startSpanExport(
@@ -85,9 +84,10 @@ function drainRings({ rings, metrics, log }: SpanExportOptions, exporter: OtlpEx
     },
   });
   const take = (worker: number): void =>
-    readers[worker]?.take((lines) => {
-      for (const line of lines.toString().split("\n")) if (line !== "") queue.add(parseSpanLine(line));
-    }, pieceBytes);
+    // The ring is written again once this returns.
+    readers[worker]?.take((records) => {
+      for (const spans of decodeRecords(new Uint8Array(records))) queue.add(spans);
+    }, Number.POSITIVE_INFINITY);
   const takeAll = (): void => {
     for (const worker of readers.keys()) take(worker);
   };

@@ -1,7 +1,12 @@
-import type { SpanLine } from "../span-record.ts";
+import type { EncodedSpans } from "../encoded-spans.ts";
 
-/** Sends a batch; resolves to a text that says why it could not. Never rejects. */
-export type SendBatch = (batch: readonly SpanLine[]) => Promise<string | undefined>;
+/** The spans of a batch that the collector has not taken, and why. */
+export type Refused = { readonly spans: number; readonly why: string };
+
+export const nothingRefused: Refused = { spans: 0, why: "" };
+
+/** Sends a batch; resolves to what of it was not taken. Never rejects. */
+export type SendBatch = (batch: readonly EncodedSpans[]) => Promise<Refused>;
 
 export type SpanQueueOptions = {
   readonly send: SendBatch;
@@ -24,7 +29,7 @@ export class SpanQueue {
   private readonly gatherMs: number;
   private readonly maxQueued: number;
   private readonly maxBatch: number;
-  private lines: SpanLine[] = [];
+  private waiting: EncodedSpans[] = [];
   private queued = 0;
   private timer: NodeJS.Timeout | undefined = undefined;
   private sending: Promise<void> | undefined = undefined;
@@ -36,13 +41,13 @@ export class SpanQueue {
     this.maxBatch = options.maxBatch ?? 512;
   }
 
-  add(line: SpanLine): void {
-    const count = line.spans.length;
+  add(spans: EncodedSpans): void {
+    const { count } = spans;
     if (this.queued + count > this.maxQueued) {
       this.options.onDropped(count, "queue-full", "too many spans wait for the collector");
       return;
     }
-    this.lines.push(line);
+    this.waiting.push(spans);
     this.queued += count;
     if (this.queued >= this.maxBatch) this.start();
     else this.timer ??= setTimeout(() => this.start(), this.gatherMs).unref();
@@ -59,7 +64,7 @@ export class SpanQueue {
     this.timer = undefined;
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
-      if (this.lines.length > 0) this.timer ??= setTimeout(() => this.start(), this.gatherMs).unref();
+      if (this.waiting.length > 0) this.timer ??= setTimeout(() => this.start(), this.gatherMs).unref();
     });
   }
 
@@ -69,34 +74,37 @@ export class SpanQueue {
       const batch = this.takeBatch();
       const count = countOf(batch);
       if (count === 0) return;
-      const failure = await this.within(this.options.send(batch));
-      if (failure === undefined) this.options.onExported(count);
-      else this.options.onDropped(count, "export-failed", failure);
+      const refused = await this.within(count, this.options.send(batch));
+      const lost = Math.min(refused.spans, count);
+      if (lost < count) this.options.onExported(count - lost);
+      if (lost > 0) this.options.onDropped(lost, "export-failed", refused.why);
     } while (this.queued >= this.maxBatch);
   }
 
-  private takeBatch(): readonly SpanLine[] {
+  private takeBatch(): readonly EncodedSpans[] {
     let count = 0;
     let taken = 0;
-    for (const { spans } of this.lines) {
-      if (taken > 0 && count + spans.length > this.maxBatch) break;
-      count += spans.length;
+    for (const one of this.waiting) {
+      if (taken > 0 && count + one.count > this.maxBatch) break;
+      count += one.count;
       taken++;
     }
     this.queued -= count;
-    return this.lines.splice(0, taken);
+    return this.waiting.splice(0, taken);
   }
 
   /** A collector that answers a little now and then must not hold the others up. */
-  private async within(sent: Promise<string | undefined>): Promise<string | undefined> {
+  private async within(spans: number, sent: Promise<Refused>): Promise<Refused> {
     const { timeoutMs } = this.options;
-    const { promise: expired, resolve } = Promise.withResolvers<string>();
-    const timer = setTimeout(() => resolve("the collector did not answer in time"), timeoutMs);
-    const failure = await Promise.race([sent, expired]);
+    const { promise: expired, resolve } = Promise.withResolvers<Refused>();
+    const why = "the collector did not answer in time";
+    const timer = setTimeout(() => resolve({ spans, why }), timeoutMs);
+    const refused = await Promise.race([sent, expired]);
     clearTimeout(timer);
-    return failure;
+    return refused;
   }
 }
 
-const countOf = (lines: readonly SpanLine[]): number =>
-  lines.reduce((sum, { spans }) => sum + spans.length, 0);
+/** The spans of a batch. */
+export const countOf = (batch: readonly EncodedSpans[]): number =>
+  batch.reduce((sum, { count }) => sum + count, 0);
