@@ -66,23 +66,45 @@ export type HangingWorker = {
   readonly isBusy: boolean;
 };
 
-type Watched = { readonly heartbeat: Heartbeat; beats: number; sinceMs: number };
+type Watched = {
+  readonly heartbeat: Heartbeat;
+  beats: number;
+  sinceMs: number;
+  /** How long its thread had waited for a processor when it had been silent for a moment; undefined before. */
+  waitedMs: number | undefined;
+};
+
+/** Silence after which the time that a thread waits for a processor is looked up; busy turns are shorter. */
+const momentMs = 2_000;
+
+/** So many limits of silence are a hang even where the thread waited for a processor most of that time. */
+const mostLimits = 6;
+
+/** How long the thread of a worker has waited for a processor since its start, in milliseconds; undefined where that is not known. */
+export type ProcessorWait = (worker: number) => number | undefined;
 
 /**
  * Detects workers whose event loop is blocked, by an endless loop or an endless wait. Time is that of the supervisor's
- * awake clock, so that neither a suspended machine nor a process without processor time is mistaken for a worker that
- * hangs.
+ * awake clock, without what a thread waits for a processor, so that neither a suspended machine nor a worker without processor
+ * time is mistaken for one that hangs: its successor would have no more of it, and would begin again.
  */
 export class HangWatch {
   private readonly memory: SharedArrayBuffer;
   private readonly limits: HangLimits;
   private readonly clock: Pick<AwakeClock, "look" | "nowMs">;
+  private readonly processorWait: ProcessorWait;
   private readonly watched = new Map<number, Watched>();
 
-  constructor(memory: SharedArrayBuffer, limits: HangLimits, clock: Pick<AwakeClock, "look" | "nowMs">) {
+  constructor(
+    memory: SharedArrayBuffer,
+    limits: HangLimits,
+    clock: Pick<AwakeClock, "look" | "nowMs">,
+    processorWait: ProcessorWait = () => undefined,
+  ) {
     this.memory = memory;
     this.limits = limits;
     this.clock = clock;
+    this.processorWait = processorWait;
   }
 
   /** Begins to watch a thread that is about to start; it counts as busy until it has started. */
@@ -90,7 +112,12 @@ export class HangWatch {
     const heartbeat = new Heartbeat(this.memory, worker);
     heartbeat.setBusy(true);
     this.clock.look();
-    this.watched.set(worker, { heartbeat, beats: heartbeat.beats, sinceMs: this.clock.nowMs });
+    this.watched.set(worker, {
+      heartbeat,
+      beats: heartbeat.beats,
+      sinceMs: this.clock.nowMs,
+      waitedMs: undefined,
+    });
   }
 
   /** The thread has ended, or is being ended. */
@@ -110,12 +137,21 @@ export class HangWatch {
       if (beats !== watched.beats || nowMs < watched.sinceMs) {
         watched.beats = beats;
         watched.sinceMs = nowMs;
+        watched.waitedMs = undefined;
       }
       const silentMs = nowMs - watched.sinceMs;
-      if (silentMs < (isBusy ? this.limits.busy : this.limits.serving)) continue;
+      if (silentMs >= momentMs) watched.waitedMs ??= this.processorWait(worker);
+      const limitMs = isBusy ? this.limits.busy : this.limits.serving;
+      if (silentMs < limitMs) continue;
+      const ownMs = silentMs - this.waitedSince(worker, watched);
+      if (ownMs < limitMs && silentMs < limitMs * mostLimits) continue;
       hanging.push({ worker, silentMs, isBusy });
       this.watched.delete(worker);
     }
     return hanging;
+  }
+
+  private waitedSince(worker: number, { waitedMs }: Watched): number {
+    return waitedMs === undefined ? 0 : (this.processorWait(worker) ?? waitedMs) - waitedMs;
   }
 }

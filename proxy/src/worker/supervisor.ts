@@ -38,7 +38,14 @@ import type { WorkerSettings } from "./messages.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { packUpdate, type PackedMessages } from "./packed-update.ts";
 import { createSlot, portsOfAll, type Slot } from "./slot.ts";
-import { handOver, startThread, type ThreadEnd, workerProgram, type WorkerThread } from "./worker-thread.ts";
+import {
+  handOver,
+  startThread,
+  processorWaitOf,
+  type ThreadEnd,
+  workerProgram,
+  type WorkerThread,
+} from "./worker-thread.ts";
 
 export type SupervisorOptions = {
   readonly settings: WorkerSettings;
@@ -131,7 +138,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const spanExport = exporting.value;
   const kernelDrops = new KernelDrops();
   const unwatchClock = awake.watch();
-  const hangs = new HangWatch(memory.heartbeats, hangLimits, awake);
+  const hangs = new HangWatch(memory.heartbeats, hangLimits, awake, processorWaitOf);
   const held = new HeldSnapshot();
   const localPorts = new Map<number, number>();
   const slots = Array.from({ length: workers }, (_, worker) => createSlot(worker));

@@ -1,11 +1,13 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import { processorWaitMs } from "@svc-gateway/common/linux/processor-wait.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { LogWake } from "./log-ring.ts";
+import type { ProcessorWait } from "./hang-watch.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
 import type { PackedMessages } from "./packed-update.ts";
 
@@ -43,6 +45,12 @@ export type WorkerThread = {
 /** The program of a worker: beside this file as source, beside the bundle when bundled. */
 export const workerProgram = new URL(`./proxy-worker${extname(import.meta.url)}`, import.meta.url);
 
+/** The name of the thread of a worker, as the system knows it, too. */
+const threadName = (worker: number): string => `worker ${worker}`;
+
+/** How long the thread of a worker has waited for a processor since its start. */
+export const processorWaitOf: ProcessorWait = (worker) => processorWaitMs(threadName(worker));
+
 /**
  * When a heap is full, Node grants 16 MiB to end its thread in order. One collection of the young generation must not
  * move more than that into the heap, or V8 ends the process.
@@ -56,7 +64,7 @@ export function startThread(
   events: ThreadEvents,
 ): WorkerThread {
   const worker = new Worker(program, {
-    name: `worker ${start.worker}`,
+    name: threadName(start.worker),
     workerData: start,
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes, maxYoungGenerationSizeMb },
   });

@@ -7,13 +7,16 @@ describe("HangWatch", () => {
   let stop: () => void;
   let watch: HangWatch;
   let workers: readonly Heartbeat[];
+  /** How long the threads have waited for a processor. */
+  let waitedMs: number[];
 
   beforeEach(() => {
     nowMs = 1_000;
     const memory = new SharedArrayBuffer(heartbeatBytes(2));
     const clock = new AwakeClock(() => nowMs);
     stop = clock.watch();
-    watch = new HangWatch(memory, { serving: 10_000, busy: 60_000 }, clock);
+    watch = new HangWatch(memory, { serving: 10_000, busy: 60_000 }, clock, (worker) => waitedMs[worker]);
+    waitedMs = [];
     workers = [0, 1].map((worker) => new Heartbeat(memory, worker));
     for (const worker of [0, 1]) watch.started(worker);
   });
@@ -74,6 +77,20 @@ describe("HangWatch", () => {
     nowMs += 8_000;
     expect(watch.check()).to.deep.equal([]);
     expect(pass(11_000, [0])).to.deep.equal([1]);
+  });
+
+  it("a worker that waits for a processor does not hang, unless that takes six times its limit", () => {
+    workers[0]?.setBusy(false);
+    waitedMs = [7_000, 0];
+    // Worker 1 starts, and both have a tenth of a processor.
+    const starve = (steps: number): readonly number[] =>
+      Array.from({ length: steps }, () => {
+        waitedMs = waitedMs.map((ms) => ms + 450);
+        return pass(500, []);
+      }).flat();
+    expect(starve(110)).to.deep.equal([]);
+    // Six limits are a hang all the same.
+    expect(starve(90)).to.deep.equal([0]);
   });
 
   it("the report of a hung worker has its silence and what it was doing", () => {
