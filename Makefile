@@ -9,7 +9,7 @@ INSTALLED := node_modules/.installed
 # The generator of the documentation site is no part of the product: it has packages of its own.
 SITE_INSTALLED := scripts/site/node_modules/.installed
 
-.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-features bench-mirror bench-control bench-metrics bench-snapshot bench-start bench-translate clean \
+.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-features bench-mirror bench-control bench-metrics bench-scale bench-snapshot bench-start bench-translate clean \
 	docs docs-serve release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
@@ -77,6 +77,9 @@ bench-control: build ## Measure how fast changes reach clients, and a controller
 
 bench-metrics: $(INSTALLED) ## Measure the cost of reading /metrics with traffic on all of 10,000 routes: ROUTES, WORKERS
 	@$(NODE) bench/metrics/main.ts
+
+bench-scale: build ## Measure what 10,000 routes and a second worker cost each request: ROUNDS, SECONDS
+	@$(NODE) bench/scale/main.ts
 
 bench-snapshot: $(INSTALLED) ## Measure how long snapshots of many routes stop requests, and their memory: ROUTES, WORKERS, ROUNDS
 	@$(NODE) bench/snapshot/main.ts
