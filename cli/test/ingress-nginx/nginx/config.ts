@@ -39,6 +39,7 @@ http {
   map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
   map $request_uri $cut_uri { default $request_uri; "~^(?<cut>.*)/$" $cut; }
   proxy_cache_path ${folder}/auth-cache keys_zone=auth_cache:1m use_temp_path=off;
+  map $request_uri $escaped_request_uri { default $request_uri; ${(files.escaped ?? []).map((uri) => `"${uri}" "${encodeURIComponent(uri)}";`).join(" ")} }
 ${httpLines(settings)
   .map((line) => `  ${line}`)
   .join("\n")}
@@ -134,7 +135,7 @@ function location(one: Location, { site, files, settings, hasTls }: Place): stri
     );
   for (const line of limitLines(one)) add(line);
   for (const range of list(a["denylist-source-range"])) add(`deny ${range};`);
-  const allowed = list(a["whitelist-source-range"]);
+  const allowed = list(a["allowlist-source-range"] ?? a["whitelist-source-range"]);
   for (const range of allowed) add(`allow ${range};`);
   if (allowed.length > 0) add("deny all;");
   if (a["satisfy"] !== undefined) add(`satisfy ${a["satisfy"]};`);
@@ -163,6 +164,9 @@ function location(one: Location, { site, files, settings, hasTls }: Place): stri
     for (const code of list(a["custom-http-errors"])) add(`error_page ${code} = @errors_${one.id}_${code};`);
   }
   for (const line of [...attemptLines(a), ...mirrorLines(one)]) add(line);
+  // A module that Debian does not have sets them there.
+  for (const [name, value] of Object.entries(files.fieldsOf?.(a["custom-headers"] ?? "") ?? {}))
+    add(`proxy_hide_header ${name}; add_header ${name} "${value}" always;`);
   const from = a["proxy-redirect-from"];
   add(from === undefined ? "proxy_redirect off;" : `proxy_redirect ${from} ${a["proxy-redirect-to"] ?? ""};`);
   if (a["proxy-cookie-path"] !== undefined) add(`proxy_cookie_path ${a["proxy-cookie-path"]};`);

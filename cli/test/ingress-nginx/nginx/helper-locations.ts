@@ -13,6 +13,14 @@ function authCacheLines(a: Location["annotations"], id: string): string {
   return `proxy_buffering on; proxy_cache auth_cache; proxy_cache_key "${id}${key}"; ${times.join(" ")}`;
 }
 
+/** The URL to return to is added unless the URL has the parameter. */
+function signInUrl(url: string, parameter: string): string {
+  const query = /\?(.*)$/s.exec(url)?.[1];
+  if (new URLSearchParams(query).get(parameter)) return url;
+  const back = `${parameter}=$pass_scheme://$http_host$escaped_request_uri`;
+  return `${url}${query === undefined ? "?" : "&"}${back}`;
+}
+
 /** The locations that others call. */
 export function helperLocations(
   { id, annotations: a, namespace, ingress, service }: Location,
@@ -44,6 +52,9 @@ export function helperLocations(
       proxy_set_header X-Request-ID $req_id;
       ${a["auth-method"] === undefined ? "" : "proxy_set_header X-Original-URI $request_uri; proxy_set_header X-Scheme $scheme;"}
       ${authCacheLines(a, id)}
+      ${Object.entries(files.fieldsOf?.(a["auth-proxy-set-headers"] ?? "") ?? {})
+        .map(([name, value]) => `proxy_set_header ${name} "${value}";`)
+        .join(" ")}
       proxy_pass ${address}${path};
     }`);
   }
@@ -60,10 +71,9 @@ export function helperLocations(
   }
   const signIn = a["auth-signin"];
   if (signIn !== undefined) {
-    // $escaped_request_uri is set by Lua there; the corpus has no other characters than these.
     found.push(`    location @signin_${id} {
-      set $escaped_request_uri $request_uri;
-      return 302 ${signIn};
+      add_header Set-Cookie $auth_cookie;
+      return 302 ${signInUrl(signIn, a["auth-signin-redirect-param"] ?? "rd")};
     }`);
   }
   if (a["custom-http-errors"] !== undefined) {

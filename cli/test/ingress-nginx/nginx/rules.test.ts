@@ -19,6 +19,8 @@ const shownAnnotations = new Set([
   ...["enable-cors", "cors-allow-origin", "cors-allow-methods", "cors-allow-headers", "cors-max-age"],
   ...["cors-expose-headers", "cors-allow-credentials", "satisfy", "auth-type", "auth-secret", "auth-realm"],
   ...["whitelist-source-range", "denylist-source-range", "auth-url", "auth-method", "auth-response-headers"],
+  ...["allowlist-source-range", "auth-signin", "auth-signin-redirect-param", "auth-proxy-set-headers"],
+  ...["custom-headers"],
   ...["limit-rps", "limit-rpm", "limit-burst-multiplier"],
   ...["limit-connections", "limit-allowlist", "custom-http-errors", "default-backend"],
   ...["disable-proxy-intercept-errors", "proxy-redirect-from", "proxy-redirect-to", "proxy-cookie-path"],
@@ -53,7 +55,7 @@ const shownKeys = new Set([
     "proxy-real-ip-cidr",
     "compute-full-forwarded-for",
   ],
-  // What custom-headers may name; it is not shown itself.
+  // What custom-headers may name.
   "global-allowed-response-headers",
 ]);
 
@@ -175,6 +177,21 @@ async function answersOf(files: readonly RuleFile[], shown: readonly Shown[]): P
       ofService.map(({ host, port }) => `${host}:${port}`),
     ]),
   );
+  // Names of a map ignore case, which no path for signing in depends on.
+  const escaped = [
+    ...new Set(
+      shown
+        .filter(({ sites }) => JSON.stringify(sites).includes('"auth-signin":'))
+        .flatMap(({ one }) => one.requests.map(({ request }) => request.replace(/^\S+ [^/]*\/\/[^/]*/, ""))),
+    ),
+  ];
+  const configMaps = new Map<string, Readonly<Record<string, string>>>(
+    shown.flatMap(({ objects }) =>
+      objects.flatMap(({ kind, metadata, data }) =>
+        kind === "ConfigMap" ? [[`${metadata.namespace}/${metadata.name}`, data ?? {}] as const] : [],
+      ),
+    ),
+  );
   let found: readonly string[] = [];
   try {
     await withNginx(
@@ -183,7 +200,8 @@ async function answersOf(files: readonly RuleFile[], shown: readonly Shown[]): P
         return nginxConfig(
           shown.flatMap(({ sites }) => sites),
           {
-            ...{ ...ports, folder, upstreams, addressOf },
+            ...{ ...ports, folder, upstreams, addressOf, escaped },
+            fieldsOf: (name) => configMaps.get(name) ?? {},
             certificateOf: (host) =>
               withTls.has(host) ? join(folder, `${host.replace(/\.example$/, "")}.certificate`) : undefined,
             usersOf: fileOf,

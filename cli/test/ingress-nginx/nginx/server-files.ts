@@ -11,6 +11,10 @@ export type ServerFiles = {
   readonly certificateOf: (host: string) => string | undefined;
   /** The file with the authorities of client certificates in a Secret. */
   readonly authorityOf: (namespace: string, secret: string) => string;
+  /** What a ConfigMap (`namespace/name`) holds. */
+  readonly fieldsOf?: (name: string) => Readonly<Record<string, string>>;
+  /** Paths with queries that Lua would escape. */
+  readonly escaped?: readonly string[];
   /** The htpasswd file of a Secret. */
   readonly usersOf: (namespace: string, secret: string) => string;
 };
