@@ -121,7 +121,7 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...["ip_hash", " ip_hash "].flatMap((algorithm) =>
           equalTo({ algorithm: "hash:source-ip" }, { algorithm }),
         ),
-        ...equalTo(undefined, {}, { algorithm: "round_robin" }),
+        ...equalTo({ algorithm: "round_robin" }, {}),
         ...[
           { from: "Header", name: "X Y" },
           { from: "Cookie", name: "a;b" },
