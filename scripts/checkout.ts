@@ -1,11 +1,14 @@
 /** Other commits of this project, to compare with: the baseline of a benchmark, the previous release beside this one. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 
-/** The folder of a commit with its bundle, which is built there once. It uses the present dependencies. */
+/**
+ * The folder of a commit with its bundle, which is built there once: with the present dependencies, so that a comparison is
+ * one of this project's code; with its own where it needs a package that is no longer among them.
+ */
 export function checkoutOf(ref: string): string {
   const git = (...args: readonly string[]): string =>
     execFileSync("git", ["-C", root, ...args], {
@@ -15,7 +18,15 @@ export function checkoutOf(ref: string): string {
   const commit = git("rev-parse", "--short=12", `${ref}^{commit}`);
   const folder = join(root, ".cache/checkouts", commit);
   if (!existsSync(folder)) git("worktree", "add", "--detach", folder, commit);
-  if (!existsSync(join(folder, "node_modules"))) linkDependencies(folder);
+  if (!existsSync(join(folder, "node_modules"))) {
+    if (dependenciesOf(folder).every((name) => existsSync(join(root, "node_modules", name))))
+      linkDependencies(folder);
+    else
+      execFileSync("npm", ["ci", "--loglevel=error"], {
+        cwd: folder,
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+  }
   if (!existsSync(join(folder, "dist/svc-gateway.mjs"))) {
     execFileSync(process.execPath, ["scripts/build.ts"], {
       cwd: folder,
@@ -23,6 +34,20 @@ export function checkoutOf(ref: string): string {
     });
   }
   return folder;
+}
+
+/** The packages that the product of a checkout imports, those of its own workspaces left out. */
+function dependenciesOf(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .map((name) => join(folder, name, "package.json"))
+    .filter((file) => existsSync(file))
+    .flatMap((file) => {
+      const { dependencies = {} } = JSON.parse(readFileSync(file, "utf8")) as {
+        dependencies?: Record<string, string>;
+      };
+      return Object.keys(dependencies);
+    })
+    .filter((name) => !name.startsWith("@svc-gateway/"));
 }
 
 /** The dependencies of this checkout, but the packages of the other one. */
