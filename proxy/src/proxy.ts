@@ -44,7 +44,7 @@ import { createObserverOf } from "./telemetry/observer.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { awake } from "./timing/awake-clock.ts";
-import type { SpanSink } from "./tracing/span-record.ts";
+import type { SpanSink } from "./tracing/request-spans.ts";
 import { Tracer } from "./tracing/tracer.ts";
 import { createUpstreamClient } from "./upstream/upstream-client.ts";
 import { OwnPortGuard } from "./upstream/own-port-guard.ts";

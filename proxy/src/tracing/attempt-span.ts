@@ -1,10 +1,25 @@
 import type { TracedRequest } from "../exchange/traced-request.ts";
 import type { AttemptNote } from "../http/upstream-notes.ts";
-import { methodAttributes, methodName } from "./request-span.ts";
-import { bounded, type SpanRecord, type TraceIdentity } from "./span-record.ts";
+import { attributeName } from "./attribute.ts";
+import { methodName, writeMethod } from "./request-span.ts";
+import type { SpanWriter } from "./span-writer.ts";
+import type { TraceIdentity } from "./trace-identity.ts";
 
-/** The span of kind CLIENT of an attempt (semantic conventions of OpenTelemetry for HTTP, "HTTP client"). */
-export function attemptSpan(
+const names = {
+  url: attributeName("url.full"),
+  serverAddress: attributeName("server.address"),
+  serverPort: attributeName("server.port"),
+  protocol: attributeName("network.protocol.name"),
+  version: attributeName("network.protocol.version"),
+  resendCount: attributeName("http.request.resend_count"),
+  status: attributeName("http.response.status_code"),
+  isReused: attributeName("svc_gateway.upstream.connection_reused"),
+  errorType: attributeName("error.type"),
+} as const;
+
+/** Writes the span of kind CLIENT of an attempt (semantic conventions of OpenTelemetry for HTTP, "HTTP client"). */
+export function writeAttemptSpan(
+  to: SpanWriter,
   request: TracedRequest,
   note: AttemptNote,
   {
@@ -12,13 +27,13 @@ export function attemptSpan(
     index,
     offsetMs,
   }: { readonly identity: TraceIdentity; readonly index: number; readonly offsetMs: number },
-): SpanRecord {
-  const { endpoint, status, error } = note;
+): void {
+  const { endpoint, status, error, isReused } = note;
   const scheme = endpoint.tls === undefined ? "http" : "https";
   const authority = request.upstreamAuthority ?? request.authority;
   const failure = error ?? (status >= 400 ? String(status) : undefined);
   const startMs = note.startedAtMs + offsetMs;
-  return {
+  to.open(identity, {
     spanId: note.spanId,
     parentId: identity.spanId,
     isParentRemote: false,
@@ -26,18 +41,16 @@ export function attemptSpan(
     name: methodName(request.method),
     startMs,
     endMs: startMs + note.durationMs,
-    attributes: {
-      ...methodAttributes(request.method),
-      "url.full": bounded(`${scheme}://${authority}${request.path}`),
-      "server.address": endpoint.host,
-      "server.port": endpoint.port,
-      "network.protocol.name": "http",
-      "network.protocol.version": note.protocol === "http2" ? "2" : "1.1",
-      ...(index > 0 && { "http.request.resend_count": index }),
-      ...(status > 0 && { "http.response.status_code": status }),
-      ...(note.isReused !== undefined && { "svc_gateway.upstream.connection_reused": note.isReused }),
-      ...(failure !== undefined && { "error.type": failure }),
-    },
-    error: failure === undefined ? undefined : (note.errorText ?? ""),
-  };
+  });
+  writeMethod(to, request.method);
+  to.attribute(names.url, `${scheme}://${authority}${request.path}`);
+  to.attribute(names.serverAddress, endpoint.host);
+  to.attribute(names.serverPort, endpoint.port);
+  to.attribute(names.protocol, "http");
+  to.attribute(names.version, note.protocol === "http2" ? "2" : "1.1");
+  if (index > 0) to.attribute(names.resendCount, index);
+  if (status > 0) to.attribute(names.status, status);
+  if (isReused !== undefined) to.attribute(names.isReused, isReused);
+  if (failure !== undefined) to.attribute(names.errorType, failure);
+  to.close(failure === undefined ? undefined : (note.errorText ?? ""));
 }

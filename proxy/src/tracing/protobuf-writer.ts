@@ -28,7 +28,7 @@ export class ProtobufWriter {
   }
 
   /** What was written since `begin`, as a view that is valid until then. */
-  finish(): Uint8Array {
+  finish(): Buffer {
     return this.memory.subarray(0, this.at);
   }
 
@@ -127,6 +127,10 @@ export class ProtobufWriter {
   }
 
   private varint(value: number): void {
+    if (value < 0x80) {
+      this.memory[this.at++] = value;
+      return;
+    }
     let rest = value;
     // What does not fit into 31 bits is rare, and divided as a double.
     for (; rest > 0x7fff_ffff; rest = Math.floor(rest / 0x80)) this.memory[this.at++] = (rest % 0x80) | 0x80;

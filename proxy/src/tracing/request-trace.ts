@@ -4,9 +4,9 @@ import { plainName } from "../message/field-list.ts";
 import type { Fields } from "../message/fields.ts";
 import { memoByName } from "../message/name-memo.ts";
 import { newSpanId } from "./random-ids.ts";
-import { spansOf } from "./request-spans.ts";
-import type { SpanSink, TraceIdentity } from "./span-record.ts";
+import { type SpanSink, writeSpans } from "./request-spans.ts";
 import { formatTraceParent } from "./trace-context.ts";
+import type { TraceIdentity } from "./trace-identity.ts";
 
 const isContextField = memoByName((name) => {
   const plain = plainName(name);
@@ -49,7 +49,7 @@ export class RequestTrace implements ExchangeTrace {
 
   end(request: TracedRequest): void {
     if (!this.identity.isSampled) return;
-    const spans = spansOf(request, this.identity);
-    if (!this.sink(this.identity, spans)) this.onDropped(spans.length);
+    const dropped = writeSpans(request, this.identity, this.sink);
+    if (dropped > 0) this.onDropped(dropped);
   }
 }

@@ -4,7 +4,7 @@ import type { TracedRequest } from "../exchange/traced-request.ts";
 import type { RequestTracer } from "../exchange/observer.ts";
 import { newSpanId, newTraceId } from "./random-ids.ts";
 import { RequestTrace } from "./request-trace.ts";
-import type { SpanSink } from "./span-record.ts";
+import type { SpanSink } from "./request-spans.ts";
 import { randomFlag, readTraceContext, sampledFlag, type TraceContext } from "./trace-context.ts";
 
 export type TracerOptions = {

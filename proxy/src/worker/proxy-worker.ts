@@ -13,7 +13,6 @@ import { createAccessLog } from "../telemetry/access-log.ts";
 import { createConnectionLog } from "../telemetry/connection-log.ts";
 import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { Heartbeat } from "./hang-watch.ts";
-import { encodeSpans } from "../tracing/encoded-spans.ts";
 import { LogRingWriter } from "./log-ring.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
 import { unpackResources, unpackUpdate } from "./packed-update.ts";
@@ -54,7 +53,7 @@ const proxy = startProxy({
   metrics,
   accessLog,
   connectionLog,
-  spanSink: spans && ((identity, all) => spans.append(encodeSpans(identity, all))),
+  spanSink: spans && ((record) => spans.append(record)),
   log,
   snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),
   responseMemoryBytes,

@@ -2,14 +2,21 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { inspect } from "node:util";
 import { expect } from "chai";
-import type { SpanRecord, SpanSink } from "../../src/tracing/span-record.ts";
+import type { CollectedSpan } from "../tracing/collector.ts";
+import { collected } from "../tracing/span-records.ts";
 import { describeCodecs } from "../http1-codecs.ts";
 import { eventually, exchange, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parentId = "00f067aa0ba902b7";
 const sampled = `00-${traceId}-${parentId}-01`;
+
+const spanKinds = { server: 2, client: 3 } as const;
+/** Statuses of spans. */
+const unset = 0;
+const failed = 2;
 
 const get = (path: string, ...headers: readonly string[]): string =>
   [`GET ${path} HTTP/1.1`, "Host: a.example", "Connection: close", ...headers, "", ""].join("\r\n");
@@ -18,7 +25,8 @@ describeCodecs("tracing", () => {
   const servers: { close(): unknown }[] = [];
   let port: number;
   let seen: IncomingHttpHeaders[] = [];
-  let lines: { traceId: string; flags: number; state: string; spans: readonly SpanRecord[] }[] = [];
+  /** The spans of each request. */
+  let traced: (readonly CollectedSpan[])[] = [];
   let gateway: Gateway | undefined;
 
   before(async () => {
@@ -39,7 +47,7 @@ describeCodecs("tracing", () => {
 
   beforeEach(() => {
     seen = [];
-    lines = [];
+    traced = [];
   });
 
   afterEach(async () => {
@@ -52,16 +60,15 @@ describeCodecs("tracing", () => {
   });
 
   async function start(plan: Partial<Plan> = {}, ...flags: readonly string[]): Promise<Gateway> {
-    const spanSink: SpanSink = (of, spans) =>
-      lines.push({ traceId: of.traceId, flags: of.flags, state: of.caller?.state ?? "", spans }) > 0;
+    const spanSink = (record: Uint8Array): boolean => traced.push(collected(record)) > 0;
     gateway = await startGateway({ ports: [port], ...plan }, flags, undefined, { spanSink });
     return gateway;
   }
 
-  const oneRequest = async (): Promise<readonly [SpanRecord, ...SpanRecord[]]> => {
-    await eventually(() => lines.length > 0);
-    expect(lines).to.have.lengthOf(1);
-    return lines[0]?.spans as unknown as readonly [SpanRecord, ...SpanRecord[]];
+  const oneRequest = async (): Promise<readonly [CollectedSpan, ...CollectedSpan[]]> => {
+    await eventually(() => traced.length > 0);
+    expect(traced).to.have.lengthOf(1);
+    return traced[0] as readonly [CollectedSpan, ...CollectedSpan[]];
   };
 
   it("a request continues the trace of its caller, and its backend that of the attempt", async () => {
@@ -71,14 +78,10 @@ describeCodecs("tracing", () => {
       get("/cart?secret=1", `traceparent: ${sampled}`, "tracestate: a=1", "tracestate: b=2"),
     );
     const [server, client] = await oneRequest();
-    expect(lines[0]).to.include({ traceId, state: "a=1,b=2" });
-    expect(server).to.include({ parentId, isParentRemote: true, kind: "server", name: "GET /" });
-    expect(client).to.include({
-      parentId: server.spanId,
-      isParentRemote: false,
-      kind: "client",
-      name: "GET",
-    });
+    const of = { traceId, state: "a=1,b=2", status: unset };
+    expect(server).to.include({ ...of, parentId, flags: 0x301, kind: spanKinds.server, name: "GET /" });
+    const attempt = { parentId: server.spanId, flags: 0x101, kind: spanKinds.client, name: "GET" };
+    expect(client).to.include({ ...of, ...attempt });
     expect(seen[0]).to.include({ traceparent: `00-${traceId}-${client?.spanId}-01`, tracestate: "a=1,b=2" });
     expect(server.attributes).to.include({
       "http.request.method": "GET",
@@ -97,9 +100,10 @@ describeCodecs("tracing", () => {
       "server.port": port,
       "http.response.status_code": 200,
     });
-    expect(JSON.stringify(lines)).to.not.include("secret");
-    for (const { startMs, endMs } of [server, client as SpanRecord]) expect(endMs).to.be.at.least(startMs);
-    expect(client?.startMs).to.be.at.least(server.startMs);
+    expect(inspect(traced, { depth: null })).to.not.include("secret");
+    for (const { startNs, endNs } of [server, client as CollectedSpan])
+      expect(endNs >= startNs).to.equal(true);
+    expect(Number(client?.startNs)).to.be.at.least(Number(server.startNs));
   });
 
   it("a malformed traceparent begins a new trace, and its tracestate is dropped", async () => {
@@ -109,12 +113,12 @@ describeCodecs("tracing", () => {
       get("/", `traceparent: ${sampled}x`, "tracestate: a=1", "Trace_Parent: x", "traceparent: 1"),
     );
     const [server] = await oneRequest();
-    expect(lines[0]?.traceId)
+    expect(traced[0]?.[0]?.traceId)
       .to.match(/^[\da-f]{32}$/)
       .and.not.equal(traceId);
-    expect(server.parentId).to.equal(undefined);
+    expect(server.parentId).to.equal("");
     expect(seen[0]).to.not.have.property("tracestate");
-    expect(seen[0]?.["traceparent"]).to.match(new RegExp(`^00-${lines[0]?.traceId}-[\\da-f]{16}-03$`));
+    expect(seen[0]?.["traceparent"]).to.match(new RegExp(`^00-${traced[0]?.[0]?.traceId}-[\\da-f]{16}-03$`));
   });
 
   it("a caller that has not sampled its trace gets no spans, and the backend its decision", async () => {
@@ -129,7 +133,7 @@ describeCodecs("tracing", () => {
     const { port: at } = await start({}, "--tracing-ratio=0", "--tracing-follow-caller=false");
     await exchange(at, get("/"));
     await exchange(at, get("/", `traceparent: ${sampled}`));
-    expect(lines).to.deep.equal([]);
+    expect(traced).to.deep.equal([]);
     expect(seen.map(({ traceparent }) => String(traceparent).slice(-2))).to.deep.equal(["02", "00"]);
   });
 
@@ -137,7 +141,7 @@ describeCodecs("tracing", () => {
     const { port: at } = await start({}, "--tracing-trusted-cidrs=192.0.2.0/24");
     await exchange(at, get("/", `traceparent: ${sampled}`));
     await oneRequest();
-    expect(lines[0]?.traceId).to.not.equal(traceId);
+    expect(traced[0]?.[0]?.traceId).to.not.equal(traceId);
   });
 
   it("a route or listener with another ratio is sampled by it", async () => {
@@ -146,10 +150,10 @@ describeCodecs("tracing", () => {
     running.update({ ports: [port], route: { observation: { tracing: false } } });
     await exchange(running.port, get("/", "traceparent: as it came"));
     expect(seen[1]?.["traceparent"]).to.equal("as it came");
-    expect(lines).to.deep.equal([]);
+    expect(traced).to.deep.equal([]);
     running.update({ ports: [port], listener: { observation: { tracing: false } } });
     await exchange(running.port, "GET / HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n");
-    expect(lines).to.deep.equal([]);
+    expect(traced).to.deep.equal([]);
     await exchange(running.port, get("/"));
     await oneRequest();
   });
@@ -159,7 +163,7 @@ describeCodecs("tracing", () => {
     await exchange(at, "GET /x HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n");
     const [server, ...attempts] = await oneRequest();
     expect(attempts).to.deep.equal([]);
-    expect([server.name, server.error]).to.deep.equal(["GET", undefined]);
+    expect([server.name, server.status]).to.deep.equal(["GET", unset]);
     expect(server.attributes).to.include({
       "http.response.status_code": 404,
       "svc_gateway.error": "no route",
@@ -178,12 +182,12 @@ describeCodecs("tracing", () => {
     });
     await exchange(at, get("/"));
     const [server, first, second] = await oneRequest();
-    expect(server).to.include({ error: "connection refused" });
+    expect(server).to.include({ status: failed, message: "connection refused" });
     expect(server.attributes).to.include({
       "error.type": "upstream-refused",
       "http.response.status_code": 502,
     });
-    expect(first).to.include({ error: "connection refused" });
+    expect(first).to.include({ status: failed, message: "connection refused" });
     expect(first?.attributes)
       .to.include({ "error.type": "refused" })
       .and.not.have.property("http.request.resend_count");
@@ -196,10 +200,10 @@ describeCodecs("tracing", () => {
     await exchange(at, get("/?status=503"));
     const [server, client] = await oneRequest();
     expect([server.attributes["error.type"], client?.attributes["error.type"]]).to.deep.equal(["503", "503"]);
-    lines = [];
+    traced = [];
     await exchange(at, get("/?status=404"));
     const [served, asked] = await oneRequest();
-    expect([served.error, asked?.attributes["error.type"]]).to.deep.equal([undefined, "404"]);
+    expect([served.status, asked?.attributes["error.type"]]).to.deep.equal([unset, "404"]);
   });
 
   it("an upgraded connection is one trace until it ends", async () => {
@@ -233,7 +237,7 @@ describeCodecs("tracing", () => {
     await once(stream, "close");
     session.close();
     const [server, client] = await oneRequest();
-    expect(lines[0]?.traceId).to.equal(traceId);
+    expect(traced[0]?.[0]?.traceId).to.equal(traceId);
     expect(server.attributes).to.include({ "network.protocol.version": "2", "url.path": "/shop.Cart/Get" });
     expect(seen[0]?.["traceparent"]).to.include(client?.spanId);
   });
@@ -251,8 +255,8 @@ describeCodecs("tracing", () => {
       ),
     );
     await exchange(at, 'G%T / HTTP/1.1\r\nHost: "\\\r\nConnection: close\r\n\r\n');
-    await eventually(() => lines.length > 0);
-    for (const { spans } of lines)
+    await eventually(() => traced.length > 0);
+    for (const spans of traced)
       for (const { attributes } of spans)
         for (const value of Object.values(attributes)) expect(String(value).length).to.be.at.most(1024);
   });

@@ -8,10 +8,10 @@ import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { eventually } from "../integration/gateway.ts";
 import { startSpanExport, type SpanExport } from "../../src/tracing/export/span-export.ts";
-import { encodeSpans } from "../../src/tracing/encoded-spans.ts";
-import type { SpanRecord, TraceIdentity } from "../../src/tracing/span-record.ts";
+import type { TraceIdentity } from "../../src/tracing/trace-identity.ts";
 import { createLogRing, LogRingWriter } from "../../src/worker/log-ring.ts";
 import { type Collector, startGrpcCollector, startHttpCollector } from "./collector.ts";
+import { encodeSpans, type SpanRecord } from "./span-records.ts";
 
 const identity: TraceIdentity = {
   traceId: "4bf92f3577b34da6a3ce929d0e0e4736",

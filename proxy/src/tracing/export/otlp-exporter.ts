@@ -13,7 +13,8 @@ import {
   createOtlpGrpcExportDelegate,
 } from "@opentelemetry/otlp-grpc-exporter-base";
 import { type ISerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
-import { encodeExport, type EncodedSpans } from "../encoded-spans.ts";
+import type { EncodedSpans } from "../encoded-spans.ts";
+import { encodeExport } from "./export-request.ts";
 import { countOf, nothingRefused, type Refused, type SendBatch } from "./span-queue.ts";
 
 type Batch = readonly EncodedSpans[];

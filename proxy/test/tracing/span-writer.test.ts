@@ -1,9 +1,10 @@
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { expect } from "chai";
 import fc from "fast-check";
-import { decodeRecords, encodeExport, encodeSpans } from "../../src/tracing/encoded-spans.ts";
-import type { SpanRecord, TraceIdentity } from "../../src/tracing/span-record.ts";
+import { decodeRecords } from "../../src/tracing/encoded-spans.ts";
+import type { TraceIdentity } from "../../src/tracing/trace-identity.ts";
 import { decodeExport } from "./collector.ts";
+import { collected, encodeSpans, type SpanRecord } from "./span-records.ts";
 
 const hex = (digits: number): fc.Arbitrary<string> =>
   fc
@@ -97,16 +98,13 @@ const hrTime = (milliseconds: number): [number, number] => {
   return [seconds, Math.round((milliseconds - seconds * 1000) * 1e6)];
 };
 
-const exportOf = (records: Uint8Array): Uint8Array =>
-  encodeExport({ "service.name": "edge" }, "svc-gateway", [...decodeRecords(records)]);
-
-describe("encodeSpans", () => {
+describe("SpanWriter", () => {
   it("a collector reads of a span what it would read of it from OpenTelemetry's own exporter", () => {
     fc.assert(
       fc.property(identity, record, (of, span) => {
         const isRemote = span.parentId !== undefined && span.isParentRemote;
         const given = { ...span, isParentRemote: isRemote };
-        const [encoded] = decodeExport(exportOf(encodeSpans(of, [given])));
+        const [encoded] = collected(encodeSpans(of, [given]));
         const [expected] = decodeExport(official(of, given));
         expect(encoded).to.deep.equal(expected);
       }),
@@ -122,9 +120,7 @@ describe("encodeSpans", () => {
           expect([...decodeRecords(records)].map(({ count }) => count)).to.deep.equal(
             all.map(([, spans]) => spans.length),
           );
-          expect(
-            decodeExport(exportOf(records)).map(({ traceId, spanId }) => [traceId, spanId]),
-          ).to.deep.equal(
+          expect(collected(records).map(({ traceId, spanId }) => [traceId, spanId])).to.deep.equal(
             all.flatMap(([{ traceId }, spans]) => spans.map(({ spanId }) => [traceId, spanId])),
           );
         },
@@ -151,7 +147,7 @@ describe("encodeSpans", () => {
       } as const),
       ...{ startMs: 1, endMs: 2, attributes, error: undefined },
     };
-    const [encoded] = decodeExport(exportOf(encodeSpans(of, [span])));
+    const [encoded] = collected(encodeSpans(of, [span]));
     expect(encoded?.attributes).to.deep.equal({ lone: "a\ufffdb", long: "x".repeat(1024), end: "\n\u0000" });
   });
 });

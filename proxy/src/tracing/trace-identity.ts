@@ -1,0 +1,11 @@
+import type { TraceContext } from "./trace-context.ts";
+
+export type TraceIdentity = {
+  readonly traceId: string;
+  /** The span of the request in this proxy. */
+  readonly spanId: string;
+  /** What the request said; undefined where the trace begins here. */
+  readonly caller: TraceContext | undefined;
+  readonly flags: number;
+  readonly isSampled: boolean;
+};
