@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { LogLevel, LogFields } from "./log-level.ts";
-import { jsonString, plainText } from "./log-text.ts";
+import { jsonString, jsonText, plainText } from "./log-text.ts";
 import { loggable } from "./redaction.ts";
 import { timestamp } from "./timestamp.ts";
 
@@ -42,7 +42,7 @@ function jsonLine({ time, level, target, message, fields }: LogEvent): string {
   let line = `{"timestamp":"${timestamp(time)}","level":"${level.toUpperCase()}","target":${jsonString(target)}`;
   line += `,"message":${jsonString(message)}`;
   for (const [name, value] of Object.entries(fields)) {
-    const json = JSON.stringify(loggable(name, value));
+    const json = jsonText(loggable(name, value));
     if (json !== undefined) line += `,${jsonString(reservedNames.has(name) ? `${name}_` : name)}:${json}`;
   }
   return `${line}}\n`;

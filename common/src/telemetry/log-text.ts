@@ -1,17 +1,26 @@
 /* eslint-disable no-control-regex */
 
-/** What JSON must escape: controls, quote, backslash, and surrogates, which may be unpaired. */
-const unsafeInJson = /["\\\0-\x1f\ud800-\udfff]/;
-
 /** What could steer a terminal or break a line. */
 const control = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g;
+
+/** What JSON must escape (controls, quote, backslash, and surrogates, which may be unpaired), and the other `control`s. */
+const unsafeInJson = /["\\\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]/;
 
 /** Whether a string in JSON is itself between quotes. */
 export const isPlainInJson = (text: string): boolean => !unsafeInJson.test(text);
 
 /** A string as JSON. Most strings need no escape and only get their quotes. */
 export function jsonString(text: string): string {
-  return isPlainInJson(text) ? `"${text}"` : JSON.stringify(text);
+  return isPlainInJson(text) ? `"${text}"` : plainText(JSON.stringify(text));
+}
+
+/**
+ * A value as JSON for one line; undefined where JSON has no such value. `JSON.stringify` leaves DEL, C1 controls (CSI is one
+ * of them) and separators of lines as they are, and a JSON log is read on terminals, too.
+ */
+export function jsonText(value: unknown): string | undefined {
+  const json = JSON.stringify(value) as string | undefined;
+  return json === undefined ? undefined : plainText(json);
 }
 
 /** Text for one console line: control characters are written as `\u00XX`. */

@@ -158,7 +158,7 @@ function text(value: string): string {
 /** A value as it is in JSON, without its quotes. */
 function quotable(value: string): string {
   const cut = cutToLimit(value);
-  return isPlainInJson(cut) ? cut : JSON.stringify(cut).slice(1, -1);
+  return isPlainInJson(cut) ? cut : jsonString(cut).slice(1, -1);
 }
 
 /** Longer values, such as those of clients, are rendered for each line. */
