@@ -1,11 +1,12 @@
 /** Makes the folder that the rules of `--proxy` stand for, and keeps its certificate valid. */
-import { mkdtemp, rm, stat, symlink } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { formatBackend, type ProxyRule } from "@svc-gateway/common/settings/proxy-rule.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { describeReadError } from "@svc-gateway/operator/sources/files/read-error.ts";
+import { readKeyPair } from "@svc-gateway/operator/translate/certificates/tls-secret.ts";
 import { localPortOf } from "../translate-settings.ts";
 import {
   authorityPath,
@@ -51,6 +52,8 @@ export async function prepareLocalProxy(
     const problem = file === undefined ? undefined : await problemOfFile(file);
     if (problem !== undefined) return fail(`${flag}: ${problem}`);
   }
+  const unusable = cert === undefined || key === undefined ? undefined : await problemOfPair(cert, key);
+  if (unusable !== undefined) return fail(unusable);
   const caFolder = settings.localCaDir ?? defaultCaFolder(env);
   const authority = cert === undefined ? await openLocalCa(caFolder, Date.now()) : undefined;
   if (authority?.ok === false) return authority;
@@ -107,6 +110,32 @@ const problemOfFile = async (path: string): Promise<string | undefined> => {
     return `${path}: ${describeReadError(error, "the file")}`;
   }
 };
+
+/** What keeps a certificate from being served, in the names of the user's own files. */
+async function problemOfPair(cert: string, key: string): Promise<string | undefined> {
+  const data: Record<string, string> = {};
+  for (const [flag, path, name] of [
+    ["--cert", cert, certificateFile],
+    ["--key", key, keyFile],
+  ] as const) {
+    try {
+      data[name] = await readFile(path, "base64");
+    } catch (error) {
+      return `${flag}: ${path}: ${describeReadError(error, "the file")}`;
+    }
+  }
+  const read = readKeyPair({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "proxy-tls", namespace: "default" },
+    data,
+  });
+  if (read.ok) return undefined;
+  const problem = read.error.message.replaceAll(/tls\.(crt|key)/g, (name) =>
+    name === certificateFile ? cert : key,
+  );
+  return `--cert, --key: ${problem}`;
+}
 
 function describeRule({ host, path, backend }: ProxyRule, settings: StandaloneSettings): string {
   const { portMap, ingressHttpPort, ingressHttpsPort } = settings;

@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { createExampleCertificates } from "../../../scripts/quickstart/certificates.ts";
 import { certificateMs, issueCertificate, openLocalCa } from "../../src/local-proxy/local-ca.ts";
 import { prepareLocalProxy } from "../../src/local-proxy/local-proxy.ts";
 import { runInside, runProgram, startProgram } from "../support.ts";
@@ -99,8 +100,9 @@ describe("serve standalone --proxy", () => {
 
   it("files of a certificate are linked, so that a replaced one is followed, and the folder is removed at the end", async () => {
     const [cert, key] = [join(folder, "my.crt"), join(folder, "my.key")];
-    await writeFile(cert, "certificate");
-    await writeFile(key, "key");
+    const { certificatePem, keyPem } = await createExampleCertificates(["app.local"]);
+    await writeFile(cert, certificatePem);
+    await writeFile(key, keyPem);
     const prepared = await prepareLocalProxy(
       settingsOf("--proxy", "app.local=localhost:3000", "--cert", cert, "--key", key),
       {},
@@ -130,6 +132,26 @@ describe("serve standalone --proxy", () => {
     ]);
     expect(code).to.equal(2);
     expect(err).to.equal("svc-gateway: --cert: /no/a.crt: the file does not exist\n");
+  });
+
+  it("a key that does not belong to the certificate ends the start with one sentence", async () => {
+    const [cert, key] = [join(folder, "my.crt"), join(folder, "my.key")];
+    const [one, other] = await Promise.all(
+      ["a.local", "a.local"].map((name) => createExampleCertificates([name])),
+    );
+    await writeFile(cert, one?.certificatePem ?? "");
+    await writeFile(key, other?.keyPem ?? "");
+    const rule = ["--proxy", "a.local=localhost:1", "--cert", cert, "--key", key];
+    const prepare = async (): Promise<unknown> => prepareLocalProxy(settingsOf(...rule), {});
+    expect(await prepare()).to.deep.equal({
+      ok: false,
+      error: `--cert, --key: ${key} does not match any certificate in ${cert}`,
+    });
+    await writeFile(key, "no key");
+    expect(await prepare()).to.deep.equal({
+      ok: false,
+      error: `--cert, --key: ${key} is not an unencrypted private key in PEM form`,
+    });
   });
 
   describe("the local CA", () => {
