@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { build, type BuildResult, type Plugin } from "esbuild";
 import { builtinHttp } from "./builtin-http.ts";
+import { ownRequires } from "./own-requires.ts";
 import { unusedParts } from "./unused-parts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -24,7 +25,12 @@ export function bundleProgram(version?: string): Promise<Bundle> {
       "password-thread": "proxy/src/auth/password-thread.ts",
       "explain-thread": "cli/src/console/explain-thread.ts",
     },
-    plugins: [unusedParts, builtinHttp, ...(version === undefined ? [] : [releaseVersion(version)])],
+    plugins: [
+      unusedParts,
+      builtinHttp,
+      ownRequires,
+      ...(version === undefined ? [] : [releaseVersion(version)]),
+    ],
     // Paths in source maps are relative to it, regardless of where the files are written to.
     outdir: "dist",
     write: false,

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { createApiClient } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import { expect } from "chai";
 import { build, type Metafile } from "esbuild";
-import { bundleProgram } from "../bundle/bundle.ts";
+import { bundleProgram, type Bundle } from "../bundle/bundle.ts";
 import { replacements, unusedParts } from "../bundle/unused-parts.ts";
 import { licencesOf } from "../licences/licences.ts";
 import { shippedPackages } from "../licences/shipped-packages.ts";
@@ -21,9 +21,10 @@ const packageOf = (path: string): string | undefined =>
 
 describe("the bundle", () => {
   let metafile: Metafile;
+  let outputFiles: Bundle["outputFiles"];
   before(async function () {
     this.timeout(60_000);
-    ({ metafile } = await bundleProgram());
+    ({ metafile, outputFiles } = await bundleProgram());
   });
 
   /** The files that a program loads before it does anything. */
@@ -98,6 +99,12 @@ describe("the bundle", () => {
     expect(imported).to.include("node:net");
     expect(imported.filter((path) => path === "http" || path === "node:http")).to.deep.equal([]);
     expect(Object.keys(metafile.inputs)).to.include("builtin-http:node:http");
+  });
+
+  it("no package of the bundle loads others by a require of its own, which finds nothing in an image", () => {
+    for (const { path, text } of outputFiles.filter((file) => file.path.endsWith(".mjs"))) {
+      expect(text.match(/\bcreateRequire\d*\(/g), path).to.equal(null);
+    }
   });
 
   it("all files of the bundle are in one folder and import each other from there", () => {
