@@ -4,9 +4,11 @@ import { nameOf } from "@svc-gateway/operator/api/object.ts";
 import { writeCanary } from "./canaries.ts";
 import { editIngress } from "./ingress-nodes.ts";
 import { writeIngress } from "./ingress-parts.ts";
+import { classTodo } from "./class-todo.ts";
 import { createNode } from "./manifest-texts.ts";
 import { nameTaken } from "./own-objects.ts";
 import { servedUnits } from "./served-units.ts";
+import { planServices } from "./service-plans.ts";
 import { collectServicePorts, createHttp2Check } from "./service-ports.ts";
 import type { Target, TargetInput, Writer } from "./target.ts";
 
@@ -21,18 +23,18 @@ function prepare(
   controllerName: string,
 ): Writer {
   const isHttp2 = createHttp2Check(world);
-  const ports = collectServicePorts(
-    ingresses.flatMap(({ metadata }) => unitsOf(nameOf(metadata))),
-    world,
-    ({ route }) => route.backends.some(({ endpoints }) => endpoints !== undefined && !isHttp2(endpoints)),
+  const units = ingresses.flatMap(({ metadata }) => unitsOf(nameOf(metadata)));
+  const ports = collectServicePorts(units, world, ({ route }) =>
+    route.backends.some(({ endpoints }) => endpoints !== undefined && !isHttp2(endpoints)),
   );
+  const services = planServices(units, ports, world);
   return {
     write(ingress) {
       const { namespace } = ingress.metadata;
       const { parts, objects, moved } = writeIngress(ingress, {
         units: unitsOf(nameOf(ingress.metadata)),
         isTaken: nameTaken(world, namespace),
-        ports,
+        services,
       });
       return {
         replace: (node) => [
@@ -52,7 +54,7 @@ function prepare(
     assumed: [ingressClass(className, controllerName)],
     authorities: ports.unlabelled,
     served: servedUnits,
-    todo: [],
+    todo: ingresses.length === 0 ? [] : classTodo("IngressClass", className, world),
   };
 }
 

@@ -84,7 +84,10 @@ function explain(
     notes.find((one) => isWithin(property, one.property)) ??
     // A feature that is absent as a whole, of which a part was not to be had.
     notes.find((one) => one.loss === "lost" && isWithin(one.property, property));
-  if (note !== undefined) return { property: note.of ?? note.property, loss: note.loss, text: note.text };
+  if (note !== undefined) {
+    const { of, loss, text, decidedBy } = note;
+    return { property: of ?? note.property, loss, text, ...(decidedBy !== undefined && { decidedBy }) };
+  }
   return knownDifference(property, before, after);
 }
 

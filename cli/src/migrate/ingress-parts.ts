@@ -6,7 +6,7 @@ import { collectObjects, boundedName } from "./own-objects.ts";
 import type { MovedUnit } from "./compare.ts";
 import type { ServedUnit } from "./served-units.ts";
 import { writeUnit } from "./write-unit.ts";
-import type { ServicePorts } from "./service-ports.ts";
+import type { ServicePlans } from "./service-plans.ts";
 import type { Note, WriterContext } from "./written.ts";
 
 type Rules = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["rules"]>;
@@ -34,7 +34,7 @@ export type PartsContext = {
   readonly units: readonly ServedUnit[];
   /** Whether the namespace has an object of a kind and name. */
   readonly isTaken: (kind: string, name: string) => boolean;
-  readonly ports: ServicePorts;
+  readonly services: ServicePlans;
 };
 
 type Entry = {
@@ -72,13 +72,13 @@ export function writeIngress(ingress: ObjectOf<"Ingress">, context: PartsContext
 
 function entriesOf(
   ingress: ObjectOf<"Ingress">,
-  { units, ports }: PartsContext,
+  { units, services }: PartsContext,
   define: WriterContext["define"],
 ): readonly Entry[] {
   const { rules = [], defaultBackend } = ingress.spec ?? {};
   const entries: (Entry & { readonly order: number })[] = [];
   const add = (unit: ServedUnit, host: string | undefined, path: IngressPath | undefined): void => {
-    entries.push({ unit, host, path, ...writeUnit(unit, ports, define), order: unit.places[0] ?? 0 });
+    entries.push({ unit, host, path, ...writeUnit(unit, services, define), order: unit.places[0] ?? 0 });
   };
   const written = new Set<ServedUnit>();
   for (const [at, { host, http }] of rules.entries()) {

@@ -8,6 +8,8 @@ export type UnitDifference = {
   readonly property: string;
   readonly loss: Loss;
   readonly text: string;
+  /** The Ingress (`namespace/name`) of which the same setting decides instead. */
+  readonly decidedBy?: string;
 };
 
 type Known = { readonly property: string; readonly loss: Loss; readonly text: string };

@@ -1,7 +1,7 @@
 /** What became of each setting, as data: the JSON form is this value. See docs/cli.md, "migrate". */
 import { formatRef, nameOf } from "@svc-gateway/operator/api/object.ts";
 import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
-import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
+import { formatPlace, type Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
 import type { Verdict } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
 import { placesOf, type ReadFolder } from "../translate-folder.ts";
@@ -42,18 +42,27 @@ export async function createMigrationReport(
 ): Promise<MigrationReport> {
   const { read } = folder;
   const places = placesOf(folder);
-  const rows: MigrationRow[] = [];
-  for (const one of ingresses) {
-    const place = places.get(formatRef(one.report.object));
-    const found = rowsOf(one);
-    const fields = found.map(({ setting }) => keyField("metadata.annotations", setting));
-    const located = place && (await locateInFile(place, fields, read));
-    for (const [at, row] of found.entries()) {
-      const where = row.isDefault === true ? place : located?.get(fields[at] ?? "");
-      const isAccepted = row.outcome === "lost" && accepted.includes(shortName(row.setting));
-      rows.push({ ...where, ...row, ...(isAccepted && { accepted: true as const }) });
-    }
+  const located = new Map<string, ReadonlyMap<string, Place>>();
+  for (const { report } of ingresses) {
+    const place = places.get(formatRef(report.object));
+    const fields = report.verdicts.map(({ key }) => fieldOf(key));
+    if (place) located.set(nameOf(report.object), await locateInFile(place, fields, read));
   }
+  /** Where another Ingress says what decides. */
+  const decidingPlace: PlaceOf = (ingress, names) => {
+    const verdicts = ingresses.find(({ report }) => nameOf(report.object) === ingress)?.report.verdicts ?? [];
+    const key = names.flatMap((name) => verdicts.filter((one) => shortName(one.key) === name))[0]?.key;
+    return key === undefined ? undefined : located.get(ingress)?.get(fieldOf(key));
+  };
+  const rows = ingresses.flatMap((one) => {
+    const place = places.get(formatRef(one.report.object));
+    return rowsOf(one, decidingPlace).map((row): MigrationRow => {
+      const where =
+        row.isDefault === true ? place : located.get(nameOf(one.report.object))?.get(fieldOf(row.setting));
+      const isAccepted = row.outcome === "lost" && accepted.includes(shortName(row.setting));
+      return { ...where, ...row, ...(isAccepted && { accepted: true as const }) };
+    });
+  });
   const count = (outcome: MigrationOutcome): number => rows.filter((row) => row.outcome === outcome).length;
   return {
     rows,
@@ -68,11 +77,19 @@ export async function createMigrationReport(
   };
 }
 
+const fieldOf = (key: string): string => keyField("metadata.annotations", key);
+
+/** Where an Ingress has the first of these settings, by their names without prefix. */
+type PlaceOf = (ingress: string, names: readonly string[]) => Place | undefined;
+
 /** Whether nothing is lost that is not accepted. */
 export const isAcceptable = ({ summary }: MigrationReport): boolean => summary.lost === summary.accepted;
 
 /** The annotations in their order, then the defaults that differ. */
-function rowsOf({ report, differences, isLostCanary }: MigratedIngress): readonly MigrationRow[] {
+function rowsOf(
+  { report, differences, isLostCanary }: MigratedIngress,
+  placeOf: PlaceOf,
+): readonly MigrationRow[] {
   const ingress = nameOf(report.object);
   const names = new Set(report.verdicts.map(({ key }) => shortName(key)));
   const ofSetting = new Map<string, (typeof differences)[number][]>();
@@ -80,7 +97,7 @@ function rowsOf({ report, differences, isLostCanary }: MigratedIngress): readonl
     const origins = originsOf(difference.property);
     const set = origins.filter((name) => names.has(name));
     // All that a feature needs is lost with it; a part of it is of the first setting that can be meant.
-    const isWhole = /^(?:features\.)?[^.]+$/.test(difference.property);
+    const isWhole = /^(?:(?:features\.)?[^.]+|backends\[\d+\]\.tls)$/.test(difference.property);
     for (const name of set.length === 0 ? origins.slice(0, 1) : isWhole ? set : set.slice(0, 1)) {
       ofSetting.set(name, [...(ofSetting.get(name) ?? []), difference]);
     }
@@ -91,10 +108,12 @@ function rowsOf({ report, differences, isLostCanary }: MigratedIngress): readonl
   };
   const worse = (a: MigrationOutcome, b: MigrationOutcome): MigrationOutcome =>
     order.indexOf(a) > order.indexOf(b) ? a : b;
+  const textOf = ({ text, decidedBy, property }: (typeof differences)[number]): string => {
+    const place = decidedBy === undefined ? undefined : placeOf(decidedBy, originsOf(property));
+    return place === undefined ? text : `${text} (${formatPlace(place)})`;
+  };
   const textsOf = (found: typeof differences): readonly string[] => [
-    ...new Set(
-      found.toSorted((a, b) => order.indexOf(b.loss) - order.indexOf(a.loss)).map(({ text }) => text),
-    ),
+    ...new Set(found.toSorted((a, b) => order.indexOf(b.loss) - order.indexOf(a.loss)).map(textOf)),
   ];
   const ofAnnotations = report.verdicts.map((verdict): MigrationRow => {
     const name = shortName(verdict.key);

@@ -1,52 +1,8 @@
-/** What ingress-nginx says about a path and this gateway about a Service: connections, sessions, and how endpoints are chosen. */
+/** What policies of Services say about a route: connections, sessions, and how endpoints are chosen. */
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
-import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
-import { comparableBalancing, writeBalancing } from "./balancing.ts";
+import { comparableBalancing } from "./balancing.ts";
 import type { ServedUnit } from "./served-units.ts";
-import type { ServicePorts } from "./service-ports.ts";
-import { policy, type Note, type WriterContext } from "./written.ts";
-
-/** The SvcBackendPolicies of the Services of a path; notes on what they cannot say. */
-export function writeServicePolicies(
-  unit: ServedUnit,
-  ports: ServicePorts,
-  define: WriterContext["define"],
-): readonly Note[] {
-  const { route } = unit;
-  const notes: Note[] = [...ports.notesOf(unit)];
-  for (const [index, backend] of route.backends.entries()) {
-    const [, namespace, name] = /^([^/]+)\/(.+)$/.exec(backend.service) ?? [];
-    const [ofIngress] = route.source.namespace === namespace ? [name] : [];
-    const { loadBalancer, note } = writeBalancing(backend.balancing);
-    if (note !== undefined) notes.push({ property: `backends[${index}].balancing`, ...note });
-    const persistence = backend.unbound === true ? undefined : persistenceOf(route.affinity);
-    const ofPorts = ports.of(backend.service);
-    const isNeeded = loadBalancer !== undefined || persistence !== undefined || ofPorts !== undefined;
-    if (ofIngress === undefined || !isNeeded) continue;
-    define(policy("SvcBackendPolicy", {
-      targetRefs: [{ name: ofIngress }],
-      ...(ofPorts !== undefined && { ports: ofPorts }),
-      ...(loadBalancer !== undefined && { loadBalancer }),
-      ...(persistence !== undefined && { sessionPersistence: persistence }),
-    }));
-  }
-  return notes;
-}
-
-function persistenceOf(affinity: SessionAffinity | undefined): object | undefined {
-  if (affinity === undefined) return undefined;
-  const { cookie, omitsNoneIfMisread, changesOnFailure, ...attributes } = affinity;
-  return {
-    type: "Cookie",
-    sessionName: cookie,
-    cookie: {
-      ...attributes,
-      ...(omitsNoneIfMisread === true && { omitNoneIfMisread: true }),
-      ...(changesOnFailure === true && { changeOnFailure: true }),
-    },
-  };
-}
 
 /** A route with what the policies of its Services say where it says nothing itself, in one form for both. */
 export function withServicePolicies(

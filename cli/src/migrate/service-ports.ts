@@ -9,6 +9,7 @@ import { readBackendSecret } from "@svc-gateway/operator/translate/certificates/
 import { isTlsSecret } from "@svc-gateway/operator/translate/certificates/tls-secret.ts";
 import { protocolOf } from "@svc-gateway/operator/translate/backends/service-port.ts";
 import { createLookup, type World } from "@svc-gateway/operator/world.ts";
+import { givenPolicies, sayGiven } from "./given-policies.ts";
 import type { ServedUnit } from "./served-units.ts";
 import type { Note } from "./written.ts";
 
@@ -18,6 +19,8 @@ type PortSpec = { readonly port: number; readonly protocol?: "HTTP2"; readonly t
 export type ServicePorts = {
   /** The ports of a Service (`namespace/name`) that are not spoken to as they say themselves; undefined: there are none. */
   readonly of: (service: string) => readonly PortSpec[] | undefined;
+  /** The Ingress (`namespace/name`) that asks for one of them first. */
+  readonly askedBy: (service: string) => string | undefined;
   /** What cannot be said about the backends of a path. */
   readonly notesOf: (unit: ServedUnit) => readonly Note[];
   /** The Secrets (`namespace/name`) that policies name and that lack the label. */
@@ -37,8 +40,27 @@ export const createHttp2Check = (world: World): ((endpoints: string) => boolean)
 /** Whether a policy already says how the port is connected to. */
 const isOfIngress = (tls: string): boolean => tls.startsWith("ingress-nginx/");
 
+/** A port as one path wants it. */
+type Wish = { readonly unit: ServedUnit; readonly index: number; readonly spec: PortSpec };
+
+/** The first wish decides, but none that verifies certificates less than another one: certificates of a port are the same for all paths. */
+const decideAbout = (wishes: readonly Wish[]): Wish | undefined =>
+  wishes.toSorted((a, b) => strictness(b.spec) - strictness(a.spec))[0];
+
+function strictness(spec: PortSpec): number {
+  if (isPlain(spec)) return 0;
+  if (spec.tls === undefined) return 1;
+  return isVerified(spec) ? 3 : 2;
+}
+
+const isVerified = ({ tls }: PortSpec): boolean => tls !== undefined && !("insecureSkipVerify" in tls);
+
+/** Whether two ports are spoken to over TLS in the same protocol, and the first is not verified. */
+const differsInVerification = (unverified: PortSpec, verified: PortSpec): boolean =>
+  strictness(unverified) === 2 && unverified.protocol === verified.protocol;
+
 /**
- * The ports of all Services that the units send to; of several units that want one port otherwise, the first decides. `needsHttp2`:
+ * The ports of all Services that the units send to; of several units that want one port otherwise, one decides. `needsHttp2`:
  * whether nothing else of what is written says that the unit is sent over HTTP/2.
  */
 export function collectServicePorts(
@@ -47,9 +69,15 @@ export function collectServicePorts(
   needsHttp2: (unit: ServedUnit) => boolean,
 ): ServicePorts {
   const secretWith = createSecretFinder(world);
-  const byService = new Map<string, Map<number, PortSpec>>();
+  const given = givenPolicies(world);
+  const byService = new Map<string, Map<number, Wish[]>>();
   const unlabelled = new Set<string>();
   const notes = new Map<ServedUnit, Note[]>();
+  const note = (unit: ServedUnit, one: Note): void => void notes.set(unit, [...(notes.get(unit) ?? []), one]);
+  const noteAll = (unit: ServedUnit, index: number, one: Omit<Note, "property">): void => {
+    for (const name of ["tls", "protocol", "followsClient"])
+      note(unit, { property: `backends[${index}].${name}`, ...one });
+  };
   for (const unit of units) {
     for (const [index, { service, endpoints, secureEndpoints, protocol }] of unit.route.backends.entries()) {
       const [namespace = "", , port] = endpoints?.split("/") ?? [];
@@ -57,13 +85,12 @@ export function collectServicePorts(
       const tls = tlsOfBackend(unit, secureEndpoints ?? endpoints);
       const written = tls && writeTls(tls, (wanted) => secretWith(namespace, wanted));
       if (typeof written?.problem === "string") {
-        const note: Note = {
+        note(unit, {
           property: `backends[${index}].tls`,
           loss: "lost",
           text: written.problem,
           ...(tls?.unverified !== true && { closes: true as const }),
-        };
-        notes.set(unit, [...(notes.get(unit) ?? []), note]);
+        });
         continue;
       }
       if (written?.unlabelled !== undefined) unlabelled.add(`${namespace}/${written.unlabelled}`);
@@ -74,21 +101,51 @@ export function collectServicePorts(
           tls: { ...written.tls, ...(secureEndpoints !== undefined && { followClient: true }) },
         }),
       };
-      if (Object.keys(spec).length === 1) continue;
-      const ports = byService.get(service) ?? new Map<number, PortSpec>();
+      const policy = given.get(service);
+      if (policy !== undefined) {
+        if (isPlain(spec) || policy.spec.ports?.some((one) => one.port === spec.port && one.tls)) continue;
+        const answer = isVerified(spec) ? "; requests are answered 403" : "";
+        const text = `${sayGiven(service, policy)}, which does not say how port ${spec.port} is connected to${answer}`;
+        noteAll(unit, index, { loss: "lost", text, ...(isVerified(spec) && { closes: true as const }) });
+        continue;
+      }
+      const ports = byService.get(service) ?? new Map<number, Wish[]>();
       byService.set(service, ports);
-      if (!ports.has(spec.port)) ports.set(spec.port, spec);
+      ports.set(spec.port, [...(ports.get(spec.port) ?? []), { unit, index, spec }]);
+    }
+  }
+  const decided = new Map<string, { readonly ports: readonly PortSpec[]; readonly by: string }>();
+  for (const [service, wishes] of byService) {
+    const chosen = [...wishes.values()].flatMap((ofPort) => {
+      const one = decideAbout(ofPort);
+      return one === undefined || isPlain(one.spec) ? [] : [one];
+    });
+    const [first] = chosen;
+    if (first === undefined) continue;
+    const ports = chosen.map(({ spec }) => spec).sort((a, b) => a.port - b.port);
+    decided.set(service, { ports, by: first.unit.ingress });
+    for (const one of chosen) {
+      const others = (wishes.get(one.spec.port) ?? []).filter(
+        ({ spec }) => canonicalJson(spec) !== canonicalJson(one.spec),
+      );
+      for (const { unit, index, spec } of others) {
+        const by = one.unit.ingress;
+        const text = `Port ${one.spec.port} of Service ${service} is connected to as Ingress ${by} says, for all paths`;
+        const isMore = isVerified(one.spec) && differsInVerification(spec, one.spec);
+        noteAll(unit, index, { loss: isMore ? "changed" : "lost", text, decidedBy: by });
+      }
     }
   }
   return {
-    of: (service) => {
-      const ports = byService.get(service);
-      return ports && [...ports.values()].sort((a, b) => a.port - b.port);
-    },
+    of: (service) => decided.get(service)?.ports,
+    askedBy: (service) => decided.get(service)?.by,
     notesOf: (unit) => notes.get(unit) ?? [],
     unlabelled: [...unlabelled],
   };
 }
+
+/** Whether nothing has to be said about a port. */
+const isPlain = (spec: PortSpec): boolean => Object.keys(spec).length === 1;
 
 /** The settings of connections that come from annotations. */
 export function tlsOfBackend({ endpointsOf, tlsOf }: ServedUnit, endpoints: string): BackendTls | undefined {

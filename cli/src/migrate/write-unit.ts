@@ -2,8 +2,7 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { featureWriters } from "./features/index.ts";
 import type { ServedUnit } from "./served-units.ts";
-import { writeServicePolicies } from "./service-policies.ts";
-import type { ServicePorts } from "./service-ports.ts";
+import type { ServicePlans } from "./service-plans.ts";
 import type { FeatureWriter, Note, WriterContext, Written } from "./written.ts";
 
 /** Answers 403 to every request for the path. */
@@ -12,7 +11,7 @@ const closed = { "closed-paths": "/" };
 /** The annotations of a path, and what they do not say. */
 export function writeUnit(
   unit: ServedUnit,
-  ports: ServicePorts,
+  services: ServicePlans,
   define: WriterContext["define"],
 ): Required<Written> {
   const [namespace = ""] = unit.ingress.split("/");
@@ -20,7 +19,7 @@ export function writeUnit(
   const parts = Object.entries(unit.route.features ?? {}).flatMap(([slug, value]) =>
     value === undefined ? [] : [writeFeature(slug as FeatureSlug, value, context)],
   );
-  const notes = [...parts.flatMap((part) => part.notes ?? []), ...writeServicePolicies(unit, ports, define)];
+  const notes = [...parts.flatMap((part) => part.notes ?? []), ...services.write(unit, define)];
   const closing = [...notes.filter((note) => note.closes), ...closedNotes(unit)];
   return {
     annotations: {

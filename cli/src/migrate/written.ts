@@ -24,6 +24,8 @@ export type Note = {
   readonly closes?: true;
   /** The property that it is reported as, where another one differs because of it. */
   readonly of?: string;
+  /** The Ingress (`namespace/name`) of which the same setting decides instead, where what both share has one value. */
+  readonly decidedBy?: string;
 };
 
 /** A part of a route as annotations of this gateway. */

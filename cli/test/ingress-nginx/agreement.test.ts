@@ -86,7 +86,12 @@ async function translated(text: string, extra: readonly string[]): Promise<Trans
   return folder.value;
 }
 
-type Migrated = { readonly differences: Differences[string]; readonly report: MigrationReport };
+type Migrated = {
+  readonly differences: Differences[string];
+  readonly report: MigrationReport;
+  /** Policies that are written and have no effect. */
+  readonly conflicts: readonly string[];
+};
 
 describe("Ingresses of popular charts, migrated", () => {
   // The examples of the documentation have no namespace, or one of several cases.
@@ -127,15 +132,20 @@ describe("Ingresses of popular charts, migrated", () => {
       return Object.keys(aspects).length === 0 ? [] : [[request.request, aspects]];
     });
     const report = await createMigrationReport(folder.value, migration, []);
-    return { differences: Object.fromEntries(found), report };
+    const conflicts = after.translation.diagnostics
+      .filter(({ reason }) => reason === "PolicyConflict")
+      .map(({ object, message }) => `${key}: ${object.kind} ${object.name}: ${message}`);
+    return { differences: Object.fromEntries(found), report, conflicts };
   };
 
   for (const [name, target] of Object.entries(targets)) {
     it(`explanations of requests agree before and after a migration to ${name}, but for what the report names`, async () => {
       const found: Record<string, Differences[string]> = {};
       const notNamed: string[] = [];
+      const withoutEffect: string[] = [];
       for (const one of corpus) {
-        const { differences, report } = await migrateCase(one, target);
+        const { differences, report, conflicts } = await migrateCase(one, target);
+        withoutEffect.push(...conflicts);
         if (Object.keys(differences).length > 0) found[one.key] = differences;
         notNamed.push(...unexplained(one.key, differences, report));
       }
@@ -143,6 +153,7 @@ describe("Ingresses of popular charts, migrated", () => {
       if (writes) writeFileSync(expectedFile, stringify({ ...all, [name]: found }, { lineWidth: 0 }));
       else expect(found).to.deep.equal(all[name]);
       expect(notNamed, "differences that the report does not name").to.deep.equal([]);
+      expect(withoutEffect, "policies without effect").to.deep.equal([]);
     });
   }
 });

@@ -3,10 +3,12 @@ import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { createLookup, type World } from "@svc-gateway/operator/world.ts";
+import { classTodo } from "../class-todo.ts";
 import { ofIssuer, ofServer } from "../ingress-nodes.ts";
 import { nameTaken } from "../own-objects.ts";
 import { passedHosts } from "../passthrough.ts";
 import { servedRules, type ServedUnit } from "../served-units.ts";
+import { planServices } from "../service-plans.ts";
 import { collectServicePorts, createHttp2Check } from "../service-ports.ts";
 import type { Target, TargetInput } from "../target.ts";
 import { gatewayApi, planListeners, writeGateway, writeListenerSet, type HostListener } from "./listeners.ts";
@@ -32,11 +34,17 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
   const { gateway, isGiven, gatewayClass, controllerName } = options;
   const lookup = createLookup(world);
   const isHttp2 = createHttp2Check(world);
+  // Notes are found by the unit that they are about.
+  const asRoutes = new Map(
+    ingresses.map(({ metadata }) => [nameOf(metadata), onlyRegexes(unitsOf(nameOf(metadata)))]),
+  );
+  const units = [...asRoutes.values()].flat();
   const ports = collectServicePorts(
-    ingresses.flatMap(({ metadata }) => onlyRegexes(unitsOf(nameOf(metadata)))),
+    units,
     world,
     (unit) => !isGrpcUnit(unit, isHttp2) && !speaksHttp2(unit, isHttp2),
   );
+  const services = planServices(units, ports, world);
   const redirected = new Set(
     ingresses
       .flatMap(({ metadata }) => unitsOf(nameOf(metadata)))
@@ -49,6 +57,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
   const isNeeded = ingresses.length > 0 && !isGiven && existing === undefined;
   const guessed = new Set<string>();
   const todo = [
+    ...(isNeeded ? classTodo("GatewayClass", gatewayClass, world) : []),
     ...(isGiven && existing === undefined
       ? [
           `Gateway ${gateway.namespace}/${gateway.name} needs a listener "http" on port 80, and allowedListeners and allowedRoutes for the namespaces of the routes`,
@@ -64,12 +73,12 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
       const { namespace } = ingress.metadata;
       const own = listeners.ownedBy(ingress);
       const routes = writeRoutes(ingress, {
-        units: onlyRegexes(unitsOf(nameOf(ingress.metadata))),
+        units: asRoutes.get(nameOf(ingress.metadata)) ?? [],
         gateway,
         listeners,
         isTaken: nameTaken(world, namespace),
         portOf: (unit) => portOf(ingress, unit),
-        rules: { isHttp2, ports },
+        rules: { isHttp2, services },
       });
       for (const { route } of unitsOf(nameOf(ingress.metadata))) {
         for (const { endpoints } of route.backends)

@@ -6,7 +6,7 @@ import type {
   HTTPRouteRuleBackendRef,
 } from "@svc-gateway/operator/api/generated/httproute.ts";
 import type { ServedUnit } from "../served-units.ts";
-import type { ServicePorts } from "../service-ports.ts";
+import type { ServicePlans } from "../service-plans.ts";
 import { writeUnit } from "../write-unit.ts";
 import type { Note, WriterContext } from "../written.ts";
 import { writeFilters } from "./filters.ts";
@@ -30,7 +30,7 @@ export type RuleOptions = {
   readonly define: WriterContext["define"];
   /** Whether the port itself says that it is spoken to in HTTP/2. */
   readonly isHttp2: (endpoints: string) => boolean;
-  readonly ports: ServicePorts;
+  readonly services: ServicePlans;
   /** The number of the port as the Ingress names it, for a Service that cannot be sent to. */
   readonly writtenPort: number | undefined;
 };
@@ -38,7 +38,7 @@ export type RuleOptions = {
 export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRules {
   const { route } = unit;
   const [namespace = ""] = unit.ingress.split("/");
-  const { annotations, notes } = writeUnit(unit, options.ports, options.define);
+  const { annotations, notes } = writeUnit(unit, options.services, options.define);
   const filters = writeFilters(annotations, route.features?.cors, options);
   const method = isGrpcUnit(unit, options.isHttp2) ? grpcMethod(unit) : undefined;
   const rule = (weights: readonly number[] | undefined, when: Omit<RouteMatch, "path">): PlannedRule => {
