@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
@@ -7,6 +8,8 @@ import { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/m
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { eventually } from "../integration/gateway.ts";
+import { decodeRecords } from "../../src/tracing/encoded-spans.ts";
+import { createOtlpExporter } from "../../src/tracing/export/otlp-exporter.ts";
 import { startSpanExport, type SpanExport } from "../../src/tracing/export/span-export.ts";
 import type { TraceIdentity } from "../../src/tracing/trace-identity.ts";
 import { createLogRing, LogRingWriter } from "../../src/worker/log-ring.ts";
@@ -159,6 +162,30 @@ describe("the export of spans", () => {
       await collector.close();
     });
   }
+
+  it("the reason of dropped spans says the status of a collector, also where that gives no reason", async () => {
+    const whyOf = async (answer: RequestListener | undefined, success?: object): Promise<string> => {
+      collector = await startHttpCollector(answer, success);
+      const exporter = createOtlpExporter({
+        protocol: "http/protobuf",
+        endpoint: new URL(collector.url),
+        headers: {},
+        caBundle: undefined,
+        timeoutMs: 30_000,
+        resource: {},
+      });
+      const { why } = await exporter.send([...decodeRecords(encodeSpans(identity, spans))]);
+      await exporter.close();
+      await collector.close();
+      return why;
+    };
+    expect(await whyOf((_, response) => void response.writeHead(401).end())).to.equal(
+      "status 401 Unauthorized",
+    );
+    expect(await whyOf((_, response) => void response.writeHead(400, " ").end())).to.equal("status 400");
+    const refused = { partial_success: { rejected_spans: 1 } };
+    expect(await whyOf(undefined, refused)).to.equal("the collector refused a part");
+  });
 
   it("an answer without end is given up", async () => {
     collector = await startHttpCollector((_, response) => {

@@ -116,8 +116,18 @@ function httpDelegate(
   return createOtlpHttpExportDelegate(options, serializer, "otlp_http_span_exporter", metrics, undefined);
 }
 
-/** What a collector has answered may be long, and may be anything. */
-const textOf = (error: Error | undefined): string => clip(error?.message ?? "unknown error");
+/**
+ * What a collector has answered may be long, and may be anything. A failure over HTTP has the reason phrase as its text, which may be
+ * empty, and the status as its code; one over gRPC has both in its text.
+ */
+function textOf(error: (Error & { readonly code?: unknown }) | undefined): string {
+  const { message, code } = error ?? { message: "unknown error", code: undefined };
+  return clip(
+    typeof code === "number" && !message.startsWith(`${code} `)
+      ? `status ${code} ${message}`.trim()
+      : message,
+  );
+}
 
 const clip = (text: string): string => text.slice(0, 200);
 
@@ -126,5 +136,9 @@ function refusedIn(data: Uint8Array): Refused {
   const { partialSuccess } = ProtobufTraceSerializer.deserializeResponse(data);
   const spans = partialSuccess?.rejectedSpans ?? 0;
   if (!(spans > 0)) return nothingRefused;
-  return { spans, why: clip(`the collector refused a part: ${partialSuccess?.errorMessage ?? ""}`) };
+  const why = partialSuccess?.errorMessage ?? "";
+  return {
+    spans,
+    why: clip(why === "" ? "the collector refused a part" : `the collector refused a part: ${why}`),
+  };
 }
