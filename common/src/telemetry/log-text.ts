@@ -1,10 +1,10 @@
 /* eslint-disable no-control-regex */
 
-/** What could steer a terminal or break a line. */
-const control = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g;
+/** What could steer a terminal, break a line, or show its text in another order than it has (UAX 9, explicit directions). */
+const control = /[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
 
 /** What JSON must escape (controls, quote, backslash, and surrogates, which may be unpaired), and the other `control`s. */
-const unsafeInJson = /["\\\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]/;
+const unsafeInJson = /["\\\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/;
 
 /** Whether a string in JSON is itself between quotes. */
 export const isPlainInJson = (text: string): boolean => !unsafeInJson.test(text);
@@ -16,7 +16,7 @@ export function jsonString(text: string): string {
 
 /**
  * A value as JSON for one line; undefined where JSON has no such value. `JSON.stringify` leaves DEL, C1 controls (CSI is one
- * of them) and separators of lines as they are, and a JSON log is read on terminals, too.
+ * of them), separators of lines and overrides of direction as they are, and a JSON log is read on terminals, too.
  */
 export function jsonText(value: unknown): string | undefined {
   const json = JSON.stringify(value) as string | undefined;

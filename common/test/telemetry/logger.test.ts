@@ -134,10 +134,10 @@ describe("logger", () => {
 
   it("console lines are readable and cannot control a terminal", () => {
     const { sink, logger } = setUp("info", "console");
-    logger.info({ name: "a/b", text: "two words", evil: "\u001b[2J\n\u009b", count: 2 }, "line\nbreak");
+    logger.info({ name: "a/b", text: "two words", evil: "\u001b[2J\n\u009b\u202e", count: 2 }, "line\nbreak");
     expect(sink.lines).to.have.length(1);
     expect(sink.lines[0]?.slice(25)).to.equal(
-      'INFO  svc_proxy: line\\u000abreak name=a/b text="two words" evil="\\u001b[2J\\n\\u009b" count=2',
+      'INFO  svc_proxy: line\\u000abreak name=a/b text="two words" evil="\\u001b[2J\\n\\u009b\\u202e" count=2',
     );
   });
 

@@ -38,7 +38,7 @@ const record: AccessRecord = {
 };
 
 // oxlint-disable-next-line no-control-regex
-const controls = /[\0-\x1f\x7f-\x9f\u2028\u2029]/;
+const controls = /[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/;
 
 const everyField = accessFields.map(({ name }) => name);
 
@@ -210,9 +210,9 @@ describe("the formats of access-log lines", () => {
   });
 
   it("a JSON line on a terminal cannot control it, and reads back as what the client sent", () => {
-    const userAgent = "\x9b31m\x7f\x85\u2028é";
+    const userAgent = "\x9b31m\x7f\x85\u2028\u202eé";
     const line = lineOf({ host: userAgent, details: { ...details, userAgent } }, { fields: ["+user_agent"] });
-    expect(line).to.include('"user_agent":"\\u009b31m\\u007f\\u0085\\u2028é"');
+    expect(line).to.include('"user_agent":"\\u009b31m\\u007f\\u0085\\u2028\\u202eé"');
     expect(fieldsOf(line)).to.include({ host: userAgent, user_agent: userAgent });
   });
 
