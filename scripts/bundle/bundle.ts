@@ -1,6 +1,6 @@
 /** The bundle of the command line: the programs of its process and threads, and the parts that they share. */
 import { resolve } from "node:path";
-import { build, type BuildResult, type Plugin } from "esbuild";
+import { build, type BuildOptions, type BuildResult, type Plugin } from "esbuild";
 import { builtinHttp } from "./builtin-http.ts";
 import { ownRequires } from "./own-requires.ts";
 import { unusedParts } from "./unused-parts.ts";
@@ -9,6 +9,18 @@ const root = resolve(import.meta.dirname, "../..");
 
 /** What esbuild made: the files with their content, and which sources each is made of. Nothing is written yet. */
 export type Bundle = BuildResult<{ metafile: true; write: false }>;
+
+/** The form of what is bundled; tests bundle parts of the program likewise. */
+export const modules = {
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  logLevel: "warning",
+  // CommonJS dependencies call require.
+  banner: {
+    js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
+  },
+} satisfies BuildOptions;
 
 /**
  * Bundles the sources. Code that several programs share, or that a command loads only when it is chosen, becomes a file
@@ -37,11 +49,9 @@ export function bundleProgram(version?: string): Promise<Bundle> {
     metafile: true,
     outExtension: { ".js": ".mjs" },
     chunkNames: "part-[hash]",
-    bundle: true,
+    ...modules,
     splitting: true,
-    platform: "node",
     target: "node24",
-    format: "esm",
     // Beside the programs, for people; a process that reads them is blocked meanwhile (docs/operations.md, "Stack
     // traces").
     sourcemap: "linked",
@@ -51,11 +61,6 @@ export function bundleProgram(version?: string): Promise<Bundle> {
     minifyWhitespace: true,
     // An unexpected error shows its line.
     lineLimit: 300,
-    logLevel: "warning",
-    // CommonJS dependencies call require.
-    banner: {
-      js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
-    },
     // Optional parts of bunyan that this program does not use.
     external: ["dtrace-provider", "mv", "safe-json-stringify", "source-map-support"],
   });

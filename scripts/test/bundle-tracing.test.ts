@@ -7,6 +7,7 @@ import { decodeRecords } from "@svc-gateway/proxy/tracing/encoded-spans.ts";
 import { expect } from "chai";
 import { build } from "esbuild";
 import { builtinHttp } from "../bundle/builtin-http.ts";
+import { modules } from "../bundle/bundle.ts";
 import { ownRequires } from "../bundle/own-requires.ts";
 import { unusedParts } from "../bundle/unused-parts.ts";
 import { startGrpcCollector, startHttpCollector } from "../../proxy/test/tracing/collector.ts";
@@ -27,13 +28,7 @@ describe("the exporters of traces in the bundle", () => {
       entryPoints: ["proxy/src/tracing/export/otlp-exporter.ts"],
       plugins: [unusedParts, builtinHttp, ownRequires],
       outfile,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      logLevel: "warning",
-      banner: {
-        js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
-      },
+      ...modules,
     });
     bundled = (await import(pathToFileURL(outfile).href)) as Bundled;
   });

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { createApiClient } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import { expect } from "chai";
 import { build, type Metafile } from "esbuild";
-import { bundleProgram, type Bundle } from "../bundle/bundle.ts";
+import { bundleProgram, modules, type Bundle } from "../bundle/bundle.ts";
 import { replacements, unusedParts } from "../bundle/unused-parts.ts";
 import { licencesOf } from "../licences/licences.ts";
 import { shippedPackages } from "../licences/shipped-packages.ts";
@@ -140,13 +140,7 @@ describe("the Kubernetes client of the bundle", () => {
       },
       plugins: [unusedParts],
       outfile,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      logLevel: "warning",
-      banner: {
-        js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-      },
+      ...modules,
     });
     bundled = (await import(pathToFileURL(outfile).href)) as Bundled;
     [serverCertificates, clientCertificates] = await Promise.all([
