@@ -95,8 +95,8 @@ export const migrate: Command = {
       "Flags:",
       ...flagRows(flags),
       "",
-      "Exit code: 0 when nothing is lost that is not accepted, 1 when something is, 2 when a folder or file cannot be read",
-      "or written.",
+      "Exit code: 0 when nothing is lost that is not accepted, 1 when something is or an Ingress is not valid, 2 when a folder",
+      "or file cannot be read or written.",
       "",
     ].join("\n"),
   async run(argv, io) {

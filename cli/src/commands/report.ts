@@ -45,8 +45,8 @@ export const report: Command = {
       "Flags:",
       ...flagRows(flags),
       "",
-      "Exit code: 0 when nothing is refused that is not accepted, 1 when something is, 2 when a folder or file cannot be",
-      "read.",
+      "Exit code: 0 when nothing is refused that is not accepted, 1 when something is or an Ingress is not valid, 2 when a",
+      "folder or file cannot be read.",
       "",
     ].join("\n"),
   async run(argv, io) {

@@ -155,7 +155,7 @@ async function writeFiles(
   };
   const files = new Map<string, string>();
   const places = new Set([...state.objects.values()].map(({ place }) => place.file));
-  const others = new Set(state.ignored.map(({ file }) => file));
+  const others = new Set([...state.ignored, ...state.problems].map(({ file }) => file));
   for (const file of new Set([...places, ...others])) {
     if (isContext(file)) continue;
     files.set(file, rewriteText(await read(file), file.endsWith(".json"), replace));

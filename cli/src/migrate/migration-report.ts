@@ -5,6 +5,7 @@ import { formatPlace, type Place } from "@svc-gateway/operator/sources/files/pla
 import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
 import type { Verdict } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
 import { placesOf, type ReadFolder } from "../translate-folder.ts";
+import { unreadIngresses, type UnreadIngress } from "../text/unread-ingresses.ts";
 import type { MigratedIngress, Migration } from "./migrate.ts";
 import { originsOf } from "./origins.ts";
 
@@ -27,6 +28,8 @@ export type MigrationRow = Partial<Place> & {
 export type MigrationReport = {
   /** In the order of files and of the text; defaults of an Ingress come after its annotations. */
   readonly rows: readonly MigrationRow[];
+  /** Ingresses that are not migrated and stay as they are written, because they are not valid. */
+  readonly unread: readonly UnreadIngress[];
   /** Commands to be run before the manifests are applied. */
   readonly todo: readonly string[];
   readonly summary: Readonly<Record<MigrationOutcome | "ingresses" | "accepted", number>>;
@@ -66,6 +69,7 @@ export async function createMigrationReport(
   const count = (outcome: MigrationOutcome): number => rows.filter((row) => row.outcome === outcome).length;
   return {
     rows,
+    unread: unreadIngresses(folder.state),
     todo,
     summary: {
       ingresses: ingresses.length,
@@ -82,8 +86,9 @@ const fieldOf = (key: string): string => keyField("metadata.annotations", key);
 /** Where an Ingress has the first of these settings, by their names without prefix. */
 type PlaceOf = (ingress: string, names: readonly string[]) => Place | undefined;
 
-/** Whether nothing is lost that is not accepted. */
-export const isAcceptable = ({ summary }: MigrationReport): boolean => summary.lost === summary.accepted;
+/** Whether every Ingress is read, and nothing is lost that is not accepted. */
+export const isAcceptable = ({ unread, summary }: MigrationReport): boolean =>
+  unread.length === 0 && summary.lost === summary.accepted;
 
 /** The annotations in their order, then the defaults that differ. */
 function rowsOf(

@@ -1,6 +1,7 @@
 /** The report of a migration for people: as text, and as a table of Markdown. */
 import type { Paint } from "../text/paint.ts";
-import { markdownCell } from "../report/report-text.ts";
+import { formatUnread, formatUnreadMarkdown } from "../text/unread-ingresses.ts";
+import { markdownCell } from "../text/markdown-cell.ts";
 import type { MigrationReport, MigrationRow } from "./migration-report.ts";
 
 const wordOf = ({ outcome, accepted }: MigrationRow): string => (accepted === true ? "accepted" : outcome);
@@ -17,6 +18,7 @@ export function formatMigration(report: MigrationReport, paint: Paint): string {
       ...rows.flatMap((row) => formatRow(row, "", paint)),
     ]),
     ...defaultBlocks(report, paint),
+    ...formatUnread(report.unread, "Not read, and left as written", paint),
     ...(report.todo.length === 0
       ? []
       : [[paint.bold("Before the manifests are applied"), ...report.todo.map((command) => `  ${command}`)]]),
@@ -72,5 +74,5 @@ export function formatMigrationMarkdown(report: MigrationReport): string {
     report.todo.length === 0
       ? ""
       : `\nBefore the manifests are applied:\n\n${report.todo.map((command) => `- \`${command}\``).join("\n")}\n`;
-  return `${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n${todo}\n${summaryOf(report)}\n`;
+  return `${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n${formatUnreadMarkdown(report.unread, "Not read, and left as written")}${todo}\n${summaryOf(report)}\n`;
 }

@@ -4,6 +4,7 @@ import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { keyField } from "@svc-gateway/operator/translate/diagnostics/define-finding.ts";
 import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
+import { unreadIngresses, type UnreadIngress } from "../text/unread-ingresses.ts";
 import { placesOf, type TranslatedFolder } from "../translate-folder.ts";
 
 /** One annotation of one Ingress. */
@@ -21,6 +22,8 @@ export type AnnotationRow = Partial<Place> & {
 export type AnnotationReport = {
   /** In the order of files and of the text. */
   readonly annotations: readonly AnnotationRow[];
+  /** Ingresses of which nothing is known, because they are not valid. */
+  readonly unread: readonly UnreadIngress[];
   /** How many there are of each outcome; `ingresses` are those that are read as ingress-nginx reads them. */
   readonly summary: Readonly<Record<Outcome | "ingresses" | "annotations" | "accepted", number>>;
 };
@@ -54,6 +57,7 @@ export async function createAnnotationReport(
   const count = (outcome: Outcome): number => rows.filter((row) => row.outcome === outcome).length;
   return {
     annotations,
+    unread: unreadIngresses(folder.state),
     summary: {
       ingresses: translation.nginxReports.length,
       annotations: rows.length,
@@ -66,8 +70,9 @@ export async function createAnnotationReport(
   };
 }
 
-/** Whether nothing is refused that is not accepted. */
-export const isAcceptable = ({ summary }: AnnotationReport): boolean => summary.refused === summary.accepted;
+/** Whether every Ingress is read, and nothing is refused that is not accepted. */
+export const isAcceptable = ({ unread, summary }: AnnotationReport): boolean =>
+  unread.length === 0 && summary.refused === summary.accepted;
 
 async function locate(
   verdicts: readonly { readonly key: string }[],

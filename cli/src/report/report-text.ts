@@ -1,6 +1,8 @@
 /** The report about annotations for people: as text, and as a table of Markdown. */
 import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
 import type { Paint } from "../text/paint.ts";
+import { markdownCell } from "../text/markdown-cell.ts";
+import { formatUnread, formatUnreadMarkdown } from "../text/unread-ingresses.ts";
 import { outcomes, type AnnotationReport, type AnnotationRow } from "./annotation-report.ts";
 
 /** The outcomes for people. */
@@ -20,7 +22,8 @@ export function formatAnnotationReport(report: AnnotationReport, paint: Paint): 
     paint.bold(`Ingress ${ingress}`),
     ...rows.flatMap((row) => formatRow(row, paint)),
   ]);
-  return [...blocks, [summaryOf(report)]].map((lines) => `${lines.join("\n")}\n`).join("\n");
+  const unread = formatUnread(report.unread, "Not read", paint);
+  return [...blocks, ...unread, [summaryOf(report)]].map((lines) => `${lines.join("\n")}\n`).join("\n");
 }
 
 function formatRow(row: AnnotationRow, paint: Paint): readonly string[] {
@@ -53,11 +56,7 @@ export function formatMarkdown(report: AnnotationReport): string {
     row.file === undefined ? "" : `${markdownCell(row.file)}:${row.line}`,
   ]);
   const table = [["Ingress", "Annotation", "Outcome", "What is different", "Line"], rule, ...rows];
-  return `${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n\n${summaryOf(report)}\n`;
+  return `${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n${formatUnreadMarkdown(report.unread, "Not read")}\n${summaryOf(report)}\n`;
 }
 
 const rule = ["---", "---", "---", "---", "---"];
-
-/** Text that is one cell of a table and no markup. */
-export const markdownCell = (text: string): string =>
-  text.replaceAll(/[\\|<>*_`]/g, String.raw`\$&`).replaceAll(/\s+/g, " ");
