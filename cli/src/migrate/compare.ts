@@ -64,7 +64,7 @@ function compareUnit(
       },
     ];
   }
-  const properties = differencesOf(comparable(before), comparable(after));
+  const properties = differencesOf(comparable(sent(before)), comparable(sent(after)));
   return properties.map((property) => {
     const found = explain(property, notes, before, after);
     const [was, is] = Object.entries(renames).find(([name]) => isWithin(found.property, name)) ?? ["", ""];
@@ -90,6 +90,12 @@ function explain(
   }
   return knownDifference(property, before, after);
 }
+
+/** A path that redirects every request sends none to a backend, whichever an Ingress must name for it. */
+const sent = (unit: ServedUnit): ServedUnit =>
+  unit.route.features?.redirect === undefined
+    ? unit
+    : { ...unit, route: { ...unit.route, backends: [], affinity: undefined } };
 
 /** What decides about requests; names and origins do not. */
 function comparable(unit: ServedUnit): object {
