@@ -19,7 +19,11 @@ export function writeUnit(
   const parts = Object.entries(unit.route.features ?? {}).flatMap(([slug, value]) =>
     value === undefined ? [] : [writeFeature(slug as FeatureSlug, value, context)],
   );
-  const notes = [...parts.flatMap((part) => part.notes ?? []), ...services.write(unit, define)];
+  const notes = [
+    ...parts.flatMap((part) => part.notes ?? []),
+    ...services.write(unit, define),
+    ...clientNotes(unit),
+  ];
   const closing = [...notes.filter((note) => note.closes), ...closedNotes(unit)];
   return {
     annotations: {
@@ -56,6 +60,17 @@ const writeFeature = <S extends FeatureSlug>(
   value: NonNullable<RouteFeatures[S]>,
   context: WriterContext,
 ): Written => (featureWriters[slug] as FeatureWriter<S>)(value, context);
+
+/** Client certificates are not written, so a path that requires them is closed. */
+const clientNotes = ({ ofHost, route }: ServedUnit): readonly Note[] =>
+  (["host.clients", "clients"] as const).flatMap((property): Note[] => {
+    const rules = property === "clients" ? route.clients : ofHost.clients;
+    if (rules === undefined) return [];
+    const { mode = "on", subject } = rules.byRequest ?? {};
+    if (mode !== "on" && subject === undefined) return [];
+    const text = "Client certificates are not asked for; every request is answered 403";
+    return [{ property, loss: "lost", text, closes: true }];
+  });
 
 /** Paths that are closed because what should protect them cannot be had stay closed. */
 const closedNotes = ({ route: { backends } }: ServedUnit): readonly Note[] =>
