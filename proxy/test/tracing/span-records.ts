@@ -1,6 +1,6 @@
 import { attributeName, type AttributeValue } from "../../src/tracing/attribute.ts";
 import { decodeRecords } from "../../src/tracing/encoded-spans.ts";
-import { encodeExport } from "../../src/tracing/export/export-request.ts";
+import { createExportEncoder } from "../../src/tracing/export/export-request.ts";
 import { type SpanHead, SpanWriter } from "../../src/tracing/span-writer.ts";
 import type { TraceIdentity } from "../../src/tracing/trace-identity.ts";
 import { type CollectedSpan, decodeExport } from "./collector.ts";
@@ -27,9 +27,8 @@ export function encodeSpans(identity: TraceIdentity, spans: readonly SpanRecord[
   return writer.finish();
 }
 
-/** The request to a collector with the spans of some records. */
-export const exportOf = (records: Uint8Array): Uint8Array =>
-  encodeExport({ "service.name": "edge" }, "svc-gateway", [...decodeRecords(records)]);
+const exportOf = createExportEncoder({ "service.name": "edge" }, "svc-gateway");
 
 /** What a collector reads of the spans of some records. */
-export const collected = (records: Uint8Array): readonly CollectedSpan[] => decodeExport(exportOf(records));
+export const collected = (records: Uint8Array): readonly CollectedSpan[] =>
+  decodeExport(exportOf([...decodeRecords(records)]));

@@ -12,26 +12,36 @@ const exported = {
   scopeName: 1,
 } as const;
 
-const writer = new ProtobufWriter();
+/** Encodes requests to a collector, each with spans of this process, in memory of its own. */
+export type ExportEncoder = (batch: readonly EncodedSpans[]) => Uint8Array;
 
-/** The request to a collector with these spans, in memory of its own. */
-export function encodeExport(
+/** `resource`: attributes of the process; `scopeName`: what makes the spans. Both are encoded once. */
+export function createExportEncoder(
   resource: Readonly<Record<string, AttributeValue>>,
   scopeName: string,
-  batch: readonly EncodedSpans[],
-): Uint8Array {
+): ExportEncoder {
+  const writer = new ProtobufWriter();
+  const described = encoded(writer, exported.resource, () => {
+    for (const [name, value] of Object.entries(resource)) {
+      writeAttribute(writer, exported.attributes, attributeName(name), value);
+    }
+  });
+  const scope = encoded(writer, exported.scope, () => writer.text(exported.scopeName, scopeName));
+  return (batch) =>
+    encoded(writer, exported.resourceSpans, () => {
+      writer.raw(described);
+      const spans = writer.open(exported.scopeSpans);
+      writer.raw(scope);
+      for (const { bytes } of batch) writer.raw(bytes);
+      writer.close(spans);
+    });
+}
+
+/** A message in a field, with what `write` writes into it, in memory of its own. */
+function encoded(writer: ProtobufWriter, field: number, write: () => void): Uint8Array {
   writer.begin();
-  const all = writer.open(exported.resourceSpans);
-  const described = writer.open(exported.resource);
-  for (const [name, value] of Object.entries(resource))
-    writeAttribute(writer, exported.attributes, attributeName(name), value);
-  writer.close(described);
-  const spans = writer.open(exported.scopeSpans);
-  const scope = writer.open(exported.scope);
-  writer.text(exported.scopeName, scopeName);
-  writer.close(scope);
-  for (const { bytes } of batch) writer.raw(bytes);
-  writer.close(spans);
-  writer.close(all);
+  const begin = writer.open(field);
+  write();
+  writer.close(begin);
   return new Uint8Array(writer.finish());
 }

@@ -14,7 +14,7 @@ import {
 } from "@opentelemetry/otlp-grpc-exporter-base";
 import { type ISerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { EncodedSpans } from "../encoded-spans.ts";
-import { encodeExport } from "./export-request.ts";
+import { createExportEncoder } from "./export-request.ts";
 import { countOf, nothingRefused, type Refused, type SendBatch } from "./span-queue.ts";
 
 type Batch = readonly EncodedSpans[];
@@ -39,11 +39,10 @@ const exported = 0;
 
 /** Creates an exporter; it connects with its first batch. */
 export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
-  const { resource } = options;
   /** What the collector has said of the batch that is being sent; one is sent at a time. */
   let refused: Refused = nothingRefused;
   const serializer: ISerializer<Batch, object> = {
-    serializeRequest: (batch) => encodeExport(resource, "svc-gateway", batch),
+    serializeRequest: createExportEncoder(options.resource, "svc-gateway"),
     deserializeResponse(data) {
       refused = refusedIn(data);
       return {};
