@@ -2,7 +2,7 @@ import { ownText } from "../../message/own-text.ts";
 import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
 import { parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
 
-/** Longer heads are not kept, because what is kept takes memory for as long as the endpoint is known. */
+/** Longer heads are not kept: a kept head takes memory until its endpoint is removed. */
 const maxKeptOctets = 1024;
 
 /** A head that was found, with fields of the receiver's own, and how many octets it has. */
