@@ -37,9 +37,9 @@ export type BuildOptions = {
   readonly health: StandaloneHealth;
   /** Fetches the key sets that tokens are checked with. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
-  /** Called with a sentence for each when listeners of the first table cannot have their ports; nothing is served then. */
   /** Called with what is served from now on, and the version of its snapshot. */
   readonly onServed: (build: ConsoleBuild, version: string | undefined) => void;
+  /** Called with a sentence for each when listeners of the first table cannot have their ports; nothing is served then. */
   readonly onUnusablePorts: (sentences: readonly string[]) => void;
   readonly log: Logger;
 };

@@ -272,7 +272,6 @@ class Request extends Exchange implements AttemptOwner {
   }
 }
 
-/** The answer to a request that no route serves, as far as the lookup went. */
 /** Without TLS, while the policy of the Service says so. */
 const inCleartext = (backend: CompiledUpstream): CompiledUpstream => ({
   kind: "upstream",
@@ -283,4 +282,5 @@ const inCleartext = (backend: CompiledUpstream): CompiledUpstream => ({
   filters: [],
 });
 
+/** The answer to a request that no route serves, as far as the lookup went. */
 const notFound = (): LocalReply => (isOverspent() ? tooLongToMatch : noRoute);

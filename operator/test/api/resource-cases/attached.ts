@@ -25,7 +25,6 @@ const size = "ingress.svc-labs.dev/max-body-size";
 /** TLS to backends whose certificates are verified. */
 const verified = { hostname: "web.internal", wellKnownCACertificates: "System" };
 
-/** Those that are attached to a Service, a Gateway or a class. */
 /** How requests are traced. */
 const tracing = {
   tracing: [...taken({ enabled: false }), ...equalTo(undefined, null, {}), ...refused([], "on", true)],
@@ -52,6 +51,7 @@ const hashed = [
   { from: "Cookie", name: "Sid" },
 ];
 
+/** Those that are attached to a Service, a Gateway or a class. */
 export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
   SvcBackendPolicy: {
     full: {
