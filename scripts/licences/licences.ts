@@ -1,9 +1,10 @@
-/** Which licences the packages in the bundle may have, and the text that goes along with them. */
-import { readFileSync } from "node:fs";
+/** Which licences the packages in the bundle may have, and the texts that go along with them. */
 import { join, resolve } from "node:path";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import parse from "spdx-expression-parse";
+import { readText } from "./licence-files.ts";
 import type { ShippedPackage } from "./shipped-packages.ts";
+import { takenOver } from "./taken-over.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -50,14 +51,22 @@ const permits = (licence: parse.Info): boolean => {
 export function licencesOf(packages: readonly ShippedPackage[]): Result<string, readonly string[]> {
   const problems = packages.flatMap(problemsOf);
   if (problems.length > 0) return fail(problems);
-  const rule = "=".repeat(80);
-  const sections = packages.map((one) => {
-    const head = `${one.name} ${one.version}\n${one.licence}`;
-    return [rule, head, rule, "", textsOf(one).join("\n\n"), ""].join("\n");
-  });
-  const head = `The programs in this folder contain code of these ${packages.length} packages.\n`;
+  const sections = [
+    ...packages.map((one) => section(`${one.name} ${one.version}\n${one.licence}`, goesAlong(one))),
+    ...takenOver.map(({ name, licence, notices }) =>
+      section(`${name}\n${licence}`, [textOfFile("LICENSE"), ...notices]),
+    ),
+  ];
+  const head = `The programs in this folder contain code of these ${packages.length} packages, and of the sources named last.\n`;
   return ok([head, ...sections].join("\n").replaceAll("\r\n", "\n"));
 }
+
+const rule = "=".repeat(80);
+
+const section = (title: string, texts: readonly string[]): string =>
+  [rule, title, rule, "", texts.join("\n\n"), ""].join("\n");
+
+const textOfFile = (file: string): string => readText(join(root, file));
 
 function problemsOf(one: ShippedPackage): readonly string[] {
   const { name, version, licence } = one;
@@ -76,7 +85,15 @@ function problemsOf(one: ShippedPackage): readonly string[] {
   return [];
 }
 
-const textsOf = ({ name, texts }: ShippedPackage): readonly string[] =>
-  texts.length > 0
-    ? texts
-    : (textsElsewhere[name]?.files ?? []).map((file) => readFileSync(join(root, file), "utf8").trim());
+/** The texts of a section: licences, notices, and the holders of rights whom these do not name. */
+function goesAlong(one: ShippedPackage): readonly string[] {
+  const texts = [...textsOf(one), ...one.notices];
+  const known = texts.join("\n").replaceAll(/\s+/g, " ");
+  const further = one.copyrights.filter((line) => !known.includes(line));
+  return further.length === 0 ? texts : [...texts, ["In its sources:", ...further].join("\n")];
+}
+
+const textsOf = ({ name, texts }: ShippedPackage): readonly string[] => [
+  ...texts,
+  ...(textsElsewhere[name]?.files ?? []).map(textOfFile),
+];

@@ -1,7 +1,9 @@
 /** The npm packages whose code is in the bundle, found by the inputs that esbuild reports. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Metafile } from "esbuild";
+import { licenceFilesOf, readText } from "./licence-files.ts";
+import { copyrightLines } from "./source-copyrights.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -10,8 +12,12 @@ export type ShippedPackage = {
   readonly version: string;
   /** SPDX expression of its package.json; undefined where it has none. */
   readonly licence: string | undefined;
-  /** The texts of its licence files, by name. */
+  /** The texts of its licence files, those of its own folder first. */
   readonly texts: readonly string[];
+  /** The texts of its NOTICE files, which section 4(d) of the Apache License asks for. */
+  readonly notices: readonly string[];
+  /** Lines of its sources that name a holder of rights, such as "Copyright 2019 gRPC authors." */
+  readonly copyrights: readonly string[];
   /** Subresource integrity of its archive in package-lock.json, `sha512-<base64>`. */
   readonly integrity: string | undefined;
 };
@@ -22,19 +28,20 @@ type Manifest = {
   readonly license?: string | { readonly type?: string };
 };
 
-const licenceName = /^(?:licen[cs]e|copying|notice|unlicense)/i;
-
 /** The packages of all outputs, sorted by name and version. */
 export function shippedPackages({ outputs }: Pick<Metafile, "outputs">): readonly ShippedPackage[] {
-  const folders = new Set<string>();
+  const sources = new Map<string, Set<string>>();
   for (const { inputs } of Object.values(outputs)) {
     for (const path of Object.keys(inputs)) {
-      if (/(?:^|\/)node_modules\//.test(path) && existsSync(join(root, path)))
-        folders.add(packageFolder(path));
+      if (!/(?:^|\/)node_modules\//.test(path) || !existsSync(join(root, path))) continue;
+      const folder = packageFolder(path);
+      sources.set(folder, (sources.get(folder) ?? new Set()).add(path));
     }
   }
   const integrities = lockedIntegrities();
-  const packages = [...folders].map((folder) => readPackage(folder, integrities.get(folder)));
+  const packages = [...sources].map(([folder, paths]) =>
+    readPackage(folder, [...paths].sort(), integrities.get(folder)),
+  );
   const byId = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
   return [...byId].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
@@ -53,14 +60,23 @@ function readManifest(folder: string): Manifest {
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Manifest) : {};
 }
 
-function readPackage(folder: string, integrity: string | undefined): ShippedPackage {
+function readPackage(
+  folder: string,
+  sources: readonly string[],
+  integrity: string | undefined,
+): ShippedPackage {
   const { name = "", version = "", license } = readManifest(folder);
-  const files = readdirSync(join(root, folder)).filter((file) => licenceName.test(file));
+  const { licences, notices } = licenceFilesOf(
+    join(root, folder),
+    sources.map((path) => join(root, path)),
+  );
   return {
     name,
     version,
     licence: typeof license === "string" ? license : license?.type,
-    texts: files.sort().map((file) => readFileSync(join(root, folder, file), "utf8").trim()),
+    texts: licences.map(readText),
+    notices: notices.map(readText),
+    copyrights: copyrightLines(sources.map((path) => readFileSync(join(root, path), "utf8"))),
     integrity,
   };
 }

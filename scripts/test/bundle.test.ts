@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,6 +13,7 @@ import { bundleProgram, modules, type Bundle } from "../bundle/bundle.ts";
 import { replacements, unusedParts } from "../bundle/unused-parts.ts";
 import { licencesOf } from "../licences/licences.ts";
 import { shippedPackages } from "../licences/shipped-packages.ts";
+import { takenOver } from "../licences/taken-over.ts";
 import { createExampleCertificates, type ExampleCertificates } from "../quickstart/certificates.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -81,7 +82,23 @@ describe("the bundle", () => {
     expect(packages.filter(({ integrity }) => integrity === undefined)).to.deep.equal([]);
     const read = licencesOf(packages);
     if (!read.ok) throw new Error(read.error.join("\n"));
-    for (const { name, version } of packages) expect(read.value).to.include(`\n${name} ${version}\n`);
+    const titles = [...read.value.matchAll(/^={80}\n(.+)\n.+\n={80}$/gm)].map(([, title]) => title);
+    expect(titles.slice(0, packages.length)).to.deep.equal(
+      packages.map(({ name, version }) => `${name} ${version}`),
+    );
+    expect(titles.slice(packages.length)).to.deep.equal(takenOver.map(({ name }) => name));
+  });
+
+  it("code that a package of the bundle has from others goes along with their licences and names", () => {
+    const packages = shippedPackages(metafile);
+    const undici = packages.find(({ name }) => name === "undici");
+    // Its fetch is by Ethan Arrowood, and what it says of WebSockets is from the package ws.
+    expect(undici?.texts.join("\n")).to.include("Copyright (c) 2020 Ethan Arrowood");
+    expect(undici?.copyrights.join("\n")).to.include("Luigi Pinca");
+    for (const { name, notices } of packages.filter(({ licence = "" }) => licence.includes("Apache"))) {
+      const files = readdirSync(join(root, "node_modules", name)).filter((file) => /notice/i.test(file));
+      expect(notices, name).to.have.length(files.length);
+    }
   });
 
   it("the bundle imports no deprecated module of Node.js, whose warning would be among the lines of the log", () => {

@@ -1,0 +1,32 @@
+/** The files of a package that must go along with its code. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const licenceName = /^(?:licen[cs]e|copying|unlicense)/i;
+const noticeName = /^(?:notice|third[-_]?party[-_]?(?:notice|licen[cs]e))/i;
+/** Such a name with one of these endings is a module: `license.js`. */
+const moduleName = /\.(?:[cm]?[jt]s|json)$/i;
+
+export type LicenceFiles = { readonly licences: readonly string[]; readonly notices: readonly string[] };
+
+/**
+ * The licence and notice files beside these sources and above them, up to the folder of their package, whose own come first: code
+ * that a package has taken over from elsewhere keeps its licence beside it. All are absolute paths.
+ */
+export function licenceFilesOf(packageFolder: string, sources: readonly string[]): LicenceFiles {
+  const folders = new Set([packageFolder]);
+  for (const source of sources) {
+    for (let folder = dirname(source); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
+  }
+  const files = [...folders].sort().flatMap((folder) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && !moduleName.test(entry.name))
+      .map(({ name }) => ({ name, path: join(folder, name) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  );
+  const named = (pattern: RegExp): readonly string[] =>
+    files.filter(({ name }) => pattern.test(name)).map(({ path }) => path);
+  return { licences: named(licenceName), notices: named(noticeName) };
+}
+
+export const readText = (file: string): string => readFileSync(file, "utf8").trim();
