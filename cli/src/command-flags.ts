@@ -151,6 +151,18 @@ export function namingClasses<S extends NginxSettings>(settings: S): S {
   return namesNone ? { ...settings, ingressNginxClasses: ["nginx"] } : settings;
 }
 
+/**
+ * The flags of a command that reads a folder, in its help text: its own, then those of the gateway, which only say how the folder
+ * would be served.
+ */
+export const helpOfFlags = (own: readonly Flag[]): readonly string[] => [
+  "Flags:",
+  ...flagRows(own),
+  "",
+  "Flags of the gateway: they say how it would serve the manifests, and nothing is started:",
+  ...flagRows(translationFlags),
+];
+
 /** The rows of a help text. */
 export const flagRows = (known: readonly Flag[]): readonly string[] =>
   twoColumns(

@@ -117,6 +117,22 @@ describe("the command line", () => {
       });
     }
 
+    it("the help of a command that reads manifests keeps the flags of the gateway apart from its own", async () => {
+      for (const name of ["check", "explain", "report", "migrate"]) {
+        const { out } = await runInside([name, "--help"]);
+        const [own = "", ofGateway = ""] = out.split("\nFlags of the gateway: ");
+        expect(own, name).to.include("--output").and.not.include("--admin-port");
+        expect(ofGateway, name).to.include("--admin-port").and.not.include("--output");
+      }
+    });
+
+    it("the help of no command has an empty default", async () => {
+      for (const { name } of commands) {
+        const { out } = await runInside([...name.split(" "), "--help"]);
+        expect(out, name).not.to.match(/ \(\)$/m);
+      }
+    });
+
     it("a serve command exists for every role", () => {
       for (const role of roles) expect(commands.map(({ name }) => name)).to.include(`serve ${role}`);
     });

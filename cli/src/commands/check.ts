@@ -5,7 +5,7 @@ import {
   choiceOf,
   failOnFlag,
   givenToControllers,
-  flagRows,
+  helpOfFlags,
   translationFlags,
   outputFlag,
   problemOfPaths,
@@ -18,7 +18,9 @@ import { translateFolder } from "../translate-folder.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
-const flags = [outputFlag, failOnFlag, liveFlag, ...clusterFlags, ...translationFlags];
+const ownFlags = [outputFlag, failOnFlag, liveFlag, ...clusterFlags];
+
+const flags = [...ownFlags, ...translationFlags];
 
 /** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
 export const check: Command = {
@@ -32,8 +34,7 @@ export const check: Command = {
       "Reports for each object in folders of manifests, in files, or on standard input (-) whether it is served as",
       "written. Several paths are read as one set of manifests. With --live the objects of a cluster are read.",
       "",
-      "Flags:",
-      ...flagRows(flags),
+      ...helpOfFlags(ownFlags),
       "",
       "Exit code: 0 when everything is served as written, 1 when something is not (with --fail-on warning also when",
       "a warning exists), 2 when a folder or file cannot be read.",

@@ -10,7 +10,7 @@ import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import {
   choiceOf,
-  flagRows,
+  helpOfFlags,
   givenToControllers,
   manifestsFlag,
   namingClasses,
@@ -69,15 +69,9 @@ const ownFlags = [
   }),
 ];
 
-const flags = [
-  manifestsFlag,
-  asFlag,
-  liveFlag,
-  gatewayFlag,
-  ...clusterFlags,
-  outputFlag,
-  ...translationFlags,
-];
+const commandFlags = [manifestsFlag, asFlag, liveFlag, gatewayFlag, ...clusterFlags, outputFlag];
+
+const flags = [...commandFlags, ...translationFlags];
 
 /** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
@@ -93,8 +87,7 @@ export const explain: Command = {
       "match. METHOD defaults to GET. The host is that of the URL unless -H sets it.",
       "PATH is a folder of manifests, a file, or - for standard input. With --live the objects of a cluster are read.",
       "",
-      "Flags:",
-      ...flagRows([...ownFlags, ...flags]),
+      ...helpOfFlags([...ownFlags, ...commandFlags]),
       "",
       "Exit code: 0 when a route matches the request, 1 when none does, 2 when the folder or a file in it cannot be",
       "read.",

@@ -8,7 +8,7 @@ import {
   pathType,
 } from "@svc-gateway/common/settings/flag-types.ts";
 import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
-import { flagRows, namingClasses, readFolderFlags, translationFlags } from "../command-flags.ts";
+import { helpOfFlags, namingClasses, readFolderFlags, translationFlags } from "../command-flags.ts";
 import { done, misused, refused, type Command } from "../command.ts";
 import { joinDocuments } from "../migrate/manifest-texts.ts";
 import { annotationsTarget } from "../migrate/annotations-target.ts";
@@ -21,7 +21,7 @@ import { formatData } from "../text/data.ts";
 import { paintFor, type Paint } from "../text/paint.ts";
 import { inputFlags, readInput, type InputSettings } from "../live/input.ts";
 
-const flags = [
+const ownFlags = [
   flag({
     name: "to",
     type: choiceType(["annotations", "gateway-api"]),
@@ -75,8 +75,9 @@ const flags = [
     meaning: "Settings, by their names without prefix, that may be lost without exit code 1.",
   }),
   ...inputFlags,
-  ...translationFlags,
 ];
+
+const flags = [...ownFlags, ...translationFlags];
 
 /** `migrate PATH...`: writes Ingresses of ingress-nginx in this project's own terms. See docs/cli.md. */
 export const migrate: Command = {
@@ -92,8 +93,7 @@ export const migrate: Command = {
       "manifests stays as it is written.",
       "Reads folders of manifests, files, or standard input (-). Without --ingress-nginx-classes the class is nginx.",
       "",
-      "Flags:",
-      ...flagRows(flags),
+      ...helpOfFlags(ownFlags),
       "",
       "Exit code: 0 when nothing is lost that is not accepted, 1 when something is or an Ingress is not valid, 2 when a folder",
       "or file cannot be read or written.",

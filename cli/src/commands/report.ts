@@ -1,7 +1,7 @@
 import { choiceType, namesType } from "@svc-gateway/common/settings/flag-types.ts";
 import { flag } from "@svc-gateway/common/settings/flag.ts";
 import { done, misused, type Command } from "../command.ts";
-import { flagRows, namingClasses, readFolderFlags, translationFlags } from "../command-flags.ts";
+import { helpOfFlags, namingClasses, readFolderFlags, translationFlags } from "../command-flags.ts";
 import { createAnnotationReport, isAcceptable } from "../report/annotation-report.ts";
 import { formatAnnotationReport, formatMarkdown } from "../report/report-text.ts";
 import { formatData } from "../text/data.ts";
@@ -27,7 +27,9 @@ const acceptFlag = flag({
   meaning: "Annotations, by their names without prefix, that may be refused without exit code 1.",
 });
 
-const flags = [outputFlag, acceptFlag, ...inputFlags, ...translationFlags];
+const ownFlags = [outputFlag, acceptFlag, ...inputFlags];
+
+const flags = [...ownFlags, ...translationFlags];
 
 /** `report PATH...`: what becomes of each annotation of ingress-nginx. See docs/cli.md. */
 export const report: Command = {
@@ -42,8 +44,7 @@ export const report: Command = {
       "without effect, served differently, or refused. Reads folders of manifests, files, or standard input (-).",
       "Without --ingress-nginx-classes the class is nginx.",
       "",
-      "Flags:",
-      ...flagRows(flags),
+      ...helpOfFlags(ownFlags),
       "",
       "Exit code: 0 when nothing is refused that is not accepted, 1 when something is or an Ingress is not valid, 2 when a",
       "folder or file cannot be read.",

@@ -66,6 +66,7 @@ export const observationFlags = [
     type: cidrsType,
     roles: serving,
     defaultValue: [],
+    shownDefault: "none",
     meaning: "Peers whose own id in that header is kept; requests of others get a new one.",
   }),
   optionalFlag({
