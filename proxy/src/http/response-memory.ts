@@ -24,7 +24,7 @@ export class ResponseMemory {
   private first: WaitingResponse | undefined = undefined;
   private last: WaitingResponse | undefined = undefined;
   /** Readers that stopped for lack of memory, each at most once. */
-  private stopped: (() => void)[] = [];
+  private stopped: StoppableReader[] = [];
   private isReliefDue = false;
 
   /** `onCut` is called for each client that is cut for lack of memory. */
@@ -38,10 +38,14 @@ export class ResponseMemory {
     return this.heldBytes >= this.maxBytes;
   }
 
-  /** Calls `resume` once, when there is room again. A caller waits once at a time. */
-  whenRoom(resume: () => void): void {
-    this.stopped.push(resume);
+  /** True: the reader may continue. False: it stops, until its `onRoom` is called, once, when there is room again. */
+  admit(reader: StoppableReader): boolean {
+    if (!this.full) return true;
+    if (reader.awaitsRoom) return false;
+    reader.awaitsRoom = true;
+    this.stopped.push(reader);
     this.scheduleRelief();
+    return false;
   }
 
   /** Cuts clients where it must, and resumes stopped readers where it can. Called by the sweeps of fronts as well. */
@@ -52,7 +56,11 @@ export class ResponseMemory {
     const { stopped } = this;
     if (readers >= stopped.length) this.stopped = [];
     else this.stopped = readers > 0 ? stopped.slice(readers) : stopped;
-    for (const resume of stopped) if (readers-- > 0) resume();
+    for (const reader of stopped) {
+      if (readers-- <= 0) break;
+      reader.awaitsRoom = false;
+      reader.onRoom();
+    }
     if (this.stopped.length > 0 && !this.full) this.scheduleRelief();
   }
 
@@ -107,6 +115,14 @@ export class ResponseMemory {
     });
   }
 }
+
+/** What reads from an upstream for a client, and stops while the response memory is full. */
+export type StoppableReader = {
+  /** Set by the response memory while the reader waits for it; initially false. */
+  awaitsRoom: boolean;
+  /** There is room again. */
+  onRoom(): void;
+};
 
 /** A client that bytes wait for, as the response memory sees it. */
 export type WaitingClient = {

@@ -96,7 +96,10 @@ class TunnelSide implements TransportReceiver {
     this.transport = end.transport;
     this.tunnel = tunnel;
     this.onBytes = onBytes;
-    this.writes = new ResponseWrites(end.transport, memory, 0, () => tunnel.cancel());
+    this.writes = new ResponseWrites(end.transport, memory, 0, {
+      resume: () => this.other?.transport.resume(),
+      leave: () => tunnel.cancel(),
+    });
   }
 
   start(): void {
@@ -137,7 +140,7 @@ class TunnelSide implements TransportReceiver {
   }
 
   taken(): void {
-    this.writes.drained(this.onRoom);
+    this.writes.drained();
   }
 
   failed(): void {
@@ -155,7 +158,7 @@ class TunnelSide implements TransportReceiver {
     return this.transport.reportsLate ? undefined : this.transport.waitingBytes;
   }
 
-  /** False: the other end is to be paused until `onRoom`. */
+  /** False: the other end is to be paused until it is resumed. */
   private write({ owned, bytes }: Piece): boolean {
     if (this.isToldEnd) return true;
     const { transport, writes } = this;
@@ -167,13 +170,11 @@ class TunnelSide implements TransportReceiver {
       writes.wentAtOnce(length);
       return true;
     }
-    const more = writes.mayWait(this.onRoom);
+    const more = writes.mayWait();
     if (more) writes.look();
     if (!more || !transport.reportsLate) transport.whenTaken();
     return more;
   }
-
-  private readonly onRoom = (): void => this.other?.transport.resume();
 
   /** Chooses the memory of the next read: that of a bulk transfer is its own, and used again while the other end holds nothing of it. */
   private chooseMemory({ heldBytes, writes }: TunnelSide, length: number, more: boolean): void {

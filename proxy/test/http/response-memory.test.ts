@@ -97,7 +97,9 @@ describe("ResponseMemory", () => {
     const a = client("a");
     a.hold(1_000_000, 0);
     const resumed: string[] = [];
-    for (const name of ["x", "y", "z"]) memory.whenRoom(() => resumed.push(name));
+    for (const name of ["x", "y", "z"]) {
+      expect(memory.admit({ awaitsRoom: false, onRoom: () => resumed.push(name) })).to.equal(false);
+    }
     await new Promise((resolve) => setImmediate(resolve));
     expect(resumed).to.deep.equal([]);
     a.hold(900_000, 0);
@@ -111,13 +113,30 @@ describe("ResponseMemory", () => {
     const a = client("a");
     a.hold(1_000_000, 0);
     let calls = 0;
-    const stop = (): void => {
-      calls++;
-      if (calls > 3) return;
-      memory.whenRoom(stop);
+    const reader = {
+      awaitsRoom: false,
+      onRoom: () => {
+        calls++;
+        a.hold(calls < 4 ? 1_000_000 : 0, 0);
+        expect(memory.admit(reader)).to.equal(calls === 4);
+        a.hold(0, 0);
+      },
     };
-    memory.whenRoom(stop);
+    expect(memory.admit(reader)).to.equal(false);
     a.hold(0, 0);
     while (calls < 4) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it("a reader that asks again while it waits for room is resumed once", async () => {
+    const a = client("a");
+    a.hold(1_000_000, 0);
+    let calls = 0;
+    const reader = { awaitsRoom: false, onRoom: () => calls++ };
+    for (let i = 0; i < 3; i++) expect(memory.admit(reader)).to.equal(false);
+    a.hold(0, 0);
+    while (calls === 0) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).to.equal(1);
+    expect(memory.admit(reader)).to.equal(true);
   });
 });

@@ -1,7 +1,13 @@
 import type { Socket } from "node:net";
 import type { ClientCloseReason } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
-import { type WaitingClient, WaitingResponse, type ResponseMemory } from "../response-memory.ts";
+import {
+  type ResponseMemory,
+  type StoppableReader,
+  type WaitingClient,
+  WaitingResponse,
+} from "../response-memory.ts";
+import { ignore } from "../../sockets/ignore.ts";
 import type { WrittenBytes } from "../../sockets/transport.ts";
 import { ClientSpeed } from "../response-room.ts";
 import { takenBytes } from "../taken-bytes.ts";
@@ -25,30 +31,32 @@ const maxWaitingWrites = 64;
  * What waits on a connection for its client: whether the client takes it fast enough, how much it takes of the memory of
  * waiting responses, and how much may be read for it. Nothing is done for a client that takes everything at once.
  */
-export class ResponseWrites implements WaitingClient {
+export class ResponseWrites implements WaitingClient, StoppableReader {
+  awaitsRoom = false;
   private readonly written: WrittenBytes;
   private readonly memory: ResponseMemory;
   private readonly timeoutMs: number;
   private readonly leave: (reason: ClientCloseReason) => void;
+  private resume: () => void;
   private readonly pace = new ReadingPace();
   private waiting: WaitingResponse | undefined = undefined;
   private isWaiting = false;
   /** Writes since the system had taken everything. */
   private waitingWrites = 0;
   private readonly speed = new ClientSpeed();
-  private resume: (() => void) | undefined = undefined;
 
-  /** `timeoutMs` is the write timeout, 0 = off; `leave` ends the connection. */
+  /** `timeoutMs` is the write timeout, 0 = off; `resume` reads on for the client, `leave` ends the connection. */
   constructor(
     written: WrittenBytes,
     memory: ResponseMemory,
     timeoutMs: number,
-    leave: (reason: ClientCloseReason) => void,
+    on: { readonly resume: () => void; readonly leave: (reason: ClientCloseReason) => void },
   ) {
     this.written = written;
     this.memory = memory;
     this.timeoutMs = timeoutMs;
-    this.leave = leave;
+    this.resume = on.resume;
+    this.leave = on.leave;
   }
 
   /** Most bytes that may be read for the client at once, while it wants more. */
@@ -66,7 +74,7 @@ export class ResponseWrites implements WaitingClient {
    * Some of what was written waits. True: a little more may be written all the same. Else `resume` is called when there is
    * room in the memory of waiting responses, or `drained` is to be when everything has left.
    */
-  mayWait(resume: () => void): boolean {
+  mayWait(): boolean {
     this.speed.paused();
     this.isWaiting = true;
     this.waitingWrites++;
@@ -74,7 +82,7 @@ export class ResponseWrites implements WaitingClient {
       this.look();
       return false;
     }
-    return this.mayGoOn(resume);
+    return this.memory.admit(this);
   }
 
   /** Bytes of an ended response may wait. */
@@ -85,10 +93,10 @@ export class ResponseWrites implements WaitingClient {
   }
 
   /** Everything that waited has been taken. */
-  drained(resume: () => void): void {
+  drained(): void {
     this.waitingWrites = 0;
     this.look();
-    if (this.mayGoOn(resume)) resume();
+    if (this.memory.admit(this)) this.resume();
   }
 
   /** To be called in each sweep. */
@@ -106,7 +114,7 @@ export class ResponseWrites implements WaitingClient {
   /** Stops the use of a connection that was handed over or has been closed. */
   forget(): void {
     this.isWaiting = false;
-    this.resume = undefined;
+    this.resume = ignore;
     this.waiting?.hold(0, 0);
   }
 
@@ -120,18 +128,7 @@ export class ResponseWrites implements WaitingClient {
     this.leave("response-memory");
   }
 
-  private mayGoOn(resume: () => void): boolean {
-    const { memory } = this;
-    if (!memory.full) return true;
-    const isAsked = this.resume !== undefined;
-    this.resume = resume;
-    if (!isAsked) memory.whenRoom(this.onRoom);
-    return false;
+  onRoom(): void {
+    this.resume();
   }
-
-  private readonly onRoom = (): void => {
-    const { resume } = this;
-    this.resume = undefined;
-    resume?.();
-  };
 }

@@ -22,8 +22,6 @@ export type StreamConnection = {
   readonly writes: ResponseWrites;
   /** Response bytes that are held; undefined: unknown. */
   readonly pendingBytes: number | undefined;
-  /** Has the current response go on. */
-  readonly onRoom: () => void;
   responseEnded(stream: Http1ClientStream): void;
   /** Whether the response may leave the connection open. */
   mayStayOpen(stream: Http1ClientStream): boolean;
@@ -223,8 +221,7 @@ export class Http1ClientStream implements ClientStream {
   taken(): void {
     if (!this.isPaused || this.done) return;
     this.isPaused = false;
-    const { writes, onRoom } = this.connection;
-    writes.drained(onRoom);
+    this.connection.writes.drained();
   }
 
   /** The text of the pending head, and of the data after it; undefined when they cannot be written. */
@@ -266,12 +263,12 @@ export class Http1ClientStream implements ClientStream {
 
   /** After a write: whether more may be written. */
   private settle(bytes: number): boolean {
-    const { transport, writes, onRoom } = this.connection;
+    const { transport, writes } = this.connection;
     if (transport.waitingBytes === 0) {
       writes.wentAtOnce(bytes);
       return true;
     }
-    this.isPaused = !writes.mayWait(onRoom);
+    this.isPaused = !writes.mayWait();
     if (this.isPaused) transport.whenTaken();
     return !this.isPaused;
   }

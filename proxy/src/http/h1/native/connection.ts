@@ -3,6 +3,14 @@ import type { FrontClock } from "../clock.ts";
 import type { FrontConnection, FrontContext } from "../context.ts";
 import type { FrontEvent } from "../events.ts";
 import { HalfCloseProbe } from "../half-close-probe.ts";
+import {
+  type ConnectionPhase,
+  discardTimeoutMs,
+  lingerArrivingMs,
+  lingerMs,
+  maxDiscardedBytes,
+} from "../phase.ts";
+import { sweepRequest } from "../sweep-request.ts";
 import { type RefusalReason, refusalStatus } from "../refusal.ts";
 import { ResponseWrites } from "../response-writes.ts";
 import type { ClientCloseReason, RequestHead } from "../../../message/message.ts";
@@ -16,26 +24,6 @@ import type { RequestSemantics } from "./request-semantics.ts";
 import { renderRefusal } from "./response-text.ts";
 import type { Transport, TransportReceiver, TunnelEnd } from "../../../sockets/transport.ts";
 
-/** An unread rest of a body up to this size is read and thrown away to keep the connection. */
-const maxDiscardedBytes = 65_536;
-const discardTimeoutMs = 1000;
-/** How long a closing connection is read and ignored, so that unread bytes do not reset it before the client has
- * read its answer (RFC 9112 9.6): with a request still arriving, and without. */
-const lingerArrivingMs = 5000;
-const lingerMs = 1000;
-
-type Phase =
-  /** Between requests, or inside a head. */
-  | "idle"
-  /** A request waits for its response. */
-  | "busy"
-  /** The response has ended, the request's body has not. */
-  | "discarding"
-  /** Nothing more is answered; waits for the client to close. */
-  | "closing"
-  /** The connection belongs to a tunnel. */
-  | "handed-over";
-
 /** An HTTP/1 connection from its first request to its end. */
 export class Http1Connection
   implements FrontConnection, StreamConnection, TransportReceiver, RequestEvents, BodySource
@@ -47,7 +35,7 @@ export class Http1Connection
   private readonly client: ClientConnection;
   private readonly spentMs: number;
   private readonly reader: RequestReader;
-  private phase: Phase = "idle";
+  private phase: ConnectionPhase = "idle";
   private current: Http1ClientStream | null = null;
   /** The last response ends where the connection does. */
   private endsByClosing = false;
@@ -56,7 +44,7 @@ export class Http1Connection
   /** How long to linger once our end has been written; 0 when the time runs. */
   private lingerForMs = 0;
   private isReading = true;
-  private probe: HalfCloseProbe | undefined = undefined;
+  probe: HalfCloseProbe | undefined = undefined;
 
   /** `spentMs`: for how long the beginning of the first head has been there. */
   constructor(transport: Transport, client: ClientConnection, context: CodecContext, spentMs = 0) {
@@ -68,9 +56,10 @@ export class Http1Connection
     this.reader = new RequestReader(context, this, this);
     const { responseMemory, limits, clock } = context.front;
     this.deadlineMs = clock.deadline(limits.headerTimeoutMs);
-    this.writes = new ResponseWrites(transport, responseMemory, limits.writeTimeoutMs, (reason) =>
-      this.leaveSlowClient(reason),
-    );
+    this.writes = new ResponseWrites(transport, responseMemory, limits.writeTimeoutMs, {
+      resume: () => this.current?.onDrain?.(),
+      leave: (reason) => this.leaveSlowClient(reason),
+    });
   }
 
   get clock(): FrontClock {
@@ -175,8 +164,6 @@ export class Http1Connection
     this.readAsWanted();
   }
 
-  readonly onRoom = (): void => this.current?.onDrain?.();
-
   responseEnded(stream: Http1ClientStream): void {
     const { unread } = this.reader;
     this.current = null;
@@ -241,7 +228,8 @@ export class Http1Connection
       case "idle":
         return this.sweepIdle(nowMs);
       case "busy":
-        return this.sweepBusy(nowMs);
+        if (this.current !== null) sweepRequest(this.current, this, nowMs);
+        return;
       case "discarding":
         if (nowMs >= this.deadlineMs) this.close(lingerMs);
         return;
@@ -343,18 +331,6 @@ export class Http1Connection
     if (reader.hasBegun) return this.onRefused("header-timeout", reader.seenHead);
     this.report({ reason: "idle-timeout", status: 0 });
     this.close(lingerMs);
-  }
-
-  private sweepBusy(nowMs: number): void {
-    const { current } = this;
-    if (current === null) return;
-    if (current.body?.stalled === true) {
-      this.report({ reason: "body-timeout", status: 0 });
-      current.closeAfterResponse();
-      current.body.abort("timeout");
-    } else if (this.probe?.isDue(nowMs) === true) {
-      current.probe();
-    }
   }
 
   private sweepClosing(nowMs: number): void {

@@ -7,6 +7,14 @@ import type { FrontContext } from "../context.ts";
 import type { FrontEvent } from "../events.ts";
 import { readFraming } from "./framing.ts";
 import { HalfCloseProbe } from "../half-close-probe.ts";
+import {
+  type ConnectionPhase,
+  discardTimeoutMs,
+  lingerArrivingMs,
+  lingerMs,
+  maxDiscardedBytes,
+} from "../phase.ts";
+import { sweepRequest } from "../sweep-request.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import {
@@ -20,26 +28,6 @@ import {
 import { Http1Stream } from "./stream.ts";
 import { ResponseWrites, writtenTo } from "../response-writes.ts";
 
-/** An unread rest of a body up to this size is read and thrown away to keep the connection. */
-const maxDiscardedBytes = 65_536;
-const discardTimeoutMs = 1000;
-/** How long a closing connection is read and ignored, so that unread bytes do not reset it before the client has
- * read its answer (RFC 9112 9.6): with a request still arriving, and without. */
-const lingerArrivingMs = 5000;
-const lingerMs = 1000;
-
-type Phase =
-  /** Between requests, or inside a head. */
-  | "idle"
-  /** A request waits for its response. */
-  | "busy"
-  /** The response has ended, the request's body has not. */
-  | "discarding"
-  /** Nothing more is answered; waits for the client to close. */
-  | "closing"
-  /** The socket belongs to a tunnel. */
-  | "handed-over";
-
 /**
  * An HTTP/1 connection from its first request to its end. Node's parser reads the socket itself; what it does not
  * tell (that a head has begun, that bytes keep coming) is read off the socket's byte counter once per sweep.
@@ -49,7 +37,7 @@ export class Http1Connection {
   private readonly socket: Socket;
   private readonly client: ClientConnection;
   private readonly spentMs: number;
-  private phase: Phase = "idle";
+  private phase: ConnectionPhase = "idle";
   private current: Http1Stream | null = null;
   /** The last response ends where the connection does. */
   private endsByClosing = false;
@@ -68,7 +56,7 @@ export class Http1Connection {
   /** How long to linger once our end has been written; 0 when the time runs. */
   private lingerForMs = 0;
   private clientHasEnded = false;
-  private probe: HalfCloseProbe | undefined = undefined;
+  probe: HalfCloseProbe | undefined = undefined;
 
   /** `spentMs`: for how long the beginning of the first head has been there. */
   constructor(socket: Socket, client: ClientConnection, context: FrontContext, spentMs = 0) {
@@ -79,9 +67,10 @@ export class Http1Connection {
     this.waiting = new PipelinedRequests(context);
     const { responseMemory, limits } = context;
     this.deadlineMs = context.clock.deadline(limits.headerTimeoutMs);
-    this.writes = new ResponseWrites(writtenTo(socket), responseMemory, limits.writeTimeoutMs, (reason) =>
-      this.leaveSlowClient(reason),
-    );
+    this.writes = new ResponseWrites(writtenTo(socket), responseMemory, limits.writeTimeoutMs, {
+      resume: () => this.current?.onDrain?.(),
+      leave: (reason) => this.leaveSlowClient(reason),
+    });
     // Node writes a head that leaves alone without naming an encoding: field values are octets (RFC 9110 5.5), not UTF-8.
     socket.setDefaultEncoding("latin1");
     // Node's server would end the connection with it, and unread bytes would turn that end into a reset.
@@ -206,7 +195,8 @@ export class Http1Connection {
       case "idle":
         return this.sweepIdle(nowMs);
       case "busy":
-        return this.sweepBusy(nowMs);
+        if (this.current !== null) sweepRequest(this.current, this, nowMs);
+        return;
       case "discarding":
         if (nowMs >= this.deadlineMs) this.close(lingerMs);
         return;
@@ -373,18 +363,6 @@ export class Http1Connection {
     if (this.headBegun) return this.refuse("header-timeout");
     this.report({ reason: "idle-timeout", status: 0 });
     this.close(lingerMs);
-  }
-
-  private sweepBusy(nowMs: number): void {
-    const { current } = this;
-    if (current === null) return;
-    if (current.body?.stalled === true) {
-      this.report({ reason: "body-timeout", status: 0 });
-      current.closeAfterResponse();
-      current.body.abort("timeout");
-    } else if (this.probe?.isDue(nowMs) === true) {
-      current.probe();
-    }
   }
 
   private sweepClosing(nowMs: number): void {

@@ -280,7 +280,7 @@ export class Http1Stream implements ClientStream {
       writes.wentAtOnce(chunk.length);
       return true;
     }
-    this.isPaused = !writes.mayWait(this.onRoom);
+    this.isPaused = !writes.mayWait();
     return !this.isPaused;
   }
 
@@ -297,10 +297,8 @@ export class Http1Stream implements ClientStream {
   private readonly onWritten = (): void => {
     if (!this.isPaused || this.done || this.response.writableLength > 0) return;
     this.isPaused = false;
-    this.connection.writes.drained(this.onRoom);
+    this.connection.writes.drained();
   };
-
-  private readonly onRoom = (): void => this.onDrain?.();
 
   private addTrailers(trailers: HeaderList): void {
     try {

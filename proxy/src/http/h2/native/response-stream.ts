@@ -1,6 +1,7 @@
 import { Http2Stream } from "../../../http2/connection/stream.ts";
 import { maxFieldsBytes, maxHeadBytes, putFields } from "../../../http2/hpack/field-block.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../../../message/message.ts";
+import type { StoppableReader } from "../../response-memory.ts";
 import { roomBytes } from "../../response-room.ts";
 import { putInformational, putResponseHead } from "./response-block.ts";
 import type { StreamHost } from "./stream-host.ts";
@@ -20,7 +21,7 @@ const contentLength: ReadonlySet<string> = new Set(["content-length"]);
  * The response on a stream. What it brings within a turn leaves together at its end: a message at hand as HEADERS and one last DATA, or
  * as HEADERS alone (gRPC's trailers-only form).
  */
-export abstract class ResponseStream extends Http2Stream {
+export abstract class ResponseStream extends Http2Stream implements StoppableReader {
   headSent = false;
   bytesSent = 0;
   onHeadSent: (() => void) | null = null;
@@ -34,7 +35,7 @@ export abstract class ResponseStream extends Http2Stream {
   /** Declared length of the content, where there is content. */
   private length: number | undefined = undefined;
   private awaitsDrain = false;
-  private awaitsRoom = false;
+  awaitsRoom = false;
 
   constructor(id: number, windows: { readonly send: number; readonly receive: number }, isHead: boolean) {
     super(id, windows.send, windows.receive);
@@ -44,7 +45,7 @@ export abstract class ResponseStream extends Http2Stream {
   /** The response cannot be completed as it was announced: the client must see that. */
   protected abstract breakOff(): void;
   /** Counts what waits for the client. */
-  protected abstract countWaiting(): void;
+  abstract countWaiting(): void;
   /** All content that was handed over is in frames. */
   protected abstract onContentFramed(): void;
 
@@ -89,12 +90,12 @@ export abstract class ResponseStream extends Http2Stream {
     else this.holdCopy(chunk);
     if (this.heldBytes < minCountedBytes && !isLent) {
       sender.schedule(this);
-      return this.mayGoOn();
+      return this.connection.memory.admit(this);
     }
     sender.sendNow(this);
     if (isLent && this.heldBytes > 0) this.keepFirst();
     if (this.heldBytes >= minCountedBytes) this.countWaiting();
-    if (this.heldBytes < maxHeldBytes) return this.mayGoOn();
+    if (this.heldBytes < maxHeldBytes) return this.connection.memory.admit(this);
     this.awaitsDrain = true;
     return false;
   }
@@ -125,20 +126,11 @@ export abstract class ResponseStream extends Http2Stream {
     this.onContentFramed();
     if (!this.awaitsDrain) return;
     this.awaitsDrain = false;
-    if (this.mayGoOn()) this.onDrain?.();
+    if (this.connection.memory.admit(this)) this.onDrain?.();
   }
 
-  /** False while the memory of waiting responses is full: `onDrain` comes when it is no more. */
-  private mayGoOn(): boolean {
-    const { memory } = this.connection;
-    if (!memory.full) return true;
-    if (this.awaitsRoom) return false;
-    this.awaitsRoom = true;
-    memory.whenRoom(() => {
-      this.awaitsRoom = false;
-      this.onDrain?.();
-    });
-    return false;
+  onRoom(): void {
+    this.onDrain?.();
   }
 
   get hasHead(): boolean {

@@ -10,8 +10,9 @@ import type {
 } from "../../../message/message.ts";
 import { SocketTransport } from "../../../sockets/socket-transport.ts";
 import type { TunnelEnd } from "../../../sockets/transport.ts";
-import { ReadingPace } from "../../reading-pace.ts";
+import type { ReadingPace } from "../../reading-pace.ts";
 import { type WaitingClient, WaitingResponse } from "../../response-memory.ts";
+import { type ExceededLimit, type StreamLimits, type SweptStream, sweepStream } from "../sweep-stream.ts";
 import { NativeRequestBody } from "./request-body.ts";
 import { minCountedBytes, ResponseStream } from "./response-stream.ts";
 import type { RequestFacts, StreamHost } from "./stream-host.ts";
@@ -19,8 +20,9 @@ import { StreamSocket } from "./stream-socket.ts";
 import { takeWebSocketProof } from "./web-socket-key.ts";
 
 const noBytes: Buffer = Buffer.alloc(0);
+
 /** One request of a client: its body, its time limits, and the tunnel that it may become. The response is that of its base. */
-export class NativeClientStream extends ResponseStream implements ClientStream, WaitingClient {
+export class NativeClientStream extends ResponseStream implements ClientStream, WaitingClient, SweptStream {
   readonly body: NativeRequestBody | null;
   readonly canUpgrade: boolean;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
@@ -34,7 +36,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
   /** What the client has sent before it was. */
   private early: HeldContent | undefined = undefined;
   private closeReason: ClientCloseReason = "client-closed";
-  private pace: ReadingPace | undefined = undefined;
+  pace: ReadingPace | undefined = undefined;
   private waiting: WaitingResponse | undefined = undefined;
   /** Content that the socket has taken while no frame was completed, as far as the connection can tell. */
   private partlyTakenBytes = 0;
@@ -115,29 +117,9 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
   }
 
   /** Ends what exceeded a limit and answers which one. */
-  sweep(
-    nowMs: number,
-    limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
-  ): "body-timeout" | "write-timeout" | undefined {
+  sweep(nowMs: number, limits: StreamLimits): ExceededLimit | undefined {
     // Tunnels have limits of their own.
-    if (this.isTunnel) return undefined;
-    const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
-    if (waitingSinceMs > 0 && !this.headSent && !this.grpc && limits.bodyTimeoutMs > 0) {
-      if (nowMs - waitingSinceMs >= limits.bodyTimeoutMs) {
-        this.body?.abort("timeout");
-        return "body-timeout";
-      }
-    }
-    this.countWaiting();
-    if (this.heldBytes === 0) this.pace?.rest();
-    else {
-      this.pace ??= new ReadingPace();
-      if (this.pace.isStalled(nowMs, this.progressBytes, limits.writeTimeoutMs)) {
-        this.cut("timeout");
-        return "write-timeout";
-      }
-    }
-    return undefined;
+    return this.isTunnel ? undefined : sweepStream(this, nowMs, limits);
   }
 
   /** Content that was put into frames since this was asked last. */
@@ -158,7 +140,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
     this.countWaiting();
   }
 
-  protected countWaiting(): void {
+  countWaiting(): void {
     if (this.isTunnel) return;
     if (this.heldBytes > 0) this.waiting ??= new WaitingResponse(this.connection.memory, this);
     this.waiting?.hold(this.heldBytes, this.progressBytes);
@@ -173,7 +155,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
     this.tunnel?.destroy();
   }
 
-  private get progressBytes(): number {
+  get progressBytes(): number {
     return this.framedBytes + this.partlyTakenBytes;
   }
 

@@ -10,9 +10,15 @@ import type {
   ResponseHead,
 } from "../../../message/message.ts";
 import { ignore } from "../../../sockets/ignore.ts";
-import { ReadingPace } from "../../reading-pace.ts";
-import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../../response-memory.ts";
+import type { ReadingPace } from "../../reading-pace.ts";
+import {
+  type ResponseMemory,
+  type StoppableReader,
+  type WaitingClient,
+  WaitingResponse,
+} from "../../response-memory.ts";
 import { roomBytes } from "../../response-room.ts";
+import { type ExceededLimit, type StreamLimits, type SweptStream, sweepStream } from "../sweep-stream.ts";
 import type { FloodGuard } from "./flood-guard.ts";
 import type { Http2RequestBody } from "./request-body.ts";
 import { resetStream } from "./reset-stream.ts";
@@ -40,7 +46,7 @@ export type StreamHost = {
  * The client's side of one HTTP/2 request. The head waits for the first data or the end of the same turn, so that a
  * message at hand leaves as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
  */
-export class Http2ClientStream implements ClientStream, WaitingClient {
+export class Http2ClientStream implements ClientStream, WaitingClient, StoppableReader, SweptStream {
   readonly body: Http2RequestBody | null;
   readonly canUpgrade = false;
   headSent = false;
@@ -64,9 +70,9 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
   private ended = false;
   private gone = false;
   private closeReason: ClientCloseReason = "client-closed";
-  private readonly pace = new ReadingPace();
+  pace: ReadingPace | undefined = undefined;
   private waiting: WaitingResponse | undefined = undefined;
-  private awaitsRoom = false;
+  awaitsRoom = false;
   /** Content that has left as a part of pieces that are still on their way, as far as the connection can tell. */
   private partlyTakenBytes = 0;
   /** `completedBytes` at the last sweep. */
@@ -190,25 +196,8 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
   }
 
   /** Ends what exceeded a limit and answers which one. */
-  sweep(
-    nowMs: number,
-    limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
-  ): "body-timeout" | "write-timeout" | undefined {
-    if (this.gone) return undefined;
-    const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
-    if (waitingSinceMs > 0 && !this.headSent && !this.grpc && limits.bodyTimeoutMs > 0) {
-      if (nowMs - waitingSinceMs >= limits.bodyTimeoutMs) {
-        this.body?.abort("timeout");
-        return "body-timeout";
-      }
-    }
-    this.countWaiting();
-    if (this.heldBytes === 0) this.pace.rest();
-    else if (this.pace.isStalled(nowMs, this.takenBytes, limits.writeTimeoutMs)) {
-      this.cut("timeout");
-      return "write-timeout";
-    }
-    return undefined;
+  sweep(nowMs: number, limits: StreamLimits): ExceededLimit | undefined {
+    return this.gone ? undefined : sweepStream(this, nowMs, limits);
   }
 
   /** Content that was handed over and has not left completely. */
@@ -234,17 +223,17 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
     this.countWaiting();
   }
 
-  private countWaiting(): void {
+  countWaiting(): void {
     const { heldBytes } = this;
     if (heldBytes > 0) this.waiting ??= new WaitingResponse(this.host.memory, this);
-    this.waiting?.hold(heldBytes, this.takenBytes);
+    this.waiting?.hold(heldBytes, this.progressBytes);
   }
 
   private get completedBytes(): number {
     return this.bytesSent - this.heldBytes;
   }
 
-  private get takenBytes(): number {
+  get progressBytes(): number {
     return this.completedBytes + this.partlyTakenBytes;
   }
 
@@ -255,25 +244,16 @@ export class Http2ClientStream implements ClientStream, WaitingClient {
       this.awaitsDrain = true;
       this.stream.on("drain", () => this.drained());
     }
-    return more && this.mayGoOn();
+    return more && this.host.memory.admit(this);
   }
 
   private drained(): void {
     this.countWaiting();
-    if (this.mayGoOn()) this.onDrain?.();
+    if (this.host.memory.admit(this)) this.onDrain?.();
   }
 
-  /** False while the memory of waiting responses is full: `onDrain` comes when it is no more. */
-  private mayGoOn(): boolean {
-    const { memory } = this.host;
-    if (!memory.full) return true;
-    if (this.awaitsRoom) return false;
-    this.awaitsRoom = true;
-    memory.whenRoom(() => {
-      this.awaitsRoom = false;
-      this.onDrain?.();
-    });
-    return false;
+  onRoom(): void {
+    this.onDrain?.();
   }
 
   /**
