@@ -127,7 +127,9 @@ export function startProxy(options: ProxyOptions): Proxy {
     memory: createSharedMemory(1),
   };
   const { sockets = nodeSockets } = options;
-  const resolver = createResolver();
+  const resolver = createResolver({
+    onQuery: (outcome) => metrics.upstreamNameQueries.with({ outcome }).inc(),
+  });
   const ownPorts = new OwnPortGuard(settings);
   const client = createUpstreamClient({
     connectTimeoutMs: settings.proxyConnectTimeoutMs,

@@ -75,6 +75,11 @@ export const proxyMetrics = {
     "Requests by their upstream connection: newly opened, or reused from the idle pool; each request counts once.",
     { state: ["new", "reused"] },
   ),
+  upstreamNameQueries: counter(
+    "svc_proxy_upstream_name_queries_total",
+    "Names of endpoints that were resolved: addresses were found, the name has none, or the query failed and the last addresses are used.",
+    { outcome: ["answered", "denied", "failed"] },
+  ),
   compressionSkipped: counter(
     "svc_proxy_compression_skipped_total",
     "Responses sent uncompressed because too many others were being compressed.",
@@ -378,9 +383,7 @@ export const discoveryClientMetrics = {
   bootstraps: counter(
     "svc_discovery_client_bootstrap_total",
     "Attempts to obtain or renew the workload identity.",
-    {
-      result: ["success", "failure"],
-    },
+    { result: ["success", "failure"] },
   ),
   svidExpiry: gauge(
     "svc_discovery_client_svid_expiry_seconds",

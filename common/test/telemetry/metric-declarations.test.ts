@@ -30,6 +30,7 @@ svc_proxy_refusals_total counter filter reason
 svc_proxy_upstream_errors_total counter listener route upstream error_type
 svc_proxy_upstream_retries_total counter listener route upstream condition
 svc_proxy_upstream_connections_total counter state
+svc_proxy_upstream_name_queries_total counter outcome
 svc_proxy_compression_skipped_total counter
 svc_proxy_mirror_requests_total counter route upstream
 svc_proxy_active_upstreams gauge upstream

@@ -1,49 +1,65 @@
-import { promises as dns } from "node:dns";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-
-/** A record with its time to live. */
-export type AddressRecord = { readonly address: string; readonly ttl: number };
-
-/** The source of addresses; replaced in tests. */
-export type NameService = {
-  resolve4(name: string): Promise<readonly AddressRecord[]>;
-  resolve6(name: string): Promise<readonly AddressRecord[]>;
-  /** The system's resolver (hosts file, search list), without a time to live. */
-  lookup(name: string): Promise<readonly string[]>;
-};
+import { type NameAnswer, queryName, unknownName } from "./name-answer.ts";
+import { type NameService, systemNames } from "./name-service.ts";
+import { realNowMs } from "../timing/real-clock.ts";
 
 export type Addresses = readonly string[];
 
 /**
  * Addresses of endpoints that are DNS names (docs/features/upstream.md, "Endpoints by name"). An answer is kept for its
- * time to live, from `minTtlMs` to `maxTtlMs`; equal queries at the same time are sent once.
+ * time to live; while name servers fail or are slow, the last one is used. Equal queries at the same time are sent once.
  */
 export type Resolver = {
   /** Calls `done` at once when the answer is cached. */
   resolve(name: string, done: (addresses: Result<Addresses, "unresolved">) => void): void;
-  /** The last known addresses, fresh or not; an expired answer is refreshed meanwhile. */
+  /**
+   * The last known addresses, fresh or not, none where the name has none; an expired answer is refreshed meanwhile.
+   * Undefined: they are not known.
+   */
   lastKnown(name: string): Addresses | undefined;
 };
 
-const minTtlMs = 5_000;
-const maxTtlMs = 60_000;
 const maxNames = 1024;
+/** When an answer takes longer, the last one is used (RFC 8767 5, the client response timer). */
+const patienceMs = 1_000;
 
 type Waiter = (addresses: Result<Addresses, "unresolved">) => void;
-type Entry = { addresses: Addresses; expiresAtMs: number; waiting: Waiter[] | undefined };
-type Answer = { readonly addresses: Addresses; readonly ttlMs: number };
+type Entry = {
+  answer: NameAnswer;
+  expiresAtMs: number;
+  /** Callers that wait for the query under way; undefined: there is none. */
+  waiting: Waiter[] | undefined;
+  /** The query under way takes long, or the last one failed: callers do not wait where the last addresses can be used. */
+  isTroubled: boolean;
+};
 
-export function createResolver(
-  options: { readonly names?: NameService; readonly now?: () => number } = {},
-): Resolver {
-  const names = options.names ?? systemNames();
-  const now = options.now ?? (() => performance.now());
+/**
+ * `answered`: name servers or the system gave all addresses, `denied`: the name has none, `failed`: the last addresses, as
+ * far as they are known and not too old, are used instead.
+ */
+export type NameOutcome = "answered" | "denied" | "failed";
+
+export type ResolverOptions = {
+  readonly names?: NameService;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+  /** Called with the outcome of each query. */
+  readonly onQuery?: (outcome: NameOutcome) => void;
+};
+
+export function createResolver(options: ResolverOptions = {}): Resolver {
+  const { names = systemNames(), now = realNowMs, onQuery } = options;
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
 
   const entryOf = (name: string): Entry => {
     const known = entries.get(name);
-    const entry = known ?? { addresses: [], expiresAtMs: 0, waiting: undefined };
+    const entry = known ?? {
+      answer: unknownName,
+      expiresAtMs: Number.NEGATIVE_INFINITY,
+      waiting: undefined,
+      isTroubled: false,
+    };
     if (known !== undefined) entries.delete(name);
     entries.set(name, entry);
     if (entries.size > maxNames) {
@@ -58,63 +74,50 @@ export function createResolver(
   const ask = (name: string, entry: Entry): Waiter[] => {
     const waiting: Waiter[] = [];
     entry.waiting = waiting;
-    const settle = (answer: Answer): void => {
+    const timer = setTimeout(() => {
+      entry.isTroubled = true;
+      if (isUsable(entry, now())) answerAll(waiting, entry.answer);
+    }, patienceMs).unref();
+    void queryName(names, name, entry.answer, now).then((answer) => {
+      clearTimeout(timer);
+      onQuery?.(outcomeOf(answer));
       entry.waiting = undefined;
-      entry.addresses = answer.addresses;
+      entry.answer = answer;
+      entry.isTroubled = answer.hasFailed;
       entry.expiresAtMs = now() + answer.ttlMs;
-      const result: Result<Addresses, "unresolved"> =
-        answer.addresses.length === 0 ? fail("unresolved") : ok(answer.addresses);
-      for (const waiter of waiting) waiter(result);
-    };
-    query(names, name).then(settle, () => settle({ addresses: [], ttlMs: 0 }));
+      answerAll(waiting, answer);
+    });
     return waiting;
   };
 
   return {
     resolve(name, done) {
       const entry = entryOf(name);
-      if (entry.addresses.length > 0 && now() < entry.expiresAtMs) done(ok(entry.addresses));
-      else (entry.waiting ?? ask(name, entry)).push(done);
+      const nowMs = now();
+      if (nowMs < entry.expiresAtMs) return done(resultOf(entry.answer));
+      const waiting = entry.waiting ?? ask(name, entry);
+      if (entry.isTroubled && isUsable(entry, nowMs)) done(resultOf(entry.answer));
+      else waiting.push(done);
     },
     lastKnown(name) {
       const entry = entries.get(name);
-      if (entry === undefined || entry.addresses.length === 0) return undefined;
+      if (entry === undefined) return undefined;
       if (entry.waiting === undefined && now() >= entry.expiresAtMs) ask(name, entry);
-      return entry.addresses;
+      const { addresses, hasFailed } = entry.answer;
+      return addresses.length === 0 && hasFailed ? undefined : addresses;
     },
   };
 }
 
-/** Queries both families, IPv4 first; names that DNS does not have go through the system's lookup. */
-async function query(names: NameService, name: string): Promise<Answer> {
-  if (!isLocalName(name)) {
-    const [v4, v6] = await Promise.allSettled([names.resolve4(name), names.resolve6(name)]);
-    const records = [...valueOf(v4), ...valueOf(v6)];
-    if (records.length > 0) {
-      const ttlMs = Math.min(...records.map((record) => record.ttl * 1000));
-      return {
-        addresses: records.map((record) => record.address),
-        ttlMs: Math.min(maxTtlMs, Math.max(minTtlMs, ttlMs)),
-      };
-    }
-  }
-  return { addresses: await names.lookup(name), ttlMs: minTtlMs };
+const isUsable = ({ answer }: Entry, nowMs: number): boolean => nowMs < answer.usableUntilMs;
+
+function answerAll(waiting: Waiter[], answer: NameAnswer): void {
+  const result = resultOf(answer);
+  for (const waiter of waiting.splice(0)) waiter(result);
 }
 
-const valueOf = (result: PromiseSettledResult<readonly AddressRecord[]>): readonly AddressRecord[] =>
-  result.status === "fulfilled" ? result.value : [];
+const resultOf = ({ addresses }: NameAnswer): Result<Addresses, "unresolved"> =>
+  addresses.length === 0 ? fail("unresolved") : ok(addresses);
 
-/** Never sent to a name server (RFC 6761 6.3). */
-const isLocalName = (name: string): boolean => /(?:^|\.)localhost\.?$/i.test(name);
-
-function systemNames(): NameService {
-  const resolver = new dns.Resolver({ timeout: 1000, tries: 2 });
-  return {
-    resolve4: (name) => resolver.resolve4(name, { ttl: true }),
-    resolve6: (name) => resolver.resolve6(name, { ttl: true }),
-    async lookup(name) {
-      const found = await dns.lookup(name, { all: true, order: "ipv4first" });
-      return found.map(({ address }) => address);
-    },
-  };
-}
+const outcomeOf = ({ hasFailed, addresses }: NameAnswer): NameOutcome =>
+  hasFailed ? "failed" : addresses.length === 0 ? "denied" : "answered";

@@ -1,0 +1,33 @@
+import { promises as dns } from "node:dns";
+
+/** A record with its time to live in seconds. */
+export type AddressRecord = { readonly address: string; readonly ttl: number };
+
+/** The source of addresses; replaced in tests. Calls never throw but reject, with the codes of Node's `dns`. */
+export type NameService = {
+  resolve4(name: string): Promise<readonly AddressRecord[]>;
+  resolve6(name: string): Promise<readonly AddressRecord[]>;
+  /** The system's resolver (hosts file, search list), without a time to live. */
+  lookup(name: string): Promise<readonly string[]>;
+};
+
+/** The name servers of the system, or these (`address:port`), and its lookup. A query takes up to three seconds per server. */
+export function systemNames(servers?: readonly string[]): NameService {
+  const resolver = new dns.Resolver({ timeout: 1000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  return {
+    resolve4: async (name) => resolver.resolve4(name, { ttl: true }),
+    resolve6: async (name) => resolver.resolve6(name, { ttl: true }),
+    async lookup(name) {
+      const found = await dns.lookup(name, { all: true, order: "ipv4first" });
+      return found.map(({ address }) => address);
+    },
+  };
+}
+
+/** The codes that say that a name has no such address, where all others leave it open. */
+const denials: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
+
+/** Whether a query failed because the name has no such address. */
+export const isDenial = (reason: unknown): boolean =>
+  reason instanceof Error && "code" in reason && denials.has(reason.code);
