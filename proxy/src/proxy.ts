@@ -42,6 +42,7 @@ import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { Observer } from "./exchange/observer.ts";
 import { createObserverOf } from "./telemetry/observer.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
+import { descriptorShares } from "./worker/descriptor-shares.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { awake } from "./timing/awake-clock.ts";
 import type { SpanSink } from "./tracing/request-spans.ts";
@@ -127,6 +128,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     memory: createSharedMemory(1),
   };
   const { sockets = nodeSockets } = options;
+  const descriptors = descriptorShares(descriptorLimit(), workers);
   const resolver = createResolver({
     onQuery: (outcome) => metrics.upstreamNameQueries.with({ outcome }).inc(),
   });
@@ -137,7 +139,11 @@ export function startProxy(options: ProxyOptions): Proxy {
     ownPorts,
     http2Codec: settings.http2Codec,
     sockets,
-    maxIdleConnections: shareOf(settings.proxyUpstreamKeepalivePoolSize, worker, workers),
+    maxIdleConnections: shareOf(
+      Math.min(settings.proxyUpstreamKeepalivePoolSize, descriptors.idleUpstreams),
+      worker,
+      workers,
+    ),
   });
   const active = new ActiveExchanges({
     streamIdleTimeoutMs: settings.proxyStreamIdleTimeoutMs,
@@ -186,7 +192,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
     udp: {
       idleTimeoutMs: settings.proxyUdpSessionTimeoutMs,
-      places: new UdpPlaces(udpBoundsOf(descriptorLimit(), (total) => shareOf(total, worker, workers))),
+      places: new UdpPlaces(udpBoundsOf(descriptors.udpSessions, (total) => shareOf(total, worker, workers))),
       resolver,
       ownPorts,
       metrics,

@@ -132,7 +132,7 @@ export const proxyFlags = [
     defaultValue: 0,
     shownDefault: "0",
     meaning:
-      "Maximum of open client connections in the whole process; further ones are closed immediately. 0 derives it from the memory limit: one for each 128 KiB, at most 50,000, and at most half of the file descriptors.",
+      "Maximum of open client connections in the whole process; further ones are closed immediately. 0 derives it from the memory limit: one for each 128 KiB, at most 50,000. In both cases it is lower where the process may open fewer file descriptors than this needs (docs/features/listeners.md).",
   }),
   flag({
     name: "proxy-max-connections-per-listener",
@@ -278,7 +278,8 @@ export const proxyFlags = [
     type: integerType(0, 1_000_000),
     roles: serving,
     defaultValue: 128,
-    meaning: "Maximum of idle upstream connections in the whole process; 0 keeps none.",
+    meaning:
+      "Maximum of idle upstream connections in the whole process, at most a quarter of the free file descriptors; 0 keeps none.",
   }),
   flag({
     name: "proxy-retry-buffer-size",

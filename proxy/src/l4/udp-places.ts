@@ -7,14 +7,11 @@ export type PlaceHolder = { evict(): void };
 const maxOfAll = 40_000;
 /** The most sessions of one listener of a proxy. */
 const maxOfListener = 20_000;
-/** The largest share of the descriptors that UDP takes, so that connections get some while it is flooded. */
-const shareOfDescriptors = 1 / 2;
-
 export type UdpBounds = { readonly all: number; readonly ofListener: number };
 
-/** The bounds of one worker: its share of the proxy's. `descriptors` are those that the process may open. */
+/** The bounds of one worker: its share of the proxy's. `descriptors` are those that UDP sessions may take. */
 export function udpBoundsOf(descriptors: number, shareOf: (total: number) => number): UdpBounds {
-  const all = Math.min(maxOfAll, Math.floor(descriptors * shareOfDescriptors));
+  const all = Math.min(maxOfAll, descriptors);
   return { all: shareOf(all), ofListener: shareOf(Math.min(maxOfListener, all)) };
 }
 

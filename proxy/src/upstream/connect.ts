@@ -43,6 +43,8 @@ export type ConnectOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "r
   readonly onread?: OnReadOpts;
   /** The limit of the connect in milliseconds; absent: that of the endpoint, else of the client. */
   readonly limitMs?: number | undefined;
+  /** Gives up a connection when there is no descriptor for a new one; absent: the connect fails. */
+  readonly idlePool?: Pick<IdlePool, "closeOldest">;
   /** Keep the writable side when the other end has closed its own. */
   readonly allowHalfOpen?: boolean;
 };
@@ -51,6 +53,8 @@ export type ConnectAttempt = {
   /** Gives up silently. */
   cancel(): void;
 };
+
+const isOutOfDescriptors = (code: string | undefined): boolean => code === "EMFILE" || code === "ENFILE";
 
 /** After this long without a byte the kernel probes the peer, so that dead pooled connections are noticed. */
 const keepAliveProbeMs = 60_000;
@@ -102,8 +106,14 @@ export function connectEndpoint(
       if (index + 1 < addresses.length) tryAddress(addresses, index + 1);
       else settle(fail(error));
     };
-    const onError = ({ code }: NodeJS.ErrnoException): void =>
+    const onError = ({ code }: NodeJS.ErrnoException): void => {
+      if (isOutOfDescriptors(code) && options.idlePool?.closeOldest() === true) {
+        abandon(attempt);
+        if (!settled) tryAddress(addresses, index);
+        return;
+      }
       failed(handshaking ? handshakeError(code) : connectError(code));
+    };
     const connected = (): void => {
       attempt.off("error", onError);
       settle(ok({ socket: attempt, address: host }));

@@ -38,6 +38,8 @@ export type IdlePool = {
    * more than a second, and neither the peer nor its Service has set an idle timeout.
    */
   mayBeStale(connection: IdleConnection): boolean;
+  /** Closes the connection that has been idle longest, for its descriptor; false: there is none. */
+  closeOldest(): boolean;
   /** Closes what has been idle for too long; called every now and then. */
   closeExpired(nowMs: number): void;
   readonly size: number;
@@ -67,6 +69,14 @@ export function createIdlePool(maxConnections: number, now: () => number = realN
     if (place.untilMs !== never) limited--;
   };
 
+  const closeOldest = (): boolean => {
+    const oldest = sentinel.later?.connection;
+    if (oldest === undefined) return false;
+    remove(oldest);
+    oldest.closeIdle();
+    return true;
+  };
+
   return {
     add(connection, timeoutMs) {
       const place = (connection.idlePlace ??= newPlace(connection));
@@ -86,11 +96,9 @@ export function createIdlePool(maxConnections: number, now: () => number = realN
       newest.later = place;
       sentinel.earlier = place;
       size++;
-      const oldest = sentinel.later?.connection;
-      if (size <= maxConnections || oldest === undefined) return;
-      remove(oldest);
-      oldest.closeIdle();
+      if (size > maxConnections) closeOldest();
     },
+    closeOldest,
     remove,
     hasExpired({ idlePlace: { untilMs } = sentinel }) {
       return untilMs !== never && untilMs <= now();

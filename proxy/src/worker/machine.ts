@@ -1,6 +1,5 @@
 import { availableParallelism, platform, totalmem } from "node:os";
 import { processorLimit } from "@svc-gateway/common/linux/control-groups.ts";
-import { descriptorLimit } from "@svc-gateway/common/linux/descriptor-limit.ts";
 
 /** The resources of the machine that this process may use. */
 export type Machine = {
@@ -50,34 +49,6 @@ export const workerHeapMegabytes = (workers: number, { memoryBytes }: Machine): 
     maxHeapMegabytes,
     Math.max(minHeapMegabytes, Math.floor((memoryBytes * heapShare) / workers / mebibyte)),
   );
-
-/** Memory limit per connection: an idle one over TLS takes about 80 KiB, the rest is for the proxy itself. */
-const memoryPerConnectionBytes = 128 * 1024;
-const maxDefaultConnections = 50_000;
-
-/** Share of the descriptors for client connections: each may need another one to a backend, and probes need some. */
-const connectionShareOfDescriptors = 1 / 2;
-
-/** How many connections of clients leave descriptors for backends, probes and files. */
-export const connectionsOf = (descriptors: number): number =>
-  Math.max(1, Math.floor(descriptors * connectionShareOfDescriptors));
-
-/** `--proxy-max-connections`: the configured number, or the number that memory and descriptors of the process allow. */
-export const connectionLimit = (
-  asked: number,
-  { memoryBytes }: Machine,
-  descriptors = descriptorLimit(),
-): number =>
-  asked > 0
-    ? asked
-    : Math.max(
-        1,
-        Math.min(
-          maxDefaultConnections,
-          Math.floor(memoryBytes / memoryPerConnectionBytes),
-          connectionsOf(descriptors),
-        ),
-      );
 
 /** An eighth of a worker's share of the memory. */
 const responseShare = 1 / 8;

@@ -23,11 +23,10 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { setEngineFlags } from "./engine-flags.ts";
 import { HangWatch, type HangLimits } from "./hang-watch.ts";
+import { connectionLimit } from "./connection-limit.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
 import { LogDrain } from "./log-drain.ts";
 import {
-  connectionLimit,
-  connectionsOf,
   type Machine,
   readMachine,
   responseMemoryBytes,
@@ -110,14 +109,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       "there is one worker: this system cannot share a port among several",
     );
   }
-  const proxyMaxConnections = connectionLimit(options.settings.proxyMaxConnections, machine);
-  const enough = connectionsOf(descriptorLimit());
-  if (proxyMaxConnections > enough) {
-    log.warn(
-      { connections: proxyMaxConnections, descriptors: descriptorLimit() },
-      "the connection limit is more than half of the file descriptors: connections to backends and health probes may fail",
-    );
-  }
+  const available = { ...machine, descriptors: descriptorLimit(), workers };
+  const proxyMaxConnections = connectionLimit(options.settings.proxyMaxConnections, available, log);
   const settings = { ...options.settings, proxyMaxConnections };
   let logDirectives = settings.log;
   const perWorker = { workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };

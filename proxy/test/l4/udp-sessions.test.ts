@@ -280,9 +280,9 @@ describe("UdpSessions", () => {
 describe("the number of UDP sessions", () => {
   const alone = (total: number): number => total;
 
-  it("UDP sessions are bounded by half of the descriptors of the process", () => {
-    expect(udpBoundsOf(8_000, alone)).to.deep.equal({ all: 4_000, ofListener: 4_000 });
-    expect(udpBoundsOf(60_000, alone)).to.deep.equal({ all: 30_000, ofListener: 20_000 });
+  it("UDP sessions are bounded by their share of the descriptors of the process", () => {
+    expect(udpBoundsOf(4_000, alone)).to.deep.equal({ all: 4_000, ofListener: 4_000 });
+    expect(udpBoundsOf(30_000, alone)).to.deep.equal({ all: 30_000, ofListener: 20_000 });
   });
 
   it("UDP sessions have fixed bounds where there are many descriptors", () => {
@@ -290,6 +290,6 @@ describe("the number of UDP sessions", () => {
   });
 
   it("the bounds of UDP sessions are divided among the workers", () => {
-    expect(udpBoundsOf(2_000, (total) => total / 4)).to.deep.equal({ all: 250, ofListener: 250 });
+    expect(udpBoundsOf(1_000, (total) => total / 4)).to.deep.equal({ all: 250, ofListener: 250 });
   });
 });

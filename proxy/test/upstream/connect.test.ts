@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { connectEndpoint, type ConnectOptions } from "../../src/upstream/connect.ts";
@@ -155,6 +158,17 @@ describe("connectEndpoint", () => {
     expect(await outcome(server.endpoint)).to.equal("127.0.0.1");
     await until(() => server.peers.length > 0);
     expect(calls).to.equal(0);
+    server.close();
+  });
+
+  it("connectEndpoint closes the connection that has been idle longest when there is no descriptor for a new one", async () => {
+    const server = await RawServer.start();
+    const program = fileURLToPath(new URL("./no-descriptors-program.ts", import.meta.url));
+    const child = spawn("sh", ["-c", 'ulimit -n 64 && exec "$0" "$@"', process.execPath, program], {
+      env: { ...process.env, BACKEND: String(server.endpoint.port) },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    expect(JSON.parse(await text(child.stdout))).to.deep.equal(["connected", "connect failed"]);
     server.close();
   });
 });

@@ -29,6 +29,15 @@ describe("createIdlePool", () => {
     );
   });
 
+  it("the idle pool closes the connection that has been idle longest when it is asked to, and says when it has none", () => {
+    const pool = createIdlePool(10);
+    const closed: number[] = [];
+    for (const id of [1, 2]) pool.add({ closeIdle: () => closed.push(id) });
+    expect([pool.closeOldest(), closed]).to.deep.equal([true, [1]]);
+    expect([pool.closeOldest(), pool.closeOldest()]).to.deep.equal([true, false]);
+    expect([pool.size, closed]).to.deep.equal([0, [1, 2]]);
+  });
+
   it("the idle pool closes connections that have been idle for too long, and no others", () => {
     const step = fc.record({
       add: fc.boolean(),

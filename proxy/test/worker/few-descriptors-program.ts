@@ -1,9 +1,19 @@
-/** A process with one worker, for a test that limits its descriptors. Writes its port as a line, and ends with its input. */
+/**
+ * A process with `WORKERS` workers, for a test that limits its descriptors, whose backend on loopback has the port `BACKEND`.
+ * Writes its port and its warnings as a line, and ends with its input.
+ */
 import { once } from "node:events";
 import { withWorkers } from "./support.ts";
 
-await withWorkers(1, async ({ port }) => {
-  console.log(port);
-  await once(process.stdin.resume(), "end");
-});
+const { WORKERS = "1", BACKEND } = process.env;
+await withWorkers(
+  Number(WORKERS),
+  async ({ port, lines }) => {
+    const warnings = lines.filter((line) => line.includes('"level":"WARN"')).map((line) => JSON.parse(line));
+    console.log(JSON.stringify({ port, warnings }));
+    await once(process.stdin.resume(), "end");
+  },
+  [],
+  { backendPort: Number(BACKEND) },
+);
 process.exit();

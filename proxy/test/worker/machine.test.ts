@@ -1,10 +1,5 @@
 import { expect } from "chai";
-import {
-  connectionLimit,
-  responseMemoryBytes,
-  workerCount,
-  workerHeapMegabytes,
-} from "../../src/worker/machine.ts";
+import { responseMemoryBytes, workerCount, workerHeapMegabytes } from "../../src/worker/machine.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -51,20 +46,6 @@ describe("limits by memory", () => {
     processors: 2,
     memoryBytes: mebibytes * mebibyte,
     sharesPorts: true,
-  });
-
-  it("the connection limit is one per 128 KiB of memory, at most 50 000, unless configured", () => {
-    const many = Number.POSITIVE_INFINITY;
-    expect(connectionLimit(0, machine(1024), many)).to.equal(8192);
-    expect(connectionLimit(0, machine(65_536), 1_048_576)).to.equal(50_000);
-    expect(connectionLimit(0, machine(0), many)).to.equal(1);
-    expect(connectionLimit(70_000, machine(1024), 1024)).to.equal(70_000);
-  });
-
-  it("the connection limit is at most half of the file descriptors, unless configured", () => {
-    expect(connectionLimit(0, machine(65_536), 1024)).to.equal(512);
-    expect(connectionLimit(0, machine(65_536), 1)).to.equal(1);
-    expect(connectionLimit(600, machine(65_536), 1024)).to.equal(600);
   });
 
   it("waiting responses may use an eighth of the memory, divided among the workers", () => {

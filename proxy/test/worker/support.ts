@@ -36,7 +36,13 @@ export async function withWorkers(
   workers: number,
   body: (rig: Rig) => Promise<void>,
   flags: readonly string[] = [],
-  options: Pick<SupervisorOptions, "hangLimits" | "onStuck"> = {},
+  {
+    backendPort,
+    ...options
+  }: Pick<SupervisorOptions, "hangLimits" | "onStuck"> & {
+    /** The port of a backend on loopback; absent: one of this process. */
+    readonly backendPort?: number;
+  } = {},
 ): Promise<void> {
   const backend = createServer((_, response) => response.end("hello"));
   backend.listen(0, "127.0.0.1");
@@ -62,7 +68,8 @@ export async function withWorkers(
   const supervisor = started.value;
   let present: Snapshot | undefined;
   const update: Rig["update"] = async (paths, features) => {
-    const next = createSnapshot(resources((backend.address() as AddressInfo).port, paths, features));
+    const endpoint = backendPort ?? (backend.address() as AddressInfo).port;
+    const next = createSnapshot(resources(endpoint, paths, features));
     const applied = await supervisor.apply(
       present === undefined ? fullUpdate(next) : diffSnapshots(present, next),
     );
