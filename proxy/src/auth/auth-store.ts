@@ -43,8 +43,12 @@ export type AuthStore = {
   close(): void;
 };
 
-/** The result of a token's verification; valid while the key set is still this one. */
-export type AcceptedToken = { readonly keys: VerificationKeys; readonly headers: FieldBlock };
+/** The result of a token's verification; valid while the key set is still this one, and not before `fromMs` (since 1970). */
+export type AcceptedToken = {
+  readonly keys: VerificationKeys;
+  readonly headers: FieldBlock;
+  readonly fromMs: number;
+};
 
 export type AuthChanges = {
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;

@@ -8,7 +8,7 @@ import type { ValidToken } from "./token.ts";
  * a header value (control characters, which could end a field and begin another), is left out.
  */
 export function claimHeaders(
-  { claims, payload }: ValidToken,
+  { claims, payload }: Pick<ValidToken, "claims" | "payload">,
   { claimToHeaders, payloadHeader }: Pick<TokenRules, "claimToHeaders" | "payloadHeader">,
 ): HeaderList {
   const headers: HeaderList = [];

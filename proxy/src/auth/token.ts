@@ -15,8 +15,13 @@ const skewSeconds = 60;
 const maxLength = 32_768;
 const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** The claims of a valid token, and until when it is accepted (milliseconds since 1970). */
-export type ValidToken = { readonly claims: JWTPayload; readonly payload: string; readonly untilMs: number };
+/** The claims of a valid token, and from when until when it is accepted (milliseconds since 1970). */
+export type ValidToken = {
+  readonly claims: JWTPayload;
+  readonly payload: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+};
 
 /** Checks one signature when its turn comes; `busy` when there was no place to wait. */
 export type SignatureTurn = <T>(check: () => Promise<T>) => Promise<T | "busy">;
@@ -61,7 +66,8 @@ async function verifyWith(
       currentDate: new Date(nowMs),
     });
     const untilMs = ((claims.exp ?? 0) + skewSeconds) * 1000;
-    return { claims, payload: token.split(".", 2)[1] ?? "", untilMs };
+    const fromMs = ((claims.nbf ?? 0) - skewSeconds) * 1000;
+    return { claims, payload: token.split(".", 2)[1] ?? "", fromMs, untilMs };
   } catch (error) {
     return defectOf(error);
   }

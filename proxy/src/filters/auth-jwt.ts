@@ -129,7 +129,7 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     const valid = await verifyToken(token, keys, rules, now(), turn);
     if (typeof valid === "string") return valid;
     const headers = claimHeaders(valid, rules);
-    const accepted = { keys, headers: new FieldBlock(headers) };
+    const accepted = { keys, headers: new FieldBlock(headers), fromMs: valid.fromMs };
     const length = headers.reduce((sum, text) => sum + text.length, 0);
     if (length <= maxRememberedLength) store.tokens.set(key, accepted, valid.untilMs);
     return accepted;
@@ -160,9 +160,10 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     const found = readToken(exchange.headers);
     if (typeof found === "string") return tokenReply(found);
     const key = digestOf(found.token);
-    const known = store.tokens.get(key, now());
-    // A token must not outlive the key that it was verified with.
-    if (known?.keys === keys) return prove(found.source, known.headers);
+    const nowMs = now();
+    const known = store.tokens.get(key, nowMs);
+    // A token must not outlive the key that it was verified with, and the clock may have been set back.
+    if (known?.keys === keys && known.fromMs <= nowMs) return prove(found.source, known.headers);
     return verifyOnce(found.token, key, keys, () => !exchange.finished).then((accepted) => {
       if (typeof accepted === "string") return tokenReply(accepted);
       return prove(found.source, accepted.headers);
