@@ -3,6 +3,8 @@ import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
 /** A clock that only the test moves. */
 export type ManualClock = Clock & {
+  /** Sets the clock forward or back, as a machine that gets the right time. Timers keep what is left of their delays. */
+  step(byMs: number): void;
   /** Moves time on, timer by timer, and lets what a timer started run before the next one fires. */
   advance(byMs: number): Promise<void>;
   /** Timers that wait. */
@@ -13,11 +15,14 @@ type Timer = { readonly atMs: number; readonly callback: () => void };
 
 export function createManualClock(startMs: number = Date.now()): ManualClock {
   const timers = new Set<Timer>();
+  /** The time that timers count. */
   let nowMs = startMs;
+  let steppedMs = 0;
   const nextDue = (endMs: number): Timer | undefined =>
     [...timers].filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
   return {
-    nowMs: () => nowMs,
+    nowMs: () => nowMs + steppedMs,
+    step: (byMs) => void (steppedMs += byMs),
     schedule(delayMs, callback) {
       const timer = { atMs: nowMs + Math.max(0, delayMs), callback };
       timers.add(timer);

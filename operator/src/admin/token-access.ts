@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { textAnswer, type AdminAnswer } from "@svc-gateway/common/admin/admin-answer.ts";
 import type { AdminAccess, AdminCaller } from "@svc-gateway/common/admin/admin-app.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { type ApiClient, type ApiError, describeApiError } from "../sources/kubernetes/api-client.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 
@@ -44,7 +44,7 @@ const unavailable = textAnswer("the token cannot be reviewed now\n", 503);
  * (docs/reference/health.md, "Authentication").
  */
 export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
-  const { client, log, signal, clock = systemClock } = options;
+  const { client, log, signal, clock = monotonicClock } = options;
   /** By digest of verb, path and token, so that no token is kept; the oldest first. */
   const remembered = new Map<string, { readonly verdict: Verdict; readonly endsMs: number }>();
   let reviews = 0;

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { monotonicClock, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { controllerServiceAccount } from "@svc-gateway/proto/identity.ts";
@@ -88,7 +88,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     dedicated: options.dedicatedGateways,
   });
   const cache = createSnapshotCache();
-  const fleet = createFleet(cache, clock);
+  const fleet = createFleet(cache, options.clock ?? monotonicClock);
   const common = { ...options, keeper, identity, principals, clock };
   const streams = createStreamServer({
     ...common,

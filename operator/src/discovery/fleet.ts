@@ -1,6 +1,6 @@
 import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
-import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
@@ -92,7 +92,7 @@ type Entry = JoinRequest & {
 
 export function createFleet(
   cache: SnapshotCache,
-  { nowMs }: Pick<Clock, "nowMs"> = systemClock,
+  { nowMs }: Pick<Clock, "nowMs"> = monotonicClock,
 ): FleetRegistry {
   const entries = new Map<string, Entry>();
   const listeners = createListeners<[scope: ProxyScope]>();

@@ -2,6 +2,7 @@ import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { scheduleAt } from "@svc-gateway/common/time/schedule-at.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
 import type { CaKeeper, CaState } from "./ca-keeper.ts";
@@ -64,7 +65,7 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
 
   const planAt = (atMs: number): void => {
     cancelTimer();
-    cancelTimer = clock.schedule(Math.max(0, atMs - clock.nowMs()), () => void issue());
+    cancelTimer = scheduleAt(clock, atMs, () => void issue());
   };
 
   const issue = async (): Promise<void> => {

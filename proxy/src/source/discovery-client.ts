@@ -2,7 +2,7 @@ import type { HealthState } from "@svc-gateway/common/admin/health.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { monotonicClock, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Endpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { Check, ClientMessage, HealthReport, NodeStatus } from "@svc-gateway/proto/generated/discovery.js";
@@ -52,6 +52,7 @@ export type DiscoveryClientOptions = {
   readonly keepalive?: Keepalive;
   readonly liveness?: LivenessLimits;
   readonly lookup?: LookupHost;
+  /** In place of the clocks of this machine, for the time of day and for intervals. */
   readonly clock?: Clock;
   /** A number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
@@ -79,6 +80,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   const { apply, onState, checks, metrics, log, nodeId, scope, controller } = options;
   const { keepalive = defaultKeepalive, liveness = defaultLiveness, lookup = systemLookup } = options;
   const { clock = systemClock, random = Math.random } = options;
+  const intervals = options.clock ?? monotonicClock;
   const trust = createTrustRoots(options.trustBundlePath);
   let state: HealthState = "Pending";
   let stream: ControllerStream | undefined;
@@ -137,7 +139,8 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     if (state === "Ready") enter("Degraded");
   };
 
-  const watchOf = ({ host }: Endpoint): ReplicaWatch => createReplicaWatch({ host, lookup, clock, random });
+  const watchOf = ({ host }: Endpoint): ReplicaWatch =>
+    createReplicaWatch({ host, lookup, clock: intervals, random });
   const signers = watchOf(options.bootstrapEndpoint);
   const controllers = watchOf(options.endpoint);
 
@@ -153,7 +156,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
           keepalive,
           replicas: signers,
           random,
-          clock,
+          clock: intervals,
         },
         signal,
       ),
@@ -186,7 +189,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     scheduleRetry: controllers.schedule,
     metrics,
     log,
-    clock,
+    clock: intervals,
     random,
   });
 

@@ -1,6 +1,7 @@
 import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import { backoffMs } from "@svc-gateway/common/time/backoff.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
+import { scheduleAt } from "@svc-gateway/common/time/schedule-at.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import { reconnecting, renewing } from "./backoff.ts";
@@ -28,12 +29,15 @@ export type IdentityKeeperOptions = {
   readonly scheduleRetry: Clock["schedule"];
   readonly metrics: DiscoveryClientMetrics;
   readonly log: Logger;
+  /** The time of day, which certificates are valid by. */
   readonly clock: Clock;
   readonly random: () => number;
 };
 
 const gaugeIntervalMs = 10_000;
 const leastRenewalGapMs = 60_000;
+const clockIsWrong =
+  "the certificate that the controller has issued has expired by the clock of this machine, expected clocks that agree; requested again";
 
 /**
  * Obtains a certificate, renews it at half of its lifetime, and retries after failures: like a reconnect while there is
@@ -73,7 +77,8 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     metrics.bootstraps.with({ result: "success" }).inc();
     updateGauge();
     log.info({ not_after: new Date(next.notAfterMs).toISOString() }, "workload identity obtained");
-    plan((next.notAfterMs - clock.nowMs()) / 2);
+    cancelTimer();
+    cancelTimer = scheduleAt(clock, (clock.nowMs() + next.notAfterMs) / 2, () => void ask());
     listeners.notify(next);
   };
 
@@ -99,15 +104,17 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     );
     isAsking = false;
     if (abort.signal.aborted) return;
-    if (result.ok) accept(result.value);
-    else refuse(result.error);
+    if (!result.ok) refuse(result.error);
+    else if (result.value.notAfterMs > clock.nowMs()) accept(result.value);
+    else refuse({ message: clockIsWrong, isPermanent: false });
   };
 
   return {
     current,
     subscribe: listeners.subscribe,
     renewSoon() {
-      if (clock.nowMs() - lastAttemptMs >= leastRenewalGapMs) plan(0);
+      // Also a clock that was set back must not delay it.
+      if (Math.abs(clock.nowMs() - lastAttemptMs) >= leastRenewalGapMs) plan(0);
     },
     start() {
       updateGauge();

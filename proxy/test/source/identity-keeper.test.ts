@@ -123,6 +123,38 @@ describe("the keeper of the proxy's certificate", () => {
     expect(requests).to.equal(3);
   });
 
+  for (const stepMs of [dayMs, -dayMs, hourMs, -hourMs]) {
+    it(`a certificate is renewed before it expires after the clock was set by ${stepMs / hourMs} hours`, async () => {
+      await start();
+      clock.step(stepMs);
+      const endMs = clock.nowMs() - stepMs + dayMs;
+      await clock.advance(60_000);
+      expect(requests).to.equal(stepMs >= dayMs / 2 ? 2 : 1);
+      while (clock.nowMs() < endMs - hourMs) await clock.advance(hourMs);
+      expect(requests).to.equal(2);
+      expect(keeper.current()?.chainPem).to.equal("chain 2");
+    });
+  }
+
+  it("a doubted certificate is renewed after the clock was set back by a day", async () => {
+    await start();
+    clock.step(-dayMs);
+    keeper.renewSoon();
+    await clock.advance(0);
+    expect(requests).to.equal(2);
+  });
+
+  it("a certificate that has expired by the clock of this machine is not used, and requested again less and less often", async () => {
+    answer = () => ok({ privateKeyPem: "key", chainPem: "chain", notAfterMs: clock.nowMs() - hourMs });
+    await start();
+    expect(keeper.current()).to.equal(undefined);
+    await clock.advance(hourMs);
+    expect(requests).to.be.within(100, 140);
+    answer = issue;
+    await clock.advance(60_000);
+    expect(keeper.current()).not.to.equal(undefined);
+  });
+
   it("the identity keeper notifies listeners of each new certificate until it is stopped", async () => {
     const received: string[] = [];
     keeper.subscribe(({ chainPem }) => received.push(chainPem));
