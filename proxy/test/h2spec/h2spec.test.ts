@@ -47,8 +47,11 @@ const failed = (outcomes: readonly Outcome[], byChance: readonly string[]): read
     .map(({ name }) => name);
 
 describeHttp2Codecs("h2spec", function (codec) {
-  // Building it the first time, and cases that wait for an answer that never comes.
-  this.timeout(300_000);
+  // Cases that wait for an answer that never comes.
+  const playLimitMs = 300_000;
+  // The first time it is downloaded and compiled, beside everything else that runs.
+  const buildLimitMs = 1_800_000;
+  this.timeout(playLimitMs);
   const byChance = codec === "node" ? [...eitherWay, ...eitherWayOfNode] : eitherWay;
   let gateway: Gateway;
   let backend: Server;
@@ -56,6 +59,7 @@ describeHttp2Codecs("h2spec", function (codec) {
   let inCleartext: readonly Outcome[];
 
   before(async function () {
+    this.timeout(buildLimitMs);
     if (!(await hasGo())) {
       process.stderr.write("h2spec is skipped: building it needs a Go toolchain (go.dev)\n");
       this.skip();
@@ -65,6 +69,7 @@ describeHttp2Codecs("h2spec", function (codec) {
       process.stderr.write(`h2spec is skipped: it cannot be built: ${built.error.message}\n`);
       this.skip();
     }
+    this.timeout(playLimitMs);
     const program = built.value;
     backend = createServer((request, response) => {
       request.resume().on("end", () => response.end("hello from the backend\n"));
