@@ -16,6 +16,8 @@ export const sessionCookieSchema = z.object({
   sameSite: z.enum(["None", "Lax", "Strict"]).optional(),
   /** `SameSite=None` is left out for browsers that take it for `Strict` or ignore the cookie. */
   omitsNoneIfMisread: z.literal(true).optional(),
+  /** `Partitioned` where the cookie is `Secure`, without which browsers refuse it (draft-cutler-httpbis-partitioned-cookies). */
+  partitioned: z.literal(true).optional(),
   /** `Secure` also for clients without TLS; absent: for those with TLS. */
   alwaysSecure: z.literal(true).optional(),
   /** Another endpoint takes over the session when its own fails; absent: retries stay with it. */

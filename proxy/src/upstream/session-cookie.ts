@@ -72,11 +72,13 @@ function renderCookie(rules: CookieRules, value: string, { secure, received }: P
   if (maxAgeSeconds !== undefined) text += `; Max-Age=${maxAgeSeconds}`;
   if (domain !== undefined) text += `; Domain=${domain}`;
   text += `; Path=${path}`;
-  if (secure || rules.alwaysSecure === true) text += "; Secure";
+  const isSecure = secure || rules.alwaysSecure === true;
+  if (isSecure) text += "; Secure";
   text += "; HttpOnly";
   const isOmitted =
     sameSite === "None" && rules.omitsNoneIfMisread === true && misreadsNone(received.joined("user-agent"));
-  return sameSite === undefined || isOmitted ? text : `${text}; SameSite=${sameSite}`;
+  if (sameSite !== undefined && !isOmitted) text += `; SameSite=${sameSite}`;
+  return isSecure && rules.partitioned === true ? `${text}; Partitioned` : text;
 }
 
 /** The last day that the format can show (RFC 9110 5.6.7). */

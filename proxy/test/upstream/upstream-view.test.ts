@@ -193,6 +193,15 @@ describe("UpstreamView: session persistence by cookie", () => {
     expect(textOf({ headers: Fields.of(["User-Agent", "Mozilla/5.0 Chrome/60.0"]) })).to.equal(attributes);
   });
 
+  it("the session cookie of a policy is Partitioned only where it is Secure, without which browsers refuse it", () => {
+    const cookie = { path: "/", sameSite: "None", partitioned: true } as const;
+    const upstream = harness().update({ sessionPersistence: { type: "cookie", name: "sid", cookie } });
+    expect(pick(upstream, { secure: true }).setCookie).to.match(
+      /; Secure; HttpOnly; SameSite=None; Partitioned$/,
+    );
+    expect(pick(upstream).setCookie).to.match(/; HttpOnly; SameSite=None$/);
+  });
+
   it("a policy can let the endpoint that answers a retry take over the session", () => {
     const cookie = { path: "/", changesOnFailure: true } as const;
     const upstream = harness().update({ sessionPersistence: { type: "cookie", name: "sid", cookie } });

@@ -113,6 +113,8 @@ export type SvcBackendPolicySessionPersistenceCookie = {
   readonly sameSite?: "Strict" | "Lax" | "None";
   /** Whether the cookie is Secure for clients without TLS as well, as behind a proxy that terminates it. */
   readonly alwaysSecure?: boolean;
+  /** Whether the cookie is Partitioned where it is Secure: browsers then keep one for each site that embeds the host. */
+  readonly partitioned?: boolean;
   /** Whether SameSite=None is left out for browsers that take it for Strict: Chrome 40 to 69, Safari of iOS 12 and of macOS 10.14. */
   readonly omitNoneIfMisread?: boolean;
   /** Whether the endpoint that answers a retry takes over the session. */

@@ -26,6 +26,7 @@ export function readSessionCookie(
     ...(expiresSeconds !== undefined && { expiresSeconds }),
     ...(sameSite !== undefined && { sameSite }),
     ...(spec.omitNoneIfMisread === true && { omitsNoneIfMisread: true }),
+    ...(spec.partitioned === true && { partitioned: true }),
     ...(spec.alwaysSecure === true && { alwaysSecure: true }),
     ...(spec.changeOnFailure === true && { changesOnFailure: true }),
   };

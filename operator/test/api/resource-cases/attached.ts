@@ -75,6 +75,7 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
           expiresSeconds: 3600,
           sameSite: "None",
           alwaysSecure: true,
+          partitioned: true,
           omitNoneIfMisread: true,
           changeOnFailure: true,
         },
@@ -200,6 +201,7 @@ export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...optional,
       ],
       "sessionPersistence.cookie.alwaysSecure": switchedOff,
+      "sessionPersistence.cookie.partitioned": switchedOff,
       "sessionPersistence.cookie.omitNoneIfMisread": switchedOff,
       "sessionPersistence.cookie.changeOnFailure": switchedOff,
       ports: [
