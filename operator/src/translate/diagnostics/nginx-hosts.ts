@@ -28,6 +28,23 @@ export const hostWideNotYours = (place: Place, host: string, namespace: string):
       "ingress-nginx all paths of the host would be",
   );
 
+/** Longer lists would not fit an Event. */
+const maxShownNamespaces = 5;
+
+const few = (namespaces: readonly string[]): string =>
+  namespaces.length <= maxShownNamespaces
+    ? namespaces.join(", ")
+    : `${namespaces.slice(0, maxShownNamespaces).join(", ")} and ${namespaces.length - maxShownNamespaces} more`;
+
+/** TLS of a host of another namespace; `namespaces` have paths that are redirected because of it. */
+export const tlsForOthers = (place: Place, host: string, namespaces: readonly string[]): Diagnostic =>
+  finding("warning", "TlsForOthers")(
+    place,
+    `spec.tls gives TLS to host ${host}, which another namespace had first and lists under no spec.tls: as in ingress-nginx, requests ` +
+      `without TLS are redirected to https for all paths of the host, also for those of namespace ${few(namespaces)}; to ` +
+      'serve them without TLS, set ssl-redirect: "false" there',
+  );
+
 /** A redirect of `/` on a host of another namespace. */
 export const appRootNotYours = (place: Place, host: string, namespace: string): Diagnostic =>
   finding("warning", "HostWideNotYours")(

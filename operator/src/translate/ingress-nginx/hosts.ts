@@ -46,7 +46,7 @@ export function createNginxHosts(
 }
 
 /** The routes whose features depend on the host, by id. */
-const dependentOf = memo((table: HostTable): ReadonlyMap<string, FeaturesOnHost> => {
+export const dependentOf = memo((table: HostTable): ReadonlyMap<string, FeaturesOnHost> => {
   const dependent = new Map<string, FeaturesOnHost>();
   const add = ({ route, featuresOn }: RouteClaim): void => {
     if (featuresOn !== undefined) dependent.set(route.id, featuresOn);
@@ -78,9 +78,9 @@ const factsOf = ({ served: { host }, owner }: HostTable, tlsHosts: TlsHosts): Ho
 });
 
 /** The default certificate of the settings makes no host one with TLS. */
-const isOfIngress = ({ owner, isUnlisted }: TlsHostTable["claims"][number]): boolean =>
+export const isOfIngress = ({ owner, isUnlisted }: TlsHostTable["claims"][number]): boolean =>
   owner.kind === "Ingress" && isUnlisted !== true;
 
 /** The names under which a host may be listed: its own, and a wildcard for it. */
-const namesOver = ({ kind, host }: HostPattern): readonly string[] =>
+export const namesOver = ({ kind, host }: HostPattern): readonly string[] =>
   kind === "exact" && host.includes(".") ? [host, `*${host.slice(host.indexOf("."))}`] : [host];

@@ -11,6 +11,7 @@ import { emptyWorld, type World } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import { createFallback, fallbackOffer } from "../ingress-nginx/fallback-certificate.ts";
+import { findTlsForOthers } from "../ingress-nginx/foreign-tls.ts";
 import { findPassthrough } from "../ingress-nginx/ssl-passthrough.ts";
 import { createFurtherNames } from "../ingress-nginx/further-names.ts";
 import { createNginxHosts } from "../ingress-nginx/hosts.ts";
@@ -152,6 +153,7 @@ export function createIngressTranslator(
             owned.ofTlsHosts.diagnostics,
             named.diagnostics,
             passthrough.diagnostics,
+            findTlsForOthers(merged.tables, owned.tlsHosts),
           ),
           events: joinLists(
             routes.events,
