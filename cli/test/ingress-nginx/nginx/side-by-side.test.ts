@@ -149,8 +149,17 @@ describe("nginx, configured as ingress-nginx configures it, beside this gateway"
     }
   });
 
-  it("limit-connections: as many requests of a client are in progress as nginx admits, and the next is answered 503", async function () {
-    if (!hasNginx()) return void this.skip();
+  for (const [keys, refused] of [
+    [{}, 503],
+    [{ "limit-conn-status-code": "429" }, 429],
+  ] as const) {
+    it(`limit-connections: as many requests of a client are in progress as nginx admits, and the next is answered ${refused}`, async function () {
+      if (!hasNginx()) return void this.skip();
+      await compareConnections(keys, refused);
+    });
+  }
+
+  async function compareConnections(keys: Readonly<Record<string, string>>, refused: number): Promise<void> {
     const held: ServerResponse[] = [];
     const events = new EventEmitter();
     const app = await listen(
@@ -168,22 +177,27 @@ describe("nginx, configured as ingress-nginx configures it, beside this gateway"
       return { status };
     };
     try {
-      const { nginx, gateway } = await besideNginx(ingresses, { app: app.port }, async (ports) => {
-        held.length = 0;
-        const first = [await hold(ports, "one.example"), await hold(ports, "one.example")];
-        const over = await send(ports, { host: "one.example", path: "/" });
-        // Each Ingress has a limit of its own.
-        const other = await hold(ports, "two.example");
-        for (const response of held.splice(0)) response.end();
-        const statuses = await Promise.all([...first, other].map(({ status }) => status));
-        const next = await hold(ports, "one.example");
-        for (const response of held.splice(0)) response.end();
-        return { over, statuses, next: await next.status };
-      });
-      expect(nginx).to.deep.equal({ over: 503, statuses: [200, 200, 200], next: 200 });
+      const { nginx, gateway } = await besideNginx(
+        ingresses,
+        { app: app.port },
+        async (ports) => {
+          held.length = 0;
+          const first = [await hold(ports, "one.example"), await hold(ports, "one.example")];
+          const over = await send(ports, { host: "one.example", path: "/" });
+          // Each Ingress has a limit of its own.
+          const other = await hold(ports, "two.example");
+          for (const response of held.splice(0)) response.end();
+          const statuses = await Promise.all([...first, other].map(({ status }) => status));
+          const next = await hold(ports, "one.example");
+          for (const response of held.splice(0)) response.end();
+          return { over, statuses, next: await next.status };
+        },
+        keys,
+      );
+      expect(nginx).to.deep.equal({ over: refused, statuses: [200, 200, 200], next: 200 });
       expect(gateway).to.deep.equal(nginx);
     } finally {
       await app.close();
     }
-  });
+  }
 });

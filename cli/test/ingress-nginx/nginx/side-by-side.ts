@@ -4,6 +4,7 @@ import type { Ports } from "../ask.ts";
 import type { CorpusObject } from "../cases.ts";
 import { clusterObjects, nginxFlags } from "../cluster.ts";
 import { nginxConfig } from "./config.ts";
+import { noSettings } from "./config-map.ts";
 import { withNginx } from "./process.ts";
 import { sitesOf } from "./sites.ts";
 
@@ -57,28 +58,37 @@ const serviceOf = (name: string, port: number): readonly object[] => [
   },
 ];
 
-/** Runs the body with nginx, and then with this gateway; `services`: the loopback ports of Services. */
+/** The ConfigMap with these keys as well. */
+const withKeys = (object: object, keys: Readonly<Record<string, string>>): object =>
+  "data" in object ? { ...object, data: { ...(object.data as object), ...keys } } : object;
+
+/** Runs the body with nginx, and then with this gateway; `services`: the loopback ports of Services, `keys`: those of the ConfigMap. */
 export async function besideNginx<T>(
   ingresses: readonly BesideIngress[],
   services: Readonly<Record<string, number>>,
   body: (ports: Ports) => Promise<T>,
+  keys: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly nginx: T; readonly gateway: T }> {
   const objects = ingresses.map(ingressOf);
   const results: T[] = [];
   const run = async (ports: Ports): Promise<void> => void results.push(await body(ports));
   await withNginx(
     (folder, ports) =>
-      nginxConfig(sitesOf({ objects }), {
-        ...{ ...ports, folder },
-        addressOf: (_, service) => `127.0.0.1:${services[service] ?? 1}`,
-        certificateOf: () => undefined,
-        usersOf: () => "",
-        authorityOf: () => "",
-      }),
+      nginxConfig(
+        sitesOf({ objects }),
+        {
+          ...{ ...ports, folder },
+          addressOf: (_, service) => `127.0.0.1:${services[service] ?? 1}`,
+          certificateOf: () => undefined,
+          usersOf: () => "",
+          authorityOf: () => "",
+        },
+        { ...noSettings, keys },
+      ),
     run,
   );
   const items = [
-    ...clusterObjects,
+    ...clusterObjects.map((one) => withKeys(one, keys)),
     ...objects,
     ...Object.entries(services).flatMap(([name, port]) => serviceOf(name, port)),
   ];
