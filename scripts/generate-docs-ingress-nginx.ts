@@ -20,7 +20,9 @@ All ${nginxAnnotations.size} annotations of ingress-nginx 1.15, and what becomes
 | Served | Meaning |
 | --- | --- |
 | yes | as in ingress-nginx |
-| differently | with the difference in the last column, and the finding \`ServedDifferently\` |
+| mostly | as in ingress-nginx, but for what the column "Here" says |
+| in part | what the column "Here" says; the rest is a finding |
+| differently | with the difference that the column "Here" says, and the finding \`ServedDifferently\` |
 | nothing to do | the value is accepted and needs nothing here |
 | refused | never; a protective one closes the paths of its Ingress (503) |
 | not yet | without effect; a protective one closes the paths of its Ingress (503) |
@@ -58,7 +60,8 @@ const section = ({ title, annotations }: AnnotationGroup): string => `## ${title
 ${annotations.map((one) => `| ${row(one).join(" | ")} |`).join("\n")}`;
 
 const row = (annotation: NginxAnnotation): readonly string[] => {
-  const { name, form, shownDefault, risk, scope, meaning, served, protective, aliasOf } = annotation;
+  const { name, form, shownDefault, risk, scope, meaning, here, served, shownServed, protective, aliasOf } =
+    annotation;
   const shownName = `\`${name}\``;
   return [
     protective === true ? `**${shownName}**` : shownName,
@@ -68,7 +71,7 @@ const row = (annotation: NginxAnnotation): readonly string[] => {
     risk,
     scope === "host" ? "host" : "its paths",
     meaning,
-    servedWords[served],
+    shownServed ?? (served === "served" && here !== "As there." ? "mostly" : servedWords[served]),
     hereOf(annotation),
     inTraefik(name),
   ].map((cell) => cell.replaceAll("|", String.raw`\|`));

@@ -54,7 +54,7 @@ const ofBackend: readonly Known[] = [
     loss: "lost",
     text: "Requests that came without TLS are sent in the same way as others",
   },
-  { property: "closes", loss: "changed", text: "Connections to the backend are used again" },
+  { property: "closes", loss: "changed", text: "What is written uses connections to the backend again" },
   {
     property: "balancing.ofEmpty",
     loss: "changed",

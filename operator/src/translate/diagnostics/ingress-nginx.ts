@@ -118,7 +118,7 @@ export const headLimit = (place: Place): Diagnostic =>
 export const tracingUnsupported = (place: Place): Diagnostic =>
   finding("warning", "TracingUnsupported")(
     place,
-    "no traces are written; an incoming traceparent is sent upstream unchanged",
+    "enable-opentelemetry has no effect: proxies with --tracing-endpoint trace the requests of all Ingresses, or as tracing in the SvcIngressClassParameters of the class says",
   );
 
 /** A key of the ConfigMap that is not served, or whose value cannot be read. */

@@ -170,8 +170,11 @@ const own: Readonly<Record<string, ConfigKey>> = {
   "annotation-value-word-blocklist": refused(
     "values are not searched for words; nothing in them is executed",
   ),
-  "enable-opentelemetry": unless(isFalse, "no traces are written; an incoming traceparent is sent upstream"),
-  "enable-opentracing": unless(isFalse, "no traces are written; an incoming traceparent is sent upstream"),
+  "enable-opentelemetry": unless(
+    isFalse,
+    "use --tracing-endpoint of the proxies, and tracing in the SvcIngressClassParameters of a class",
+  ),
+  "enable-opentracing": unless(isFalse, "use --tracing-endpoint of the proxies"),
   "enable-modsecurity": unless(isFalse, "there is no ModSecurity to inspect requests"),
   "enable-owasp-modsecurity-crs": unless(isFalse, "there is no ModSecurity to inspect requests"),
   "default-type": needless,

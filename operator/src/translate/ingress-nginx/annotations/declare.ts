@@ -41,6 +41,8 @@ export type NginxAnnotation<T = unknown> = {
   /** The name that it is another spelling of; that one wins unless it is empty. */
   readonly aliasOf?: string;
   readonly served: Served;
+  /** How the reference page says this, where it depends on the value and `served` is for its group to decide. */
+  readonly shownServed?: "in part" | "refused";
   /** What it does, as one sentence for the reference page. */
   readonly meaning: string;
   /** How it is served here: one sentence for the reference page and, unless it is `served`, for findings. */

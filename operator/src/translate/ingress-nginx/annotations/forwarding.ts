@@ -119,7 +119,7 @@ export const proxyHttpVersion = declare({
   shownDefault: "`1.1`",
   served: "differently",
   meaning: "The HTTP version of requests upstream.",
-  here: "Instead of `1.0`, HTTP/1.1 with `Connection: close` is used.",
+  here: "`1.0` is served in HTTP/1.1, with a connection for each request.",
   isNeutral: (value) => value === "1.1",
 });
 

@@ -118,29 +118,29 @@ export const mirrorRequestBody = declare({
   isNeutral: (value) => value,
 });
 
-const tracing = (name: string, bad: "I" | "X", meaning: string): NginxAnnotation<boolean> => ({
+const tracing = (name: string, meaning: string, here: string): NginxAnnotation<boolean> => ({
   name,
   form: booleanForm,
-  bad,
+  bad: "I",
   risk: "Low",
   scope: "location",
   shownDefault: "of the ConfigMap",
   configKey: name,
   served: "no-effect",
   meaning,
-  here: "No traces are written (`TracingUnsupported`); an incoming `traceparent` is sent upstream unchanged.",
+  here,
   isNeutral: (value) => !value,
 });
 
 export const enableOpentelemetry = tracing(
   "enable-opentelemetry",
-  "I",
   "Whether requests are traced with OpenTelemetry.",
+  "Traces are for the operator to enable, with `--tracing-endpoint`, for all Ingresses of a class (`TracingUnsupported`).",
 );
 export const opentelemetryTrustIncomingSpan = tracing(
   "opentelemetry-trust-incoming-span",
-  "I",
   "Whether traces of clients are continued.",
+  "`--tracing-trusted-cidrs` and `--tracing-follow-caller` say it; without `--tracing-endpoint`, `traceparent` is sent upstream unchanged.",
 );
 
 export const opentelemetryOperationName = declare({
@@ -153,7 +153,7 @@ export const opentelemetryOperationName = declare({
   configKey: "opentelemetry-operation-name",
   served: "no-effect",
   meaning: "The name of the spans of requests.",
-  here: "No traces are written (`TracingUnsupported`).",
+  here: "Spans have the names that OpenTelemetry's conventions for HTTP give them.",
 });
 
 export const enableModsecurity = declare({
@@ -167,7 +167,7 @@ export const enableModsecurity = declare({
   configKey: "enable-modsecurity",
   served: "refused",
   meaning: "Whether ModSecurity inspects requests.",
-  here: "There is no ModSecurity to inspect requests; without rules that block, it would only detect.",
+  here: "There is no ModSecurity. Without `SecRuleEngine On` it only writes a log in ingress-nginx, so requests are served.",
   isNeutral: (value) => !value,
 });
 
@@ -183,7 +183,7 @@ export const enableOwaspCoreRules = declare({
   configKey: "enable-owasp-modsecurity-crs",
   served: "refused",
   meaning: "Whether ModSecurity uses the OWASP core rule set.",
-  here: "There is no ModSecurity to inspect requests.",
+  here: "There is no ModSecurity, and whether the rules would block is not known.",
   isNeutral: (value) => !value,
 });
 
@@ -196,7 +196,7 @@ export const modsecurityTransactionId = declare({
   shownDefault: "none",
   served: "refused",
   meaning: "The id of requests in ModSecurity's log.",
-  here: "There is no ModSecurity, and no log of it.",
+  here: "There is no ModSecurity and no log of it; `X-Request-ID` is in the access log.",
 });
 
 export const modsecuritySnippet = declare({
@@ -208,6 +208,7 @@ export const modsecuritySnippet = declare({
   protective: true,
   shownDefault: "of the ConfigMap",
   served: "served",
+  shownServed: "refused",
   meaning: "Rules of ModSecurity.",
-  here: "There is no ModSecurity to inspect requests: with `SecRuleEngine On` the paths of the Ingress get 503.",
+  here: "There is no ModSecurity: with `SecRuleEngine On` requests get 503, other rules only write a log and have no effect.",
 });

@@ -9,6 +9,7 @@ const snippet = {
   protective: true,
   shownDefault: "none",
   served: "served",
+  shownServed: "in part",
   here: "Never executed. Header fields are served where the ConfigMap allows snippets; paths that it protects get 503.",
 } as const;
 

@@ -141,6 +141,7 @@ function closedOn(
 /** Rules of ModSecurity only detect unless they say that they block. */
 function judgeRules(rules: string, context: GroupContext): void {
   const why = "there is no ModSecurity to inspect requests";
+  const detects = "without SecRuleEngine On its rules only write a log in ingress-nginx, so requests are served";
   if (blocksRequests(rules)) {
     context.report(modsecuritySnippet, (place) =>
       snippetIgnored(place, modsecuritySnippet.name, `SecRuleEngine On: ${why}`, "error"),
@@ -148,8 +149,8 @@ function judgeRules(rules: string, context: GroupContext): void {
     context.cannotProtect(modsecuritySnippet, `its rules block requests, and ${why}`);
   } else {
     context.report(modsecuritySnippet, (place) =>
-      snippetIgnored(place, modsecuritySnippet.name, `${why}; its rules only detect`, "warning"),
+      snippetIgnored(place, modsecuritySnippet.name, `${why}; ${detects}`, "warning"),
     );
-    context.judge(modsecuritySnippet, "refused", `${why}; its rules only detect`);
+    context.judge(modsecuritySnippet, "refused", `${why}; ${detects}`);
   }
 }
