@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { isDeepStrictEqual } from "node:util";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { expect } from "chai";
@@ -14,6 +15,7 @@ import {
   hostileValues,
   owner,
   ownersObjects,
+  ownersPlainObjects,
   prefix,
   readInParts,
   settings,
@@ -45,6 +47,17 @@ const servedForOwner = ({ routing, diagnostics, scopes }: Translation): unknown 
     .flatMap(({ body }) => (JSON.parse(body) as { hosts?: readonly { host: string }[] }).hosts ?? [])
     .filter(({ host }) => host === sharedHost || host === "owner.example"),
 });
+
+/** The owner's routes on the host that guests name as well. */
+const ownersRoutes = ({ routing }: Translation): readonly Omit<Route, "tier">[] =>
+  routing.hosts
+    .filter(({ host }) => host.host === sharedHost)
+    .flatMap(({ value }) => value.routes.filter(isOwners).map(withoutTier));
+
+function withoutRedirect({ features, ...route }: Omit<Route, "tier">): Omit<Route, "tier"> {
+  const { "ssl-redirect": _, ...others } = features ?? {};
+  return { ...route, features: others };
+}
 
 const isOwners = ({ source }: Route): boolean => source.namespace === owner;
 
@@ -136,6 +149,36 @@ describe("annotations of ingress-nginx with hostile values", () => {
     const translation = withGuests(guests);
     expect(guests.length).to.be.above(400);
     expect(harmful(guests, translation, alone)).to.deep.equal([]);
+  });
+
+  it("a younger namespace that lists a host under spec.tls redirects its owner's paths, which is a finding, and no value of the golden cases does more", () => {
+    const withTls = (guests: readonly KubeObject[]): Translation =>
+      translate(createWorld([...ownersPlainObjects, ...guests]), settings);
+    const plain = ownersRoutes(withTls([]));
+    const first = guestOf("affinity", "", "first", [sharedHost]);
+    const redirected = ownersRoutes(withTls([first]));
+    expect(redirected.map((route) => withoutRedirect(route))).to.deep.equal(plain);
+    expect(redirected.map(({ features }) => features?.["ssl-redirect"]?.statusCode)).to.deep.equal([
+      308, 308,
+    ]);
+    const guests = [...goldenValues()].flatMap(([name, values]) =>
+      values.map((value, index) => guestOf(name, value, `${name}-${index}`, [sharedHost])),
+    );
+    const together = withTls(guests);
+    expect(ownersRoutes(together)).to.deep.equal(redirected);
+    const named = together.diagnostics.filter(({ reason }) => reason === "TlsForOthers");
+    expect(named.map(({ object, field }) => `${object.namespace} ${field}`)).to.deep.equal([
+      "guest spec.tls[0]",
+    ]);
+    // Of what holds for a whole host only one Ingress may decide, so each is tried alone as well.
+    const ofHosts = guests.filter(({ metadata: { name } }) =>
+      /^(?:auth-tls|app-root|from-to|server-|ssl-|use-|rewrite)/.test(name),
+    );
+    expect(ofHosts.length).to.be.above(50);
+    const changing = ofHosts.filter(
+      (guest) => !isDeepStrictEqual(ownersRoutes(withTls([guest])), redirected),
+    );
+    expect(changing.map(({ metadata }) => metadata.name)).to.deep.equal([]);
   });
 
   it("NUL makes the value of every annotation invalid, but for snippets, which are only read, and origins, which are read one by one", () => {

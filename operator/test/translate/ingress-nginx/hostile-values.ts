@@ -128,7 +128,7 @@ export function ingressOf({
 }
 
 /** An Ingress of a younger tenant with one annotation that is hostile, on a host of its own and on one of the owner. */
-export const guestOf = (name: string, value: string, key = name): KubeObject =>
+export const guestOf = (name: string, value: string, key = name, tls: readonly string[] = []): KubeObject =>
   ingressOf({
     name: key,
     namespace: "guest",
@@ -142,7 +142,7 @@ export const guestOf = (name: string, value: string, key = name): KubeObject =>
       [`${prefix}${name}`]: value,
     },
     rules: { [sharedHost]: `/guest/${key}`, [`${key}.guest.example`]: "/" },
-    tls: [`${key}.guest.example`],
+    tls: [`${key}.guest.example`, ...tls],
   });
 
 /** What the owner has: two hosts, of which the guests name one as well. */
@@ -154,6 +154,17 @@ export const ownersObjects: readonly KubeObject[] = [
     annotations: { [`${prefix}auth-type`]: "basic", [`${prefix}auth-secret`]: "users" },
     rules: { [sharedHost]: "/", "owner.example": "/" },
     tls: [sharedHost, "owner.example"],
+  }),
+  ingressOf({ name: "api", namespace: owner, createdOn: "2024-01-02", rules: { [sharedHost]: "/api" } }),
+];
+
+/** The same without TLS. */
+export const ownersPlainObjects: readonly KubeObject[] = [
+  ingressOf({
+    name: "shop",
+    namespace: owner,
+    createdOn: "2024-01-01",
+    rules: { [sharedHost]: "/" },
   }),
   ingressOf({ name: "api", namespace: owner, createdOn: "2024-01-02", rules: { [sharedHost]: "/api" } }),
 ];
