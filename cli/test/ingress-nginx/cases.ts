@@ -99,7 +99,8 @@ export type CorpusObject = {
       readonly host: string;
       readonly http: {
         readonly paths: readonly {
-          readonly path: string;
+          /** Absent: `/`. */
+          readonly path?: string;
           readonly pathType: string;
           readonly backend: ServiceBackend;
         }[];

@@ -63,7 +63,7 @@ export function sitesOf({ objects }: Pick<CorpusCase, "objects">): readonly Site
       const ingress = {
         ...object.metadata,
         annotations: annotationsOf(object),
-        paths: http.paths.map(({ path, pathType, backend }) => ({
+        paths: http.paths.map(({ path = "/", pathType, backend }) => ({
           path,
           pathType,
           service: backend.service.name,
