@@ -38,6 +38,8 @@ All ${nginxAnnotations.size} annotations of ingress-nginx 1.15, and what becomes
 Forms of values are described [under Values](../ingress-nginx.md#values). A bold name protects: without it, more is let in. The risk is
 the one that ingress-nginx declares. The last column says whether the provider \`kubernetesIngressNGINX\` of Traefik reads the annotation,
 and with which limits: as its documentation of 3.7 says, which lists ${traefikCount} names as served. That was read, not tried.
+What the columns "Served" and "Here" say has a request in the tests, and [what nginx can show](../ingress-nginx.md#what-is-compared-with-nginx) is
+compared with it.
 
 ${annotationGroups.map(section).join("\n\n")}
 
@@ -55,7 +57,7 @@ Every other name with the prefix is a finding \`UnknownNginxAnnotation\`.
 
 const section = ({ title, annotations }: AnnotationGroup): string => `## ${title}
 
-| Annotation | Form | Default | Invalid value | Risk | Applies to | Meaning | Served | Here | Traefik |
+| Annotation | Form | Default | Invalid value | Risk | Applies to | Meaning | Served | Here | Traefik 3.7, as documented |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${annotations.map((one) => `| ${row(one).join(" | ")} |`).join("\n")}`;
 

@@ -141,7 +141,8 @@ function closedOn(
 /** Rules of ModSecurity only detect unless they say that they block. */
 function judgeRules(rules: string, context: GroupContext): void {
   const why = "there is no ModSecurity to inspect requests";
-  const detects = "without SecRuleEngine On its rules only write a log in ingress-nginx, so requests are served";
+  const detects =
+    "without SecRuleEngine On its rules only write a log in ingress-nginx, so requests are served";
   if (blocksRequests(rules)) {
     context.report(modsecuritySnippet, (place) =>
       snippetIgnored(place, modsecuritySnippet.name, `SecRuleEngine On: ${why}`, "error"),
