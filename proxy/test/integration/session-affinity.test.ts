@@ -94,6 +94,15 @@ describe("sessions of routes, through the whole data plane", () => {
     }
   });
 
+  it("a cookie without Secure is not Partitioned, because browsers refuse such a cookie", async () => {
+    await start(1, (ports) => ({
+      ports,
+      resources: [key],
+      route: { affinity: { ...affinity, partitioned: true } },
+    }));
+    expect((await ask()).setCookie).to.match(/; HttpOnly$/);
+  });
+
   it("a route without affinity to the same Service neither reads nor sets the cookie", async () => {
     const other: Route = {
       id: "ingress/ns/other:0.0",
