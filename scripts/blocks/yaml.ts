@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Ajv } from "ajv";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { createReport } from "../../cli/src/check/report.ts";
 import { translationFlags, readFolderFlags } from "../../cli/src/command-flags.ts";
 import { translateFolder } from "../../cli/src/translate-folder.ts";
@@ -23,7 +23,7 @@ const expected = /NotFound$|^NoValidCACertificate$/;
 
 /** The same under a reason of its own: Services, Secrets, and the files of a certificate. */
 const elsewhere =
-  /^(?:Service|Secret) \S+ does not exist(?:;| or (?:is not of type|cannot be used))|: "certs\/\S+": the file does not exist;/;
+  /^(?:Service|Secret) \S+ does not exist(?:;| or (?:is not of type|cannot be used|does not have the label))|: "certs\/\S+": the file does not exist;/;
 
 /** One line for each mistake; none where the block can be used as it is. */
 export async function mistakesOfYaml(block: Block): Promise<readonly string[]> {
@@ -52,7 +52,7 @@ function mistakesOfValues(values: object): readonly string[] {
 }
 
 async function mistakesOfManifests(objects: readonly object[]): Promise<readonly string[]> {
-  const text = [classes, ...objects.map((object) => stringify(object))].join("---\n");
+  const text = [classes, ...objects.map((object) => `${JSON.stringify(object)}\n`)].join("---\n");
   const flags = readFolderFlags(translationFlags, { argv: [], env: {} });
   if (!flags.ok) return [flags.error.message];
   const io = { input: () => toStream(text) };
