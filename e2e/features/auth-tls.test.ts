@@ -15,6 +15,7 @@ import { until } from "../support/until.ts";
 describe("auth-tls", () => {
   const sandbox = useSandbox("auth-tls");
   covers("auth-tls-secret", "auth-tls-verify-depth", "auth-tls-pass-certificate-to-upstream");
+  covers("auth-tls-verify-client", "auth-tls-error-page", "auth-tls-match-subject");
   const host = "auth-tls.e2e.example";
   const openHost = "open.auth-tls.e2e.example";
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -110,6 +111,26 @@ describe("auth-tls", () => {
       "the first authority to count again",
       async () => (await outcome(sendTls({ identity: client }))) === 200,
     );
+  });
+
+  it("auth-tls-verify-client: clients are answered over HTTP, with a page and by their subject", async () => {
+    const statusOf = (identity?: ExampleCertificates): Promise<number | "refused"> =>
+      outcome(sendTls(identity === undefined ? {} : { identity }));
+    await sandbox.apply(protectedIngress({ "auth-tls-verify-client": "on" }));
+    await until("the handshake to succeed without a certificate", async () => (await statusOf()) === 400);
+    expect(await statusOf(untrusted)).to.equal(400);
+    expect(await statusOf(client)).to.equal(200);
+    await sandbox.apply(
+      protectedIngress({
+        "auth-tls-verify-client": "on",
+        "auth-tls-error-page": "https://help.e2e.example/",
+        "auth-tls-match-subject": "CN=bob",
+      }),
+    );
+    await until("the page to be shown", async () => (await statusOf()) === 302);
+    expect(await statusOf(client)).to.equal(403);
+    await sandbox.apply(protectedIngress({}));
+    await until("handshakes to fail again", async () => (await statusOf()) === "refused");
   });
 
   it("auth-tls: every client fails the handshake while the Secret has no label", async () => {

@@ -23,7 +23,7 @@ export const forwardingFieldsSchema = z.object({
   clientOnly: on,
   /**
    * `ssl-client-verify`, `ssl-client-subject-dn`, `ssl-client-issuer-dn` and `ssl-client-cert`, on hosts that decide about clients by
-   * request (common/src/ir/client-certificate.ts); never those of the client itself.
+   * request (common/src/ir/client-certificate.ts), instead of `X-SSL-Client-Cert`; never those of the client itself.
    */
   clientCertificate: on,
   /** No entry of the proxy in `Via`. */

@@ -13,6 +13,7 @@ import {
   redirectStatuses,
   references,
 } from "./annotation-values.ts";
+import { clientCases } from "./client-cases.ts";
 
 /** By the name of the annotation; every annotation has a row. */
 export const annotationCases: Readonly<Record<string, readonly AnnotationCase[]>> = {
@@ -381,6 +382,7 @@ export const annotationCases: Readonly<Record<string, readonly AnnotationCase[]>
     ["", "malformed"],
   ],
   "auth-tls-pass-certificate-to-upstream": booleans,
+  ...clientCases,
   "path-normalize": [
     ["base", "taken"],
     ["merge-slashes", "taken"],

@@ -2,7 +2,7 @@ import type { ForwardingFields } from "@svc-gateway/common/features/forwarding-f
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { plainName } from "../message/field-list.ts";
-import { identityFieldNames, identityFieldsOf } from "../http/client-certificate.ts";
+import { clientCertificateHeader, identityFieldNames, identityFieldsOf } from "../http/client-certificate.ts";
 import { viaName } from "../http/request-fields.ts";
 import type { Fields } from "../message/fields.ts";
 import { memoByName } from "../message/name-memo.ts";
@@ -53,7 +53,10 @@ export function forwardingFieldsFilter(fields: ForwardingFields): Filter {
       }
       if (clientCertificate === true) {
         const { connection, host } = exchange;
-        headers.appendAll(identityFieldsOf(connection, connection.listener.table.clientRulesOf?.(host)));
+        const identity = identityFieldsOf(connection, connection.listener.table.clientRulesOf?.(host));
+        // The certificate is sent once, under one name.
+        if (identity.length > 0) headers.remove(certificateOnly);
+        headers.appendAll(identity);
       }
       if (originalUri === true) headers.append("X-Original-URI", exchange.matchedPath + exchange.query);
       return undefined;
@@ -76,6 +79,7 @@ function removeOwnVia(headers: Fields): void {
 }
 
 const viaOnly: ReadonlySet<string> = new Set(["via"]);
+const certificateOnly: ReadonlySet<string> = new Set([clientCertificateHeader.toLowerCase()]);
 
 function addIfPresent(headers: Fields, name: string, value: string | undefined): void {
   if (value !== undefined && value !== "") headers.append(name, value);

@@ -15,11 +15,13 @@ export function verifiedClientOf(
   verification?: string,
 ): VerifiedClient | undefined {
   if (policy === undefined) return undefined;
-  if (verification !== undefined) {
-    return { policy, encodedCertificate: "", identity: identityOf(socket, verification) };
-  }
-  const leaf = policy.forward && socket.authorized ? socket.getPeerX509Certificate() : undefined;
-  return { policy, encodedCertificate: leaf === undefined ? "" : encodeAll(leaf.toString()) };
+  const isValid = verification === undefined ? socket.authorized : verification === "SUCCESS";
+  const leaf = policy.forward && isValid ? socket.getPeerX509Certificate() : undefined;
+  return {
+    policy,
+    encodedCertificate: leaf === undefined ? "" : encodeAll(leaf.toString()),
+    ...(verification !== undefined && { identity: identityOf(socket, verification) }),
+  };
 }
 
 function identityOf(socket: TLSSocket, verification: string): ClientIdentity {

@@ -42,7 +42,15 @@ describe("clients about whom requests decide", () => {
       depth = 1,
       forward = false,
       ofRoute = false,
-    }: { authorities?: string | undefined; depth?: number; forward?: boolean; ofRoute?: boolean } = {},
+      sendsFields = true,
+    }: {
+      authorities?: string | undefined;
+      depth?: number;
+      forward?: boolean;
+      ofRoute?: boolean;
+      /** Whether the route has the fields of ingress-nginx. */
+      sendsFields?: boolean;
+    } = {},
   ): Promise<void> {
     const rules: ClientRules = {
       owner: "ingress/ns/m",
@@ -54,7 +62,7 @@ describe("clients about whom requests decide", () => {
     gateway = await startGateway({
       ports: [(backend.address() as AddressInfo).port],
       hosts: ["m.example", "open.example"],
-      features: { "forwarding-fields": { clientCertificate: true } },
+      features: sendsFields ? { "forwarding-fields": { clientCertificate: true } } : {},
       certificates: tlsPort(["exact", "m.example", [server]], ["exact", "open.example", [server]]),
       clientCerts: {
         authorities: { root: root.leafPem },
@@ -160,6 +168,22 @@ describe("clients about whom requests decide", () => {
     );
     expect((await ask(undefined, { host: "open.example", headers: spoofed })).statusCode).to.equal(200);
     expect(Object.keys(seen[2]?.headers ?? {}).filter((name) => name.startsWith("ssl"))).to.deep.equal([]);
+  });
+
+  it("a forwarded certificate is in X-SSL-Client-Cert where the route has not the four fields, and only a valid one", async () => {
+    await start({ mode: "optional_no_ca" }, { forward: true, sendsFields: false });
+    const certificates: (string | string[] | undefined)[] = [];
+    for (const client of [alice, stranger, undefined]) {
+      expect((await ask(client, { headers: { "x-ssl-client-cert": "x" } })).statusCode).to.equal(200);
+      certificates.push(seen.at(-1)?.headers["x-ssl-client-cert"]);
+    }
+    expect(decodeURIComponent(String(certificates[0]))).to.equal(alice.leafPem);
+    expect(certificates.slice(1)).to.deep.equal([undefined, undefined]);
+    await gateway?.close();
+    await start({ mode: "on" }, { forward: true });
+    expect((await ask(alice)).statusCode).to.equal(200);
+    expect(seen.at(-1)?.headers).to.include.keys("ssl-client-cert");
+    expect(seen.at(-1)?.headers).not.to.include.keys("x-ssl-client-cert");
   });
 
   it("an optional certificate must be valid, and with optional_no_ca it need not be", async () => {

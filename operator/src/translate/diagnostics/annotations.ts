@@ -25,6 +25,12 @@ export const defaultVerifyDepth = (place: Place): Diagnostic =>
     "auth-tls-verify-depth is not set and defaults to 1, so clients whose certificate was issued by an intermediate CA are rejected",
   );
 
+export const clientSettingWithoutSecret = (place: Place): Diagnostic =>
+  finding("error", "InvalidAnnotation")(
+    place,
+    "auth-tls-secret is not set, so clients are not asked for a certificate and this annotation has no effect",
+  );
+
 export const authTlsWithoutHosts = (place: Place): Diagnostic =>
   protectionUnavailable(
     place,

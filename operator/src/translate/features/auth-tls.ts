@@ -1,8 +1,8 @@
-import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
+import { authTls, type SubjectRule, type VerifyClient } from "@svc-gateway/common/features/auth-tls.ts";
 import type { RequestVerdict } from "@svc-gateway/common/ir/client-certificate.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { orHasNoAuthorityLabel, readClientAuthorities } from "../certificates/authorities.ts";
-import { defaultVerifyDepth } from "../diagnostics/annotations.ts";
+import { clientSettingWithoutSecret, defaultVerifyDepth } from "../diagnostics/annotations.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import { protectionUnavailable } from "../diagnostics/references.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
@@ -19,7 +19,14 @@ export type AuthTls = {
   readonly byRequest?: RequestVerdict;
 };
 
-const { authTlsSecret, authTlsVerifyDepth, authTlsPassCertificateToUpstream } = authTls.annotations;
+const {
+  authTlsSecret,
+  authTlsVerifyClient,
+  authTlsVerifyDepth,
+  authTlsPassCertificateToUpstream,
+  authTlsErrorPage,
+  authTlsMatchSubject,
+} = authTls.annotations;
 
 /**
  * The client certificates that the annotations ask for; undefined: none. A Secret that cannot be used lets no client
@@ -29,12 +36,44 @@ export function translateAuthTls(read: AnnotationReader, context: FeatureContext
   // Read in any case, because an invalid value is reported even where it has no effect.
   const depth = read(authTlsVerifyDepth);
   const forward = read(authTlsPassCertificateToUpstream) ?? false;
-  if (!context.hasAnnotation(authTlsSecret.name)) return undefined;
+  const word = read(authTlsVerifyClient) ?? "on";
+  const subject = read(authTlsMatchSubject);
+  const verdict = readVerdict(word, subject, read, context);
+  if (!context.hasAnnotation(authTlsSecret.name)) {
+    for (const annotation of ofRequests) {
+      if (context.hasAnnotation(annotation.name)) context.report(annotation, clientSettingWithoutSecret);
+    }
+    return undefined;
+  }
+  if (word === "off") return undefined;
   const authorities = readAuthorities(read, context);
   if (authorities !== undefined && !context.hasAnnotation(authTlsVerifyDepth.name)) {
     context.report(authTlsVerifyDepth, defaultVerifyDepth);
   }
-  return { authorities, maxIntermediates: (depth ?? 1) - 1, forward };
+  return {
+    authorities: subject !== undefined && subject.pattern === undefined ? undefined : authorities,
+    maxIntermediates: (depth ?? 1) - 1,
+    forward,
+    ...(verdict && { byRequest: verdict }),
+  };
+}
+
+/** With one of them, requests get the answer instead of handshakes. */
+const ofRequests = [authTlsVerifyClient, authTlsErrorPage, authTlsMatchSubject];
+
+function readVerdict(
+  word: VerifyClient,
+  subject: SubjectRule | undefined,
+  read: AnnotationReader,
+  { hasAnnotation }: FeatureContext,
+): RequestVerdict | undefined {
+  const errorPage = read(authTlsErrorPage);
+  if (!ofRequests.some(({ name }) => hasAnnotation(name))) return undefined;
+  return {
+    mode: word === "off" ? "on" : word,
+    ...(subject?.pattern !== undefined && { subject: subject.pattern }),
+    ...(errorPage !== undefined && { errorPage }),
+  };
 }
 
 function readAuthorities(read: AnnotationReader, context: FeatureContext): string | undefined {

@@ -102,4 +102,5 @@ const readRates = (
 const authenticates = (read: AnnotationReader, { filters, hasAnnotation }: FeatureContext): boolean =>
   filters?.authenticate ??
   (authentications.some((one) => read(one) !== undefined) ||
-    hasAnnotation(authTls.annotations.authTlsSecret.name));
+    (hasAnnotation(authTls.annotations.authTlsSecret.name) &&
+      (read(authTls.annotations.authTlsVerifyClient) ?? "on") === "on"));

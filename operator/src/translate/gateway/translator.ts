@@ -23,6 +23,7 @@ import { ignoredAuthorities } from "./listeners/frontend-validation.ts";
 import { createGatewayClassReader } from "./listeners/gateway-classes.ts";
 import {
   createGatewayPlanner,
+  clientFindingsOf,
   filterFindingsOf,
   listenersOf,
   type PlannedGateway,
@@ -247,6 +248,7 @@ export function createGatewayTranslator(
               ...unlessAuthenticated,
             ]),
           ),
+          gateways.flatMap(clientFindingsOf),
           gateways.flatMap(({ gateway }) => [...ignoredAuthorities(gateway), ...unservedOfGateway(gateway)]),
           http.diagnostics,
           l4.diagnostics,

@@ -21,6 +21,7 @@ import {
   closeClaim,
   createBackendResolver,
   finishPlan,
+  hasNoHandshake,
   nothingPlanned,
   type IngressPlan,
   type PlanContext,
@@ -100,8 +101,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     };
   };
 
-  const isClosed =
-    annotations.isClosed() || (clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0));
+  const isClosed = annotations.isClosed() || hasNoHandshake(clients, parsed);
   const rule = readCanary(annotations.read, annotations.say.ignore) ?? own.canary;
   if (rule !== undefined) {
     return {

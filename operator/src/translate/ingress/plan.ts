@@ -8,6 +8,7 @@ import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointRef } from "../backends/service-port.ts";
 import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics/sizes.ts";
+import type { AuthTls } from "../features/auth-tls.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
 import type { NginxReport } from "../ingress-nginx/report.ts";
@@ -96,7 +97,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
       source,
     };
   });
-  const isClosed = clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0);
+  const isClosed = hasNoHandshake(clients, parsed);
   const patterns = findPatternMistakes(ingress, parsed, annotations);
   const planned = finishPlan(parsed.ref, isClosed ? wanted.map(closeClaim) : wanted, context);
   return {
@@ -114,6 +115,10 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
     keySets: annotations.keySets,
   };
 }
+
+/** Whether handshakes should refuse clients and none belongs to the Ingress. */
+export const hasNoHandshake = (clients: AuthTls | undefined, { tls }: ParsedIngress): boolean =>
+  clients !== undefined && clients.byRequest === undefined && tls.every(({ hosts }) => hosts.length === 0);
 
 /** Of a canary nothing but its paths, backends and rule counts. */
 function planCanary(

@@ -74,7 +74,7 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
   // Hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx.
   if (isNginx) claims.push(...claimCovered(claims, ruleHosts));
   if (clients?.byRequest !== undefined) {
-    // Its clients are asked on all hosts of its rules, whichever Ingress lists them.
+    // Whose requests get the answer are asked on all hosts of its rules, whichever Ingress lists them.
     for (const host of ruleHosts) {
       if (host.kind === "any" || claims.some((claim) => claim.host.host === host.host)) continue;
       claims.push({
@@ -89,7 +89,7 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
       });
     }
   }
-  if (own !== undefined) {
+  if (own !== undefined && own.byRequest === undefined) {
     const served = defaultBackend === undefined ? ruleHosts : [...ruleHosts, anyHost];
     for (const finding of unverifiedHosts(claims, served)) {
       annotations.context.reportWithEvent(authTls.annotations.authTlsSecret, finding);
@@ -210,7 +210,7 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
 const isOfIngress = ({ owner }: TlsClaim): boolean => owner.kind === "Ingress";
 
 /**
- * The claim whose rules hold: the oldest one, or with ingress-nginx the oldest one of its namespace that asks for certificates.
+ * The claim whose rules hold: the oldest one, or where it asks nothing the oldest one of its namespace that answers requests.
  */
 const deciding = (byAge: readonly TlsClaim[], oldest: TlsClaim): TlsClaim =>
   oldest.clients === undefined

@@ -4,6 +4,7 @@ import type {
   ClientCertPort,
   ClientRules,
   ClientValidation,
+  RequestVerdict,
 } from "@svc-gateway/common/ir/client-certificate.ts";
 import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
 import type { GatewayTlsFrontendDefaultValidation as Validation } from "../../../api/generated/gateway.ts";
@@ -20,12 +21,17 @@ import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { listMemo, memo } from "../../incremental/memo.ts";
 import type { Listener } from "./gateways.ts";
+import type { ListenerClients } from "./listener-clients.ts";
 
 /** The client certificates that a listener asks for. */
 export type FrontendValidation = {
   readonly mode: ClientValidation["mode"];
   /** PEM; absent: no client certificate is valid. */
   readonly authorities: string | undefined;
+  /** As in `ClientRules`. */
+  readonly maxIntermediates?: number;
+  readonly byRequest?: RequestVerdict;
+  readonly forward?: true;
 };
 
 export type ReadFrontendValidation = {
@@ -91,6 +97,35 @@ export function readFrontendValidation(
   };
 }
 
+/**
+ * What a listener asks of its clients: what its Gateway says for the port, or its own options. With both it is not served, because
+ * neither may take a demand of the other one away.
+ */
+export function joinClients(
+  ofGateway: ReadFrontendValidation | undefined,
+  { asked, unaccepted }: ListenerClients,
+): ReadFrontendValidation {
+  if (unaccepted !== undefined) return { ...nothing, unaccepted };
+  if (asked === undefined) return ofGateway ?? nothing;
+  const isAsked = ofGateway !== undefined && ofGateway !== nothing;
+  if (isAsked) {
+    const message =
+      "spec.tls.frontend of the Gateway asks for client certificates at the port, and tls.options of the listener as well, expected one of them";
+    return { ...nothing, unaccepted: { reason: "UnsupportedValue", message } };
+  }
+  const { authorities, maxIntermediates, forward, byRequest } = asked;
+  return {
+    ...nothing,
+    validation: {
+      mode: byRequest === undefined ? "require" : "optional",
+      authorities,
+      maxIntermediates,
+      ...(byRequest && { byRequest }),
+      ...(forward && { forward: true as const }),
+    },
+  };
+}
+
 const reasons: Readonly<Record<UnresolvedAuthority["why"], string>> = {
   kind: "InvalidCACertificateKind",
   grant: "RefNotPermitted",
@@ -138,11 +173,23 @@ export const withoutAuthorities = memo((listener: Listener): Listener =>
 );
 
 /** The client certificate that requests for a host of the listener need; undefined: none. */
-export const demandOf = ({ id, validation }: Pick<Listener, "id" | "validation">): ClientRules | undefined =>
-  validation?.mode === "require" ? rulesOf(id, authoritiesIdOf(validation)) : undefined;
+export function demandOf({ id, validation }: Pick<Listener, "id" | "validation">): ClientRules | undefined {
+  if (validation === undefined) return undefined;
+  const { mode, maxIntermediates, byRequest, forward } = validation;
+  if (mode !== "require" && byRequest === undefined) return undefined;
+  const authorities = authoritiesIdOf(validation);
+  return {
+    owner: id,
+    ...(authorities !== undefined && { authorities }),
+    ...(maxIntermediates !== undefined && { maxIntermediates }),
+    ...(byRequest && { byRequest }),
+    ...(forward && { forward }),
+  };
+}
 
-const rulesOf = (owner: string, authorities: string | undefined): ClientRules =>
-  authorities === undefined ? { owner } : { owner, authorities };
+/** Whether every client that a listener serves has a valid certificate. */
+export const requiresCertificate = (validation: FrontendValidation | undefined): boolean =>
+  validation?.mode === "require" || validation?.byRequest?.mode === "on";
 
 /** The client certificates that the listeners of a port ask for; the same value while the listeners are the same. */
 export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {
@@ -159,8 +206,14 @@ function buildClientCertPort(listeners: readonly Listener[]): ClientCertPort {
     if (id !== undefined && validation.authorities !== undefined) authorities[id] = validation.authorities;
     const { kind, host } = hostname;
     const bucket = kind === "any" ? "default" : kind;
-    const rules = id === undefined ? {} : { authorities: id };
-    hosts.push({ bucket, host, mode: validation.mode, ...rules, forward: false, owner });
+    const { mode, maxIntermediates, byRequest, forward = false } = validation;
+    hosts.push({
+      ...{ bucket, host, mode },
+      ...(byRequest && { deferred: true as const }),
+      ...(id !== undefined && { authorities: id }),
+      ...(maxIntermediates !== undefined && { maxIntermediates }),
+      ...{ forward, owner },
+    });
   }
   hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
   return { authorities, hosts };

@@ -5,6 +5,7 @@ import type { World } from "../../../world.ts";
 import { ageOf, compareAges, type Age } from "../../age.ts";
 import type { ConditionReason } from "../../condition.ts";
 import { listMemo, memo, trackedMemo } from "../../incremental/memo.ts";
+import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
 import type { TranslateSettings } from "../../settings.ts";
 import type { FilterFindings } from "../filters/filter-context.ts";
@@ -120,6 +121,11 @@ export const filterFindingsOf = memo((gateway: PlannedGateway): readonly FilterF
   listenersOf(gateway)
     .filter(({ serves, filters }) => serves && filters.steps.length > 0)
     .map(({ filters }) => filters.findings),
+);
+
+/** The findings about what the listeners of the Gateway and its ListenerSets ask of clients. */
+export const clientFindingsOf = memo((gateway: PlannedGateway): readonly Diagnostic[] =>
+  listenersOf(gateway).flatMap(({ clientFindings }) => clientFindings),
 );
 
 function refuseSet(

@@ -6,6 +6,7 @@ import type { AuthorityOptions } from "../../certificates/authority-refs.ts";
 import type { TlsCertificate } from "../../certificates/tls-secret.ts";
 import type { ConditionReason } from "../../condition.ts";
 import { describeProblem } from "../../diagnostics/define-finding.ts";
+import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
 import { anyHost } from "../../ingress/host.ts";
 import type { TranslateSettings } from "../../settings.ts";
@@ -23,7 +24,8 @@ import {
 } from "../kinds.ts";
 import { backendCertificateName } from "../routes/backend-certificate.ts";
 import { resolveCertificates } from "./certificate-refs.ts";
-import { readFrontendValidation, type FrontendValidation } from "./frontend-validation.ts";
+import { joinClients, readFrontendValidation, type FrontendValidation } from "./frontend-validation.ts";
+import { readListenerClients } from "./listener-clients.ts";
 import { readListenerFilters, type ListenerFilters } from "./listener-filters.ts";
 import { readNamespaceRule, type NamespaceRule } from "./namespaces.ts";
 export type ParsedListener = {
@@ -46,6 +48,8 @@ export type ParsedListener = {
   readonly certificates: readonly TlsCertificate[];
   /** The client certificates that the listener asks for. */
   readonly validation: FrontendValidation | undefined;
+  /** The findings about its TLS options. */
+  readonly clientFindings: readonly Diagnostic[];
   /** The Gateway whose certificate backends are shown; undefined: none is. */
   readonly backendCertificate: string | undefined;
   /** The filters that run on every request before a route is chosen. */
@@ -82,7 +86,9 @@ function readListener(
   const kinds = readKinds(written);
   const isSecure = protocol !== undefined && familyOf(protocol) === "tls";
   const tls = isSecure ? readTls(written, owner, view) : noTls;
-  const clients = protocol === "https" ? readFrontendValidation(gateway, port, options) : undefined;
+  const ofGateway = protocol === "https" ? readFrontendValidation(gateway, port, options) : undefined;
+  const ofListener = readListenerClients(written, index, owner, view);
+  const clients = joinClients(ofGateway, ofListener);
   const filters = readListenerFilters(written, index, owner, options);
   return {
     id: `${kind}/${metadata.namespace}/${metadata.name}/${name}`,
@@ -95,7 +101,8 @@ function readListener(
     kinds: kinds.kinds,
     namespaces: readNamespaceRule(written.allowedRoutes?.namespaces, "Same"),
     certificates: tls.certificates,
-    validation: clients?.validation,
+    validation: clients.validation,
+    clientFindings: ofListener.diagnostics,
     backendCertificate: backendCertificateName(gateway),
     filters,
     unaccepted:
@@ -103,8 +110,8 @@ function readListener(
       filters.unaccepted ??
       (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
       tls.unaccepted ??
-      clients?.unaccepted,
-    unresolved: clients?.unresolved ?? tls.refusal ?? filters.unresolved ?? kinds.refusal,
+      clients.unaccepted,
+    unresolved: clients.unresolved ?? tls.refusal ?? filters.unresolved ?? kinds.refusal,
   };
 }
 

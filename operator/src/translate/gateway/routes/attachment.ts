@@ -9,6 +9,7 @@ import { withArticle } from "../../text.ts";
 import { commonHosts } from "../hostnames.ts";
 import { gatewayGroup, type RouteKind } from "../kinds.ts";
 import type { Listener, ListenerGroup, PlannedGateway } from "../listeners/gateways.ts";
+import { requiresCertificate } from "../listeners/frontend-validation.ts";
 import { admits } from "../listeners/namespaces.ts";
 import type { CommonPlan } from "./route-plan.ts";
 
@@ -96,7 +97,7 @@ function attachTo(parent: Parent, parentRef: ParentRef, route: Attachable, view:
     const isAuthenticated =
       parent.isGuarded ||
       listeners.every(
-        ({ listener: { filters, validation } }) => filters.authenticates || validation?.mode === "require",
+        ({ listener: { filters, validation } }) => filters.authenticates || requiresCertificate(validation),
       );
     return { parentRef, refusal: undefined, listeners, isAuthenticated };
   }
