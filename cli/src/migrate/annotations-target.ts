@@ -2,6 +2,8 @@
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf } from "@svc-gateway/operator/api/object.ts";
 import { writeCanary } from "./canaries.ts";
+import { clientAnnotations } from "./client-annotations.ts";
+import { planClients } from "./client-certificates.ts";
 import { editIngress } from "./ingress-nodes.ts";
 import { writeIngress } from "./ingress-parts.ts";
 import { classTodo } from "./class-todo.ts";
@@ -10,6 +12,7 @@ import { nameTaken } from "./own-objects.ts";
 import { servedUnits } from "./served-units.ts";
 import { planServices } from "./service-plans.ts";
 import { collectServicePorts, createHttp2Check } from "./service-ports.ts";
+import type { UnitPlans } from "./write-unit.ts";
 import type { Target, TargetInput, Writer } from "./target.ts";
 
 /** `className`: the class of the Ingresses that are written. */
@@ -27,14 +30,19 @@ function prepare(
   const ports = collectServicePorts(units, world, ({ route }) =>
     route.backends.some(({ endpoints }) => endpoints !== undefined && !isHttp2(endpoints)),
   );
-  const services = planServices(units, ports, world);
+  const clients = planClients({ units, ingresses, world, isForeign });
+  const plans: UnitPlans = {
+    services: planServices(units, ports, world),
+    clients,
+    clientAnnotationsOf: (ingress) => clientAnnotations(clients.of(ingress)),
+  };
   return {
     write(ingress) {
       const { namespace } = ingress.metadata;
       const { parts, objects, moved } = writeIngress(ingress, {
         units: unitsOf(nameOf(ingress.metadata)),
         isTaken: nameTaken(world, namespace),
-        services,
+        plans,
       });
       return {
         replace: (node) => [
@@ -52,7 +60,7 @@ function prepare(
     },
     shared: [],
     assumed: [ingressClass(className, controllerName)],
-    authorities: ports.unlabelled,
+    authorities: [...ports.unlabelled, ...clients.unlabelled],
     served: servedUnits,
     todo: ingresses.length === 0 ? [] : classTodo("IngressClass", className, world),
   };

@@ -1,6 +1,8 @@
 /** Objects that manifests refer to and do not hold: they are assumed, so that what they are for is written all the same. */
+import { parseNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
+import { createSelfSigned } from "@svc-gateway/operator/discovery/self-signed.ts";
 import { htpasswdLabel } from "@svc-gateway/operator/translate/credentials/htpasswd.ts";
 import { createLookup, updateWorld, type World } from "@svc-gateway/operator/world.ts";
 
@@ -12,11 +14,12 @@ export type Assumed = {
   readonly isGuessed: (endpoints: string) => boolean;
 };
 
-/** The world with the Services and user lists that its Ingresses name. `prefix`: that of the annotations of ingress-nginx. */
-export function withAssumed(world: World, prefix: string): Assumed {
+/** The world with the Services, user lists and authorities of clients that its Ingresses name. `prefix`: that of the annotations of ingress-nginx. */
+export async function withAssumed(world: World, prefix: string, nowMs: number): Promise<Assumed> {
   const lookup = createLookup(world);
   const objects: KubeObject[] = [];
   const ports = new Map<string, Port[]>();
+  let authority: string | undefined;
   for (const ingress of world.Ingress) {
     const { namespace, annotations = {} } = ingress.metadata;
     for (const [name, port] of backendsOf(ingress)) {
@@ -28,6 +31,11 @@ export function withAssumed(world: World, prefix: string): Assumed {
     const [owner = "", name] = secret?.includes("/") === true ? secret.split("/") : [namespace, secret];
     if (name !== undefined && name !== "" && lookup("Secret", owner, name) === undefined) {
       objects.push(usersOf(owner, name));
+    }
+    const clients = parseNamespacedName(annotations[`${prefix}/auth-tls-secret`]?.trim() ?? "");
+    if (clients.ok && lookup("Secret", clients.value.namespace, clients.value.name) === undefined) {
+      authority ??= (await createAuthority(nowMs)).certificatePem;
+      objects.push(authoritiesOf(clients.value, authority));
     }
   }
   const guessed = new Set<string>();
@@ -67,6 +75,23 @@ function serviceOf(key: string, named: readonly Port[], guessed: Set<string>): K
 }
 
 const usualNumbers = (name: string): readonly number[] => (name.includes("https") ? [443, 8443] : [80, 8080]);
+
+const yearMs = 365 * 24 * 60 * 60_000;
+
+const createAuthority = (nowMs: number): ReturnType<typeof createSelfSigned> =>
+  createSelfSigned("assumed", { notBeforeMs: nowMs - yearMs, notAfterMs: nowMs + yearMs }, []);
+
+/** A Secret with an authority that has issued no certificate. */
+function authoritiesOf(name: NamespacedName, certificatePem: string): KubeObject {
+  const object: ObjectOf<"Secret"> = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: name,
+    type: "Opaque",
+    data: { "ca.crt": Buffer.from(certificatePem).toString("base64") },
+  };
+  return object;
+}
 
 /** One user whom no password lets in. */
 function usersOf(namespace: string, name: string): KubeObject {

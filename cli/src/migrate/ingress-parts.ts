@@ -5,8 +5,7 @@ import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { collectObjects, boundedName } from "./own-objects.ts";
 import type { MovedUnit } from "./compare.ts";
 import type { ServedUnit } from "./served-units.ts";
-import { writeUnit } from "./write-unit.ts";
-import type { ServicePlans } from "./service-plans.ts";
+import { writeUnit, type UnitPlans } from "./write-unit.ts";
 import type { Note, WriterContext } from "./written.ts";
 
 type Rules = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["rules"]>;
@@ -34,7 +33,7 @@ export type PartsContext = {
   readonly units: readonly ServedUnit[];
   /** Whether the namespace has an object of a kind and name. */
   readonly isTaken: (kind: string, name: string) => boolean;
-  readonly services: ServicePlans;
+  readonly plans: UnitPlans;
 };
 
 type Entry = {
@@ -72,13 +71,13 @@ export function writeIngress(ingress: ObjectOf<"Ingress">, context: PartsContext
 
 function entriesOf(
   ingress: ObjectOf<"Ingress">,
-  { units, services }: PartsContext,
+  { units, plans }: PartsContext,
   define: WriterContext["define"],
 ): readonly Entry[] {
   const { rules = [], defaultBackend } = ingress.spec ?? {};
   const entries: (Entry & { readonly order: number })[] = [];
   const add = (unit: ServedUnit, host: string | undefined, path: IngressPath | undefined): void => {
-    entries.push({ unit, host, path, ...writeUnit(unit, services, define), order: unit.places[0] ?? 0 });
+    entries.push({ unit, host, path, ...writeUnit(unit, plans, define), order: unit.places[0] ?? 0 });
   };
   const written = new Set<ServedUnit>();
   for (const [at, { host, http }] of rules.entries()) {

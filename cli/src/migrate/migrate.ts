@@ -57,7 +57,7 @@ export async function migrate(
   const { state } = folder;
   const settings = withUsualPorts(options.settings);
   const prefix = settings.ingressNginxAnnotationsPrefix;
-  const { world: before, isGuessed } = withAssumed(state.world, prefix);
+  const { world: before, isGuessed } = await withAssumed(state.world, prefix, nowMs);
   const translation = await translateWorld(before, settings, nowMs);
   const { nginxReports } = translation;
   const [named, unnamed] = splitUnits([...servedUnits(translation).values()]);

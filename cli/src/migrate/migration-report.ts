@@ -102,7 +102,7 @@ function rowsOf(
     const origins = originsOf(difference.property);
     const set = origins.filter((name) => names.has(name));
     // All that a feature needs is lost with it; a part of it is of the first setting that can be meant.
-    const isWhole = /^(?:(?:features\.)?[^.]+|backends\[\d+\]\.tls)$/.test(difference.property);
+    const isWhole = /^(?:(?:features\.|host\.)?[^.]+|backends\[\d+\]\.tls)$/.test(difference.property);
     for (const name of set.length === 0 ? origins.slice(0, 1) : isWhole ? set : set.slice(0, 1)) {
       ofSetting.set(name, [...(ofSetting.get(name) ?? []), difference]);
     }

@@ -79,6 +79,15 @@ const ofFeatures: { readonly [S in FeatureSlug]: readonly string[] } = {
   compression: ["use-gzip"],
 };
 
+const ofClients = [
+  "auth-tls-secret",
+  "auth-tls-verify-client",
+  "auth-tls-verify-depth",
+  "auth-tls-pass-certificate-to-upstream",
+  "auth-tls-error-page",
+  "auth-tls-match-cn",
+];
+
 /** Of properties that are more than a feature of one name, and of those that are none. */
 const ofProperties: readonly (readonly [string, readonly string[]])[] = [
   ["features.response-headers.setOverTls", ["hsts"]],
@@ -106,11 +115,14 @@ const ofProperties: readonly (readonly [string, readonly string[]])[] = [
   ["features.rewrite-target.path", ["rewrite-target"]],
   ["features.rewrite-target.hostname", ["upstream-vhost"]],
   ["features.rewrite-target.forwardedPrefix", ["x-forwarded-prefix"]],
-  [
-    "host.clients",
-    ["auth-tls-secret", "auth-tls-verify-client", "auth-tls-verify-depth", "auth-tls-match-cn"],
-  ],
-  ["clients", ["auth-tls-secret", "auth-tls-verify-client", "auth-tls-error-page", "auth-tls-match-cn"]],
+  ...["clients", "host.clients"].flatMap((property): (readonly [string, readonly string[]])[] => [
+    [`${property}.byRequest.mode`, ["auth-tls-verify-client"]],
+    [`${property}.byRequest.errorPage`, ["auth-tls-error-page"]],
+    [`${property}.byRequest.subject`, ["auth-tls-match-cn"]],
+    [`${property}.maxIntermediates`, ["auth-tls-verify-depth"]],
+    [`${property}.forward`, ["auth-tls-pass-certificate-to-upstream"]],
+    [property, ofClients],
+  ]),
   [
     "choices",
     [

@@ -1,5 +1,6 @@
 /** One path in this project's own annotations. */
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { ClientPlans } from "./client-certificates.ts";
 import { featureWriters } from "./features/index.ts";
 import type { ServedUnit } from "./served-units.ts";
 import type { ServicePlans } from "./service-plans.ts";
@@ -8,10 +9,18 @@ import type { FeatureWriter, Note, WriterContext, Written } from "./written.ts";
 /** Answers 403 to every request for the path. */
 const closed = { "closed-paths": "/" };
 
+/** What is decided about more than one path. */
+export type UnitPlans = {
+  readonly services: ServicePlans;
+  readonly clients: Pick<ClientPlans, "notesOf">;
+  /** What annotations say about the clients of an Ingress (`namespace/name`). */
+  readonly clientAnnotationsOf: (ingress: string) => Readonly<Record<string, string>>;
+};
+
 /** The annotations of a path, and what they do not say. */
 export function writeUnit(
   unit: ServedUnit,
-  services: ServicePlans,
+  { services, clients, clientAnnotationsOf }: UnitPlans,
   define: WriterContext["define"],
 ): Required<Written> {
   const [namespace = ""] = unit.ingress.split("/");
@@ -22,13 +31,14 @@ export function writeUnit(
   const notes = [
     ...parts.flatMap((part) => part.notes ?? []),
     ...services.write(unit, define),
-    ...clientNotes(unit),
+    ...clients.notesOf(unit),
   ];
   const closing = [...notes.filter((note) => note.closes), ...closedNotes(unit)];
   return {
     annotations: {
       ...(unit.route.match.path.type === "regex" && { "use-regex": "true" }),
       ...join(parts),
+      ...clientAnnotationsOf(unit.ingress),
       ...(closing.length > 0 && closed),
     },
     notes: [
@@ -60,17 +70,6 @@ const writeFeature = <S extends FeatureSlug>(
   value: NonNullable<RouteFeatures[S]>,
   context: WriterContext,
 ): Written => (featureWriters[slug] as FeatureWriter<S>)(value, context);
-
-/** Client certificates are not written, so a path that requires them is closed. */
-const clientNotes = ({ ofHost, route }: ServedUnit): readonly Note[] =>
-  (["host.clients", "clients"] as const).flatMap((property): Note[] => {
-    const rules = property === "clients" ? route.clients : ofHost.clients;
-    if (rules === undefined) return [];
-    const { mode = "on", subject } = rules.byRequest ?? {};
-    if (mode !== "on" && subject === undefined) return [];
-    const text = "Client certificates are not asked for; every request is answered 403";
-    return [{ property, loss: "lost", text, closes: true }];
-  });
 
 /** Paths that are closed because what should protect them cannot be had stay closed. */
 const closedNotes = ({ route: { backends } }: ServedUnit): readonly Note[] =>

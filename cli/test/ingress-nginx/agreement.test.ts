@@ -3,57 +3,27 @@
  * before and after. Where it differs, agreement.yaml says how, and the report of the migration must name the setting.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import { parse, stringify } from "yaml";
-import { readFolderFlags, translationFlags, type FolderSettings } from "../../src/command-flags.ts";
 import { answerRequest, type Answer } from "../../src/explain/answer.ts";
 import type { ExplainedBackend } from "../../src/explain/backends.ts";
 import { readRequest } from "../../src/explain/request.ts";
-import { annotationsTarget } from "../../src/migrate/annotations-target.ts";
-import { gatewayTarget } from "../../src/migrate/gateway/gateway-target.ts";
 import { joinDocuments } from "../../src/migrate/manifest-texts.ts";
-import { migrate } from "../../src/migrate/migrate.ts";
-import { createMigrationReport, type MigrationReport } from "../../src/migrate/migration-report.ts";
+import type { MigrationReport } from "../../src/migrate/migration-report.ts";
 import type { Target } from "../../src/migrate/target.ts";
-import { readFolder, translateFolder, type TranslatedFolder } from "../../src/translate-folder.ts";
+import { translateFolder, type TranslatedFolder } from "../../src/translate-folder.ts";
 import { placeBackends } from "./backends.ts";
 import { readCorpus, type CorpusRequest } from "./cases.ts";
 import { pemOf } from "./client-identities.ts";
 import { clusterObjects, nginxFlags } from "./cluster.ts";
+import { inputOf, migrateText, nowMs, ownClasses, settingsOf, targets } from "./migrated.ts";
+import { readRules } from "./rule-cases.ts";
+import { flagsOf, manifestsOf } from "./rule-gateway.ts";
 
 const expectedFile = fileURLToPath(new URL("agreement.yaml", import.meta.url));
 const writes = process.env["GOLDEN"] === "write";
-const nowMs = Date.UTC(2026, 0);
-const controllerName = "svc-labs.dev/gateway-controller";
-
-/** As the chart installs them. */
-const ownClasses: readonly object[] = [
-  {
-    apiVersion: "networking.k8s.io/v1",
-    kind: "IngressClass",
-    metadata: { name: "svc" },
-    spec: { controller: controllerName },
-  },
-  {
-    apiVersion: "gateway.networking.k8s.io/v1",
-    kind: "GatewayClass",
-    metadata: { name: "svc" },
-    spec: { controllerName },
-  },
-];
-
-const targets: Readonly<Record<string, Target>> = {
-  annotations: annotationsTarget("svc", controllerName),
-  "gateway-api": gatewayTarget({
-    gateway: { namespace: "svc-system", name: "public" },
-    isGiven: false,
-    gatewayClass: "svc",
-    controllerName,
-  }),
-};
 
 /** What differs, by case and request: the aspect, with what it was and what it is. */
 type Differences = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
@@ -62,6 +32,7 @@ type Differences = Readonly<Record<string, Readonly<Record<string, Readonly<Reco
 const causes: Readonly<Record<string, RegExp>> = {
   answer:
     /auth|satisfy|snippet|canary|limit|list-source-range|backend-protocol|cors|default-backend|redirect|rewrite|regex|paths/,
+  clients: /auth-tls/,
   location: /redirect|app-root|auth-signin/,
   backends: /canary|backend-protocol|default-backend|paths/,
   connection: /backend-protocol|proxy-ssl|ssl-passthrough/,
@@ -70,15 +41,6 @@ const causes: Readonly<Record<string, RegExp>> = {
   host: /upstream-vhost|snippet/,
   fields: /snippet|auth|upstream|forwarded|headers|custom/,
 };
-
-function settingsOf(extra: readonly string[]): FolderSettings {
-  const argv = ["--port-map", "80=80,443=443", ...extra];
-  const read = readFolderFlags(translationFlags, { argv, env: {} });
-  if (!read.ok) throw new Error(read.error.message);
-  return read.value.settings;
-}
-
-const inputOf = (text: string) => ({ input: (): Readable => Readable.from([text]) });
 
 async function translated(text: string, extra: readonly string[]): Promise<TranslatedFolder> {
   const folder = await translateFolder(["-"], settingsOf(extra), inputOf(text), nowMs);
@@ -93,7 +55,18 @@ type Migrated = {
   readonly conflicts: readonly string[];
 };
 
-describe("Ingresses of popular charts, migrated", () => {
+type Case = {
+  readonly key: string;
+  readonly text: string;
+  /** Those with which it is read before it is migrated. */
+  readonly flags: readonly string[];
+  readonly requests: readonly CorpusRequest[];
+};
+
+const textOf = (objects: readonly object[], manifests: string): string =>
+  joinDocuments([...objects.map((object) => `${JSON.stringify(object)}\n`), manifests]);
+
+function chartCases(): readonly Case[] {
   // The examples of the documentation have no namespace, or one of several cases.
   const corpus = [
     ...readCorpus(),
@@ -103,39 +76,54 @@ describe("Ingresses of popular charts, migrated", () => {
       name: /^ {2}namespace: (\S+)$/m.exec(one.manifests)?.[1] ?? "default",
     })),
   ].map((one) => ({ key: one.name, ...one }));
-  const texts = new Map<string, string>();
+  return corpus.map((one) => ({
+    key: one.key,
+    text: textOf(
+      [...clusterObjects, ...ownClasses, ...placeBackends(one)],
+      one.manifests.replaceAll("${pem:authority}", JSON.stringify(pemOf("authority")).slice(1, -1)),
+    ),
+    flags: nginxFlags,
+    requests: one.requests,
+  }));
+}
+
+/** The rules of client certificates, of which the charts have few. */
+function ruleCases(): readonly Case[] {
+  const ports = new Map([["app", [{ host: "10.0.0.1", port: 8080 }]]]);
+  return readRules()
+    .filter(({ name }) => name === "client-certificates")
+    .flatMap((file) =>
+      file.cases.map((one) => ({
+        key: `rule ${one.name}`,
+        text: textOf(ownClasses, manifestsOf([{ ...file, cases: [one] }], ports)),
+        flags: flagsOf(file),
+        requests: one.requests,
+      })),
+    );
+}
+
+describe("Ingresses of popular charts, migrated", () => {
   const unchanged = new Map<string, TranslatedFolder>();
+  let cases: readonly Case[] = [];
 
   before(async () => {
-    for (const one of corpus) {
-      const objects = [...clusterObjects, ...ownClasses, ...placeBackends(one)];
-      const text = joinDocuments([
-        ...objects.map((object) => `${JSON.stringify(object)}\n`),
-        one.manifests.replaceAll("${pem:authority}", JSON.stringify(pemOf("authority")).slice(1, -1)),
-      ]);
-      texts.set(one.key, text);
-      unchanged.set(one.key, await translated(text, nginxFlags));
-    }
+    cases = [...chartCases(), ...ruleCases()];
+    for (const { key, text, flags } of cases) unchanged.set(key, await translated(text, flags));
   });
 
-  const migrateCase = async (
-    { key, requests }: (typeof corpus)[number],
-    target: Target,
-  ): Promise<Migrated> => {
-    const folder = await readFolder(["-"], inputOf(texts.get(key) ?? ""));
+  const migrateCase = async ({ key, text, flags, requests }: Case, target: Target): Promise<Migrated> => {
     const before = unchanged.get(key);
-    if (!folder.ok || before === undefined) throw new Error(`${key} cannot be read`);
-    const migration = await migrate(folder.value, target, { settings: settingsOf(nginxFlags), nowMs });
-    const after = await translated(joinDocuments([...migration.files.values()]), []);
+    if (before === undefined) throw new Error(`${key} cannot be read`);
+    const migrated = await migrateText(text, flags, target);
+    const after = await translated(migrated.text, []);
     const found = requests.flatMap((request): [string, Record<string, string>][] => {
       const aspects = compare(explain(request, before), explain(request, after));
       return Object.keys(aspects).length === 0 ? [] : [[request.request, aspects]];
     });
-    const report = await createMigrationReport(folder.value, migration, []);
     const conflicts = after.translation.diagnostics
       .filter(({ reason }) => reason === "PolicyConflict")
       .map(({ object, message }) => `${key}: ${object.kind} ${object.name}: ${message}`);
-    return { differences: Object.fromEntries(found), report, conflicts };
+    return { differences: Object.fromEntries(found), report: migrated.report, conflicts };
   };
 
   for (const [name, target] of Object.entries(targets)) {
@@ -143,7 +131,7 @@ describe("Ingresses of popular charts, migrated", () => {
       const found: Record<string, Differences[string]> = {};
       const notNamed: string[] = [];
       const withoutEffect: string[] = [];
-      for (const one of corpus) {
+      for (const one of cases) {
         const { differences, report, conflicts } = await migrateCase(one, target);
         withoutEffect.push(...conflicts);
         if (Object.keys(differences).length > 0) found[one.key] = differences;
@@ -186,7 +174,7 @@ function compare(before: Answer, after: Answer): Record<string, string> {
   );
 }
 
-function aspectsOf({ reply, upstream, route }: Answer): Readonly<Record<string, string>> {
+function aspectsOf({ reply, upstream, route, clients }: Answer): Readonly<Record<string, string>> {
   const [sent] = upstream;
   const fields = Object.fromEntries(
     (sent?.headers ?? []).map(({ name, value }) => [`field ${name.toLowerCase()}`, value]),
@@ -194,6 +182,9 @@ function aspectsOf({ reply, upstream, route }: Answer): Readonly<Record<string, 
   return {
     answer: reply.by === "backend" ? "backend" : String(reply.status ?? reply.by),
     ...(reply.location !== undefined && { location: reply.location }),
+    ...(clients && {
+      clients: [clients.need, clients.status, clients.byRequest ? "by request" : ""].join(" "),
+    }),
     ...(sent && {
       backends: upstream.map(({ service }) => service).join(", "),
       connection: inOneText(

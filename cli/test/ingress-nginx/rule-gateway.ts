@@ -28,13 +28,11 @@ const ingressClass = {
   spec: { controller: "k8s.io/ingress-nginx" },
 };
 
-/** Starts what the cases need, and resolves when they are served. The files have the same settings. */
-export async function serveRules(files: readonly RuleFile[]): Promise<ServedRules> {
-  const [first] = files;
-  const { config, flags: more } = first ?? { config: {}, flags: [] };
-  const { ports, servers } = await startServices(
-    Object.assign({}, ...files.map(({ replies }) => replies)) as RuleFile["replies"],
-  );
+/** All objects of files with the same settings. `ports`: the endpoints of each Service. */
+export function manifestsOf(
+  files: readonly RuleFile[],
+  ports: ReadonlyMap<string, readonly Endpoint[]>,
+): string {
   const cases = files.flatMap((file) => file.cases);
   const names = cases.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -46,7 +44,7 @@ export async function serveRules(files: readonly RuleFile[]): Promise<ServedRule
   );
   const objects = [
     ingressClass,
-    configMapOf(config),
+    configMapOf(files[0]?.config ?? {}),
     ...shared,
     ...written,
     ...[...namespaces].flatMap((namespace) =>
@@ -56,19 +54,37 @@ export async function serveRules(files: readonly RuleFile[]): Promise<ServedRule
       .filter(({ objects: own }) => JSON.stringify(own).includes(certificateName))
       .map(({ name }) => certificateOf(name)),
   ];
-  const text = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }).replaceAll(
+  return JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }).replaceAll(
     /\$\{pem:([a-z]+)\}/g,
     (_, name: string) => JSON.stringify(pemOf(name)).slice(1, -1),
   );
-  const flags = [
-    ...["--ingress-nginx-classes", "nginx", "--ingress-nginx-configmap", "ingress-nginx/controller"],
-    ...more,
-  ];
+}
+
+/** The flags of a gateway that serves a file. */
+export const flagsOf = (file: RuleFile | undefined): readonly string[] => [
+  ...["--ingress-nginx-classes", "nginx", "--ingress-nginx-configmap", "ingress-nginx/controller"],
+  ...(file?.flags ?? []),
+];
+
+type Served = { readonly text: string; readonly flags: readonly string[] };
+
+/**
+ * Starts what the cases need, and resolves when they are served. The files have the same settings. `rewrite`: what is served instead
+ * of the manifests as they are.
+ */
+export async function serveRules(
+  files: readonly RuleFile[],
+  rewrite: (written: Served) => Promise<Served> = (written) => Promise.resolve(written),
+): Promise<ServedRules> {
+  const { ports, servers } = await startServices(
+    Object.assign({}, ...files.map(({ replies }) => replies)) as RuleFile["replies"],
+  );
+  const { text, flags } = await rewrite({ text: manifestsOf(files, ports), flags: flagsOf(files[0]) });
   let finish = (): void => undefined;
   const finished = new Promise<void>((resolve) => (finish = resolve));
   let gone: Promise<void> = Promise.resolve();
   const started = await new Promise<Ports>((resolve, reject) => {
-    gone = withGateway({ manifests: { "all.json": text }, flags }, async (gateway) => {
+    gone = withGateway({ manifests: { "all.yaml": text }, flags }, async (gateway) => {
       resolve(gateway);
       await finished;
     });

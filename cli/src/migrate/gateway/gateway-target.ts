@@ -3,6 +3,7 @@ import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { createLookup, type World } from "@svc-gateway/operator/world.ts";
+import { planClients } from "../client-certificates.ts";
 import { classTodo } from "../class-todo.ts";
 import { ofIssuer, ofServer } from "../ingress-nodes.ts";
 import { nameTaken } from "../own-objects.ts";
@@ -11,11 +12,13 @@ import { servedRules, type ServedUnit } from "../served-units.ts";
 import { planServices } from "../service-plans.ts";
 import { collectServicePorts, createHttp2Check } from "../service-ports.ts";
 import type { Target, TargetInput } from "../target.ts";
+import { planListenerClients } from "./clients.ts";
 import { gatewayApi, planListeners, writeGateway, writeListenerSet, type HostListener } from "./listeners.ts";
 import { prefixPattern } from "./patterns.ts";
 import { editRoutes } from "./route-nodes.ts";
 import { writeRoutes } from "./routes.ts";
 import { isGrpcUnit, speaksHttp2 } from "./rules.ts";
+import type { UnitPlans } from "../write-unit.ts";
 
 export type GatewayTargetOptions = {
   readonly gateway: NamespacedName;
@@ -44,7 +47,6 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
     world,
     (unit) => !isGrpcUnit(unit, isHttp2) && !speaksHttp2(unit, isHttp2),
   );
-  const services = planServices(units, ports, world);
   const redirected = new Set(
     ingresses
       .flatMap(({ metadata }) => unitsOf(nameOf(metadata)))
@@ -52,6 +54,13 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
   );
   const passed = passedHosts(translation);
   const listeners = planListeners(ingresses, { redirected, passed: new Set(passed.keys()) });
+  const clients = planClients({ units, ingresses, world, isForeign });
+  const ofListeners = planListenerClients(units, listeners, clients);
+  const plans: UnitPlans = {
+    services: planServices(units, ports, world),
+    clients: ofListeners,
+    clientAnnotationsOf: () => ({}),
+  };
   const existing = lookup("Gateway", gateway.namespace, gateway.name);
   const written = writeGateway(gateway, gatewayClass);
   const isNeeded = ingresses.length > 0 && !isGiven && existing === undefined;
@@ -78,13 +87,16 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
         listeners,
         isTaken: nameTaken(world, namespace),
         portOf: (unit) => portOf(ingress, unit),
-        rules: { isHttp2, services },
+        rules: { isHttp2, plans },
       });
       for (const { route } of unitsOf(nameOf(ingress.metadata))) {
         for (const { endpoints } of route.backends)
           if (endpoints !== undefined && isGuessed(endpoints)) guessed.add(endpoints);
       }
-      const set = writeListenerSet(own, gateway, issuerAnnotations(ingress, own));
+      const set = writeListenerSet(own, gateway, {
+        annotations: issuerAnnotations(ingress, own),
+        optionsOf: ofListeners.optionsOf,
+      });
       return {
         replace: (node) =>
           editRoutes(node, {
@@ -98,7 +110,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
     },
     writeCanary: () => () => [],
     shared: isNeeded ? [written] : [],
-    authorities: ports.unlabelled,
+    authorities: [...ports.unlabelled, ...clients.unlabelled],
     assumed: [
       ...(existing === undefined ? [written] : []),
       ...gatewayClassOf(world, existing?.spec.gatewayClassName ?? gatewayClass, controllerName),

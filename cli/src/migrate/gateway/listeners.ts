@@ -93,11 +93,17 @@ const hostsOf = ({ spec }: ObjectOf<"Ingress">): readonly string[] => [
   ...new Set((spec?.rules ?? []).map(({ host }) => (host ?? "*").toLowerCase())),
 ];
 
+type ListenerSetOptions = {
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The TLS options of a listener. */
+  readonly optionsOf: (listener: HostListener) => Readonly<Record<string, string>>;
+};
+
 /** The ListenerSet of an Ingress; undefined where it brings no listener. */
 export function writeListenerSet(
   listeners: readonly HostListener[],
   gateway: NamespacedName,
-  annotations: Readonly<Record<string, string>>,
+  { annotations, optionsOf }: ListenerSetOptions,
 ): ObjectOf<"ListenerSet"> | undefined {
   const [first] = listeners;
   if (first === undefined) return undefined;
@@ -107,14 +113,22 @@ export function writeListenerSet(
     metadata: { ...first.set, ...(Object.keys(annotations).length > 0 && { annotations }) },
     spec: {
       parentRef: { group: "gateway.networking.k8s.io", kind: "Gateway", ...gateway },
-      listeners: listeners.map(({ section, host, mode, secret, isShared }) => ({
-        name: section,
-        hostname: host,
-        port: 443,
-        protocol: mode === "Passthrough" ? "TLS" : "HTTPS",
-        tls: { mode, ...(secret !== undefined && { certificateRefs: [{ name: secret }] }) },
-        ...(isShared && { allowedRoutes: { namespaces: { from: "All" as const } } }),
-      })),
+      listeners: listeners.map((listener) => {
+        const { section, host, mode, secret, isShared } = listener;
+        const options = optionsOf(listener);
+        return {
+          name: section,
+          hostname: host,
+          port: 443,
+          protocol: mode === "Passthrough" ? "TLS" : "HTTPS",
+          tls: {
+            mode,
+            ...(secret !== undefined && { certificateRefs: [{ name: secret }] }),
+            ...(Object.keys(options).length > 0 && { options }),
+          },
+          ...(isShared && { allowedRoutes: { namespaces: { from: "All" as const } } }),
+        };
+      }),
     },
   };
 }

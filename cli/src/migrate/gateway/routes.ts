@@ -10,7 +10,14 @@ import { collectObjects } from "../own-objects.ts";
 import type { ServedUnit } from "../served-units.ts";
 import { gatewayApi, plainSection, type HostListener, type Listeners } from "./listeners.ts";
 import { routeConditions, routePath } from "./patterns.ts";
-import { writePathRules, type PathRules, type PlannedRule, type RuleOptions } from "./rules.ts";
+import { asksAlike } from "./clients.ts";
+import {
+  closedAnnotation,
+  writePathRules,
+  type PathRules,
+  type PlannedRule,
+  type RuleOptions,
+} from "./rules.ts";
 
 type RouteKind = PlannedRule["kind"];
 type RouteObject = ObjectOf<RouteKind>;
@@ -54,7 +61,9 @@ export function writeRoutes(ingress: ObjectOf<"Ingress">, context: RoutesContext
   // Hosts that are served alike over the same kind of listener are one route.
   const alike = Map.groupBy(byHost, ([host, of]) => {
     const listener = context.listeners.of(host);
-    const how = of.map(({ rules: { serving, conditions, redirect } }) => ({ serving, conditions, redirect }));
+    const how = of.map(({ rules: { serving, conditions, redirect, closedPlain } }) => ({
+      ...{ serving, conditions, redirect, closedPlain },
+    }));
     return canonicalJson({ how, mode: listener?.mode, isTls: listener !== undefined } as object);
   });
   for (const hosts of alike.values()) {
@@ -101,12 +110,14 @@ function writeHosts(hosts: readonly HostEntry[], builder: Builder): void {
     ...one.rules.conditions.map((rule, condition) => ({ ...rule, unit: one.unit, condition })),
     { ...one.rules.serving, unit: one.unit },
   ]);
-  const redirecting = placed.flatMap((one): RuleOf[] =>
-    one.rules.redirect === undefined
-      ? serving.filter(({ unit }) => unit === one.unit)
-      : [{ ...one.rules.redirect, unit: one.unit, isRedirect: true }],
-  );
-  const isMixed = listener !== undefined && redirecting.some(({ isRedirect }) => isRedirect === true);
+  const redirecting = placed.flatMap(({ unit, rules: { redirect, closedPlain } }): RuleOf[] => {
+    if (redirect !== undefined) return [{ ...redirect, unit, isRedirect: true }];
+    if (closedPlain !== undefined) return [{ ...closedPlain, unit, isClosed: true }];
+    return serving.filter((rule) => rule.unit === unit);
+  });
+  const isMixed =
+    listener !== undefined &&
+    redirecting.some(({ isRedirect, isClosed }) => isRedirect === true || isClosed === true);
   const secure = names.flatMap((host) => parentOf(context.listeners.of(host), builder.namespace));
   const plain: HTTPRouteParentRef = {
     ...gatewayRef(context.gateway, builder.namespace),
@@ -140,6 +151,7 @@ type RuleOf = PlannedRule & {
   /** The position among the conditions of the path. */
   readonly condition?: number;
   readonly isRedirect?: true;
+  readonly isClosed?: true;
   /** It is for all paths of the host. */
   readonly isOfAll?: true;
 };
@@ -210,17 +222,34 @@ type Place = {
 
 /** What a path was in the form of routes, and where it is. Hosts that are served alike have rules of the first one. */
 function movedTo(
-  { unit, rules: { notes } }: Placed,
+  { unit: written, rules: { notes } }: Placed,
   { port, host, rules, ids }: Place,
 ): readonly MovedUnit[] {
+  const unit = withClientsOfPort(written, port);
   const isOf = (rule: RuleOf): boolean => rule.isOfAll === true || samePath(rule.unit, unit);
   const own = rules.filter(isOf);
   const last = own.at(-1);
   if (last === undefined) return [];
   const keyOf = (rule: RuleOf): string => `${port} ${ids.get(rule) ?? ""} ${host}`;
   if (last.isRedirect === true) return [movedRedirect(unit, notes, keyOf(last), last.isOfAll === true)];
+  if (last.isClosed === true) return [{ before: closedUnit(asRoute(unit)), notes, after: keyOf(last) }];
   const conditions = own.filter(({ condition }) => condition !== undefined).map(keyOf);
   return [{ before: asRoute(unit), notes, after: keyOf(last), conditions }];
+}
+
+/** Listeners ask for certificates over TLS alone, and for all routes of the host. */
+function withClientsOfPort(unit: ServedUnit, port: number): ServedUnit {
+  const { clients: ofHost, ...host } = unit.ofHost;
+  const { clients: ofRoute, ...route } = unit.route;
+  if (port !== 443) return { ...unit, ofHost: host, route };
+  return asksAlike(ofHost, ofRoute) ? { ...unit, route } : unit;
+}
+
+/** A path that is closed for plain requests. */
+function closedUnit(unit: ServedUnit): ServedUnit {
+  const { choices: _, ...route } = unit.route;
+  const paths = [{ type: "beginning" as const, value: closedAnnotation.value }];
+  return { ...unit, route: { ...route, features: { "closed-paths": { paths, statusCode: 403 } } } };
 }
 
 const samePath = (a: ServedUnit, b: ServedUnit): boolean => a.part === b.part && a.ingress === b.ingress;

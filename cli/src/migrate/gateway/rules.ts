@@ -6,8 +6,7 @@ import type {
   HTTPRouteRuleBackendRef,
 } from "@svc-gateway/operator/api/generated/httproute.ts";
 import type { ServedUnit } from "../served-units.ts";
-import type { ServicePlans } from "../service-plans.ts";
-import { writeUnit } from "../write-unit.ts";
+import { writeUnit, type UnitPlans } from "../write-unit.ts";
 import type { Note, WriterContext } from "../written.ts";
 import { writeFilters } from "./filters.ts";
 import { routeConditions, routePath, writeMatch } from "./patterns.ts";
@@ -21,6 +20,8 @@ export type PathRules = {
   readonly conditions: readonly PlannedRule[];
   /** What plain requests get instead; undefined: they are served alike. */
   readonly redirect?: PlannedRule;
+  /** What closes the path for plain requests, which have no certificate; undefined: it is open, or redirects. */
+  readonly closedPlain?: PlannedRule;
   readonly notes: readonly Note[];
   /** Users that its annotations name, as `namespace/name` of a Secret. */
   readonly userList?: string;
@@ -30,7 +31,7 @@ export type RuleOptions = {
   readonly define: WriterContext["define"];
   /** Whether the port itself says that it is spoken to in HTTP/2. */
   readonly isHttp2: (endpoints: string) => boolean;
-  readonly services: ServicePlans;
+  readonly plans: UnitPlans;
   /** The number of the port as the Ingress names it, for a Service that cannot be sent to. */
   readonly writtenPort: number | undefined;
 };
@@ -38,7 +39,7 @@ export type RuleOptions = {
 export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRules {
   const { route } = unit;
   const [namespace = ""] = unit.ingress.split("/");
-  const { annotations, notes } = writeUnit(unit, options.services, options.define);
+  const { annotations, notes } = writeUnit(unit, options.plans, options.define);
   const filters = writeFilters(annotations, route.features?.cors, options);
   const method = isGrpcUnit(unit, options.isHttp2) ? grpcMethod(unit) : undefined;
   const rule = (weights: readonly number[] | undefined, when: Omit<RouteMatch, "path">): PlannedRule => {
@@ -62,8 +63,11 @@ export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRule
     return { kind: "HTTPRoute", rule: { matches, ...body } };
   };
   const redirect = route.features?.redirect === undefined ? route.features?.["ssl-redirect"] : undefined;
+  const serving = rule(undefined, {});
+  const asksOnTls = route.clients?.byRequest !== undefined && redirect === undefined;
   return {
-    serving: rule(undefined, {}),
+    serving,
+    ...(asksOnTls && { closedPlain: closePlain(serving, options.define) }),
     conditions: (route.choices ?? []).map(({ when, weights }) => rule(weights, routeConditions(when))),
     ...(redirect && {
       redirect: {
@@ -83,6 +87,17 @@ export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRule
     ...(annotations["auth-basic-secret"] !== undefined && { userList: annotations["auth-basic-secret"] }),
   };
 }
+
+/** The annotation that closes every path. */
+export const closedAnnotation = { name: "closed-paths", value: "/" } as const;
+
+const closePlain = ({ kind, rule }: PlannedRule, define: RuleOptions["define"]): PlannedRule => ({
+  kind,
+  rule: {
+    ...rule,
+    filters: writeFilters({ [closedAnnotation.name]: closedAnnotation.value }, undefined, { define }),
+  },
+});
 
 function refsOf(
   backends: readonly Backend[],
