@@ -1,4 +1,4 @@
-import { variableOf, type Flag } from "../common/src/settings/flag.ts";
+import { type Flag } from "../common/src/settings/flag.ts";
 import { flags } from "../common/src/settings/flags.ts";
 import { defaultText } from "../common/src/settings/help.ts";
 
@@ -12,7 +12,8 @@ export function flagsPage(): string {
 error.
 
 - A flag is written \`--flag value\` or \`--flag=value\`. A boolean flag without a value is true.
-- Each flag has an environment variable, which is read when the flag is not given. An empty variable counts as unset, except
+- Each flag has an environment variable, which is read when the flag is not given: \`SVC_\` and the name in capitals with \`_\` in place of \`-\`,
+  as \`SVC_ADMIN_PORT\` of \`--admin-port\`, unless its meaning names another one. An empty variable counts as unset, except
   for lists and selectors, where it is an empty list.
 - An unknown flag, a repeated flag, and a missing or invalid value end the process with one line on standard error and
   exit code 2. An unknown variable that begins with \`SVC_\` is logged as a warning. Variables of flags of another role are
@@ -22,8 +23,8 @@ error.
 
 The column "For" names the roles: C controller, P proxy, S standalone.
 
-| Flag | Variable | For | Value | Default | Meaning |
-| --- | --- | --- | --- | --- | --- |
+| Flag | For | Value | Default | Meaning |
+| --- | --- | --- | --- | --- |
 ${(flags as readonly Flag[]).map(row).join("\n")}
 `;
 }
@@ -31,15 +32,18 @@ ${(flags as readonly Flag[]).map(row).join("\n")}
 function row(flag: Flag): string {
   const cells = [
     code(`--${flag.name}`),
-    [variableOf(flag), flag.fallbackVariable]
-      .flatMap((name) => (name === undefined ? [] : [code(name)]))
-      .join(", "),
     flag.roles.map((role) => role[0]?.toUpperCase()).join(" "),
     code(flag.type.name),
     defaultCell(flag),
-    flag.meaning,
+    flag.meaning + variableText(flag),
   ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+/** Variables that the rule at the head of the page does not say. */
+function variableText({ variable, fallbackVariable }: Flag): string {
+  if (variable !== undefined) return ` Variable: ${code(variable)}.`;
+  return fallbackVariable === undefined ? "" : ` Variable, besides its own: ${code(fallbackVariable)}.`;
 }
 
 function defaultCell(flag: Flag): string {

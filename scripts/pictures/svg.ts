@@ -62,9 +62,9 @@ const frame = ({ x, y, width: wide, height }: Place, tone: Tone, isDashed = fals
 export const bar = ({ x, y, width: wide, height }: Place, colour: "strong" | "line"): Shape =>
   `<rect x="${x}" y="${y}" width="${Math.max(1, wide).toFixed(1)}" height="${height}" style="fill:var(--picture-${colour})"/>`;
 
-/** A disc, as of a plot. */
+/** A disc, as of a plot; a letter on it can be read. */
 export const dot = ({ x, y }: Point, colour: "strong" | "line"): Shape =>
-  `<circle cx="${x}" cy="${y}" r="5" style="fill:var(--picture-${colour})"/>`;
+  `<circle cx="${x}" cy="${y}" r="5" style="fill:var(--picture-${colour});fill-opacity:.5;stroke:var(--picture-${colour})"/>`;
 
 /** A thin line without a tip, as of an axis; a firm one is drawn whole, others dotted. */
 export const rule = (from: Point, to: Point, isFirm = false): Shape =>

@@ -32,7 +32,7 @@ export const sections: readonly Section[] = [
     purpose: "Route, protect and change requests: an example to copy and a page for each feature.",
     entries: [
       "config/examples/README.md",
-      { title: "Examples", pattern: "config/examples/*/README.md" },
+      { title: "Examples by name", pattern: "config/examples/*/README.md" },
       { title: "Features", pattern: "docs/features/*.md" },
       "docs/routing.md",
       "docs/gateway-api.md",
@@ -56,7 +56,7 @@ export const sections: readonly Section[] = [
       "docs/threat-model.md",
       "docs/upgrading.md",
       "docs/runbooks/README.md",
-      { title: "Runbooks", pattern: "docs/runbooks/*.md" },
+      { title: "Runbooks by alert", pattern: "docs/runbooks/*.md" },
     ],
   },
   {
@@ -77,7 +77,6 @@ export const sections: readonly Section[] = [
     entries: [
       "docs/architecture.md",
       "docs/benchmarks.md",
-
       "docs/scale.md",
       { title: "Decisions", pattern: "docs/adr/*.md" },
     ],

@@ -69,7 +69,7 @@ describe("the pictures of the documentation", () => {
         },
       ],
     });
-    expect(namesOf(svg)).to.include.members(["A case", "E", "this proxy   E envoy"]);
+    expect(namesOf(svg)).to.include.members(["A case", "E", "this proxy", "E envoy"]);
     const xOf = (pattern: RegExp): number => Number(pattern.exec(svg)?.[1]);
     const nginx = xOf(/<text x="([\d.]+)"[^>]*>nginx</);
     const ahead = Number([...svg.matchAll(/<circle cx="([\d.]+)"/g)].at(-1)?.[1]);

@@ -7,6 +7,8 @@ const most = 8;
 const left = 330;
 const right = 740;
 const rowHeight = 22;
+/** About that of the small text. */
+const characterWidth = 6.5;
 
 const xOf = (ratio: number): number => {
   const share = Math.log(Math.min(Math.max(ratio, least), most) / least) / Math.log(most / least);
@@ -30,22 +32,23 @@ export function plotOf({ cases }: Results): string {
   const others = [...new Set(cases.flatMap(({ subjects }) => Object.keys(subjects)))].filter(
     (name) => name !== own && name !== reference,
   );
-  shapes.push(
-    dot({ x: 16, y: 24 }, "strong"),
-    label(
-      { x: 28, y: 28 },
-      ["this proxy", ...others.map((name) => `${letterOf(name)} ${name}`)].join("   "),
-      {
-        soft: true,
-      },
-    ),
-  );
+  shapes.push(dot({ x: 16, y: 24 }, "strong"), ...legendOf(others));
   cases.forEach((one, index) => shapes.push(...rowOf(one, others, 44 + index * rowHeight)));
   return picture(
     bottom + 8,
     "Each proxy beside nginx, case by case, on a logarithmic axis; further to the right is better. The table has the same figures.",
     shapes,
   );
+}
+
+/** What each mark means, in one line from the disc on. */
+function legendOf(others: readonly string[]): readonly Shape[] {
+  let x = 28;
+  return ["this proxy", ...others.map((name) => `${letterOf(name)} ${name}`)].map((text) => {
+    const shape = label({ x, y: 28 }, text, { soft: true });
+    x += 24 + text.length * characterWidth;
+    return shape;
+  });
 }
 
 function rowOf(one: CaseResult, others: readonly string[], y: number): readonly Shape[] {
@@ -57,13 +60,14 @@ function rowOf(one: CaseResult, others: readonly string[], y: number): readonly 
     const { median } = ratioOf(figure, one.subjects[name] ?? [], base);
     return Number.isNaN(median) ? undefined : xOf(median);
   };
-  for (const name of others) {
-    const x = positionOf(name);
-    if (x !== undefined)
-      shapes.push(label({ x, y: y + 15 }, letterOf(name), { anchor: "middle", soft: true }));
-  }
   const x = positionOf(own);
   if (x !== undefined) shapes.push(dot({ x, y: y + 11 }, "strong"));
+  // On the disc, which is translucent: ratios of the best proxies are close to each other.
+  for (const name of others) {
+    const place = positionOf(name);
+    if (place !== undefined)
+      shapes.push(label({ x: place, y: y + 15 }, letterOf(name), { anchor: "middle", soft: true }));
+  }
   return shapes;
 }
 
