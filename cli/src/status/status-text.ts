@@ -79,9 +79,11 @@ function formatProblems(problems: readonly StatusProblem[], paint: Paint): reado
 
 function formatSummary({ problems, objects }: ClusterStatus): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
-  const parts = [`${errors} errors`, `${problems.length - errors} warnings`];
-  return `${parts.join(", ")}; ${objects.ok} of ${objects.manifests} objects are served as written`;
+  const parts = [counted(errors, "error"), counted(problems.length - errors, "warning")];
+  return `${parts.join(", ")}; ${objects.ok} of ${counted(objects.manifests, "object")} ${objects.manifests === 1 ? "is" : "are"} served as written`;
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 const units = [
   ["d", 86_400_000],

@@ -70,7 +70,7 @@ describe("the command status", () => {
       /svc-system\/svc-controller: 2 of 2 ready, leader svc-controller-0, renewed \d+s ago/,
     );
     expect(out).to.match(/svc-system\/svc-shared-proxy-a +shared +f1d2a0b3c4d5 +in sync +ready +0 +3d\n/);
-    expect(out).to.match(/\n0 errors, 0 warnings; 1 of 1 objects are served as written\n$/);
+    expect(out).to.match(/\n0 errors, 0 warnings; 1 of 1 object is served as written\n$/);
     expect(code).to.equal(0);
   });
 
