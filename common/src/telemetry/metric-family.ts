@@ -137,14 +137,21 @@ function createFamily<Series, Label extends string>(
   return family;
 }
 
+/** Labels together have values that never occur, so that only few combinations are made beforehand. */
+const maxKnownSets = 8;
+
 /**
- * The series that exist from the start, at zero, so that a rate can be computed from the first event on: the one of a
- * metric without labels, and those of a single label whose values are declared.
+ * The series that exist from the start, at zero, so that a rate or an increase can be computed from the first event on: the
+ * one of a metric without labels, and those of labels whose values are all declared, where they are few.
  */
 function knownLabelSets<Label extends string>({
   labels,
 }: MetricDeclaration<Label>): readonly LabelValues<Label>[] {
-  const [label, ...others] = Object.keys(labels) as Label[];
-  if (label === undefined) return [{} as LabelValues<Label>];
-  return others.length > 0 ? [] : labels[label].map((value) => ({ [label]: value }) as LabelValues<Label>);
+  let sets: readonly Partial<LabelValues<Label>>[] = [{}];
+  for (const label of Object.keys(labels) as Label[]) {
+    sets = sets.flatMap((set) => labels[label].map((value) => ({ ...set, [label]: value })));
+  }
+  return sets.length > maxKnownSets && Object.keys(labels).length > 1
+    ? []
+    : (sets as readonly LabelValues<Label>[]);
 }

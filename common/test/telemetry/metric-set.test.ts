@@ -44,6 +44,20 @@ describe("metric set", () => {
     });
   });
 
+  it("the combinations of labels that are known beforehand start at zero where they are at most eight", async () => {
+    const pair = (reasons: readonly string[]) =>
+      createMetricSet({
+        pair: counter("t_pairs_total", "Pairs.", { result: ["ok", "nack"], reason: reasons }),
+      });
+    expect(samples((await exposeMetrics(pair(["a", "b"]))).body)).to.deep.equal({
+      't_pairs_total{result="ok",reason="a"}': 0,
+      't_pairs_total{result="ok",reason="b"}': 0,
+      't_pairs_total{result="nack",reason="a"}': 0,
+      't_pairs_total{result="nack",reason="b"}': 0,
+    });
+    expect(samples((await exposeMetrics(pair([..."abcde"]))).body)).to.deep.equal({});
+  });
+
   it("counters, gauges and histograms are exposed with their values", async () => {
     const set = createSet();
     set.events.with({ kind: "a" }).inc();
