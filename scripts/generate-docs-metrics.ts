@@ -7,6 +7,7 @@ import {
   proxyMetrics,
   supervisorMetrics,
 } from "../common/src/telemetry/metric-declarations.ts";
+import { standaloneMetrics } from "../common/src/telemetry/standalone-metrics.ts";
 
 /** The page docs/reference/metrics.md, from the declared metrics. */
 export function metricsPage(): string {
@@ -38,6 +39,10 @@ ${table({ ...processMetrics, ...threadMetrics })}
 ${table({ ...proxyMetrics, ...supervisorMetrics })}
 
 ## Controller
+
+Standalone mode has ${Object.values(standaloneMetrics)
+    .map(({ name }) => `\`${name}\``)
+    .join(", ")} as well.
 
 ${table(controllerMetrics)}
 

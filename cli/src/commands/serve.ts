@@ -52,8 +52,8 @@ export const serveStandalone: Command = {
     const { serveFolder } = await import("../standalone/standalone.ts");
     if (settings.proxy.length > 0) {
       const { serveLocalProxy } = await import("../local-proxy/serve.ts");
-      return serveLocalProxy(settings, io, (folder) =>
-        serveFolder({ ...settings, manifests: folder }, allWarnings, io),
+      return serveLocalProxy(settings, io, (folder, onReady) =>
+        serveFolder({ ...settings, manifests: folder }, allWarnings, io, onReady),
       );
     }
     const served = await serveFolder(settings, allWarnings, io);

@@ -3,11 +3,14 @@ import type { Result } from "@svc-gateway/common/values/result.ts";
 import { done, refused, type CommandResult, type Io } from "../command.ts";
 import { manifestsOf, prepareLocalProxy } from "./local-proxy.ts";
 
-/** Prints the manifests of `--proxy`, or serves them: `serveFolder` gets their folder, which is removed afterwards. */
+/**
+ * Prints the manifests of `--proxy`, or serves them: `serveFolder` gets their folder, which is removed afterwards, and what to
+ * call once its ports are bound. Where clients find what is said then: a start that fails names no address.
+ */
 export async function serveLocalProxy(
   settings: StandaloneSettings,
   io: Io,
-  serveFolder: (folder: string) => Promise<Result<void, readonly string[]>>,
+  serveFolder: (folder: string, onReady: () => void) => Promise<Result<void, readonly string[]>>,
 ): Promise<CommandResult> {
   if (settings.printManifests) {
     io.out.write(manifestsOf(settings));
@@ -17,8 +20,7 @@ export async function serveLocalProxy(
   if (!prepared.ok) return refused(prepared.error);
   const { folder, lines, remove } = prepared.value;
   try {
-    io.err.write(`${lines.join("\n")}\n`);
-    const served = await serveFolder(folder);
+    const served = await serveFolder(folder, () => io.err.write(`${lines.join("\n")}\n`));
     return served.ok ? done(0) : refused(...served.error);
   } finally {
     await remove();

@@ -9,8 +9,11 @@ import { createFallbackSecret } from "@svc-gateway/operator/keys/fallback-certif
 import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { standaloneMetrics } from "@svc-gateway/common/telemetry/standalone-metrics.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import { createCertificateKeeper } from "@svc-gateway/operator/build/certificate-keeper.ts";
+import { countUnprotected } from "@svc-gateway/operator/build/table-builder.ts";
 import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
 import {
   nextTicketSecretMs,
@@ -41,6 +44,7 @@ export type BuildOptions = {
   readonly onServed: (build: ConsoleBuild, version: string | undefined) => void;
   /** Called with a sentence for each when listeners of the first table cannot have their ports; nothing is served then. */
   readonly onUnusablePorts: (sentences: readonly string[]) => void;
+  readonly metrics: MetricSet<Pick<typeof standaloneMetrics, "keptCertificates" | "unprotectedPaths">>;
   readonly log: Logger;
 };
 
@@ -110,6 +114,8 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     }
     if (applied?.ok === false) return;
     health.tableServed(portsOf(listeners));
+    options.metrics.keptCertificates.with({}).set(certificates.count);
+    options.metrics.unprotectedPaths.with({}).set(countUnprotected(translation.nginxReports));
     options.onServed({ state, translation, builtMs: nowMs }, applied?.value.version);
   };
 }

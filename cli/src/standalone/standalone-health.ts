@@ -11,9 +11,11 @@ export type StandaloneHealth = {
   portsBound(ports: readonly number[]): void;
 };
 
+/** `onReady` is called once, when the first table is served on all of its ports. */
 export function createStandaloneHealth(
   registry: HealthRegistry,
   { disableIngress, disableGatewayApi }: Pick<StandaloneSettings, "disableIngress" | "disableGatewayApi">,
+  onReady: () => void = () => {},
 ): StandaloneHealth {
   const controller = registry.register("controller", [
     "ingress",
@@ -32,6 +34,7 @@ export function createStandaloneHealth(
     const otherwise = hasBeenReady ? "Degraded" : "Pending";
     const why = `no socket for listener ${missing.join(", ")}, see the log`;
     proxy.set("routing_table_loaded", missing.length === 0 ? "Ready" : otherwise, why);
+    if (missing.length === 0 && !hasBeenReady) onReady();
   };
   return {
     sourceRead(isReadable) {

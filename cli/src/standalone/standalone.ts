@@ -12,6 +12,8 @@ import { createLogLevelControl } from "@svc-gateway/common/telemetry/log-level-c
 import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { standaloneMetrics } from "@svc-gateway/common/telemetry/standalone-metrics.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { measureProcess } from "@svc-gateway/common/telemetry/process-metrics.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
@@ -19,6 +21,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { createCoalescer } from "@svc-gateway/operator/build/coalescer.ts";
 import { fetchJson } from "@svc-gateway/operator/jwks/fetch-json.ts";
 import { createKeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
+import { countKeySets } from "@svc-gateway/operator/jwks/key-set-metrics.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
@@ -40,13 +43,14 @@ const maxHurryMs = 500;
 const recheckIntervalMs = 60 * 60_000;
 
 /**
- * Serves until a signal asks to stop, then ends in order. Fails with one line for each reason when it cannot start: the
+ * Serves until a signal asks to stop, then ends in order; `onReady` is called once all ports are bound. Fails with one line for each reason when it cannot start: the
  * folder cannot be read, or a port of the process or of a listener is taken.
  */
 export async function serveFolder(
   settings: StandaloneSettings,
   warnings: readonly string[],
   io: Io,
+  onReady?: () => void,
 ): Promise<Result<void, readonly string[]>> {
   const sink = createLogSink({ fd: 1 });
   const levels = createLogLevels(settings.log);
@@ -56,13 +60,14 @@ export async function serveFolder(
   for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
 
   const registry = createHealthRegistry(version);
-  const health = createStandaloneHealth(registry, settings);
+  const health = createStandaloneHealth(registry, settings, onReady);
   const measured = measureProcess(version);
+  const metrics = createMetricSet(standaloneMetrics);
   const started = await startSupervisor({
     settings,
     log: proxyLog,
     sink,
-    otherMetrics: measured.sets,
+    otherMetrics: [...measured.sets, metrics],
     onBoundPorts: health.portsBound,
   });
   if (!started.ok) return fail([started.error.message]);
@@ -117,6 +122,7 @@ export async function serveFolder(
     fetch: (url, signal) =>
       fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, isRefused: hostPorts, signal }),
     onChange: () => coalescer.markDirty(),
+    ...countKeySets(metrics),
     clock: monotonicClock,
     log,
   });
@@ -128,6 +134,7 @@ export async function serveFolder(
     keySets,
     onServed: (built, snapshot) => (shown = { build: built, snapshot: snapshot ?? shown?.snapshot }),
     onUnusablePorts: unusable.resolve,
+    metrics,
     log,
   });
   const coalescer = createCoalescer({

@@ -11,6 +11,7 @@ import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts
 import { createExampleCertificates } from "../../../scripts/quickstart/certificates.ts";
 import { certificateMs, issueCertificate, openLocalCa } from "../../src/local-proxy/local-ca.ts";
 import { prepareLocalProxy } from "../../src/local-proxy/local-proxy.ts";
+import { until } from "../../../common/test/until.ts";
 import { runInside, runProgram, startProgram } from "../support.ts";
 
 const settingsOf = (...argv: readonly string[]) => {
@@ -73,6 +74,7 @@ describe("serve standalone --proxy", () => {
         }
         if (ports.size === 2) break;
       }
+      await until(() => err.includes("->"), "the addresses");
       const response = await new Promise<string>((resolve, reject) => {
         void readFile(join(folder, "ca.crt")).then((ca) =>
           get(
@@ -115,6 +117,20 @@ describe("serve standalone --proxy", () => {
     await remove();
     expect(await readdir(served).catch(() => "removed")).to.equal("removed");
     expect(await readFile(cert, "utf8"), "the user's own file stays").to.equal("other");
+  });
+
+  it("a local proxy whose port is taken ends with one sentence, and names no address before it", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const { code, err } = await runProgram([
+      ...["serve", "standalone", "--proxy", "app.localhost=127.0.0.1:1", "--local-ca-dir", folder],
+      ...["--port-map", `80=${port},443=0`, "--admin-port", "0", "--health-port", "0"],
+      ...["--proxy-bind-address", "127.0.0.1", "--proxy-workers", "1"],
+    ]);
+    taken.close();
+    expect(code, err).to.not.equal(0);
+    expect(err).to.match(/^svc-gateway: listener 80 cannot be served: [^\n]*\n$/);
   });
 
   it("a certificate file that does not exist ends the start with one sentence", async () => {

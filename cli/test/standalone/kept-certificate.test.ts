@@ -44,6 +44,8 @@ describe("a TLS Secret that is changed into garbage, standalone", () => {
       expect(JSON.stringify(logged)).to.include("is served until");
       expect([logged["file"], logged["line"]]).to.deep.equal([join(gateway.folder, "ingress.json"), 1]);
       expect(await isShown(gateway)).to.equal(true);
+      const metrics = await (await fetch(`http://127.0.0.1:${gateway.adminPort}/metrics`)).text();
+      expect(metrics).to.match(/^svc_controller_certificates_kept 1$/m);
       await gateway.write("secret.json", JSON.stringify({ apiVersion: "v1", kind: "List", items: [] }));
       await gateway.published(2);
       expect(await isShown(gateway)).to.equal(false);

@@ -129,7 +129,8 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
   };
 }
 
-const countUnprotected = memo((reports: Translation["nginxReports"]) =>
+/** The paths that are served without a protection that they ask for. */
+export const countUnprotected = memo((reports: Translation["nginxReports"]) =>
   reports.reduce((sum, { unprotectedPaths }) => sum + unprotectedPaths, 0),
 );
 

@@ -18,6 +18,7 @@ import type { Fleet } from "../discovery/fleet.ts";
 import type { DedicatedGateway } from "../discovery/principals.ts";
 import { fetchJson } from "../jwks/fetch-json.ts";
 import { createKeySetKeeper } from "../jwks/key-set-keeper.ts";
+import { countKeySets } from "../jwks/key-set-metrics.ts";
 import { createTicketKeyKeeper, ticketKeySecret } from "../keys/ticket-key-keeper.ts";
 import type { Leadership } from "../lifecycle/leadership.ts";
 import type { WatchHealth } from "../lifecycle/watch-health.ts";
@@ -170,11 +171,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     fetch: (url, ending) =>
       fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, isRefused: isOwnPort, signal: ending }),
     onChange: () => coalescer.markDirty(),
-    onFetched({ result, durationMs, failing }) {
-      metrics.keySetFetches.with({ result }).inc();
-      metrics.keySetFetchDuration.with({}).observe(durationMs / 1000);
-      metrics.keySetsFailing.with({}).set(failing);
-    },
+    ...countKeySets(metrics),
     clock: monotonicClock,
     log,
   });

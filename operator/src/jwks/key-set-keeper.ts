@@ -21,8 +21,10 @@ export type KeySetKeeperOptions = {
   readonly fetch: (url: string, signal: AbortSignal) => Promise<Result<unknown>>;
   /** Called when `fetched` has changed. */
   readonly onChange: () => void;
-  /** Called after each fetch, with how many key sets have failed last. */
+  /** Called after each fetch. */
   readonly onFetched?: (fetch: KeySetFetch) => void;
+  /** Called with how many key sets have failed last, after each fetch and when one is not wanted any more. */
+  readonly onFailing?: (count: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -31,7 +33,6 @@ export type KeySetKeeperOptions = {
 export type KeySetFetch = {
   readonly result: "ok" | "error" | "rejected";
   readonly durationMs: number;
-  readonly failing: number;
 };
 
 const firstRetryMs = 5_000;
@@ -44,6 +45,7 @@ export function createKeySetKeeper({
   fetch,
   onChange,
   onFetched,
+  onFailing,
   clock,
   log,
 }: KeySetKeeperOptions): KeySetKeeper {
@@ -64,6 +66,9 @@ export function createKeySetKeeper({
     fetched = changed;
   };
 
+  const reportFailing = (): void =>
+    onFailing?.([...followed.values()].filter(({ failures }) => failures > 0).length);
+
   const take = (url: string, one: Followed, answer: Result<unknown>, startedAtMs: number): void => {
     const set = answer.ok ? readKeySet(answer.value) : answer;
     const before = fetched;
@@ -82,8 +87,8 @@ export function createKeySetKeeper({
     onFetched?.({
       result: set.ok ? "ok" : answer.ok ? "rejected" : "error",
       durationMs: clock.nowMs() - startedAtMs,
-      failing: [...followed.values()].filter((each) => each.failures > 0).length,
     });
+    reportFailing();
     const { failures, refreshMs } = one;
     const delayMs =
       failures === 0 ? refreshMs : backoffMs({ firstMs: firstRetryMs, maxMs: refreshMs }, failures);
@@ -120,6 +125,7 @@ export function createKeySetKeeper({
     one.ending.abort();
     followed.delete(url);
     note(url, undefined);
+    reportFailing();
   };
 
   return {

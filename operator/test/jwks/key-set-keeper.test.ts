@@ -22,6 +22,7 @@ function rig() {
     takesMs: 0,
   };
   const fetches: KeySetFetch[] = [];
+  const failing: number[] = [];
   const keeper = createKeySetKeeper({
     async fetch(one) {
       asked.push({ url: one, atMs: clock.nowMs() });
@@ -30,12 +31,13 @@ function rig() {
     },
     onChange: () => state.changes++,
     onFetched: (fetch) => fetches.push(fetch),
+    onFailing: (count) => failing.push(count),
     clock,
     log,
   });
   const kids = (): readonly (string | undefined)[] | undefined =>
     keeper.fetched.get(url)?.keys?.map(({ kid }) => kid);
-  return { clock, asked, state, keeper, kids, log, fetches };
+  return { clock, asked, state, keeper, kids, log, fetches, failing };
 }
 
 describe("the keeper of key sets", () => {
@@ -57,18 +59,27 @@ describe("the keeper of key sets", () => {
   });
 
   it("each fetch is reported with its result, its duration and how many key sets fail", async () => {
-    const { clock, state, keeper, fetches } = rig();
+    const { clock, state, keeper, fetches, failing } = rig();
     state.takesMs = 250;
     keeper.want(wanted(5_000));
     await clock.advance(250);
-    expect(fetches.at(-1)).to.deep.equal({ result: "error", durationMs: 250, failing: 1 });
+    expect([fetches.at(-1), failing.at(-1)]).to.deep.equal([{ result: "error", durationMs: 250 }, 1]);
     state.answer = ok({ keys: "none" });
     await clock.advance(5_250);
-    expect(fetches.at(-1)).to.deep.equal({ result: "rejected", durationMs: 250, failing: 1 });
+    expect([fetches.at(-1), failing.at(-1)]).to.deep.equal([{ result: "rejected", durationMs: 250 }, 1]);
     state.answer = ok({ keys: [jwk("a")] });
     await clock.advance(5_250);
-    expect(fetches.at(-1)).to.deep.equal({ result: "ok", durationMs: 250, failing: 0 });
+    expect([fetches.at(-1), failing.at(-1)]).to.deep.equal([{ result: "ok", durationMs: 250 }, 0]);
     expect(fetches).to.have.length(3);
+  });
+
+  it("a key set that fails and is not wanted any more does not fail any more", async () => {
+    const { clock, keeper, failing } = rig();
+    keeper.want(wanted(5_000));
+    await clock.advance(0);
+    expect(failing.at(-1)).to.equal(1);
+    keeper.want(new Map());
+    expect(failing.at(-1)).to.equal(0);
   });
 
   it("the unusable keys of the last valid set are remembered while fetching fails", async () => {

@@ -1,0 +1,13 @@
+import { controllerMetrics } from "./metric-declarations.ts";
+
+const { keySetFetches, keySetFetchDuration, keySetsFailing, unprotectedPaths, keptCertificates } =
+  controllerMetrics;
+
+/** The metrics of the controller that standalone mode has as well. */
+export const standaloneMetrics = {
+  keySetFetches,
+  keySetFetchDuration,
+  keySetsFailing,
+  unprotectedPaths,
+  keptCertificates,
+} as const;
