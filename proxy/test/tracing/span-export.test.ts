@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -122,13 +122,36 @@ describe("the export of spans", () => {
         "url.path": "/cart",
         ok: true,
       });
-      expect(server?.resource).to.include({ "service.name": "edge", "k8s.pod.name": "svc-local" });
+      expect(server?.resource).to.deep.equal({
+        "service.name": "edge",
+        "service.instance.id": `${hostname()}/svc-local`,
+        "host.name": hostname(),
+      });
       expect(client).to.include({ parentId: "00f067aa0ba902b7", kind: 3, status: 0 });
       expect(collector.headers()).to.include({ "x-tenant": "shop" });
       await exporting.close();
       await collector.close();
     });
   }
+
+  it("spans of a pod name the pod and its namespace", async () => {
+    process.env["KUBERNETES_SERVICE_HOST"] = "10.96.0.1";
+    collector = await startHttpCollector();
+    try {
+      const { write } = await start(collector.url, "--tracing-protocol=http/protobuf", "--pod-name=proxy-1");
+      write();
+      await exporting.close();
+      expect(collector.spans[0]?.resource).to.deep.equal({
+        "service.name": "svc-gateway",
+        "service.instance.id": "svc-system/proxy-1",
+        "k8s.pod.name": "proxy-1",
+        "k8s.namespace.name": "svc-system",
+      });
+    } finally {
+      delete process.env["KUBERNETES_SERVICE_HOST"];
+      await collector.close();
+    }
+  });
 
   it("what is left is sent when the export closes", async () => {
     collector = await startHttpCollector();

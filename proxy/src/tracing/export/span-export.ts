@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
@@ -55,14 +56,28 @@ export async function startSpanExport(
     endpoint: new URL(endpoint),
     protocol: settings.tracingProtocol,
     timeoutMs,
-    resource: {
-      "service.name": settings.tracingServiceName,
-      "service.instance.id": `${settings.podNamespace}/${settings.podName}`,
-      "k8s.pod.name": settings.podName,
-      "k8s.namespace.name": settings.podNamespace,
-    },
+    resource: resourceOf(settings, process.env["KUBERNETES_SERVICE_HOST"] !== undefined),
   });
   return ok(drainRings(options, exporter));
+}
+
+/**
+ * What the spans say of their process. A kubelet sets KUBERNETES_SERVICE_HOST in every container; elsewhere there is no pod, and
+ * the default of `--pod-name` is the same on every host.
+ */
+function resourceOf(
+  settings: SpanExportOptions["settings"],
+  isInPod: boolean,
+): Readonly<Record<string, string>> {
+  const { podName, podNamespace, tracingServiceName } = settings;
+  const own: Readonly<Record<string, string>> = isInPod
+    ? {
+        "service.instance.id": `${podNamespace}/${podName}`,
+        "k8s.pod.name": podName,
+        "k8s.namespace.name": podNamespace,
+      }
+    : { "service.instance.id": `${hostname()}/${podName}`, "host.name": hostname() };
+  return { "service.name": tracingServiceName, ...own };
 }
 
 function drainRings({ rings, metrics, log }: SpanExportOptions, exporter: OtlpExporter): SpanExport {
