@@ -20,9 +20,9 @@ const quietMs = 1000;
 
 const download = Buffer.alloc(256 * 1024, "d");
 
-const listen = async (server: Server): Promise<number> => {
+const listen = async (server: Server, host: string): Promise<number> => {
   // Connections of many clients come at once, also while this process, which plays them too, is behind.
-  server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 });
+  server.listen({ port: 0, host, backlog: 4096 });
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 };
@@ -40,7 +40,10 @@ function webServer(onRequest: () => void): Server {
   });
 }
 
-async function grpcServer(onCall: () => void): Promise<{ readonly port: number; stop(): Promise<void> }> {
+async function grpcServer(
+  host: string,
+  onCall: () => void,
+): Promise<{ readonly port: number; stop(): Promise<void> }> {
   const server = new GrpcServer();
   const calls = new Set<ServerDuplexStream<Buffer, Buffer>>();
   const asBytes = (value: Buffer): Buffer => value;
@@ -68,7 +71,7 @@ async function grpcServer(onCall: () => void): Promise<{ readonly port: number; 
     },
   );
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync(`${host}:0`, ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),
     );
   });
@@ -82,7 +85,8 @@ async function grpcServer(onCall: () => void): Promise<{ readonly port: number; 
   };
 }
 
-export async function startInstance(): Promise<Instance> {
+/** Starts one that listens on free ports of an address. */
+export async function startInstance(host = "127.0.0.1"): Promise<Instance> {
   let askedMs = performance.now();
   const onAsked = (): void => void (askedMs = performance.now());
   const [web, wsHttp] = [webServer(onAsked), createServer()];
@@ -92,9 +96,9 @@ export async function startInstance(): Promise<Instance> {
     socket.on("error", () => {});
     socket.on("message", (data) => socket.send(String(data as Buffer)));
   });
-  const grpc = await grpcServer(onAsked);
+  const grpc = await grpcServer(host, onAsked);
   return {
-    ports: { web: await listen(web), grpc: grpc.port, ws: await listen(wsHttp) },
+    ports: { web: await listen(web, host), grpc: grpc.port, ws: await listen(wsHttp, host) },
     async stop() {
       // The clock alone is no proof: what has arrived by now is read before it is looked at again.
       for (let seenMs = 0; seenMs !== askedMs;) {

@@ -114,7 +114,7 @@ async function main(): Promise<boolean> {
   const gateway = startGateway(folder, ports);
   const end = new AbortController();
   try {
-    const stage: Stage = { port: ports[0] ?? 0, tally: new Tally(), signal: end.signal };
+    const stage: Stage = { host: "127.0.0.1", port: ports[0] ?? 0, tally: new Tally(), signal: end.signal };
     await waitForPort(stage.port);
     const timer = setTimeout(() => end.abort(), seconds * 1000);
     gateway.once("exit", () => {

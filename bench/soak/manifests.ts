@@ -39,44 +39,50 @@ const ingress = (
   },
 });
 
-/** What the folder holds from the beginning to the end. */
-export function writeFixed(folder: string): void {
-  write(folder, "fixed", [
-    {
-      apiVersion: "networking.k8s.io/v1",
-      kind: "IngressClass",
-      metadata: { name: "svc" },
-      spec: { controller: "svc-labs.dev/gateway-controller" },
-    },
-    ...services.map(service),
-    ingress("grpc", "grpc.example.com", "grpc"),
-    ingress("ws", "ws.example.com", "ws"),
-  ]);
-}
+/** What is there from the beginning to the end. */
+export const fixedObjects = (): readonly object[] => [
+  {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IngressClass",
+    metadata: { name: "svc" },
+    spec: { controller: "svc-labs.dev/gateway-controller" },
+  },
+  ...services.map(service),
+  ingress("grpc", "grpc.example.com", "grpc"),
+  ingress("ws", "ws.example.com", "ws"),
+];
 
-/** The route of most requests with a header of the version, and a host that is added and removed. */
-export function writeRoutes(folder: string, version: number): void {
-  write(folder, "routes", [
-    ingress("web", "web.example.com", "web", {
-      "ingress.svc-labs.dev/response-header-set": `X-Version: ${version}`,
-    }),
-    ...(version % 2 === 0 ? [ingress("sometimes", `v${version}.example.com`, "web")] : []),
-  ]);
-}
+/** The route of most requests with a header of the version. */
+export const versionedRoute = (version: number): object =>
+  ingress("web", "web.example.com", "web", {
+    "ingress.svc-labs.dev/response-header-set": `X-Version: ${version}`,
+  });
 
-export function writeEndpoints(folder: string, instances: readonly Instance[]): void {
-  const slices = services.flatMap((name) =>
+/** The endpoints of every Service, which are the instances at an address. */
+export const endpointObjects = (instances: readonly Instance[], address = "127.0.0.1"): readonly object[] =>
+  services.flatMap((name) =>
     instances.map(({ ports }, index) => ({
       apiVersion: "discovery.k8s.io/v1",
       kind: "EndpointSlice",
       metadata: { name: `${name}-${index}`, namespace, labels: { "kubernetes.io/service-name": name } },
       addressType: "IPv4",
       ports: [{ name: "main", port: ports[name], protocol: "TCP" }],
-      endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true } }],
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
     })),
   );
-  write(folder, "endpoints", slices);
+
+export const writeFixed = (folder: string): void => write(folder, "fixed", fixedObjects());
+
+/** The versioned route, and a host that is added and removed. */
+export function writeRoutes(folder: string, version: number): void {
+  write(folder, "routes", [
+    versionedRoute(version),
+    ...(version % 2 === 0 ? [ingress("sometimes", `v${version}.example.com`, "web")] : []),
+  ]);
 }
+
+export const writeEndpoints = (folder: string, instances: readonly Instance[]): void =>
+  write(folder, "endpoints", endpointObjects(instances));
 
 /** Whole or not at all: the folder is followed live. */
 function write(folder: string, name: string, items: readonly object[]): void {

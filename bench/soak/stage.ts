@@ -2,7 +2,9 @@ import type { Tally } from "./tally.ts";
 
 /** What clients of the soak need. */
 export type Stage = {
-  /** Local port of the gateway for HTTP without TLS. */
+  /** Address of the gateway. */
+  readonly host: string;
+  /** Its port for HTTP without TLS. */
   readonly port: number;
   readonly tally: Tally;
   /** Aborted when the time is over. */

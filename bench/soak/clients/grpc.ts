@@ -29,7 +29,7 @@ function chat(client: Client, { tally, signal }: Stage): Promise<string> {
 
 /** One call after the other on a connection of its own, until the end. */
 export async function runGrpc(stage: Stage): Promise<void> {
-  const client = new Client(`127.0.0.1:${stage.port}`, credentials.createInsecure(), {
+  const client = new Client(`${stage.host}:${stage.port}`, credentials.createInsecure(), {
     "grpc.default_authority": "grpc.example.com",
     "grpc.use_local_subchannel_pool": 1,
   });

@@ -11,9 +11,11 @@ type Answer = { readonly status: number; readonly bytes: number; readonly versio
 /** A client with one connection that it keeps. */
 class Http1Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  private readonly host: string;
   private readonly port: number;
 
-  constructor(port: number) {
+  constructor(host: string, port: number) {
+    this.host = host;
     this.port = port;
   }
 
@@ -21,7 +23,7 @@ class Http1Client {
   ask(options: RequestOptions, pieces = 0): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const sent = request({
-        host: "127.0.0.1",
+        host: this.host,
         port: this.port,
         agent: this.agent,
         ...options,
@@ -87,9 +89,12 @@ const visits: Readonly<Record<"small" | "upload" | "download", Visit>> = {
 };
 
 /** One client that does the same again and again, until the end. */
-export async function runHttp1({ port, tally, signal }: Stage, name: keyof typeof visits): Promise<void> {
+export async function runHttp1(
+  { host, port, tally, signal }: Stage,
+  name: keyof typeof visits,
+): Promise<void> {
   const { kind, everyMs, play } = visits[name];
-  const client = new Http1Client(port);
+  const client = new Http1Client(host, port);
   while (await pause(around(everyMs), signal)) {
     const fault = await play(client).catch(wordsOf);
     if (fault === "") tally.done(kind);

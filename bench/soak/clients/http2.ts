@@ -14,8 +14,8 @@ function get(session: ClientHttp2Session): Promise<string> {
 }
 
 /** Two requests at a time on one connection, until the end. */
-export async function runHttp2({ port, tally, signal }: Stage): Promise<void> {
-  const session = connect(`http://127.0.0.1:${port}`);
+export async function runHttp2({ host, port, tally, signal }: Stage): Promise<void> {
+  const session = connect(`http://${host}:${port}`);
   session.on("error", (error) => tally.failed("http2", wordsOf(error)));
   await once(session, "connect");
   while (await pause(around(1000), signal)) {

@@ -6,9 +6,9 @@ const orderly = new Set([1000, 1001]);
 const messagesPerConnection = 60;
 
 /** One connection until either side ends it. Resolves with what is wrong. */
-function talk({ port, tally, signal }: Stage): Promise<string> {
+function talk({ host, port, tally, signal }: Stage): Promise<string> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { headers: { host: "ws.example.com" } });
+    const socket = new WebSocket(`ws://${host}:${port}/`, { headers: { host: "ws.example.com" } });
     let left = messagesPerConnection;
     const send = (): void => socket.send(`message ${left}`);
     socket.on("open", send);

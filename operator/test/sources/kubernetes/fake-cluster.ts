@@ -57,7 +57,10 @@ type Place = {
   readonly subresource: string | undefined;
 };
 
-/** An API server in memory: lists in pages, watches, optimistic locking, merge patches, status subresources. */
+/**
+ * An API server in memory: lists in pages, watches, optimistic locking, merge patches, status subresources. What is applied
+ * is created, or merged without regard to who manages a field.
+ */
 export async function startFakeCluster(options: FakeClusterOptions): Promise<FakeCluster> {
   const collections = new Map<string, Map<string, Stored>>();
   const history = new Map<string, Change[]>();
@@ -126,12 +129,12 @@ export async function startFakeCluster(options: FakeClusterOptions): Promise<Fak
     response.on("close", () => watchers.delete(watcher));
   };
 
-  const write = (place: Place, method: string, body: Stored): [number, object] => {
+  const write = (place: Place, method: string, body: Stored, isApply: boolean): [number, object] => {
     const { collection, namespace, subresource } = place;
     const name = place.name ?? body.metadata.name;
     const key = namespace === undefined ? name : `${namespace}/${name}`;
     const before = itemsOf(collection).get(key);
-    if (method === "POST") {
+    if (method === "POST" || (isApply && before === undefined && subresource === undefined)) {
       if (before !== undefined) return [409, { reason: "AlreadyExists" }];
       const scope = namespace === undefined ? {} : { namespace };
       return [201, store(collection, key, { ...body, metadata: { ...body.metadata, ...scope } })];
@@ -168,7 +171,8 @@ export async function startFakeCluster(options: FakeClusterOptions): Promise<Fak
         const { spec } = body as unknown as { spec: { token: string } };
         return sendJson(response, { ...body, status: options.reviewToken?.(spec.token) ?? {} }, 201);
       }
-      const [status, result] = write(place, request.method ?? "", body);
+      const isApply = request.headers["content-type"] === "application/apply-patch+yaml";
+      const [status, result] = write(place, request.method ?? "", body, isApply);
       return sendJson(response, result, status);
     });
   };
