@@ -9,7 +9,7 @@ INSTALLED := node_modules/.installed
 # The generator of the documentation site is no part of the product: it has packages of its own.
 SITE_INSTALLED := scripts/site/node_modules/.installed
 
-.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-features bench-mirror bench-control bench-metrics bench-scale bench-snapshot bench-start bench-translate clean \
+.PHONY: help install run build test fuzz examples golden generate format bench bench-allocation bench-features bench-mirror bench-control bench-metrics bench-scale bench-snapshot bench-start bench-translate dashboards clean \
 	docs docs-serve release release-check release-base \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager e2e-skew conformance
 
@@ -89,6 +89,9 @@ bench-start: build ## Measure how long a start with 10,000 routes takes until th
 
 bench-translate: $(INSTALLED) ## Measure the controller's own work in processor time: INGRESSES, ROUTES
 	@$(NODE) --max-semi-space-size=8 bench/translate/main.ts
+
+dashboards: build ## Draw the dashboards for the documentation, from a real Prometheus and traffic: SECONDS
+	@$(NODE) bench/dashboards/main.ts
 
 soak: build ## Run mixed traffic for ten minutes while routes change and backends restart: SECONDS, CONNECTIONS
 	@$(NODE) bench/soak/main.ts

@@ -1,10 +1,24 @@
 /** Renders dashboards with Grafana's own builders, so that the JSON follows Grafana's schema of dashboards. */
 import {
+  BigValueGraphMode,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  SortOrder,
+  TooltipDisplayMode,
+  VizLegendOptionsBuilder,
+  VizTooltipOptionsBuilder,
+} from "@grafana/grafana-foundation-sdk/common";
+import {
   DashboardBuilder,
   DashboardCursorSync,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   RowBuilder,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
   VariableRefresh,
 } from "@grafana/grafana-foundation-sdk/dashboard";
 import { DataqueryBuilder } from "@grafana/grafana-foundation-sdk/prometheus";
@@ -17,14 +31,25 @@ export type Query = {
   readonly legend: string;
 };
 
+export type Limit = {
+  readonly from: number | null;
+  readonly colour: "green" | "orange" | "red" | "text" | "transparent";
+};
+
 export type Panel = {
   readonly title: string;
   /** What a reader should make of it. */
   readonly description: string;
-  /** A unit of Grafana: `reqps`, `s`, `bytes`, `Bps`, `percentunit`, `short`. */
+  /** A unit of Grafana: `reqps`, `ops`, `s`, `bytes`, `Bps`, `percentunit`, `short`, or `suffix:` with one's own. */
   readonly unit: string;
   /** A number instead of a graph. */
   readonly isStat?: true;
+  /**
+   * The values from which on something should be done, those of alerts where there is one: the colour of a number, lines in a
+   * graph. The first has no value and is the colour below all others. Without limits a number has the colour of text:
+   * Grafana's own default is red from 80 on, whatever the number counts.
+   */
+  readonly limits?: readonly Limit[];
   readonly queries: readonly Query[];
 };
 
@@ -67,14 +92,25 @@ export function renderBoard({ uid, title, description, variables, rows }: Board)
   }
   for (const row of rows) {
     builder = builder.withRow(new RowBuilder(row.title));
-    for (const panel of row.panels) builder = builder.withPanel(panelOf(panel));
+    for (const panel of row.panels) builder = builder.withPanel(panelOf(panel, widthOf(panel, row.panels)));
   }
   return `${JSON.stringify(builder.build(), null, 2)}\n`;
 }
 
-function panelOf({ title, description, unit, isStat, queries }: Panel): TimeseriesBuilder | StatBuilder {
-  const panel = isStat ? new StatBuilder().span(6).height(4) : graph();
-  panel.title(title).description(description).unit(unit).datasource(source);
+/** Two graphs beside each other, and one without a neighbour over the whole width. */
+function widthOf(panel: Panel, row: readonly Panel[]): number {
+  if (panel.isStat) return 6;
+  const graphs = row.filter(({ isStat }) => isStat !== true);
+  return panel === graphs.at(-1) && graphs.length % 2 === 1 ? 24 : 12;
+}
+
+function panelOf(
+  { title, description, unit, isStat, limits, queries }: Panel,
+  width: number,
+): TimeseriesBuilder | StatBuilder {
+  const panel = isStat ? stat() : graph(limits !== undefined);
+  panel.title(title).description(description).unit(unit).datasource(source).span(width);
+  panel.thresholds(thresholdsOf(limits ?? [{ from: null, colour: "text" }]));
   for (const [index, { expr, legend }] of queries.entries()) {
     const refId = String.fromCodePoint(65 + index);
     const query = new DataqueryBuilder().refId(refId).expr(expr).legendFormat(legend).datasource(source);
@@ -83,5 +119,36 @@ function panelOf({ title, description, unit, isStat, queries }: Panel): Timeseri
   return panel;
 }
 
-const graph = (): TimeseriesBuilder =>
-  new TimeseriesBuilder().span(12).height(8).min(0).fillOpacity(10).lineWidth(1);
+const thresholdsOf = (limits: readonly Limit[]): ThresholdsConfigBuilder =>
+  new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(limits.map(({ from, colour }) => ({ value: from, color: colour })));
+
+const stat = (): StatBuilder =>
+  new StatBuilder()
+    .height(4)
+    .graphMode(BigValueGraphMode.None)
+    .reduceOptions(new ReduceDataOptionsBuilder().calcs(["lastNotNull"]));
+
+/** The builder hides legends unless it is asked for one. */
+const graph = (hasLimits: boolean): TimeseriesBuilder =>
+  new TimeseriesBuilder()
+    .height(8)
+    .min(0)
+    .fillOpacity(10)
+    .lineWidth(1)
+    .thresholdsStyle(
+      new GraphThresholdsStyleConfigBuilder().mode(
+        hasLimits ? GraphThresholdsStyleMode.Dashed : GraphThresholdsStyleMode.Off,
+      ),
+    )
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
+    .legend(
+      new VizLegendOptionsBuilder()
+        .showLegend(true)
+        .displayMode(LegendDisplayMode.Table)
+        .placement(LegendPlacement.Bottom)
+        .calcs(["lastNotNull", "max"])
+        .sortBy("Last *")
+        .sortDesc(true),
+    );

@@ -22,3 +22,6 @@ export const quantile = (
   range = "$__rate_interval",
 ): string =>
   `histogram_quantile(${q}, ${rateBy(by === "" ? "le" : `le, ${by}`, `${metric}_bucket`, matchers, range)})`;
+
+/** A quantile as a graph shows it: without series that had no event, whose quantile is not a number. */
+export const shownQuantile = (...given: Parameters<typeof quantile>): string => `${quantile(...given)} >= 0`;

@@ -49,6 +49,7 @@ export const sections: readonly Section[] = [
     purpose: "Run it: sizes, faults, monitoring, alerts, upgrades and security.",
     entries: [
       "docs/operations.md",
+      "docs/dashboards.md",
       "docs/controller.md",
       "docs/discovery.md",
       "docs/console.md",

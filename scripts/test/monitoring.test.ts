@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { parser } from "@prometheus-io/lezer-promql";
 import { expect } from "chai";
+import { createMetricSet, exportMetrics } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { renderBoard } from "../monitoring/board.ts";
 import { boards } from "../monitoring/boards/index.ts";
 import { alerts } from "../monitoring/alerts.ts";
 import { allMetrics } from "../monitoring/metric-names.ts";
@@ -111,6 +113,38 @@ describe("dashboards and rules", () => {
     }
     const pages = readdirSync(runbooks).filter((name) => name !== "README.md");
     expect(pages.toSorted()).to.deep.equal(alerts.map(({ alert }) => `${alert}.md`).toSorted());
+  });
+
+  it("an alert on the increase of a counter fires at the first event: the series are there from the start", () => {
+    const counted = alerts.flatMap(({ expr }) =>
+      [...expr.matchAll(/increase\((\w+)/g)].map(([, name]) => name),
+    );
+    expect(counted).to.include("svc_discovery_client_snapshots_total");
+    const missing = allMetrics.filter(
+      (metric) =>
+        counted.includes(metric.name) && exportMetrics(createMetricSet({ metric }))[0]?.keys.length === 0,
+    );
+    expect(missing.map(({ name }) => name)).to.deep.equal([]);
+  });
+
+  it("graphs have a legend, and numbers have the colours of their limits instead of Grafana's", () => {
+    type Rendered = {
+      readonly panels: readonly {
+        readonly type: string;
+        readonly title: string;
+        readonly options: { readonly legend?: { readonly showLegend: boolean } };
+        readonly fieldConfig: {
+          readonly defaults: { readonly thresholds?: { readonly steps: readonly object[] } };
+        };
+      }[];
+    };
+    for (const board of boards) {
+      const { panels } = JSON.parse(renderBoard(board)) as Rendered;
+      for (const { type, title, options, fieldConfig } of panels.filter((panel) => panel.type !== "row")) {
+        if (type === "timeseries") expect(options.legend?.showLegend, title).to.equal(true);
+        expect(fieldConfig.defaults.thresholds?.steps, title).to.have.length.above(0);
+      }
+    }
   });
 
   it("labels in the summary of an alert are those that its query keeps", () => {

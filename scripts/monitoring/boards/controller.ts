@@ -1,6 +1,6 @@
 import type { Board } from "../board.ts";
 import { names } from "../metric-names.ts";
-import { chosenPods, quantile, rateBy, select } from "../promql.ts";
+import { chosenPods, rateBy, select, shownQuantile } from "../promql.ts";
 import { processRow } from "./process-row.ts";
 
 const { controller, server } = names;
@@ -27,6 +27,11 @@ export const controllerBoard: Board = {
           description: "Exactly one replica leads; it alone writes to the API server.",
           unit: "short",
           isStat: true,
+          limits: [
+            { from: null, colour: "red" },
+            { from: 1, colour: "green" },
+            { from: 2, colour: "red" },
+          ],
           queries: [{ expr: `sum(${select(controller.leader, chosenPods)})`, legend: "leaders" }],
         },
         {
@@ -41,6 +46,10 @@ export const controllerBoard: Board = {
           description: "Open streams of proxies, over all replicas.",
           unit: "short",
           isStat: true,
+          limits: [
+            { from: null, colour: "red" },
+            { from: 1, colour: "green" },
+          ],
           queries: [{ expr: `sum(${select(server.connectedProxies, chosenPods)})`, legend: "proxies" }],
         },
         {
@@ -48,12 +57,16 @@ export const controllerBoard: Board = {
           description: "Paths that are served without a protection that they ask for, as their class allows.",
           unit: "short",
           isStat: true,
+          limits: [
+            { from: null, colour: "green" },
+            { from: 1, colour: "orange" },
+          ],
           queries: [{ expr: `max(${select(controller.unprotectedPaths, chosenPods)})`, legend: "paths" }],
         },
         {
           title: "Changes of the leader",
           description: "A leader that changes often cannot renew its lease.",
-          unit: "short",
+          unit: "ops",
           queries: [{ expr: rateBy("pod", controller.leaderTransitions, chosenPods), legend: "{{pod}}" }],
         },
         {
@@ -75,7 +88,7 @@ export const controllerBoard: Board = {
         {
           title: "Builds",
           description: "Routing tables built, by result.",
-          unit: "short",
+          unit: "ops",
           queries: [
             { expr: rateBy("result", controller.routingTableRebuilds, chosenPods), legend: "{{result}}" },
           ],
@@ -85,7 +98,7 @@ export const controllerBoard: Board = {
           description: "A change reaches the proxies after the build that contains it.",
           unit: "s",
           queries: [0.5, 0.99].map((q) => ({
-            expr: quantile(q, "", controller.routingTableRebuildDuration, chosenPods),
+            expr: shownQuantile(q, "", controller.routingTableRebuildDuration, chosenPods),
             legend: `p${q * 100}`,
           })),
         },
@@ -105,6 +118,10 @@ export const controllerBoard: Board = {
           title: "Certificates that are kept",
           description: "TLS Secrets that became unusable and whose last valid certificate is still served.",
           unit: "short",
+          limits: [
+            { from: null, colour: "transparent" },
+            { from: 1, colour: "orange" },
+          ],
           queries: [
             { expr: `max(${select(controller.keptCertificates, chosenPods)})`, legend: "certificates" },
           ],
@@ -117,19 +134,19 @@ export const controllerBoard: Board = {
         {
           title: "Watch events",
           description: "By kind.",
-          unit: "short",
+          unit: "ops",
           queries: [{ expr: rateBy("kind", controller.watchEvents, chosenPods), legend: "{{kind}}" }],
         },
         {
           title: "Watch errors",
           description: "By kind. Without a watch, changes of the kind are not seen.",
-          unit: "short",
+          unit: "ops",
           queries: [{ expr: rateBy("kind", controller.watchErrors, chosenPods), legend: "{{kind}}" }],
         },
         {
           title: "Status updates",
           description: "By kind and result.",
-          unit: "short",
+          unit: "ops",
           queries: [
             {
               expr: rateBy("kind, result", controller.statusPatches, chosenPods),
@@ -142,13 +159,16 @@ export const controllerBoard: Board = {
           description: "99th percentile by kind.",
           unit: "s",
           queries: [
-            { expr: quantile(0.99, "kind", controller.statusPatchDuration, chosenPods), legend: "{{kind}}" },
+            {
+              expr: shownQuantile(0.99, "kind", controller.statusPatchDuration, chosenPods),
+              legend: "{{kind}}",
+            },
           ],
         },
         {
           title: "Reconciliations",
           description: "By reconciler and result.",
-          unit: "short",
+          unit: "ops",
           queries: [
             {
               expr: rateBy("controller, result", controller.reconciles, chosenPods),
@@ -162,7 +182,7 @@ export const controllerBoard: Board = {
           unit: "s",
           queries: [
             {
-              expr: quantile(0.99, "controller", controller.reconcileDuration, chosenPods),
+              expr: shownQuantile(0.99, "controller", controller.reconcileDuration, chosenPods),
               legend: "{{controller}}",
             },
           ],
@@ -170,17 +190,19 @@ export const controllerBoard: Board = {
         {
           title: "Key sets",
           description: "Fetches of the key sets that JwtAuths name, by result.",
-          unit: "short",
+          unit: "ops",
           queries: [{ expr: rateBy("result", controller.keySetFetches, chosenPods), legend: "{{result}}" }],
         },
         {
           title: "Duration of key set fetches",
           description: "99th percentile.",
           unit: "s",
-          queries: [{ expr: quantile(0.99, "", controller.keySetFetchDuration, chosenPods), legend: "p99" }],
+          queries: [
+            { expr: shownQuantile(0.99, "", controller.keySetFetchDuration, chosenPods), legend: "p99" },
+          ],
         },
       ],
     },
-    processRow(chosenPods),
+    processRow(chosenPods, controller.leader),
   ],
 };

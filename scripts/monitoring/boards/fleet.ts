@@ -1,4 +1,4 @@
-import type { Board } from "../board.ts";
+import type { Board, Limit } from "../board.ts";
 import { names } from "../metric-names.ts";
 import { rateBy, select } from "../promql.ts";
 
@@ -6,6 +6,15 @@ const { proxy, controller, server, client, process } = names;
 
 /** Proxies of the install namespace and of dedicated Gateways, which are in others. */
 const inNamespace = 'namespace=~"$namespace"';
+
+const day = 86_400;
+
+/** Those of the alerts, in units of `seconds`. */
+const certificateLimits = (seconds: number): readonly Limit[] => [
+  { from: null, colour: "red" },
+  { from: (2 * day) / seconds, colour: "orange" },
+  { from: (14 * day) / seconds, colour: "green" },
+];
 
 /** For those on call: which proxies serve what, and what ends soon. */
 export const fleetBoard: Board = {
@@ -24,6 +33,10 @@ export const fleetBoard: Board = {
           description: "Connected proxies that have not acknowledged the latest snapshot for 10 s.",
           unit: "short",
           isStat: true,
+          limits: [
+            { from: null, colour: "green" },
+            { from: 1, colour: "red" },
+          ],
           queries: [
             {
               expr: `count(${select(server.proxyBehind, inNamespace)} > 10) or vector(0)`,
@@ -36,6 +49,10 @@ export const fleetBoard: Board = {
           description: "They serve their last snapshot.",
           unit: "short",
           isStat: true,
+          limits: [
+            { from: null, colour: "green" },
+            { from: 1, colour: "red" },
+          ],
           queries: [
             { expr: `count(${select(client.state, inNamespace)} == 2) or vector(0)`, legend: "proxies" },
           ],
@@ -52,6 +69,7 @@ export const fleetBoard: Board = {
           description: "The earliest end of a certificate that is served to clients.",
           unit: "s",
           isStat: true,
+          limits: certificateLimits(1),
           queries: [{ expr: `min(${select(proxy.tlsCertExpiry, inNamespace)})`, legend: "certificate" }],
         },
         {
@@ -78,6 +96,10 @@ export const fleetBoard: Board = {
           title: "Behind the latest snapshot",
           description: "For how long a connected proxy has not acknowledged it.",
           unit: "s",
+          limits: [
+            { from: null, colour: "transparent" },
+            { from: 60, colour: "red" },
+          ],
           queries: [
             { expr: `max by (proxy) (${select(server.proxyBehind, inNamespace)})`, legend: "{{proxy}}" },
           ],
@@ -100,7 +122,7 @@ export const fleetBoard: Board = {
         {
           title: "Snapshots rejected",
           description: "By proxies; the reason is in their log as snapshot refused.",
-          unit: "short",
+          unit: "ops",
           queries: [
             { expr: rateBy("pod", client.snapshots, `${inNamespace}, result="nack"`), legend: "{{pod}}" },
           ],
@@ -108,19 +130,19 @@ export const fleetBoard: Board = {
         {
           title: "Reconnects",
           description: "Attempts of proxies to reconnect to a controller.",
-          unit: "short",
+          unit: "ops",
           queries: [{ expr: rateBy("pod", client.reconnects, inNamespace), legend: "{{pod}}" }],
         },
         {
           title: "Identities",
           description: "Requests for a workload identity, by reason.",
-          unit: "short",
+          unit: "ops",
           queries: [{ expr: rateBy("reason", server.bootstraps, inNamespace), legend: "{{reason}}" }],
         },
         {
           title: "Streams",
           description: "Requested streams by result.",
-          unit: "short",
+          unit: "ops",
           queries: [{ expr: rateBy("result", server.streams, inNamespace), legend: "{{result}}" }],
         },
       ],
@@ -130,23 +152,38 @@ export const fleetBoard: Board = {
       panels: [
         {
           title: "Certificates of hosts",
-          description: "The ten that end first.",
-          unit: "s",
+          description: "Days until the ten end that end first.",
+          unit: "suffix: days",
+          limits: certificateLimits(day),
           queries: [
             {
-              expr: `bottomk(10, min by (sni) (${select(proxy.tlsCertExpiry, inNamespace)}))`,
+              expr: `bottomk(10, min by (sni) (${select(proxy.tlsCertExpiry, inNamespace)})) / ${day}`,
               legend: "{{sni}}",
             },
           ],
         },
         {
-          title: "Certificates of the discovery channel",
-          description:
-            "Identities of proxies, and the authority that signs them. Both are renewed before they end.",
-          unit: "s",
+          title: "Identities of proxies",
+          description: "Hours until the first ends; each is renewed before.",
+          unit: "suffix: h",
+          limits: [
+            { from: null, colour: "red" },
+            { from: 1, colour: "transparent" },
+          ],
           queries: [
-            { expr: `min(${select(client.svidExpiry, inNamespace)})`, legend: "first identity" },
-            { expr: `min(${select(server.authorityExpiry, inNamespace)})`, legend: "authority" },
+            { expr: `min by (pod) (${select(client.svidExpiry, inNamespace)}) / 3600`, legend: "{{pod}}" },
+          ],
+        },
+        {
+          title: "Authority of the discovery channel",
+          description: "Days until the authority ends that signs the identities; it is renewed before.",
+          unit: "suffix: days",
+          limits: [
+            { from: null, colour: "red" },
+            { from: 7, colour: "transparent" },
+          ],
+          queries: [
+            { expr: `min(${select(server.authorityExpiry, inNamespace)}) / ${day}`, legend: "authority" },
           ],
         },
       ],

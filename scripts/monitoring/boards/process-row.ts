@@ -1,11 +1,14 @@
 import type { Board } from "../board.ts";
 import { names } from "../metric-names.ts";
-import { quantile, rateBy, select } from "../promql.ts";
+import { rateBy, select, shownQuantile } from "../promql.ts";
 
 const { cpu, residentMemory, loopActive, loopIdle, loopDelay, heapUsed, heapLimit } = names.process;
 
-/** Processor, memory and event loops of the pods that the matchers select. */
-export const processRow = (matchers: string): Board["rows"][number] => ({
+/**
+ * Processor, memory and event loops of the pods that the matchers select and that have a metric of their role: every process
+ * has these metrics, and all of them are selected where no pod is chosen.
+ */
+export const processRow = (matchers: string, ofRole: string): Board["rows"][number] => ({
   title: "Process",
   panels: [
     {
@@ -13,9 +16,13 @@ export const processRow = (matchers: string): Board["rows"][number] => ({
       description:
         "Share of the time that a thread was at work. Near 100 % requests wait for each other: add workers or pods.",
       unit: "percentunit",
+      limits: [
+        { from: null, colour: "transparent" },
+        { from: 0.9, colour: "red" },
+      ],
       queries: [
         {
-          expr: `${rateBy("pod, thread", loopActive, matchers)} / (${rateBy("pod, thread", loopActive, matchers)} + ${rateBy("pod, thread", loopIdle, matchers)})`,
+          expr: `${rateBy("pod, thread", loopActive, matchers)} / (${rateBy("pod, thread", loopActive, matchers)} + ${rateBy("pod, thread", loopIdle, matchers)}) and on (pod) ${ofRole}`,
           legend: "{{pod}} {{thread}}",
         },
       ],
@@ -24,27 +31,45 @@ export const processRow = (matchers: string): Board["rows"][number] => ({
       title: "Event loop delay, 99th percentile",
       description: "How late timers run: what every request waits at least.",
       unit: "s",
-      queries: [{ expr: quantile(0.99, "pod, thread", loopDelay, matchers), legend: "{{pod}} {{thread}}" }],
+      limits: [
+        { from: null, colour: "transparent" },
+        { from: 0.25, colour: "red" },
+      ],
+      queries: [
+        {
+          expr: `${shownQuantile(0.99, "pod, thread", loopDelay, matchers)} and on (pod) ${ofRole}`,
+          legend: "{{pod}} {{thread}}",
+        },
+      ],
     },
     {
       title: "Processor time",
       description: "Cores that the pods use.",
-      unit: "short",
-      queries: [{ expr: rateBy("pod", cpu, matchers), legend: "{{pod}}" }],
+      unit: "suffix: cores",
+      queries: [{ expr: `${rateBy("pod", cpu, matchers)} and on (pod) ${ofRole}`, legend: "{{pod}}" }],
     },
     {
       title: "Memory",
       description: "Resident memory of the pods.",
       unit: "bytes",
-      queries: [{ expr: `sum by (pod) (${select(residentMemory, matchers)})`, legend: "{{pod}}" }],
+      queries: [
+        {
+          expr: `sum by (pod) (${select(residentMemory, matchers)}) and on (pod) ${ofRole}`,
+          legend: "{{pod}}",
+        },
+      ],
     },
     {
       title: "Heap, share of its limit",
       description: "A thread whose heap is exhausted is replaced, and its connections are lost.",
       unit: "percentunit",
+      limits: [
+        { from: null, colour: "transparent" },
+        { from: 0.9, colour: "red" },
+      ],
       queries: [
         {
-          expr: `${select(heapUsed, matchers)} / ${select(heapLimit, matchers)}`,
+          expr: `${select(heapUsed, matchers)} / ${select(heapLimit, matchers)} and on (pod) ${ofRole}`,
           legend: "{{pod}} {{thread}}",
         },
       ],

@@ -1,11 +1,11 @@
 import type { Board, Panel } from "../board.ts";
 import { names } from "../metric-names.ts";
-import { chosenPods, quantile, rateBy, select } from "../promql.ts";
+import { chosenPods, rateBy, select, shownQuantile } from "../promql.ts";
 import { processRow } from "./process-row.ts";
 
 const { proxy } = names;
 
-const rate = (title: string, description: string, by: string, metric: string, unit = "short"): Panel => ({
+const rate = (title: string, description: string, by: string, metric: string, unit = "ops"): Panel => ({
   title,
   description,
   unit,
@@ -59,10 +59,10 @@ export const proxyBoard: Board = {
         {
           title: "Duration of requests",
           description:
-            "From the head of a request to the end of its response, backends and slow clients included.",
+            "From the head of a request to the end of its response, backends and slow clients included. WebSockets and gRPC streams are requests until they end.",
           unit: "s",
           queries: [0.5, 0.95, 0.99].map((q) => ({
-            expr: quantile(q, "", proxy.requestDuration, chosenPods),
+            expr: shownQuantile(q, "", proxy.requestDuration, chosenPods),
             legend: `p${q * 100}`,
           })),
         },
@@ -70,6 +70,10 @@ export const proxyBoard: Board = {
           title: "Share of 5xx",
           description: "Of all requests, by listener. 5xx of backends count as well.",
           unit: "percentunit",
+          limits: [
+            { from: null, colour: "transparent" },
+            { from: 0.05, colour: "red" },
+          ],
           queries: [
             {
               expr: `${rateBy("listener", proxy.requests, `${chosenPods}, status_code=~"5.."`)} / ${rateBy("listener", proxy.requests, chosenPods)}`,
@@ -82,7 +86,7 @@ export const proxyBoard: Board = {
           description: "From the start of an attempt, its connection included, to the head of its response.",
           unit: "s",
           queries: [0.5, 0.95].map((q) => ({
-            expr: quantile(q, "", proxy.upstreamFirstByte, chosenPods),
+            expr: shownQuantile(q, "", proxy.upstreamFirstByte, chosenPods),
             legend: `p${q * 100}`,
           })),
         },
@@ -91,7 +95,7 @@ export const proxyBoard: Board = {
           description: "Time to a new connection, the TLS handshake included.",
           unit: "s",
           queries: [0.5, 0.95].map((q) => ({
-            expr: quantile(q, "", proxy.upstreamConnect, chosenPods),
+            expr: shownQuantile(q, "", proxy.upstreamConnect, chosenPods),
             legend: `p${q * 100}`,
           })),
         },
@@ -181,7 +185,7 @@ export const proxyBoard: Board = {
         rate("UDP datagrams dropped", "By reason.", "reason", proxy.udpDatagramsDropped),
       ],
     },
-    processRow(chosenPods),
+    processRow(chosenPods, proxy.workers),
     {
       title: "Workers",
       panels: [

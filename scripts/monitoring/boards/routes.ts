@@ -1,6 +1,6 @@
 import type { Board } from "../board.ts";
 import { names } from "../metric-names.ts";
-import { quantile, rateBy, select } from "../promql.ts";
+import { rateBy, select, shownQuantile } from "../promql.ts";
 
 const { proxy } = names;
 
@@ -39,6 +39,10 @@ export const routesBoard: Board = {
           title: "Share of 5xx",
           description: "By route; 5xx of the backends and of the proxy.",
           unit: "percentunit",
+          limits: [
+            { from: null, colour: "transparent" },
+            { from: 0.05, colour: "red" },
+          ],
           queries: [
             {
               expr: `${rateBy("route", proxy.requests, `${chosen}, status_code=~"5.."`)} / ${rateBy("route", proxy.requests, chosen)}`,
@@ -60,13 +64,17 @@ export const routesBoard: Board = {
           description:
             "From the start of an attempt to the head of its response. The rest of a request's duration is proxy and client.",
           unit: "s",
-          queries: [{ expr: quantile(0.95, "route", proxy.upstreamFirstByte, chosen), legend: "{{route}}" }],
+          queries: [
+            { expr: shownQuantile(0.95, "route", proxy.upstreamFirstByte, chosen), legend: "{{route}}" },
+          ],
         },
         {
           title: "Duration of requests, 95th percentile",
           description: "From the head of a request to the end of its response.",
           unit: "s",
-          queries: [{ expr: quantile(0.95, "route", proxy.requestDuration, chosen), legend: "{{route}}" }],
+          queries: [
+            { expr: shownQuantile(0.95, "route", proxy.requestDuration, chosen), legend: "{{route}}" },
+          ],
         },
       ],
     },
@@ -87,7 +95,7 @@ export const routesBoard: Board = {
         {
           title: "Errors",
           description: "Attempts that failed, by Service and cause.",
-          unit: "short",
+          unit: "ops",
           queries: [
             {
               expr: rateBy("upstream, error_type", proxy.upstreamErrors, chosen),
@@ -98,7 +106,7 @@ export const routesBoard: Board = {
         {
           title: "Retries",
           description: "By Service and condition.",
-          unit: "short",
+          unit: "ops",
           queries: [
             {
               expr: rateBy("upstream, condition", proxy.upstreamRetries, chosen),
