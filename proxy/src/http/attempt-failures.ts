@@ -18,6 +18,26 @@ export function countFailure(
   upstreamErrors.with({ ...labels, error_type: type }).inc();
 }
 
+/** Why a request is sent again: the label of `svc_proxy_upstream_retries_total`. */
+export type RetryReason =
+  | "connect-failure"
+  | "timeout"
+  | "5xx"
+  | "http-code"
+  | "grpc-code"
+  /** An HTTP/2 backend has not processed the request; on routes without retries as well. */
+  | "refused-stream";
+
+/** Counts that a request is sent to its upstream again. */
+export function countRetry(
+  { connection, route, upstreamService: upstream }: Exchange,
+  { upstreamRetries }: ProxyMetrics,
+  condition: RetryReason,
+): void {
+  const { portLabel: listener } = connection.listener;
+  upstreamRetries.with({ listener, route: route?.id ?? "", upstream, condition }).inc();
+}
+
 /** The answer to a client whose request failed like this, and the type that the failure counts as; undefined: it is not the upstream's. */
 export function failureOf(
   error: UpstreamError,

@@ -10,7 +10,7 @@ import { realNowMs } from "../timing/real-clock.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { Selection, Upstream, UpstreamHandler, UpstreamStream } from "../upstream/upstream.ts";
-import { countFailure, failureOf } from "./attempt-failures.ts";
+import { countFailure, countRetry, failureOf } from "./attempt-failures.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
 import { AttemptTimes } from "./attempt-times.ts";
 import { tunnelFor } from "./attempt-tunnel.ts";
@@ -124,14 +124,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { exchange, deps } = this.owner;
     if (this.discarded) return;
     exchange.attempts++;
-    deps.metrics.upstreamRetries
-      .with({
-        listener: exchange.connection.listener.portLabel,
-        route: exchange.route?.id ?? "",
-        upstream: exchange.upstreamService,
-        condition: "refused-stream",
-      })
-      .inc();
+    countRetry(exchange, deps.metrics, "refused-stream");
   }
 
   onInformational(status: number, headers: HeaderList): void {

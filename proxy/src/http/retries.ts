@@ -6,11 +6,9 @@ import type { ResponseHead } from "../message/message.ts";
 import { isIdempotent } from "../message/methods.ts";
 import type { UpstreamError } from "../upstream/upstream-errors.ts";
 import type { UpstreamEndpoint } from "../upstream/upstream.ts";
+import { countRetry, type RetryReason } from "./attempt-failures.ts";
 import type { AttemptOwner, RetryDecision } from "./attempt-owner.ts";
 import { Attempt } from "./attempt.ts";
-
-/** Why a request is sent again: the label of `svc_proxy_upstream_retries_total`. */
-type Condition = "connect-failure" | "timeout" | "5xx" | "http-code" | "grpc-code";
 
 /** A wait may be longer than the backoff by up to this share, so that requests that failed together do not return together. */
 const jitterShare = 0.5;
@@ -59,19 +57,19 @@ export class Retries implements Cancellable, RetryDecision {
   /** True when the response that begins with this head is discarded and another attempt follows. */
   afterResponse(head: ResponseHead): boolean {
     const { body } = this.owner;
-    const condition = this.conditionOf(head);
-    if (condition === undefined) return false;
+    const reason = this.reasonOf(head);
+    if (reason === undefined) return false;
     // Statuses of a plan without conditions are declared safe to repeat.
     if (this.plan.conditions !== undefined && !this.mayRepeat(true)) return false;
-    return (body === null || body.complete) && this.again(condition);
+    return (body === null || body.complete) && this.again(reason);
   }
 
   /** True when another attempt follows one that ended in this error. */
   afterError(error: UpstreamError): boolean {
-    const condition = conditions[error.kind];
-    if (condition === undefined) return false;
+    const reason = reasons[error.kind];
+    if (reason === undefined) return false;
     if (!this.isWanted(error.kind) || !this.mayRepeat(error.requestSent)) return false;
-    return this.again(condition, this.leadsElsewhere(error) ? "free" : "budgeted");
+    return this.again(reason, this.leadsElsewhere(error) ? "free" : "budgeted");
   }
 
   /** True when no connection was made and an untried endpoint is left: no endpoint has worked on the request yet, so such a retry is free. */
@@ -91,7 +89,7 @@ export class Retries implements Cancellable, RetryDecision {
     const { conditions, codes } = this.plan;
     // A response that breaks HTTP is answered 502, and the policy says whether that is retried.
     if (conditions === undefined) return kind !== "invalid" || codes.has(502);
-    const named = planned[kind];
+    const named = planConditions[kind];
     return named !== undefined && conditions.has(named);
   }
 
@@ -108,14 +106,14 @@ export class Retries implements Cancellable, RetryDecision {
     clearTimeout(this.waiting);
   }
 
-  private conditionOf({ status, headers, length }: ResponseHead): Condition | undefined {
+  private reasonOf({ status, headers, length }: ResponseHead): RetryReason | undefined {
     const { plan } = this;
     if (plan.codes.has(status)) return status >= 500 ? "5xx" : "http-code";
     if (plan.grpcCodes.size === 0 || !this.owner.exchange.grpc || length !== 0) return undefined;
     return plan.grpcCodes.has(Number(headers.joined("grpc-status"))) ? "grpc-code" : undefined;
   }
 
-  private again(condition: Condition, cost: "budgeted" | "free" = "budgeted"): boolean {
+  private again(reason: RetryReason, cost: "budgeted" | "free" = "budgeted"): boolean {
     const { exchange, deps, body } = this.owner;
     const { upstream } = this.backend;
     if (performance.now() - this.startedMs >= this.plan.withinMs) return false;
@@ -125,14 +123,7 @@ export class Retries implements Cancellable, RetryDecision {
       return false;
     }
     this.left--;
-    deps.metrics.upstreamRetries
-      .with({
-        listener: exchange.connection.listener.portLabel,
-        route: exchange.route?.id ?? "",
-        upstream: upstream.service,
-        condition,
-      })
-      .inc();
+    countRetry(exchange, deps.metrics, reason);
     body?.rewind();
     exchange.work = this;
     const { backoffMs } = this.plan;
@@ -146,7 +137,7 @@ export class Retries implements Cancellable, RetryDecision {
 const unrepeated: ReadonlySet<string> = new Set(["POST", "LOCK", "PATCH"]);
 
 /** What a plan with conditions calls failures without a response. */
-const planned: { readonly [Kind in UpstreamError["kind"]]: RetryCondition | undefined } = {
+const planConditions: { readonly [Kind in UpstreamError["kind"]]: RetryCondition | undefined } = {
   refused: "error",
   connect: "error",
   tls: "error",
@@ -158,8 +149,8 @@ const planned: { readonly [Kind in UpstreamError["kind"]]: RetryCondition | unde
   "request-body": undefined,
 };
 
-/** The retry condition of failures without a response. Broken requests are never retried: they would fail again. */
-const conditions: { readonly [Kind in UpstreamError["kind"]]: Condition | undefined } = {
+/** Why failures without a response are retried. Broken requests never are: they would fail again. */
+const reasons: { readonly [Kind in UpstreamError["kind"]]: RetryReason | undefined } = {
   refused: "connect-failure",
   connect: "connect-failure",
   tls: "connect-failure",

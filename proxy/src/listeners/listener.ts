@@ -39,6 +39,8 @@ export class Listener {
   readonly view: { -readonly [Key in keyof ListenerView]: ListenerView[Key] };
   /** Port of the socket while it is bound. */
   localPort: number | undefined = undefined;
+  /** Those that new handshakes see. */
+  certificates: CertificateStore = emptyCertificateStore;
   /** How new connections begin. */
   private proxyHeaders: ProxyHeaderPolicy;
   private plan: SocketPlan;
@@ -48,7 +50,6 @@ export class Listener {
   private readonly http1: Front;
   private readonly http2: Front;
   private readonly open: OpenConnections;
-  private store: CertificateStore = emptyCertificateStore;
 
   constructor(plan: SocketPlan, tables: ListenerTables, context: ListenerContext) {
     this.context = context;
@@ -103,15 +104,6 @@ export class Listener {
     this.view.table = http;
   }
 
-  get certificates(): CertificateStore {
-    return this.store;
-  }
-
-  /** New handshakes see these certificates. */
-  set certificates(store: CertificateStore) {
-    this.store = store;
-  }
-
   /** Asks clients to close the connection with their next response; accepts as before. */
   announceEnd(): void {
     this.view.draining = true;
@@ -134,6 +126,7 @@ export class Listener {
     );
   }
 
+  /** Says to clients that the listener ends, as far as their protocols have words for it, and returns how many requests that ended. */
   sayEnd(): number {
     return this.context.sayEnd?.(this.view) ?? 0;
   }
@@ -173,7 +166,7 @@ export class Listener {
       secure: (tls, onEvents) => accepted.secure(tls, onEvents),
       ip: peer.address,
       onFirstByte: () => this.open.spoke(transport),
-      certificates: () => this.store,
+      certificates: () => this.certificates,
       claim: (_, read) => {
         if (this.takesHandles) return this.plan.servesHttps ? "terminate" : "refused";
         this.secureSocket(accepted, peer, read);
@@ -194,7 +187,7 @@ export class Listener {
     const socket = accepted.passToSocket(read);
     if (socket === undefined) return;
     socket.on("error", () => {});
-    this.shake(socket, { peer, proxied: false });
+    this.startHandshake(socket, { peer, proxied: false });
   }
 
   private detectOnHandle(accepted: AcceptedConnection, transport: Transport, peer: Peer): void {
@@ -215,7 +208,7 @@ export class Listener {
     if (this.proxyHeaders.isRequired || this.http1.take === undefined || this.http2.take === undefined)
       return false;
     if (this.plan.family === "http") return true;
-    return this.plan.family === "tls" && this.l4 === undefined && !this.store.asksClients;
+    return this.plan.family === "tls" && this.l4 === undefined && !this.certificates.asksClients;
   }
 
   private get maxConnections(): number {
@@ -301,15 +294,15 @@ export class Listener {
 
   private secure(socket: Socket, client: Client): void {
     this.keepSilent(socket, client.peer);
-    this.shake(socket, client);
+    this.startHandshake(socket, client);
   }
 
-  private shake(socket: Socket, client: Client): void {
+  private startHandshake(socket: Socket, client: Client): void {
     this.context.handshakes.start({
       socket,
       ip: client.peer.address,
       onFirstByte: () => this.open.spoke(socket),
-      certificates: () => this.store,
+      certificates: () => this.certificates,
       claim: (serverName) => this.claim(socket, client, serverName),
       onSecure: (tlsSocket: TLSSocket, serverName, policy, verification) => {
         const entry = this.l4?.find(serverName);

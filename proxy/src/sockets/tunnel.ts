@@ -1,5 +1,5 @@
 import type { Cancellable } from "../exchange/exchange.ts";
-import { ResponseWrites } from "../http/h1/response-writes.ts";
+import { ResponseWrites } from "../http/response-writes.ts";
 import { ResponseMemory } from "../http/response-memory.ts";
 import { copyOf } from "./copy-of.ts";
 import { lend, type Piece } from "./read-buffer.ts";
@@ -83,7 +83,7 @@ class TunnelSide implements TransportReceiver {
   /** Those that it sends, where it is known that they are frames. */
   frames: WebSocketFrames | undefined = undefined;
   /** The last frame has been written to it. */
-  private isToldEnd = false;
+  private hasSaidLast = false;
   private readonly end: TunnelEnd;
   private readonly transport: Transport;
   private readonly tunnel: Tunnel;
@@ -115,7 +115,7 @@ class TunnelSide implements TransportReceiver {
     const { transport } = this;
     if (!transport.writable || transport.waitingBytes > 0) return;
     transport.writeBytes("", bytes, "");
-    this.isToldEnd = true;
+    this.hasSaidLast = true;
   }
 
   abort(): void {
@@ -160,7 +160,7 @@ class TunnelSide implements TransportReceiver {
 
   /** False: the other end is to be paused until it is resumed. */
   private write({ owned, bytes }: Piece): boolean {
-    if (this.isToldEnd) return true;
+    if (this.hasSaidLast) return true;
     const { transport, writes } = this;
     const { length } = bytes;
     const mayLend = owned || transport.takesViews;

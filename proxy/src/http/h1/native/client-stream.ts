@@ -9,7 +9,7 @@ import type {
 } from "../../../message/message.ts";
 import type { FrontContext } from "../context.ts";
 import type { FrontEvent } from "../events.ts";
-import type { ResponseWrites } from "../response-writes.ts";
+import type { ResponseWrites } from "../../response-writes.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import type { RequestSemantics } from "./request-semantics.ts";
 import { renderHead, renderInterimHead, renderLastChunk, renderUpgradeHead } from "./response-text.ts";
@@ -203,7 +203,7 @@ export class Http1ClientStream implements ClientStream {
   }
 
   /** The client left, or is being left. */
-  gone(reason: ClientCloseReason): void {
+  clientLeft(reason: ClientCloseReason): void {
     this.done = true;
     const { onClose } = this;
     this.onClose = null;

@@ -12,7 +12,7 @@ import {
 } from "../phase.ts";
 import { sweepRequest } from "../sweep-request.ts";
 import { type RefusalReason, refusalStatus } from "../refusal.ts";
-import { ResponseWrites } from "../response-writes.ts";
+import { ResponseWrites } from "../../response-writes.ts";
 import type { ClientCloseReason, RequestHead } from "../../../message/message.ts";
 import type { Piece } from "../../../sockets/read-buffer.ts";
 import type { ChunkedRules } from "../../../upstream/h1/chunked-decoder.ts";
@@ -320,7 +320,7 @@ export class Http1Connection
     this.reader.stop();
     this.cut({ reset: cutsResponse });
     this.writes.forget();
-    current?.gone(reason);
+    current?.clientLeft(reason);
   }
 
   private sweepIdle(nowMs: number): void {

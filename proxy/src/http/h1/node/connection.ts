@@ -26,7 +26,7 @@ import {
   refusalStatus,
 } from "../refusal.ts";
 import { Http1Stream } from "./stream.ts";
-import { ResponseWrites, writtenTo } from "../response-writes.ts";
+import { ResponseWrites, writtenTo } from "../../response-writes.ts";
 
 /**
  * An HTTP/1 connection from its first request to its end. Node's parser reads the socket itself; what it does not
@@ -344,7 +344,7 @@ export class Http1Connection {
     this.waiting.forgetAll();
     this.cut({ reset: cutsResponse });
     this.writes.forget();
-    current?.gone(reason);
+    current?.clientLeft(reason);
   }
 
   private hasHeadBegun(): boolean {

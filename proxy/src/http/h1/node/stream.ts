@@ -236,7 +236,7 @@ export class Http1Stream implements ClientStream {
   }
 
   /** The client left, or is being left. */
-  gone(reason: ClientCloseReason): void {
+  clientLeft(reason: ClientCloseReason): void {
     this.done = true;
     const { onClose } = this;
     this.onClose = null;

@@ -151,7 +151,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
   }
 
   private endTunnel(): void {
-    this.tellSent();
+    this.notifySent();
     this.tunnel?.destroy();
   }
 
@@ -162,7 +162,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
   /** The response is complete. The rest of a request that is not complete is no longer read (RFC 9113 8.1). */
   onLocalEnd(): void {
     this.waiting?.hold(0, 0);
-    this.tellSent();
+    this.notifySent();
     // The other direction of a tunnel may go on.
     if (this.tunnel !== undefined && !this.remoteEnded) return;
     this.dropUnread();
@@ -176,11 +176,11 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
   }
 
   protected onContentFramed(): void {
-    this.tellSent();
+    this.notifySent();
     this.waiting?.hold(0, 0);
   }
 
-  private tellSent(): void {
+  private notifySent(): void {
     const { onSent } = this;
     this.onSent = undefined;
     onSent?.();

@@ -68,7 +68,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   private takesTrailers = false;
   private awaitsDrain = false;
   private ended = false;
-  private gone = false;
+  private isClosed = false;
   private closeReason: ClientCloseReason = "client-closed";
   pace: ReadingPace | undefined = undefined;
   private waiting: WaitingResponse | undefined = undefined;
@@ -93,12 +93,12 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   }
 
   sendInformational(status: number, headers: HeaderList): void {
-    if (this.gone || this.headTaken || this.stream.closed) return;
+    if (this.isClosed || this.headTaken || this.stream.closed) return;
     this.stream.additionalHeaders({ ":status": status, ...fieldObject(headers) });
   }
 
   sendHead(head: ResponseHead): void {
-    if (this.gone || this.headTaken) return;
+    if (this.isClosed || this.headTaken) return;
     this.headTaken = true;
     this.bodyless = head.bodyless;
     this.length = head.bodyless || head.status === resetContent ? undefined : head.length;
@@ -107,7 +107,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   }
 
   takeBack(): void {
-    if (this.gone || this.head === undefined) return;
+    if (this.isClosed || this.head === undefined) return;
     this.headTaken = false;
     this.head = undefined;
     this.firstChunk = undefined;
@@ -115,7 +115,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   }
 
   write(chunk: Chunk): boolean {
-    if (this.gone || this.ended || this.bodyless || chunk.length === 0) return true;
+    if (this.isClosed || this.ended || this.bodyless || chunk.length === 0) return true;
     this.bytesSent += chunk.length;
     if (this.length !== undefined && this.bytesSent > this.length) {
       this.breakOff();
@@ -128,7 +128,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
         return true;
       }
       this.flushHead();
-      if (this.gone) return true;
+      if (this.isClosed) return true;
     }
     return this.push(chunk);
   }
@@ -138,7 +138,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   }
 
   end(trailers: HeaderList | undefined): void {
-    if (this.gone || this.ended) return;
+    if (this.isClosed || this.ended) return;
     if (this.length !== undefined && this.bytesSent < this.length) return this.breakOff();
     this.ended = true;
     const { head, firstChunk } = this;
@@ -176,7 +176,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   /** Hands the head to Node if it still waits; called at the end of the turn. */
   flushHead(): void {
     const { head, firstChunk } = this;
-    if (head === undefined || this.gone) return;
+    if (head === undefined || this.isClosed) return;
     this.head = undefined;
     this.firstChunk = undefined;
     // A message of known length has no trailers worth an extra frame, except in gRPC, which puts its status there.
@@ -192,17 +192,17 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
 
   /** True until the response was handed over completely. */
   get open(): boolean {
-    return !this.ended && !this.gone;
+    return !this.ended && !this.isClosed;
   }
 
   /** Ends what exceeded a limit and answers which one. */
   sweep(nowMs: number, limits: StreamLimits): ExceededLimit | undefined {
-    return this.gone ? undefined : sweepStream(this, nowMs, limits);
+    return this.isClosed ? undefined : sweepStream(this, nowMs, limits);
   }
 
   /** Content that was handed over and has not left completely. */
   get heldBytes(): number {
-    return this.gone ? 0 : this.stream.writableLength + (this.firstChunk?.length ?? 0);
+    return this.isClosed ? 0 : this.stream.writableLength + (this.firstChunk?.length ?? 0);
   }
 
   /** Bytes of pieces that have left completely since this was asked last. */
@@ -290,13 +290,13 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
 
   /** The response is complete while the request is not: the rest of it will not be read (RFC 9113 8.1). */
   private releaseRequest(): void {
-    if (this.gone || this.body?.complete === true) return;
+    if (this.isClosed || this.body?.complete === true) return;
     this.body?.abort("client-closed");
     setImmediate(() => this.stream.close(errorCode.noError));
   }
 
   private reset(code: number): void {
-    if (this.gone) return;
+    if (this.isClosed) return;
     this.head = undefined;
     this.firstChunk = undefined;
     resetStream(this.stream, code);
@@ -312,8 +312,8 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
 
   /** Nothing can be done with the stream any more: lets go of both sides of the exchange. */
   private leave(reason: "malformed" | "client-closed" = "client-closed"): void {
-    if (this.gone) return;
-    this.gone = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.waiting?.hold(0, 0);
     this.body?.abort(reason);
     if (this.ended) return;

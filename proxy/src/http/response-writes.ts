@@ -1,16 +1,16 @@
 import type { Socket } from "node:net";
-import type { ClientCloseReason } from "../../message/message.ts";
-import { ReadingPace } from "../reading-pace.ts";
+import type { ClientCloseReason } from "../message/message.ts";
+import { ReadingPace } from "./reading-pace.ts";
 import {
   type ResponseMemory,
   type StoppableReader,
   type WaitingClient,
   WaitingResponse,
-} from "../response-memory.ts";
-import { ignore } from "../../sockets/ignore.ts";
-import type { WrittenBytes } from "../../sockets/transport.ts";
-import { ClientSpeed } from "../response-room.ts";
-import { takenBytes } from "../taken-bytes.ts";
+} from "./response-memory.ts";
+import { ignore } from "../sockets/ignore.ts";
+import type { WrittenBytes } from "../sockets/transport.ts";
+import { ClientSpeed } from "./response-room.ts";
+import { takenBytes } from "./taken-bytes.ts";
 
 /** What has been written to a socket. */
 export const writtenTo = (socket: Socket): WrittenBytes => ({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { ResponseWrites } from "../../../src/http/h1/response-writes.ts";
-import { ResponseMemory } from "../../../src/http/response-memory.ts";
+import { ResponseWrites } from "../../src/http/response-writes.ts";
+import { ResponseMemory } from "../../src/http/response-memory.ts";
 
 describe("what waits on a connection for its client", () => {
   it("a client that takes nothing is written a few pieces, however small they are, until it has taken them", () => {
