@@ -36,9 +36,10 @@ export function startSubscriber(options: {
     tokenPath: options.tokenPath,
     trustBundlePath: options.trustPath,
     controller: controllerBehind(endpoint, "cluster.local", installNamespace),
-    apply({ resources, full }) {
+    async apply(update) {
+      const { resources = [] } = (await update.whole) ?? {};
       const atMs = performance.now();
-      if (full) onFull();
+      if (update.full) onFull();
       for (const one of waiting) {
         if (!resources.some(({ key }) => one.matches(key))) continue;
         waiting.delete(one);

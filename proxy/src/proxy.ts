@@ -1,5 +1,4 @@
 import { descriptorLimit } from "@svc-gateway/common/linux/descriptor-limit.ts";
-import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
@@ -36,6 +35,7 @@ import {
   type ProxyState,
   type StagedState,
 } from "./state/proxy-state.ts";
+import type { UpdatePart } from "./state/update-part.ts";
 import type { AccessLog } from "./telemetry/access-log.ts";
 import type { ConnectionLog } from "./telemetry/connection-log.ts";
 import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
@@ -89,8 +89,8 @@ export type Proxy = {
   apply(update: SnapshotUpdate): Result<ApplySummary>;
   /** The first half of `apply`; the second half is `commit`. */
   stage(update: SnapshotUpdate): Promise<Result<StagedState>>;
-  /** Reads resources of the update that is staged next, and forgets them: see `ProxyState`. */
-  read(resources: readonly Resource[]): void;
+  /** Reads a part of the update that is staged next, and forgets them: see `ProxyState`. */
+  read(part: UpdatePart): void;
   forget(): void;
   readonly state: Pick<ProxyState, "serving" | "counts">;
   /** Resolves when the listeners of the last update are bound, or have failed to be. */
@@ -301,7 +301,7 @@ export function startProxy(options: ProxyOptions): Proxy {
   return {
     apply: (update) => state.apply(update),
     stage: (update) => state.stage(update),
-    read: (resources) => state.read(resources),
+    read: (part) => state.read(part),
     forget: () => state.forget(),
     state,
     settled: () => binding,

@@ -122,7 +122,10 @@ export async function startProxy(options: TestProxyOptions): Promise<TestProxy> 
     tokenPath,
     trustBundlePath,
     controller: options.controller ?? controllerBehind(endpoint, "cluster.local", "elsewhere"),
-    apply: state.apply,
+    async apply(incoming) {
+      const update = await incoming.whole;
+      return update === undefined ? problem("the update was abandoned") : state.apply(update);
+    },
     onState: (next) => history.push(next),
     checks:
       options.checks ??

@@ -49,6 +49,16 @@ export const sessionKeyKey = "config|session-key" as ResourceKey;
 
 export const ownPortsKey = "config|own-ports" as ResourceKey;
 
+const endpointsPrefix = "endpoints|";
+
+/** What the key of a route was taken apart into last, without its host. */
+let lastRoute: {
+  readonly beginning: string;
+  readonly group: RouteGroup;
+  readonly port: number;
+  readonly kind: HostKind;
+} = { beginning: "", group: "ingress", port: 0, kind: "any" };
+
 /** A key taken apart; undefined when it has no known form (a newer controller's resource is then ignored). */
 export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
@@ -66,6 +76,21 @@ export type ParsedKey =
   | { readonly type: "jwks"; readonly name: string };
 
 export function parseKey(key: string): ParsedKey | undefined {
+  // Half of the keys of a snapshot.
+  if (key.startsWith(endpointsPrefix)) {
+    const name = key.slice(endpointsPrefix.length);
+    return name === "" || name.includes("|") ? undefined : { type: "endpoints", name };
+  }
+  // The other half: keys are sorted, and most begin like the one before.
+  const { beginning, group, port, kind } = lastRoute;
+  if (beginning !== "" && key.startsWith(beginning)) {
+    const host = key.slice(beginning.length);
+    if (host !== "" && !host.includes("|")) return { type: "route", group, port, host: { kind, host } };
+  }
+  return parseParts(key);
+}
+
+function parseParts(key: string): ParsedKey | undefined {
   const parts = key.split("|");
   const [type, second = ""] = parts;
   switch (type) {
@@ -75,6 +100,7 @@ export function parseKey(key: string): ParsedKey | undefined {
       if (port === undefined || host === "" || parts.length !== 5) return undefined;
       if (group !== "ingress" && group !== "gateway") return undefined;
       if (kind !== "exact" && kind !== "wildcard" && kind !== "any") return undefined;
+      lastRoute = { beginning: key.slice(0, -host.length), group, port, kind };
       return { type, group, port, host: { kind, host } };
     }
     case "tls":
@@ -95,7 +121,6 @@ export function parseKey(key: string): ParsedKey | undefined {
       return key === sessionKeyKey ? { type: "session-key" } : undefined;
     case "listener":
       return second === "" || parts.length !== 2 ? undefined : { type, owner: second };
-    case "endpoints":
     case "backendtls":
     case "backendcert":
     case "htpasswd":

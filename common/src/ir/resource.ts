@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { z } from "zod";
 import { fail, ok, problem, type Problem, type Result } from "../values/result.ts";
+import { acceptsOf } from "./accepts.ts";
 import {
   backendCertificateSchema,
   backendTlsSchema,
@@ -99,37 +100,23 @@ export type Decoded = {
  */
 export function decodeResource(resource: Resource): Result<Decoded | undefined> {
   const parsed = parseKey(resource.key);
-  if (parsed === undefined) return ok(undefined);
-  if (sha256Hex(resource.body) !== resource.hash) {
-    return problem(`resource ${resource.key}: hash does not match its body`);
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(resource.body);
-  } catch {
-    return problem(`resource ${resource.key}: body is not JSON`);
-  }
-  const result = resourceSchemas[parsed.type].safeParse(json);
-  if (!result.success) return fail(schemaProblem(resource.key, result.error));
-  return ok({ type: parsed.type, key: resource.key, value: result.data } as Decoded);
+  return parsed === undefined ? ok(undefined) : decodeAs(parsed.type, resource);
 }
 
-/**
- * Decodes the resources of one update. Those of one type and body, as those of a host that several ports serve alike, give
- * the same value, which is read and kept once.
- */
-export function createDecoder(): typeof decodeResource {
-  /** By type and hash, with the body that the hash was found to be right for. */
-  const known = new Map<string, { readonly body: string; readonly decoded: Decoded }>();
-  return (resource) => {
-    const { key, hash: claimed, body } = resource;
-    const name = `${key.slice(0, key.indexOf("|"))} ${claimed}`;
-    const hit = known.get(name);
-    if (hit?.body === body) return ok({ ...hit.decoded, key });
-    const decoded = decodeResource(resource);
-    if (decoded.ok && decoded.value !== undefined) known.set(name, { body, decoded: decoded.value });
-    return decoded;
-  };
+/** The same for a resource whose key is of this type. */
+export function decodeAs(type: ResourceType, { key, hash: claimed, body }: Resource): Result<Decoded> {
+  if (sha256Hex(body) !== claimed) return problem(`resource ${key}: hash does not match its body`);
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return problem(`resource ${key}: body is not JSON`);
+  }
+  const schema = resourceSchemas[type];
+  if (acceptsOf(schema)(json)) return ok({ type, key, value: json } as Decoded);
+  const result = schema.safeParse(json);
+  if (!result.success) return fail(schemaProblem(key, result.error));
+  return ok({ type, key, value: result.data } as Decoded);
 }
 
 function schemaProblem(key: string, error: z.ZodError): Problem {

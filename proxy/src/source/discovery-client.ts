@@ -1,5 +1,4 @@
 import type { HealthState } from "@svc-gateway/common/admin/health.ts";
-import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { monotonicClock, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
@@ -12,6 +11,7 @@ import { requestIdentity } from "./bootstrap.ts";
 import type { ControllerName } from "./channel.ts";
 import type { ControllerStream } from "./controller-stream.ts";
 import { createIdentityKeeper } from "./identity-keeper.ts";
+import type { IncomingUpdate } from "../state/incoming-update.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { afterAwake, defaultLiveness, type LivenessLimits } from "./liveness.ts";
 import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
@@ -109,7 +109,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   };
 
   /** One update at a time, also while one stream takes over from another. */
-  const applyInTurn = (update: SnapshotUpdate): Promise<Result<unknown>> => {
+  const applyInTurn = (update: IncomingUpdate): Promise<Result<unknown>> => {
     const result = lastApply
       .then(() => apply(update))
       .catch((error: unknown) => problem(`internal error: ${String(error)}`));
@@ -121,17 +121,19 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     stream = next;
     sendHealth();
     sendPorts();
-    next.receive(
-      createUpdateReceiver({
-        apply: applyInTurn,
-        send: next.send,
-        onApplied: () => {
-          if (stream === next) enter("Ready");
-        },
-        metrics,
-        log,
-      }),
-    );
+    const receiver = createUpdateReceiver({
+      apply: applyInTurn,
+      send: next.send,
+      onApplied: () => {
+        if (stream === next) enter("Ready");
+      },
+      metrics,
+      log,
+    });
+    next.watch(() => {
+      if (next.end() !== undefined) receiver.end();
+    });
+    next.receive(receiver.receive);
   };
 
   const onLost = (): void => {

@@ -1,19 +1,20 @@
-import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Envelope } from "@svc-gateway/proto/envelope.ts";
 import { Ack, ClientMessage, Nack } from "@svc-gateway/proto/generated/discovery.js";
+import type { IncomingUpdate } from "../state/incoming-update.ts";
 import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import { createUpdateAssembler } from "./update-assembler.ts";
 
 /**
  * Applies an update whole or not at all: checks hashes, version, references and ranges, and keeps the previous state
- * when it rejects the update. The problem is sent to the controller as it is.
+ * when it rejects the update. The problem is sent to the controller as it is. Called when the first part has arrived.
  */
-export type ApplyUpdate = (update: SnapshotUpdate) => Result<unknown> | Promise<Result<unknown>>;
+export type ApplyUpdate = (update: IncomingUpdate) => Result<unknown> | Promise<Result<unknown>>;
 
 export type UpdateReceiverOptions = {
-  readonly apply: (update: SnapshotUpdate) => Promise<Result<unknown>>;
+  /** Never rejects. */
+  readonly apply: (update: IncomingUpdate) => Promise<Result<unknown>>;
   readonly send: (message: ClientMessage) => void;
   readonly onApplied: (version: string) => void;
   readonly metrics: DiscoveryClientMetrics;
@@ -22,24 +23,39 @@ export type UpdateReceiverOptions = {
 
 const maxDetailLength = 1000;
 
+export type UpdateReceiver = {
+  /** Takes the next message; resolves when the stream may give another one. Rejects for one that ends the stream. */
+  receive(envelope: Envelope): Promise<void>;
+  /** The stream has ended. */
+  end(): void;
+};
+
 /**
  * The receiving side of a stream: assembles updates from their parts, applies each and answers it with Ack or Nack. The
  * first update must be full, because deltas of a stream do not build upon the updates of an earlier one. See
  * docs/discovery.md, "Snapshots".
  */
-export function createUpdateReceiver(options: UpdateReceiverOptions): (envelope: Envelope) => Promise<void> {
+export function createUpdateReceiver(options: UpdateReceiverOptions): UpdateReceiver {
   const { apply, send, onApplied, metrics, log } = options;
-  const assemble = createUpdateAssembler();
+  const assembler = createUpdateAssembler();
   let hasBase = false;
-  return async ({ snapshot }) => {
+  let applying: Promise<Result<unknown>> | undefined;
+
+  const begin = (update: IncomingUpdate): Promise<Result<unknown>> =>
+    update.full || hasBase
+      ? apply(update)
+      : Promise.resolve(problem("a delta came before the first full snapshot"));
+
+  const receive = async ({ snapshot }: Envelope): Promise<void> => {
     if (snapshot === undefined) return;
-    const received = assemble(snapshot);
+    const received = assembler.take(snapshot);
     if (!received.ok) throw new Error(received.error.message);
-    if (received.value === undefined) return;
-    const { update, nonce } = received.value;
+    const { update, nonce, isComplete } = received.value;
+    applying ??= begin(update);
+    if (!isComplete) return;
+    const result = await applying;
+    applying = undefined;
     const { version, full } = update;
-    const result =
-      full || hasBase ? await apply(update) : problem("a delta came before the first full snapshot");
     metrics.snapshots.with({ kind: full ? "full" : "delta", result: result.ok ? "ok" : "nack" }).inc();
     if (result.ok) {
       hasBase = true;
@@ -52,4 +68,6 @@ export function createUpdateReceiver(options: UpdateReceiverOptions): (envelope:
       send(new ClientMessage({ nack: new Nack({ version, nonce, detail }) }));
     }
   };
+
+  return { receive, end: () => assembler.abandon() };
 }

@@ -3,15 +3,13 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
-import { parseKey, type ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { readTicketKeys, type TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { L4Update } from "./l4-tables.ts";
-import type { Decoded } from "@svc-gateway/common/ir/resource.ts";
 import type { HostUpdate } from "./routing-tables.ts";
 import { forEachInSteps, type Steps } from "./steps.ts";
-import type { StagedUpdate } from "./staged-update.ts";
+import type { Change } from "./staged-update.ts";
 
 /** The changes of an update by kind, each under the names of its kind. Undefined is a removal. */
 export type SortedChanges = {
@@ -32,7 +30,7 @@ export type SortedChanges = {
   readonly l4: readonly L4Update[];
 };
 
-export function* sortChanges({ hashes, values }: StagedUpdate): Steps<SortedChanges> {
+export function* sortChanges(changes: readonly Change[]): Steps<SortedChanges> {
   const hosts: HostUpdate[] = [];
   const endpoints = new Map<string, EndpointSet | undefined>();
   const backendTls = new Map<string, BackendTls | undefined>();
@@ -46,11 +44,7 @@ export function* sortChanges({ hashes, values }: StagedUpdate): Steps<SortedChan
   let ticketKeys: TicketKeyRing | undefined;
   const jwks = new Map<string, KeySet | undefined>();
   const l4: L4Update[] = [];
-  const byKey = new Map<ResourceKey, Decoded>();
-  yield* forEachInSteps(values, (decoded) => byKey.set(decoded.key, decoded));
-  yield* forEachInSteps(hashes.keys(), (key) => {
-    const parsed = parseKey(key);
-    const decoded = byKey.get(key);
+  yield* forEachInSteps(changes, ({ key, parsed, decoded }) => {
     switch (parsed?.type) {
       case "route": {
         const { group, port, host } = parsed;

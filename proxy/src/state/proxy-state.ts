@@ -2,7 +2,6 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
-import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { textOf } from "@svc-gateway/common/values/errors.ts";
@@ -23,6 +22,7 @@ import { stageL4, type L4Tables } from "./l4-tables.ts";
 import { listListeners, type OwnedListener } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { UpdateReader } from "./staged-update.ts";
+import { partOf, type UpdatePart } from "./update-part.ts";
 import { atOnce, forEachInSteps, inSlices, type Steps } from "./steps.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
@@ -67,10 +67,10 @@ export type ProxyState = {
   readonly serving: ServingState;
   readonly counts: TableCounts;
   /**
-   * Reads resources of the update that is staged next, which then need not contain them. They are forgotten when an update
+   * Reads a part of the update that is staged next, which then need not contain its resources. It is forgotten when an update
    * has been staged, or with `forget`.
    */
-  read(resources: readonly Resource[]): void;
+  read(part: UpdatePart): void;
   forget(): void;
   /**
    * Checks and compiles an update without changing anything, so that several workers can take it together, in slices
@@ -151,8 +151,10 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
 
   /** Checks and compiles an update; `commit` of the result applies it and cannot fail. */
   function* prepare(update: SnapshotUpdate): Steps<Result<Prepared>> {
-    reader.take(update.resources);
-    yield;
+    if (update.resources.length > 0) {
+      reader.take(partOf(update.resources));
+      yield;
+    }
     const staged = yield* reader.finish(update);
     if (!staged.ok) return staged;
     yield;
@@ -174,7 +176,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     if (!l4.ok) return l4;
     return ok({
       version: update.version,
-      changes: staged.value.hashes.size,
+      changes: staged.value.length,
       problems: tables.value.problems,
       commit() {
         tables.value.commit();
@@ -198,7 +200,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         publish(serving);
       },
       *settle() {
-        yield* forEachInSteps(staged.value.hashes, ([key, hash]) => {
+        yield* forEachInSteps(staged.value, ({ key, hash }) => {
           if (hash === undefined) hashes.delete(key);
           else hashes.set(key, hash);
         });
@@ -259,7 +261,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     get counts() {
       return routing.counts;
     },
-    read: (resources) => reader.take(resources),
+    read: (part) => reader.take(part),
     forget,
     async stage(update) {
       const staged = await inSlices(stage(update));

@@ -23,6 +23,11 @@ export class HeldSnapshot {
   private lines = noVersionLines;
   private version: string | undefined;
 
+  /** No update has been applied yet. */
+  get isEmpty(): boolean {
+    return this.version === undefined;
+  }
+
   /**
    * Computes the version that an update leads to. Fails when it is not the announced one: the update was made for
    * another snapshot, or is incomplete. Changes nothing.

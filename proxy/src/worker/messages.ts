@@ -7,7 +7,8 @@ import type { ShutdownMode } from "../proxy.ts";
 import type { SharedMemory } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
 import type { LogWake } from "./log-ring.ts";
-import type { PackedPart, PackedUpdate } from "./packed-update.ts";
+import type { UpdatePart } from "../state/update-part.ts";
+import type { PackedUpdate } from "./packed-update.ts";
 
 /** How a worker starts. */
 export type WorkerStart = {
@@ -27,7 +28,7 @@ export type WorkerSettings = DataPlaneSettings & {
 /** The calls of the supervisor to a worker, one at a time but for `metrics`: argument and answer. */
 export type WorkerCalls = {
   /** Parses a part of the update whose end comes with `stage`. */
-  readonly read: { readonly argument: PackedPart; readonly answer: Result<unknown> };
+  readonly read: { readonly argument: UpdatePart; readonly answer: Result<unknown> };
   /** Checks and compiles an update. Nothing else is staged until it is committed or discarded. */
   readonly stage: { readonly argument: PackedUpdate; readonly answer: Result<unknown> };
   /** Serves the staged update. Answered when its sockets are bound, or have failed to be. */

@@ -1,24 +1,11 @@
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
-
-/**
- * Resources in a message to a worker. A body that several resources have, as those of a host that two ports serve
- * alike, is sent once, and is one string in the worker.
- */
-export type PackedPart = {
-  readonly keys: readonly ResourceKey[];
-  /** The index in `bodies` of the body of each key. */
-  readonly places: Uint32Array;
-  readonly hashes: readonly string[];
-  readonly bodies: readonly string[];
-};
+import type { IncomingUpdate } from "../state/incoming-update.ts";
+import { UpdatePacker, type UpdatePart } from "../state/update-part.ts";
 
 /** The end of an update: everything that is not in the parts before. */
-export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> & PackedPart;
-
-/** An update in the messages to a worker; for most updates it is one. */
-export type PackedMessages = { readonly parts: readonly PackedPart[]; readonly end: PackedUpdate };
+export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> & UpdatePart;
 
 /**
  * The most text in one message to a worker, except for one body, so that requests wait for some milliseconds at most while it
@@ -27,57 +14,79 @@ export type PackedMessages = { readonly parts: readonly PackedPart[]; readonly e
  */
 export const maxPartLength = 128 * 1024;
 
+/** An update in the messages to workers, each of which takes them in its own time. Most updates are one message. */
+export class PackedMessages {
+  private readonly parts: UpdatePart[] = [];
+  private last: PackedUpdate | undefined;
+  private isEnded = false;
+  private waiting: (() => void)[] = [];
+
+  /** The message with this number once it is complete; undefined: there is none, because `end` follows or never comes. */
+  async part(index: number): Promise<UpdatePart | undefined> {
+    while (index >= this.parts.length && !this.isEnded) {
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
+    return this.parts[index];
+  }
+
+  /** The last message, known when `part` has answered that there is none before; undefined: the update was abandoned. */
+  get end(): PackedUpdate | undefined {
+    return this.last;
+  }
+
+  add(part: UpdatePart): void {
+    this.parts.push(part);
+    this.wake();
+  }
+
+  close(last: PackedUpdate | undefined): void {
+    this.last = last;
+    this.isEnded = true;
+    this.wake();
+  }
+
+  private wake(): void {
+    const { waiting } = this;
+    this.waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+/** Packs an update that has arrived; each message has all keys of its bodies. */
 export function packUpdate(
   { version, full, resources, removed }: SnapshotUpdate,
   maxLength: number = maxPartLength,
 ): PackedMessages {
-  const parts: {
-    keys: ResourceKey[];
-    hashes: string[];
-    bodies: string[];
-    places: number[];
-    length: number;
-  }[] = [];
-  type Place = { readonly part: (typeof parts)[number]; readonly place: number };
-  const known = new Map<string, Place>();
-  /** Keeps the later of two resources with one key, because the parts of an update have no order. */
-  for (const { key, hash, body } of new Map(resources.map((resource) => [resource.key, resource])).values()) {
-    let found = known.get(hash);
-    // The worker checks the hashes.
-    if (found === undefined || found.part.bodies[found.place] !== body) {
-      let part = parts.at(-1);
-      if (part === undefined || (part.length > 0 && part.length + body.length > maxLength)) {
-        part = { keys: [], hashes: [], bodies: [], places: [], length: 0 };
-        parts.push(part);
-      }
-      found = { part, place: part.bodies.length };
-      known.set(hash, found);
-      part.hashes.push(hash);
-      part.bodies.push(body);
-      part.length += body.length;
-    }
-    found.part.keys.push(key);
-    found.part.places.push(found.place);
-  }
-  const packed = parts.map(({ keys, hashes, bodies, places }): PackedPart => ({
-    keys,
-    hashes,
-    bodies,
-    places: Uint32Array.from(places),
-  }));
-  const last = packed.pop() ?? { keys: [], hashes: [], bodies: [], places: new Uint32Array() };
-  return { parts: packed, end: { version, full, removed, ...last } };
+  const messages = new PackedMessages();
+  const packer = new UpdatePacker(maxLength, (part) => messages.add(part));
+  packer.add(byHash(resources));
+  messages.close({ version, full, removed, ...packer.close() });
+  return messages;
 }
 
-export const unpackResources = ({ keys, places, hashes, bodies }: PackedPart): readonly Resource[] =>
-  keys.map((key, index) => {
-    const place = places[index] ?? 0;
-    return { key, hash: hashes[place] ?? "", body: bodies[place] ?? "" };
+/** Packs an update while it arrives, so that workers read its first parts before its last one has come. */
+export function packIncoming(update: IncomingUpdate, maxLength: number = maxPartLength): PackedMessages {
+  const messages = new PackedMessages();
+  const packer = new UpdatePacker(maxLength, (part) => messages.add(part));
+  update.follow({
+    onResources: (resources) => packer.add(resources),
+    onEnd: (whole) =>
+      messages.close(
+        whole && { version: whole.version, full: whole.full, removed: whole.removed, ...packer.close() },
+      ),
   });
+  return messages;
+}
 
-export const unpackUpdate = (packed: PackedUpdate): SnapshotUpdate => ({
-  version: packed.version,
-  full: packed.full,
-  removed: packed.removed,
-  resources: unpackResources(packed),
-});
+/** Those of one hash behind one another; of two resources with one key the later. */
+function* byHash(resources: readonly Resource[]): Iterable<Resource> {
+  const latest = new Map<ResourceKey, Resource>();
+  for (const resource of resources) latest.set(resource.key, resource);
+  const groups = new Map<string, Resource[]>();
+  for (const resource of latest.values()) {
+    const group = groups.get(resource.hash);
+    if (group === undefined) groups.set(resource.hash, [resource]);
+    else group.push(resource);
+  }
+  for (const group of groups.values()) yield* group;
+}

@@ -1,4 +1,5 @@
 /** The thread that serves requests: a whole data plane, controlled by the supervisor (docs/adr/0013-workers.md). */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
 import { createLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -15,7 +16,6 @@ import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { Heartbeat } from "./hang-watch.ts";
 import { LogRingWriter } from "./log-ring.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
-import { unpackResources, unpackUpdate } from "./packed-update.ts";
 import { createWorkerSink } from "./worker-sink.ts";
 
 const port = parentPort as MessagePort;
@@ -62,6 +62,8 @@ const proxy = startProxy({
 });
 const hurry = new AbortController();
 let staged: StagedState | undefined;
+/** The parts of an update that wait, each for a turn of its own. */
+let reading: Promise<void> = Promise.resolve();
 
 type Handlers = {
   readonly [Call in keyof WorkerCalls]: (
@@ -71,13 +73,17 @@ type Handlers = {
 
 const handlers: Handlers = {
   async read(part): Promise<Result<unknown>> {
-    heartbeat.whileBusy(() => proxy.read(unpackResources(part)));
-    // The next part follows the answer at once, and a port handles what is there before anything else has its turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    // A port hands over all that is there before anything else has its turn.
+    reading = reading.then(() => {
+      heartbeat.whileBusy(() => proxy.read(part));
+      return nextTurn();
+    });
+    await reading;
     return ok(undefined);
   },
-  async stage(update): Promise<Result<unknown>> {
-    const result = await heartbeat.whileBusy(() => proxy.stage(unpackUpdate(update)));
+  async stage({ version, full, removed, ...part }): Promise<Result<unknown>> {
+    await handlers.read(part);
+    const result = await heartbeat.whileBusy(() => proxy.stage({ version, full, removed, resources: [] }));
     staged = result.ok ? result.value : undefined;
     return result.ok ? ok(undefined) : result;
   },

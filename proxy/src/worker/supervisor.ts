@@ -1,4 +1,4 @@
-import { descriptorLimit } from "@svc-gateway/common/linux/descriptor-limit.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelDrops } from "@svc-gateway/common/linux/kernel-drops.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
@@ -16,6 +16,7 @@ import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { fail, ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
 import type { ShutdownMode } from "../proxy.ts";
+import { IncomingUpdate } from "../state/incoming-update.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
 import { createMergedMetrics } from "../telemetry/merged-metrics.ts";
 import { startSpanExport } from "../tracing/export/span-export.ts";
@@ -23,21 +24,16 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { setEngineFlags } from "./engine-flags.ts";
 import { HangWatch, type HangLimits } from "./hang-watch.ts";
-import { connectionLimit } from "./connection-limit.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
 import { LogDrain } from "./log-drain.ts";
-import {
-  type Machine,
-  readMachine,
-  responseMemoryBytes,
-  workerCount,
-  workerHeapMegabytes,
-} from "./machine.ts";
+import { type Machine, readMachine } from "./machine.ts";
 import type { WorkerSettings } from "./messages.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
-import { packUpdate, type PackedMessages } from "./packed-update.ts";
+import { packIncoming, packUpdate, type PackedMessages } from "./packed-update.ts";
 import { createSlot, portsOfAll, type Slot } from "./slot.ts";
+import { planWorkers } from "./worker-plan.ts";
 import {
+  abandoned,
   handOver,
   startThread,
   processorWaitOf,
@@ -73,6 +69,8 @@ export type Supervisor = {
    * failed to be.
    */
   apply(update: SnapshotUpdate): Promise<Result<ApplySummary>>;
+  /** The same for an update that is still arriving. The workers read the first one meanwhile. */
+  applyIncoming(update: IncomingUpdate): Promise<Result<ApplySummary>>;
   /** The current metrics of the pod, including those of other parts of the process. */
   metrics(): Promise<Exposition>;
   /** Changes what present and later workers log. */
@@ -88,6 +86,8 @@ export type Supervisor = {
  * hangs.
  */
 const callTimeoutMs = 60_000;
+/** Messages of the first update, before which no requests are served, that may wait for a worker: one MiB of text. */
+const messagesAhead = 8;
 const metricsTimeoutMs = 5_000;
 /** Clients wait meanwhile; garbage collections and bursts take much less. */
 const defaultHangLimits = { serving: 10_000, busy: callTimeoutMs, stuck: 10_000 };
@@ -102,19 +102,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const { log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
   const { machine = readMachine(), program = workerProgram, hangLimits = defaultHangLimits } = options;
   const { onStuck = () => process.exit(1) } = options;
-  const workers = workerCount(options.settings.proxyWorkers, machine);
-  if (options.settings.proxyWorkers > workers) {
-    log.warn(
-      { workers, wanted_workers: options.settings.proxyWorkers },
-      "there is one worker: this system cannot share a port among several",
-    );
-  }
-  const available = { ...machine, descriptors: descriptorLimit(), workers };
-  const proxyMaxConnections = connectionLimit(options.settings.proxyMaxConnections, available, log);
-  const settings = { ...options.settings, proxyMaxConnections };
+  const { settings, perWorker, heapMegabytes } = planWorkers(options.settings, machine, log);
+  const { workers } = perWorker;
   let logDirectives = settings.log;
-  const perWorker = { workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };
-  const heapMegabytes = workerHeapMegabytes(workers, machine);
   const memory = createSharedMemory(workers, settings.tracingEndpoint !== undefined);
   const logDrain = new LogDrain(memory.logs, sink);
   const merged = createMergedMetrics();
@@ -270,30 +260,42 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   /** `hung`: the worker hung before the update and is being replaced; its successor gets the update. */
   const stage = async (slot: Slot, update: PackedMessages): Promise<Result<unknown> | "hung"> => {
     const { thread } = slot;
-    const staged = thread && (await handOver(thread, update, callTimeoutMs));
+    const ahead = held.isEmpty ? messagesAhead : 1;
+    const staged = thread && (await handOver(thread, update, callTimeoutMs, ahead));
     if (staged !== undefined) return staged;
     if (slot.hung === "serving") return "hung";
     terminate(slot);
     return problem(`worker ${slot.worker} ended, or did not answer, while it prepared the snapshot`);
   };
 
+  const discard = (present: readonly Slot[]): Promise<unknown> =>
+    Promise.all(present.map(async ({ thread }) => thread?.call("discard", undefined, callTimeoutMs)));
+
   const refuse = async (
     present: readonly Slot[],
     { version }: SnapshotUpdate,
     error: Problem,
   ): Promise<Result<ApplySummary>> => {
-    await Promise.all(present.map(async ({ thread }) => thread?.call("discard", undefined, callTimeoutMs)));
+    await discard(present);
     log.error({ version, reason: error.message }, "snapshot refused");
     return fail(error);
   };
 
   /** Undefined when there was no worker to apply it. */
-  const applyOnce = async (update: SnapshotUpdate): Promise<Result<ApplySummary> | undefined> => {
+  const applyOnce = async (incoming: IncomingUpdate): Promise<Result<ApplySummary> | undefined> => {
     const present = serving();
     if (present.length === 0) return undefined;
-    const packed = packUpdate(update);
+    const { arrived } = incoming;
+    const packed = arrived === undefined ? packIncoming(incoming) : packUpdate(arrived);
     const staging = Promise.all(present.map((slot) => stage(slot, packed)));
-    // While the workers compile.
+    const update = await incoming.whole;
+    if (update === undefined) {
+      await staging;
+      await discard(present);
+      return abandoned();
+    }
+    // While the workers compile: they get the end of the update first.
+    await nextTurn();
     const checked = held.check(update);
     const results = await staging;
     if (!checked.ok) return refuse(present, update, checked.error);
@@ -327,10 +329,13 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
 
   const supervisor: Supervisor = {
     workers,
-    async apply(update) {
+    apply: (update) => supervisor.applyIncoming(IncomingUpdate.of(update)),
+    async applyIncoming(incoming) {
+      // An update keeps its turn until it has arrived, for which the replacement of a worker that serves must not wait.
+      if (!held.isEmpty) await incoming.whole;
       for (;;) {
         const { promise: joined } = onJoined;
-        const applied = await inTurn(() => applyOnce(update));
+        const applied = await inTurn(() => applyOnce(incoming));
         if (applied !== undefined) return applied;
         if (stopping) return problem("the proxy is shutting down");
         await joined;

@@ -4,7 +4,7 @@ import { processorWaitMs } from "@svc-gateway/common/linux/processor-wait.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
-import type { Result } from "@svc-gateway/common/values/result.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { LogWake } from "./log-ring.ts";
 import type { ProcessorWait } from "./hang-watch.ts";
@@ -128,16 +128,29 @@ export function startThread(
 }
 
 /**
- * Sends one message after the other, so that the worker has read one before it gets the next. Undefined: it
- * does not answer within the limit of a message.
+ * Sends the messages of an update, of which at most `ahead` are not read yet; 1: a worker has read one, and has served requests,
+ * before it gets the next. Undefined: it does not answer within the limit of a message. The time until a message is complete does
+ * not count; an update that is abandoned meanwhile is a problem.
  */
 export async function handOver(
   thread: WorkerThread,
-  { parts, end }: PackedMessages,
+  messages: PackedMessages,
   timeoutMs: number,
+  ahead = 1,
 ): Promise<Result<unknown> | undefined> {
-  for (const part of parts) {
-    if ((await thread.call("read", part, timeoutMs)) === undefined) return undefined;
+  const unread: Promise<unknown>[] = [];
+  for (let index = 0; ; index++) {
+    const part = await messages.part(index);
+    if (unread.length >= ahead && (await unread.shift()) === undefined) return undefined;
+    if (part === undefined) break;
+    unread.push(thread.call("read", part, timeoutMs));
   }
-  return thread.call("stage", end, timeoutMs);
+  if (messages.end === undefined) {
+    await Promise.all(unread);
+    return abandoned();
+  }
+  return thread.call("stage", messages.end, timeoutMs);
 }
+
+/** The outcome of an update whose last part does not arrive. */
+export const abandoned = (): Result<never> => problem("the update ended before its last part");

@@ -5,15 +5,23 @@ import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { Resource, Snapshot, type ClientMessage } from "@svc-gateway/proto/generated/discovery.js";
+import type { IncomingUpdate } from "@svc-gateway/proxy/state/incoming-update.ts";
 import { createUpdateReceiver } from "@svc-gateway/proxy/source/update-receiver.ts";
 
 describe("the receiver of updates", () => {
-  const setUp = (apply: (update: SnapshotUpdate) => Result<unknown>) => {
+  const setUp = (
+    apply: (update: SnapshotUpdate) => Result<unknown>,
+    onBegin: (update: IncomingUpdate) => void = () => {},
+  ) => {
     const sent: ClientMessage[] = [];
     const applied: string[] = [];
     const metrics = createMetricSet(discoveryClientMetrics);
-    const receive = createUpdateReceiver({
-      apply: (update) => Promise.resolve(apply(update)),
+    const { receive, end } = createUpdateReceiver({
+      async apply(incoming) {
+        onBegin(incoming);
+        const update = await incoming.whole;
+        return update === undefined ? problem("abandoned") : apply(update);
+      },
       send: (message) => sent.push(message),
       onApplied: (version) => applied.push(version),
       metrics,
@@ -21,7 +29,7 @@ describe("the receiver of updates", () => {
     });
     const receiveSnapshot = (data: ConstructorParameters<typeof Snapshot>[0]): Promise<void> =>
       receive({ leading: true, answersPings: true, snapshot: new Snapshot(data).serialize() });
-    return { sent, applied, metrics, receive, receiveSnapshot };
+    return { sent, applied, metrics, receive, end, receiveSnapshot };
   };
   const nonce = Uint8Array.of(1, 2, 3);
 
@@ -44,6 +52,35 @@ describe("the receiver of updates", () => {
     expect(Buffer.from(sent[0]?.ack.nonce ?? []).equals(nonce)).to.equal(true);
     expect(applied).to.deep.equal(["v1"]);
     expect(metrics.snapshotTime.with({}).value).to.be.within(startedAtMs / 1000, Date.now() / 1000);
+  });
+
+  it("an update is handed on with its first part, and acknowledged once, after its last", async () => {
+    const begun: IncomingUpdate[] = [];
+    const { sent, receiveSnapshot } = setUp(
+      () => ok(undefined),
+      (update) => begun.push(update),
+    );
+    await receiveSnapshot({ version: "v1", nonce, full: true, more: true });
+    expect(begun.map(({ version, full }) => [version, full])).to.deep.equal([["v1", true]]);
+    await receiveSnapshot({ version: "v1", nonce, full: true, more: true });
+    expect(sent).to.deep.equal([]);
+    await receiveSnapshot({ version: "v1", nonce, full: true });
+    expect(begun).to.have.length(1);
+    expect(sent.map(({ message }) => message)).to.deep.equal(["ack"]);
+    await receiveSnapshot({ version: "v2", nonce, full: false });
+    expect(begun).to.have.length(2);
+  });
+
+  it("an update whose stream ends before its last part is abandoned and not answered", async () => {
+    const begun: IncomingUpdate[] = [];
+    const { sent, applied, end, receiveSnapshot } = setUp(
+      () => ok(undefined),
+      (update) => begun.push(update),
+    );
+    await receiveSnapshot({ version: "v1", nonce, full: true, more: true });
+    end();
+    expect(await begun[0]?.whole).to.equal(undefined);
+    expect([sent, applied]).to.deep.equal([[], []]);
   });
 
   it("a rejected update is answered with a NACK whose reason is cut at 1000 characters", async () => {

@@ -5,12 +5,16 @@ import type { ToWorker, WorkerStart } from "../../src/worker/messages.ts";
 
 export type Fault = {
   readonly worker: number;
-  /** `loop` never ends, `wait` waits for what never comes, `block` cannot be ended for three seconds. */
-  readonly fault: "throw" | "exit-at-stage" | "exit-at-commit" | "loop" | "wait" | "block";
+  /**
+   * `loop` never ends, `wait` waits for what never comes, `block` cannot be ended for three seconds, `report-read` is none: it
+   * announces that the worker reads a part of an update.
+   */
+  readonly fault: "throw" | "exit-at-stage" | "exit-at-commit" | "report-read" | "loop" | "wait" | "block";
 };
 
 const { worker } = workerData as WorkerStart;
 let exitAt: string | undefined;
+let isReported = false;
 
 const faults = new BroadcastChannel("faults");
 faults.addEventListener("message", (event) => {
@@ -27,6 +31,10 @@ faults.addEventListener("message", (event) => {
     case "block":
       execFileSync("sleep", ["3"]);
       break;
+    case "report-read":
+      isReported = true;
+      faults.postMessage("armed");
+      break;
     case "exit-at-stage":
     case "exit-at-commit":
       exitAt = asked.fault.slice("exit-at-".length);
@@ -37,5 +45,6 @@ faults.addEventListener("message", (event) => {
 // Before the worker's own, so that it runs first.
 parentPort?.on("message", (message: ToWorker) => {
   if (message.type === "call" && message.call === exitAt) process.exit(1);
+  if (isReported && message.type === "call" && message.call === "read") faults.postMessage("read");
 });
 await import("../../src/worker/proxy-worker.ts");

@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { listenerKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import { IncomingUpdate } from "../../src/state/incoming-update.ts";
 import { maxPartLength, packUpdate } from "../../src/worker/packed-update.ts";
-import { beginRequest, eventually, routeId, withWorkers } from "./support.ts";
+import { beginRequest, eventually, routeId, withWorkers, withoutSnapshot } from "./support.ts";
 
 const restarts = "svc_proxy_worker_restarts_total";
 /** Long enough that no worker of a busy machine is taken for one that hangs. */
@@ -78,7 +79,7 @@ describe("workers", () => {
       const names = ["a.example", "b.example", "c.example", "d.example"];
       const good = createSnapshot([listener, ...names.map((name) => host(name, "/large"))]);
       const full = fullUpdate(good);
-      expect(packUpdate(full).parts).to.have.length.of.at.least(2);
+      expect(await packUpdate(full).part(1)).to.not.equal(undefined);
       const spoiled = full.resources.find(({ key }) => key.endsWith("a.example"));
       const bad = {
         ...full,
@@ -91,6 +92,40 @@ describe("workers", () => {
       for (let i = 0; i < 20; i++) expect(await ask("/large")).to.equal(503);
       expect(await ask("/")).to.equal(404);
       expect(supervisor.localPort(80)).to.equal(port);
+    }));
+
+  it("the first update is read by the workers while it arrives, and served when it is whole", () =>
+    withoutSnapshot(2, async ({ supervisor, resources, fill, ask, fault, metric, lines }) => {
+      const { reported } = await fault({ worker: 1, fault: "report-read" });
+      const { version } = createSnapshot([...resources("/"), ...fill]);
+      const incoming = new IncomingUpdate({ version, full: true });
+      const applied = supervisor.applyIncoming(incoming);
+      incoming.add(fill);
+      await reported;
+      expect(supervisor.localPort(80)).to.equal(undefined);
+      incoming.add(resources("/"));
+      incoming.complete([]);
+      expect((await applied).ok, lines.join("")).to.equal(true);
+      for (let i = 0; i < 20; i++) expect(await ask("/")).to.equal(200);
+      expect(await metric(restarts)).to.equal(0);
+    }));
+
+  it("nothing of a first update that is abandoned is in the next one", () =>
+    withoutSnapshot(2, async ({ supervisor, resources, fill, ask, fault, lines }) => {
+      const { reported } = await fault({ worker: 1, fault: "report-read" });
+      const incoming = new IncomingUpdate({ version: "never", full: true });
+      const applied = supervisor.applyIncoming(incoming);
+      incoming.add([...resources("/old"), ...fill]);
+      await reported;
+      const next = supervisor.apply(fullUpdate(createSnapshot(resources("/new"))));
+      incoming.abandon();
+      expect(await applied).to.deep.equal({
+        ok: false,
+        error: { message: "the update ended before its last part" },
+      });
+      expect((await next).ok, lines.join("")).to.equal(true);
+      for (let i = 0; i < 20; i++) expect(await ask("/new")).to.equal(200);
+      for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(404);
     }));
 
   it("an update that crashes a worker while it is prepared is applied by none", () =>

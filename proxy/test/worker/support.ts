@@ -22,7 +22,12 @@ export type Rig = {
   readonly port: number;
   /** Serves these paths of `a.example`. */
   update(paths: readonly string[], features?: RouteFeatures): Promise<boolean>;
-  fault(fault: Fault): Promise<void>;
+  /** Resolves when the worker has the fault; `reported` when it announces what it does. */
+  fault(fault: Fault): Promise<{ readonly reported: Promise<unknown> }>;
+  /** A route for this path of `a.example`, with what it needs. */
+  resources(path: string): readonly Resource[];
+  /** Endpoint sets that no route uses, more than a message to a worker holds. */
+  readonly fill: readonly Resource[];
   /** Status of a request on a connection of its own. */
   ask(path: string): Promise<number>;
   /** The value of a metric line that begins with the text. */
@@ -31,18 +36,37 @@ export type Rig = {
 
 const program = new URL("./faulty-worker.ts", import.meta.url);
 
+export type RigOptions = Pick<SupervisorOptions, "hangLimits" | "onStuck"> & {
+  /** The port of a backend on loopback; absent: one of this process. */
+  readonly backendPort?: number;
+};
+
 /** Runs the body with workers that serve `/` of `a.example`. */
-export async function withWorkers(
+export const withWorkers = (
   workers: number,
   body: (rig: Rig) => Promise<void>,
   flags: readonly string[] = [],
-  {
-    backendPort,
-    ...options
-  }: Pick<SupervisorOptions, "hangLimits" | "onStuck"> & {
-    /** The port of a backend on loopback; absent: one of this process. */
-    readonly backendPort?: number;
-  } = {},
+  options: RigOptions = {},
+): Promise<void> =>
+  withRig(
+    workers,
+    async (rig) => {
+      if (!(await rig.update(["/"]))) throw new Error(rig.lines.join(""));
+      await body(rig);
+    },
+    flags,
+    options,
+  );
+
+/** Runs the body with workers that serve nothing yet. */
+export const withoutSnapshot = (workers: number, body: (rig: Rig) => Promise<void>): Promise<void> =>
+  withRig(workers, body, [], {});
+
+async function withRig(
+  workers: number,
+  body: (rig: Rig) => Promise<void>,
+  flags: readonly string[],
+  { backendPort, ...options }: RigOptions,
 ): Promise<void> {
   const backend = createServer((_, response) => response.end("hello"));
   backend.listen(0, "127.0.0.1");
@@ -77,19 +101,22 @@ export async function withWorkers(
     return applied.ok;
   };
   try {
-    if (!(await update(["/"]))) throw new Error(lines.join(""));
-    const port = supervisor.localPort(80) ?? 0;
     await body({
       supervisor,
       lines,
       bound,
-      port,
+      get port() {
+        return supervisor.localPort(80) ?? 0;
+      },
       update,
-      ask: (path) => statusOf(port, path),
+      resources: (path) => resources((backend.address() as AddressInfo).port, [path], undefined),
+      fill: fillers,
+      ask: (path) => statusOf(supervisor.localPort(80) ?? 0, path),
       async fault(fault) {
         const armed = once(faults, "message");
         faults.postMessage(fault);
-        if (fault.fault.startsWith("exit")) await armed;
+        if (fault.fault.startsWith("exit") || fault.fault === "report-read") await armed;
+        return { reported: once(faults, "message") };
       },
       async metric(prefix) {
         const { body: text } = await supervisor.metrics();
@@ -154,6 +181,14 @@ function resources(
     }),
   ];
 }
+
+const fillers: readonly Resource[] = Array.from({ length: 1_000 }, (_, index) =>
+  encodeResource<"endpoints">(endpointsKey(`ns/unused-${index}/80`), {
+    service: `ns/unused-${index}`,
+    resolve: "static",
+    addresses: Array.from({ length: 8 }, (__, last) => ({ host: `10.0.0.${last}`, port: 80 })),
+  }),
+);
 
 function statusOf(port: number, path: string): Promise<number> {
   return new Promise((resolve, reject) => {

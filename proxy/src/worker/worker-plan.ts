@@ -1,0 +1,31 @@
+import { descriptorLimit } from "@svc-gateway/common/linux/descriptor-limit.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { connectionLimit } from "./connection-limit.ts";
+import { type Machine, responseMemoryBytes, workerCount, workerHeapMegabytes } from "./machine.ts";
+import type { WorkerSettings, WorkerStart } from "./messages.ts";
+
+/** How many workers there are, and what each of them may use. */
+export type WorkerPlan = {
+  readonly perWorker: Pick<WorkerStart, "workers" | "responseMemoryBytes">;
+  readonly heapMegabytes: number;
+  /** The settings with the connection limit that the machine allows. */
+  readonly settings: WorkerSettings;
+};
+
+/** Divides the resources of the process among its workers; logs where the settings ask for more than there is. */
+export function planWorkers(wanted: WorkerSettings, machine: Machine, log: Logger): WorkerPlan {
+  const workers = workerCount(wanted.proxyWorkers, machine);
+  if (wanted.proxyWorkers > workers) {
+    log.warn(
+      { workers, wanted_workers: wanted.proxyWorkers },
+      "there is one worker: this system cannot share a port among several",
+    );
+  }
+  const available = { ...machine, descriptors: descriptorLimit(), workers };
+  const proxyMaxConnections = connectionLimit(wanted.proxyMaxConnections, available, log);
+  return {
+    perWorker: { workers, responseMemoryBytes: responseMemoryBytes(workers, machine) },
+    heapMegabytes: workerHeapMegabytes(workers, machine),
+    settings: { ...wanted, proxyMaxConnections },
+  };
+}
