@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { build, type BuildOptions, type BuildResult, type Plugin } from "esbuild";
 import { builtinHttp } from "./builtin-http.ts";
+import { knownFields } from "./known-fields.ts";
 import { ownRequires } from "./own-requires.ts";
 import { unusedParts } from "./unused-parts.ts";
 
@@ -40,6 +41,7 @@ export function bundleProgram(version?: string): Promise<Bundle> {
     plugins: [
       unusedParts,
       builtinHttp,
+      knownFields,
       ownRequires,
       ...(version === undefined ? [] : [releaseVersion(version)]),
     ],

@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { createApiClient } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import { expect } from "chai";
 import { build, type Metafile } from "esbuild";
+import { contractFields } from "@svc-gateway/common/ir/contract-fields.ts";
 import { bundleProgram, modules, type Bundle } from "../bundle/bundle.ts";
 import { replacements, unusedParts } from "../bundle/unused-parts.ts";
 import { licencesOf } from "../licences/licences.ts";
@@ -74,6 +75,21 @@ describe("the bundle", () => {
       /^(?:operator|cli)\/|node_modules\/(?:undici|@kubernetes)\//.test(path),
     );
     expect(foreign).to.deep.equal([]);
+  });
+
+  it("a proxy asks for its first snapshot before it loads schemas", () => {
+    const client = Object.keys(metafile.outputs).filter(
+      (file) => metafile.outputs[file]?.inputs["proxy/src/source/discovery-client.ts"] !== undefined,
+    );
+    expect(client).to.have.length(1);
+    const loaded = client.flatMap(inputsOf);
+    expect(loaded).to.include("proxy/src/source/controller-stream.ts");
+    expect(loaded.filter((path) => /node_modules\/zod\/|common\/src\/features\//.test(path))).to.deep.equal(
+      [],
+    );
+    // Lines are limited, also within texts.
+    const text = outputFiles.map((file) => file.text.replaceAll("\\\n", "")).join("");
+    expect(contractFields().filter((field) => !text.includes(`"${field}"`))).to.deep.equal([]);
   });
 
   it("every package of the bundle has a permitted licence with its text, and a digest", () => {

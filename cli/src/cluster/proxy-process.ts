@@ -1,7 +1,8 @@
 /** `serve proxy` as a process: the data plane, configured over the discovery channel (docs/discovery.md). */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { ownPodOnly } from "@svc-gateway/common/admin/own-pod-only.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ProxySettings } from "@svc-gateway/common/settings/settings.ts";
 import { createLogLevelControl } from "@svc-gateway/common/telemetry/log-level-control.ts";
 import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
@@ -16,6 +17,9 @@ import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
+
+/** How long the admin ports wait for the first snapshot, in milliseconds: until it is served, loading them would delay it. */
+const snapshotFirstMs = 500;
 
 /** Runs until a signal asks to stop; requests under way may finish first. Fails with one line when a port is taken. */
 export async function runProxy(
@@ -42,9 +46,14 @@ export async function runProxy(
   // The threads of the workers load their modules while this one loads the rest of its own and asks for the first snapshot.
   await nextTurn();
   const { createDiscoveryClient } = await import("@svc-gateway/proxy/source/discovery-client.ts");
-  const { createOwnPeerCheck, ownPortsIn } = await import("@svc-gateway/common/ir/own-port-check.ts");
-  const { noOwnPorts } = await import("@svc-gateway/common/ir/own-ports.ts");
-  let isOwnPeer = createOwnPeerCheck(noOwnPorts);
+  let isOwnPeer = (_ip: string): boolean => false;
+  /** The check loads the schemas of resources. Workers refuse backends that are ports of the gateway from the first request on. */
+  const learnOwnPeers = async (resources: readonly Resource[]): Promise<void> => {
+    const { createOwnPeerCheck, ownPortsIn } = await import("@svc-gateway/common/ir/own-port-check.ts");
+    const ownPorts = ownPortsIn(resources);
+    if (ownPorts !== undefined) isOwnPeer = createOwnPeerCheck(ownPorts);
+  };
+  const served = Promise.withResolvers<void>();
   const discovery = createDiscoveryClient({
     nodeId: settings.podName,
     scope: settings.scope,
@@ -59,12 +68,12 @@ export async function runProxy(
       settings.podNamespace,
     ),
     // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
-    apply: async (update) => {
+    apply: async (incoming) => {
       const started = await starting;
       if (!started.ok) return started;
-      const ownPorts = ownPortsIn(update.resources);
-      if (ownPorts !== undefined) isOwnPeer = createOwnPeerCheck(ownPorts);
-      return started.value.apply(update);
+      const applied = await started.value.applyIncoming(incoming);
+      if (applied.ok) void learnOwnPeers(incoming.arrived?.resources ?? []).then(served.resolve);
+      return applied;
     },
     onState: (state) => health.set("routing_table_loaded", state),
     checks: () => [
@@ -85,6 +94,7 @@ export async function runProxy(
     await sink.close();
     return fail(proxy.error.message);
   }
+  await Promise.race([served.promise, delay(snapshotFirstMs)]);
   const { startAdminServers } = await import("@svc-gateway/common/admin/admin-servers.ts");
   const admin = await startAdminServers({
     settings,
