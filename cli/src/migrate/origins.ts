@@ -91,6 +91,7 @@ const ofClients = [
 /** Of properties that are more than a feature of one name, and of those that are none. */
 const ofProperties: readonly (readonly [string, readonly string[]])[] = [
   ["features.response-headers.setOverTls", ["hsts"]],
+  ["features.response-headers.set", ["custom-headers", "configuration-snippet", "server-snippet"]],
   ["features.response-headers.remove", ["allow-backend-server-header", "configuration-snippet"]],
   ["features.response-headers.cookieDomain", ["proxy-cookie-domain"]],
   ["features.response-headers.cookiePath", ["proxy-cookie-path"]],

@@ -65,6 +65,20 @@ describe("sessions of routes, through the whole data plane", () => {
     expect((await ask({ Cookie: "SID=0123" })).setCookie).to.match(/^SID=[0-9a-f]{32};/);
   });
 
+  it("a session stays on its endpoint when others are added, and moves when its own is removed", async () => {
+    await start(3, ([port = 0]) => ({ ports: [port], resources: [key], route: { affinity } }));
+    const first = await ask();
+    const cookie = { Cookie: cookieOf(first) };
+    const [own = 0, ...others] = upstreams.map(({ port }) => port);
+    gateway.update({ ...gateway.plan, ports: [...others, own] });
+    expect(await repeated(cookie)).to.deep.equal(new Set([first.by]));
+    expect((await repeated({})).size).to.equal(3);
+    gateway.update({ ...gateway.plan, ports: others });
+    const moved = await ask(cookie);
+    expect(moved.by).to.not.equal(first.by);
+    expect(cookieOf(moved)).to.match(/^SID=/).and.not.equal(cookie.Cookie);
+  });
+
   it("the cookie has the attributes of the route", async () => {
     await start(1, (ports) => ({
       ports,

@@ -287,6 +287,14 @@ function asRoute(unit: ServedUnit): ServedUnit {
   };
 }
 
+/** A rule that redirects has no other filters. */
+const unmarkedRedirect: MovedUnit["notes"][number] = {
+  property: "features.response-headers",
+  of: "features.response-headers.set",
+  loss: "changed",
+  text: "Redirects to https are without the header fields that other responses get",
+};
+
 /** The redirect of plain requests. */
 function movedRedirect(
   unit: ServedUnit,
@@ -297,6 +305,8 @@ function movedRedirect(
   const { id, source, match, features } = unit.route;
   const redirect = features?.["ssl-redirect"];
   const path = isOfAll ? ({ type: "prefix", value: "/" } as const) : routePath(match.path);
+  const { set, add } = features?.["response-headers"] ?? {};
+  const isMarked = set !== undefined || add !== undefined;
   const route: Route = {
     id,
     source,
@@ -308,14 +318,18 @@ function movedRedirect(
         statusCode: redirect?.statusCode ?? 308,
         ...(redirect?.cutSlash === true && { cutSlash: true }),
       },
+      ...(isMarked && { "response-headers": { ...(set && { set }), ...(add && { add }) } }),
     },
   };
   return {
     before: { ...unit, route },
-    notes: notes.map((note) => ({
-      ...note,
-      property: note.property.replace("features.ssl-redirect", "features.redirect"),
-    })),
+    notes: [
+      ...(isMarked ? [unmarkedRedirect] : []),
+      ...notes.map((note) => ({
+        ...note,
+        property: note.property.replace("features.ssl-redirect", "features.redirect"),
+      })),
+    ],
     after,
     renames: { "features.redirect": "features.ssl-redirect" },
   };
