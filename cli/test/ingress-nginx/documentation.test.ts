@@ -71,21 +71,33 @@ describe("the examples of ingress-nginx's documentation", () => {
     if (failures.length > 0) throw new Error(failures.join("\n"));
   });
 
+  const page = readFileSync(
+    new URL("../../../docs/migrating-from-ingress-nginx.md", import.meta.url),
+    "utf8",
+  );
+  const [, section = ""] = page.split("### Examples of its documentation");
+  const rows = (section.split("\n## ")[0] ?? "")
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .slice(2);
+  const inOrder = readCorpus("documentation").toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
   it("the page about migrations has a row for each of them, with what check finds", () => {
-    const page = readFileSync(
-      new URL("../../../docs/migrating-from-ingress-nginx.md", import.meta.url),
-      "utf8",
-    );
-    const [, section = ""] = page.split("### Examples of its documentation");
-    const rows = (section.split("\n## ")[0] ?? "")
-      .split("\n")
-      .filter((line) => line.startsWith("|"))
-      .slice(2);
     const found = rows.map((row) => {
       const [, , findings = ""] = row.split("|");
       return findings.trim() === "nothing" ? [] : [...findings.matchAll(/`(\w+)`/g)].map(([, code]) => code);
     });
-    const inOrder = readCorpus("documentation").toSorted((a, b) => (a.name < b.name ? -1 : 1));
     expect(found).to.deep.equal(inOrder.map(({ findings }) => findings));
+  });
+
+  it("the page about migrations names those that answer otherwise when they are migrated", () => {
+    const [, migrated = ""] = page.split("\n## Migrate");
+    const text = readFileSync(new URL("agreement.yaml", import.meta.url), "utf8");
+    const different = new Set([...text.matchAll(/^ {2}documentation of (\S+):$/gm)].map(([, name]) => name));
+    expect(different.size).to.be.above(5);
+    const titles = inOrder.flatMap(({ name }, index) =>
+      different.has(name) ? [rows[index]?.split("|")[1]?.trim() ?? ""] : [],
+    );
+    expect(titles.filter((title) => !(migrated.split("\n## ")[0] ?? "").includes(title))).to.deep.equal([]);
   });
 });
