@@ -134,7 +134,7 @@ export function createConsoleApp(options: ConsoleAppOptions): Express {
   }
   app.get("/traffic", async (request, response) => {
     const view = viewOf(request);
-    show(response, trafficPage(view, await traffic?.look(nowMs())), view);
+    show(response, trafficPage(view, await traffic?.look(performance.now())), view);
   });
   app.get("/explain", (request, response) => {
     const view = viewOf(request);

@@ -4,7 +4,7 @@ import type { AdminAccess } from "@svc-gateway/common/admin/admin-app.ts";
 import { startBoundedServer, type BoundedServer } from "@svc-gateway/common/admin/bounded-server.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { systemClock } from "@svc-gateway/common/time/clock.ts";
+import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import { formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Output } from "../command.ts";
@@ -58,10 +58,10 @@ export async function startConsole(
   const { traffic } = source;
   const app = createConsoleApp({
     source,
-    signIn: createSignIn({ check: way.value.check, sessionMs: way.value.sessionMs, clock: systemClock }),
+    signIn: createSignIn({ check: way.value.check, sessionMs: way.value.sessionMs, clock: monotonicClock }),
     signInHint: way.value.hint,
     explainer,
-    traffic: traffic && createTrafficKeeper(traffic, Date.now()),
+    traffic: traffic && createTrafficKeeper(traffic, performance.now()),
     hosts: settings.adminUiHosts,
     nowMs: Date.now,
     log,

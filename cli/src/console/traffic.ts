@@ -19,6 +19,7 @@ export type Traffic = {
   readonly spanMs: number;
 };
 
+/** `nowMs`: milliseconds of a clock that never goes back, the one that `startedMs` was read from. */
 export type TrafficKeeper = { look(nowMs: number): Promise<Traffic> };
 
 /** Reading the counters of a proxy with many routes takes time: they are read at most this often. */

@@ -73,7 +73,7 @@ export async function startTestConsole(source: ConsoleSource): Promise<TestConso
     signIn,
     signInHint: "The token of the test.",
     explainer,
-    traffic: traffic && createTrafficKeeper(traffic, Date.now()),
+    traffic: traffic && createTrafficKeeper(traffic, performance.now()),
     hosts: ["console.example.com"],
     nowMs: Date.now,
     log: silentLogger,
