@@ -36,13 +36,21 @@ const few = (namespaces: readonly string[]): string =>
     ? namespaces.join(", ")
     : `${namespaces.slice(0, maxShownNamespaces).join(", ")} and ${namespaces.length - maxShownNamespaces} more`;
 
-/** TLS of a host of another namespace; `namespaces` have paths that are redirected because of it. */
-export const tlsForOthers = (place: Place, host: string, namespaces: readonly string[]): Diagnostic =>
+/**
+ * TLS of a host of another namespace; `namespaces` have paths that are redirected because of it. `asks`: the Ingress asks for
+ * client certificates, which is a matter of the whole host as well.
+ */
+export const tlsForOthers = (
+  place: Place,
+  host: string,
+  namespaces: readonly string[],
+  asks: boolean,
+): Diagnostic =>
   finding("warning", "TlsForOthers")(
     place,
     `spec.tls gives TLS to host ${host}, which another namespace had first and lists under no spec.tls: as in ingress-nginx, requests ` +
       `without TLS are redirected to https for all paths of the host, also for those of namespace ${few(namespaces)}; to ` +
-      'serve them without TLS, set ssl-redirect: "false" there',
+      `serve them without TLS, set ssl-redirect: "false" there${asks ? "; over TLS they need the client certificates that auth-tls-secret of this Ingress asks for" : ""}`,
   );
 
 /** A redirect of `/` on a host of another namespace. */

@@ -33,7 +33,12 @@ export const findTlsForOthers = memo2(
       if (redirected.length === 0) return [];
       const { host } = table.served.host;
       return [
-        tlsForOthers({ object: first.owner, field: first.field }, host, redirected.toSorted(compareText)),
+        tlsForOthers(
+          { object: first.owner, field: first.field },
+          host,
+          redirected.toSorted(compareText),
+          first.clients !== undefined,
+        ),
       ];
     }),
 );
