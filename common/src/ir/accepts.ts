@@ -24,13 +24,15 @@ export function acceptsOf(schema: Schema): Accepts {
 
 function testOf(schema: z.core.$ZodTypes): Accepts {
   const { def } = schema._zod;
+  const hasChecks = (def.checks ?? []).length > 0;
+  if (hasChecks && def.type !== "array" && def.type !== "number") return byZod(schema);
   switch (def.type) {
     case "object":
       return def.catchall === undefined ? objectTest(def.shape) : byZod(schema);
     case "array":
       return arrayTest(schema, def);
     case "string":
-      return hasChecks(def) ? byZod(schema) : (value) => typeof value === "string";
+      return hasForm(def) ? byZod(schema) : (value) => typeof value === "string";
     case "number":
       return numberTest(schema, def);
     case "boolean":
@@ -109,9 +111,9 @@ const byZod =
     return read.success && isDeepStrictEqual(read.data, value);
   };
 
-const hasChecks = (def: z.core.$ZodStringDef): boolean => {
-  const { checks = [], format } = def as z.core.$ZodStringDef & { readonly format?: string };
-  return checks.length > 0 || format !== undefined || def.coerce === true;
+const hasForm = (def: z.core.$ZodStringDef): boolean => {
+  const { format } = def as z.core.$ZodStringDef & { readonly format?: string };
+  return format !== undefined || def.coerce === true;
 };
 
 function isOptional(schema: Schema | undefined): boolean {

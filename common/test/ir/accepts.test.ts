@@ -140,6 +140,14 @@ describe("the quick test of values", () => {
       z.literal([1, "a"]),
       z.enum(["a", "b"]),
       z.object({ a: z.object({ b: z.int() }).readonly().optional() }),
+      z.object({ a: z.int().optional() }).refine(({ a }) => a !== undefined),
+      z.array(z.int()).refine(({ length }) => length > 1),
+      z.int().refine((number) => number > 1),
+      z.enum(["a", "b"]).refine((text) => text === "a"),
+      z
+        .int()
+        .optional()
+        .refine((number) => number !== 2),
     ];
     const values = [
       0,
