@@ -19,6 +19,13 @@ export type Resolver = {
   lastKnown(name: string): Addresses | undefined;
 };
 
+/** False where a connection of an endpoint goes to an address that the name of the endpoint no longer has. */
+export function isCurrentAddress(resolver: Resolver, host: string, address: string): boolean {
+  if (address === host) return true;
+  const addresses = resolver.lastKnown(host);
+  return addresses === undefined || addresses.includes(address);
+}
+
 const maxNames = 1024;
 /** When an answer takes longer, the last one is used (RFC 8767 5, the client response timer). */
 const patienceMs = 1_000;

@@ -1,5 +1,5 @@
 import type { IdlePool } from "../idle-pool.ts";
-import type { Resolver } from "../resolver.ts";
+import { isCurrentAddress, type Resolver } from "../resolver.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
 import type { Http1Connection } from "./connection.ts";
 import { KnownHead } from "./known-head.ts";
@@ -44,7 +44,8 @@ export class ConnectionPool {
     for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
       this.idlePool.remove(connection);
       const isFresh = !this.idlePool.hasExpired(connection);
-      const canTake = isFresh && connection.usable && this.isCurrent(endpoint, connection);
+      const isCurrent = isCurrentAddress(this.resolver, endpoint.host, connection.address);
+      const canTake = isFresh && connection.usable && isCurrent;
       const isSafe = !onlyOnce || !this.idlePool.mayBeStale(connection);
       if (canTake && isSafe) return connection;
       connection.destroy();
@@ -82,13 +83,6 @@ export class ConnectionPool {
       this.idlePool.remove(idle);
       idle.destroy();
     }
-  }
-
-  /** False when the endpoint is a name that no longer resolves to the address of the connection. */
-  private isCurrent(endpoint: UpstreamEndpoint, connection: Http1Connection): boolean {
-    if (connection.address === endpoint.host) return true;
-    const addresses = this.resolver.lastKnown(endpoint.host);
-    return addresses === undefined || addresses.includes(connection.address);
   }
 }
 

@@ -1,7 +1,9 @@
+import { isIP } from "node:net";
 import type { SocketLayer } from "../../sockets/socket-layer.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
 import { connectTimeoutError, upstreamError, type UpstreamError } from "../upstream-errors.ts";
+import { isCurrentAddress } from "../resolver.ts";
 import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";
 import { openNativeSession } from "./native/open-session.ts";
 import { openNodeSession } from "./node/session.ts";
@@ -80,6 +82,8 @@ class EndpointSessions implements StreamQueue {
   private readonly endpoint: UpstreamEndpoint;
   private readonly options: UpstreamClientOptions;
   private readonly sessions = new Set<UpstreamSession>();
+  /** The other ends of sessions, where the endpoint is a name. */
+  private readonly addresses: WeakMap<UpstreamSession, string> | undefined;
   private readonly waiting = new Map<Http2UpstreamStream, AwakeTimer | undefined>();
   private readonly attempts = new Set<{ cancel(): void }>();
   /** By refused request: the connections that it must not be sent over again. */
@@ -103,6 +107,7 @@ class EndpointSessions implements StreamQueue {
   ) {
     this.endpoint = endpoint;
     this.options = options;
+    this.addresses = isIP(endpoint.host) === 0 ? new WeakMap() : undefined;
     this.opener = how.opener;
     this.retired = how.retired;
     this.onEmpty = how.onEmpty;
@@ -176,10 +181,21 @@ class EndpointSessions implements StreamQueue {
     const refusal = this.refusals.get(stream);
     for (const session of this.sessions) {
       if (refusal !== undefined && !this.mayRepeat(refusal, session)) continue;
+      if (session.room > 0 && !this.isCurrent(session) && !this.isFull) {
+        // A busy one ends with its last request, see `retire`.
+        if (session.idle) session.retire();
+        continue;
+      }
       const isOutdated = session.idle && this.options.idlePool.hasExpired(session);
       if (session.room > 0 && !isOutdated) return session;
     }
     return undefined;
+  }
+
+  /** False where the name of the endpoint no longer has the address of the session. */
+  private isCurrent(session: UpstreamSession): boolean {
+    const address = this.addresses?.get(session);
+    return address === undefined || isCurrentAddress(this.options.resolver, this.endpoint.host, address);
   }
 
   /** Where no connection can be added, any other than the one that refused is used. */
@@ -241,14 +257,14 @@ class EndpointSessions implements StreamQueue {
     const attempt = connectEndpoint(this.endpoint, options, (connected) => {
       this.attempts.delete(attempt);
       if (!connected.ok) return this.onConnectFailed(connected.error);
-      const { socket } = connected.value;
-      this.sessions.add(
-        opener.open(socket, this.connectTimeoutMs, {
-          onRoom: (session) => this.onRoom(session),
-          onIdle: (session) => this.onIdle(session),
-          onUnusable: (session) => this.onUnusable(session),
-        }),
-      );
+      const { socket, address } = connected.value;
+      const session = opener.open(socket, this.connectTimeoutMs, {
+        onRoom: (one) => this.onRoom(one),
+        onIdle: (one) => this.onIdle(one),
+        onUnusable: (one) => this.onUnusable(one),
+      });
+      this.sessions.add(session);
+      this.addresses?.set(session, address);
     });
     this.attempts.add(attempt);
   }
@@ -266,7 +282,7 @@ class EndpointSessions implements StreamQueue {
 
   private onIdle(session: UpstreamSession): void {
     if (!session.idle || !this.sessions.has(session)) return;
-    if (this.retired) session.retire();
+    if (this.retired || !this.isCurrent(session)) session.retire();
     else this.options.idlePool.add(session, this.endpoint.limits?.idleTimeoutMs);
   }
 

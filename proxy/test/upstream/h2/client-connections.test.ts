@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { describeHttp2Codecs } from "../../http2-codecs.ts";
 import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import { until } from "../../http/h2/support.ts";
+import type { Resolver } from "../../../src/upstream/resolver.ts";
 import { benchForEach } from "./bench.ts";
 import { createClient, endpointOf, exchange, startBackend } from "./support.ts";
 
@@ -101,6 +102,36 @@ describeHttp2Codecs("HTTP/2 upstream client: connections", () => {
     bench.client.close();
     await until(() => idlePool.size === 0);
     await second.close();
+  });
+
+  it("a connection to an address that a name no longer has takes no more requests, and ends with its last response", async () => {
+    let addresses: readonly string[] = ["127.0.0.1"];
+    const resolver: Resolver = {
+      resolve: (_, done) => done({ ok: true, value: addresses }),
+      lastKnown: () => addresses,
+    };
+    const client = createClient({ resolver });
+    const byName = { host: "upstream.test", port: bench.backend.port, address: "upstream.test" };
+    bench.hold();
+    const first = exchange(client, byName);
+    await until(() => bench.streams.length === 1);
+    addresses = ["127.0.0.2", "127.0.0.1"];
+    const second = exchange(client, byName);
+    await until(() => bench.streams.length === 2);
+    expect(bench.backend.sessions).to.have.length(1);
+    // The same backend, at another address.
+    addresses = ["::ffff:127.0.0.1"];
+    const third = exchange(client, byName);
+    await until(() => bench.streams.length === 3);
+    const sessions = [...bench.backend.sessions];
+    expect(sessions).to.have.length(2);
+    const closed = once(sessions[0] as (typeof sessions)[number], "close");
+    for (const stream of bench.streams) stream.respond({ ":status": 200 }, { endStream: true });
+    for (const sent of [first, second, third]) expect((await sent.settled).head?.status).to.equal(200);
+    await closed;
+    bench.handler = (stream) => stream.respond({ ":status": 200 }, { endStream: true });
+    expect((await exchange(client, byName).settled).connections).to.deep.equal([true]);
+    client.close();
   });
 
   it("close() fails HTTP/2 requests in flight", async () => {

@@ -22,6 +22,7 @@ import type {
 import type { UpstreamError } from "../../../src/upstream/upstream-errors.ts";
 import { createHttp2UpstreamClient } from "../../../src/upstream/h2/client.ts";
 import { createIdlePool, type IdlePool } from "../../../src/upstream/idle-pool.ts";
+import type { Resolver } from "../../../src/upstream/resolver.ts";
 import type {
   UpstreamClient,
   UpstreamEndpoint,
@@ -43,13 +44,17 @@ export function endpointOf(port: number): UpstreamEndpoint {
 
 /** A client on the codec of the describe block (`describeHttp2Codecs`). */
 export function createClient(
-  options: { readonly connectTimeoutMs?: number; readonly idlePool?: IdlePool } = {},
+  options: {
+    readonly connectTimeoutMs?: number;
+    readonly idlePool?: IdlePool;
+    readonly resolver?: Resolver;
+  } = {},
 ): UpstreamClient {
   return createHttp2UpstreamClient(
     {
       connectTimeoutMs: options.connectTimeoutMs ?? 0,
       idlePool: options.idlePool ?? createIdlePool(128),
-      resolver: {
+      resolver: options.resolver ?? {
         resolve: () => {
           throw new Error("no name is resolved in these tests");
         },
