@@ -4,7 +4,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
-import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import {
+  decodeResource,
+  resourceSchemas,
+  type Decoded,
+  type Resource,
+} from "@svc-gateway/common/ir/resource.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { parseAllDocuments, stringify } from "yaml";
 import { formatRef, nameOf, refOf, type KubeObject } from "../../src/api/object.ts";
@@ -234,11 +239,15 @@ function renderResources(resources: readonly Resource[]): Record<string, unknown
     const earlier = keyOfBody.get(resource.body);
     const decoded = decodeResource(resource);
     if (!decoded.ok || decoded.value === undefined) throw new Error(`${resource.key} cannot be decoded`);
-    rendered[resource.key] = earlier === undefined ? renderValue(decoded.value) : `like ${earlier}`;
+    rendered[resource.key] = earlier === undefined ? renderValue(inOrder(decoded.value)) : `like ${earlier}`;
     keyOfBody.set(resource.body, earlier ?? resource.key);
   }
   return rendered;
 }
+
+/** Properties in the order of their schema: decoding leaves them in that of the body. */
+const inOrder = ({ type, key, value }: Decoded): Decoded =>
+  ({ type, key, value: resourceSchemas[type].parse(value) }) as Decoded;
 
 /** Certificates are shown by what they say instead of their PEM text, and by the first digits of their ids. */
 function renderValue({ type, value }: Decoded): unknown {
