@@ -21,7 +21,12 @@ import("./${main}");
 
 /** The launcher: takes the Node.js that npm installed for this project, else that of the system. */
 export const launcherScript = (entry: string): string => `#!/bin/sh
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+self=$0
+while [ -h "$self" ]; do
+  target=$(readlink -- "$self")
+  case $target in /*) self=$target ;; *) self=$(dirname -- "$self")/$target ;; esac
+done
+here=$(CDPATH= cd -- "$(dirname -- "$self")" && pwd)
 for node in "$here"/../node_modules/node-linux-*/bin/node; do
   [ -x "$node" ] && exec "$here/../scripts/node" "$here/${entry}" "$@"
 done

@@ -110,4 +110,11 @@ describe("the programs that start the bundle", () => {
     symlinkSync(process.execPath, join(bin, "node"));
     expect(launch()).to.deep.equal({ status: 0, stdout: "started a\n", stderr: "" });
   });
+
+  it("the launcher finds its program when it is started by a link to it, also one of several steps", () => {
+    symlinkSync("../dist/svc-gateway", join(root, "bin/first"));
+    symlinkSync(join(root, "bin/first"), join(root, "second"));
+    const { status, stdout, stderr } = spawnSync(join(root, "second"), ["a"], { encoding: "utf8" });
+    expect({ status, stdout, stderr }).to.deep.equal({ status: 0, stdout: "started a\n", stderr: "" });
+  });
 });
