@@ -206,6 +206,10 @@ describe("the export of spans", () => {
       "status 401 Unauthorized",
     );
     expect(await whyOf((_, response) => void response.writeHead(400, " ").end())).to.equal("status 400");
+    // Later than the exporter waits for.
+    const busy: RequestListener = (_, response) =>
+      void response.writeHead(503, { "Retry-After": "60" }).end();
+    expect(await whyOf(busy)).to.equal("status 429, 502, 503 or 504, also when asked again");
     const refused = { partial_success: { rejected_spans: 1 } };
     expect(await whyOf(undefined, refused)).to.equal("the collector refused a part");
   });

@@ -115,12 +115,16 @@ function httpDelegate(
   return createOtlpHttpExportDelegate(options, serializer, "otlp_http_span_exporter", metrics, undefined);
 }
 
+/** What the exporter over HTTP says of the statuses on which it tries again (OTLP, "Retryable response codes"), without their number. */
+const tooManyTries = "Export failed with retryable status";
+
 /**
  * What a collector has answered may be long, and may be anything. A failure over HTTP has the reason phrase as its text, which may be
  * empty, and the status as its code; one over gRPC has both in its text.
  */
 function textOf(error: (Error & { readonly code?: unknown }) | undefined): string {
   const { message, code } = error ?? { message: "unknown error", code: undefined };
+  if (message === tooManyTries) return "status 429, 502, 503 or 504, also when asked again";
   return clip(
     typeof code === "number" && !message.startsWith(`${code} `)
       ? `status ${code} ${message}`.trim()
