@@ -98,6 +98,10 @@ async function tlsSecret({ name, dnsNames, daysAgo }: (typeof hosts)[number]): P
   };
 }
 
+const paths = [
+  { path: "/", pathType: "Prefix", backend: { service: { name: "shop", port: { number: 80 } } } },
+];
+
 const tlsIngress = ({ name, dnsNames }: (typeof hosts)[number]): object => ({
   apiVersion: "networking.k8s.io/v1",
   kind: "Ingress",
@@ -105,8 +109,7 @@ const tlsIngress = ({ name, dnsNames }: (typeof hosts)[number]): object => ({
   spec: {
     ingressClassName: "svc",
     tls: [{ hosts: dnsNames, secretName: name }],
-    defaultBackend: { service: { name: "shop", port: { number: 80 } } },
-    rules: dnsNames.map((host) => ({ host })),
+    rules: dnsNames.map((host) => ({ host, http: { paths } })),
   },
 });
 
