@@ -75,10 +75,10 @@ type Watched = {
 };
 
 /** Silence after which the time that a thread waits for a processor is looked up; busy turns are shorter. */
-const momentMs = 2_000;
+export const momentMs = 2_000;
 
 /** So many limits of silence are a hang even where the thread waited for a processor most of that time. */
-const mostLimits = 6;
+export const mostLimits = 6;
 
 /** How long the thread of a worker has waited for a processor since its start, in milliseconds; undefined where that is not known. */
 export type ProcessorWait = (worker: number) => number | undefined;

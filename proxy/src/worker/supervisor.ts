@@ -82,8 +82,8 @@ export type Supervisor = {
 };
 
 /**
- * Limit for compiling a snapshot and binding its sockets, far above what either takes. A worker that needs longer
- * hangs.
+ * Limit for compiling a snapshot and binding its sockets, far above what either takes. A worker that needs longer, without what it
+ * waits for a processor, hangs.
  */
 const callTimeoutMs = 60_000;
 /** Messages of the first update, before which no requests are served, that may wait for a worker: one MiB of text. */

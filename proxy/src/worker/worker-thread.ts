@@ -6,6 +6,7 @@ import type { LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
+import { AnswerLimit } from "./answer-limit.ts";
 import type { LogWake } from "./log-ring.ts";
 import type { ProcessorWait } from "./hang-watch.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
@@ -30,7 +31,10 @@ export type ThreadEvents = {
 export type WorkerThread = {
   /** False when the thread ended before it was ready. */
   readonly ready: Promise<boolean>;
-  /** Resolves to undefined when the thread ends or the timeout expires before the answer. */
+  /**
+   * Resolves to undefined when the thread ends or the timeout expires before the answer. What the thread waits for a processor does
+   * not count in calls of updates.
+   */
   call<Call extends WorkerCall>(
     call: Call,
     argument: WorkerCalls[Call]["argument"],
@@ -44,6 +48,9 @@ export type WorkerThread = {
 
 /** The program of a worker: beside this file as source, beside the bundle when bundled. */
 export const workerProgram = new URL(`./proxy-worker${extname(import.meta.url)}`, import.meta.url);
+
+/** Calls that take processor time of the worker, which their limit is for. Metrics and a shutdown have to end in time. */
+const ofUpdates: ReadonlySet<WorkerCall> = new Set(["read", "stage", "commit", "discard"]);
 
 /** The name of the thread of a worker, as the system knows it, too. */
 const threadName = (worker: number): string => `worker ${worker}`;
@@ -113,7 +120,13 @@ export function startThread(
           calls.delete(id);
           resolve(answer as never);
         };
-        const timer = new AwakeTimer(() => finish(undefined), timeoutMs);
+        const timer = ofUpdates.has(call)
+          ? new AnswerLimit(
+              () => finish(undefined),
+              timeoutMs,
+              () => processorWaitOf(start.worker),
+            )
+          : new AwakeTimer(() => finish(undefined), timeoutMs);
         calls.set(id, finish);
         post({ type: "call", id, call, argument });
       });
