@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 describe("response-headers", () => {
   const sandbox = useSandbox("response-headers");
   covers("response-header-set", "response-header-add", "response-header-remove");
-  covers("response-header-set-tls");
+  covers("response-header-set-tls", "response-header-request-id");
   covers("response-cookie-domain", "response-cookie-path", "response-location");
   const host = "response-headers.e2e.example";
 
@@ -32,6 +32,7 @@ describe("response-headers", () => {
           "response-header-add": "Set-Cookie: a=1\nSet-Cookie: b=2",
           "response-header-remove": "Echo-Backend",
           "response-header-set-tls": "Strict-Transport-Security: max-age=60",
+          "response-header-request-id": "Request-Id",
         },
         paths: [{ service: "echo" }, { path: "/none", service: "none" }],
       }),
@@ -47,6 +48,7 @@ describe("response-headers", () => {
       "x-frame-options": "DENY",
       "set-cookie": ["a=1", "b=2"],
     });
+    expect(headers["request-id"]).to.match(/^[0-9a-f]{32}$/);
     expect(headers).not.to.have.property("echo-backend");
     expect(headers).not.to.have.property("strict-transport-security");
   });

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { shown } from "../values/clip.ts";
 import { formProblem } from "../values/form.ts";
-import { ok } from "../values/result.ts";
+import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature, type AnnotationDefinition } from "./definition.ts";
 import {
   headerFieldSchema,
@@ -20,6 +21,8 @@ export type Replacement = Readonly<z.infer<typeof replacementSchema>>;
 export const responseHeadersSchema = headerModifierSchema.extend({
   /** Replaces all fields of these names on responses over TLS, before the other changes. */
   setOverTls: z.array(headerFieldSchema).readonly().optional(),
+  /** The name of a field in which the client gets the id of the request, in place of fields of that name, before the other changes. */
+  requestId: z.string().optional(),
   /** Another domain in cookies of the backend: the whole attribute `Domain`, compared without case and leading dot. */
   cookieDomain: replacementSchema.optional(),
   /** Another beginning of the attribute `Path` in cookies of the backend. */
@@ -29,6 +32,17 @@ export const responseHeadersSchema = headerModifierSchema.extend({
 });
 
 export type ResponseHeaders = Readonly<z.infer<typeof responseHeadersSchema>>;
+
+/** Reads the name of one field that may be changed. */
+function parseFieldName(text: string): Result<string> {
+  let isRefused = false;
+  const names = parseHeaderNames(text, () => (isRefused = true));
+  if (!names.ok) return names;
+  const [name, ...others] = names.value;
+  return name === undefined || others.length > 0 || isRefused
+    ? problem(`"${shown(text)}" is not one header that may be changed`, 'a name such as "X-Request-ID"')
+    : ok(name);
+}
 
 /** An annotation of two words in the characters of `words`: a text, and what replaces it. */
 function defineReplacement(given: {
@@ -108,6 +122,17 @@ export const responseHeaders = defineFeature({
       doc: "Fields to set on responses over TLS only, one `Name: Value` per line, before the other changes.",
       parse: parseHeaderFields,
     }),
+    requestId: defineAnnotation({
+      name: "response-header-request-id",
+      type: "string",
+      builtIn: "none",
+      gatewayApi: "[RouteOptions](../gateway-api.md#routeoptions)",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "clients do not get the id of the request",
+      doc: "The name of a field in which clients get the id of the request.",
+      parse: parseFieldName,
+    }),
     cookieDomain: defineReplacement({
       name: "response-cookie-domain",
       words: String.raw`\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?`,
@@ -127,10 +152,11 @@ export const responseHeaders = defineFeature({
       replaced: "The beginning of the URL in `Location` and `Refresh` of backends",
     }),
   },
-  fromAnnotations({ setOverTls = [], cookieDomain, cookiePath, location, ...changes }, ofClass) {
+  fromAnnotations({ setOverTls = [], requestId, cookieDomain, cookiePath, location, ...changes }, ofClass) {
     const value: ResponseHeaders = {
       ...headerModifierOf(changes, ofClass),
       ...(setOverTls.length > 0 && { setOverTls }),
+      ...(requestId !== undefined && { requestId }),
       ...(cookieDomain && { cookieDomain }),
       ...(cookiePath && { cookiePath }),
       ...(location && { location }),

@@ -1,7 +1,16 @@
-/** Values of the annotations that answer clients over HTTP, a part of the table in annotation-cases.ts. */
+/** Values of annotations about what clients show and receive, a part of the table in annotation-cases.ts. */
 import type { AnnotationCase } from "./annotation-values.ts";
 
 export const clientCases: Readonly<Record<string, readonly AnnotationCase[]>> = {
+  "response-header-request-id": [
+    ["X-Request-ID", "taken"],
+    [" request-id ", "taken"],
+    ["X-A, X-B", "malformed"],
+    ["X A", "malformed"],
+    ["Content-Length", "malformed"],
+    ["X-A\r\nX-B", "malformed"],
+    ["", "malformed"],
+  ],
   "auth-tls-verify-client": [
     ["on", "taken"],
     [" Optional ", "taken"],

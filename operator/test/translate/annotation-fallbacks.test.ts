@@ -123,6 +123,7 @@ const classDefaults: Readonly<Record<string, string>> = {
   "response-header-set-tls": "X-Set: by the class",
   "response-header-add": "X-Add: by the class",
   "response-header-remove": "X-Internal",
+  "response-header-request-id": "Request-Id",
   "response-cookie-domain": "internal.example shop.example",
   "response-cookie-path": "/app /shop",
   "response-location": "http://internal/ /",

@@ -7,13 +7,17 @@ import { compileResponseRewrites } from "./response-rewrites.ts";
 /** Changes the fields of every response of the route, including the proxy's own. See docs/features/response-headers.md. */
 export function responseHeadersFilter(modifier: ResponseHeaders): Filter {
   const apply = compileHeaderModifier(modifier);
-  const { set = [], setOverTls = [], remove = [] } = modifier;
+  const { set = [], setOverTls = [], remove = [], requestId } = modifier;
   const applyOverTls = setOverTls.length === 0 ? undefined : compileHeaderModifier({ set: setOverTls });
   const rewrite = compileResponseRewrites(modifier);
   const removesDate = remove.some((name) => name.toLowerCase() === "date");
   return {
     slug: "response-headers",
-    ownedResponseFields: [...[...set, ...setOverTls].map(({ name }) => name), ...remove],
+    ownedResponseFields: [
+      ...[...set, ...setOverTls].map(({ name }) => name),
+      ...(requestId === undefined ? [] : [requestId]),
+      ...remove,
+    ],
     ...(rewrite !== undefined && {
       onRequest: (exchange: Exchange) => {
         exchange.rewriteUpstreamFields = rewrite;
@@ -22,6 +26,7 @@ export function responseHeadersFilter(modifier: ResponseHeaders): Filter {
     }),
     onResponse(exchange, head) {
       if (exchange.connection.listener.secure) applyOverTls?.(head.headers);
+      if (requestId !== undefined) head.headers.put([requestId, exchange.requestId]);
       apply(head.headers);
       if (removesDate) head.undated = true;
     },

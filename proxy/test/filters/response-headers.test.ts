@@ -16,6 +16,19 @@ describe("the response-headers filter", () => {
     expect(filter.onRequest).to.equal(undefined);
   });
 
+  it("response-headers: the id of the request replaces a field of the backend, and other changes come after it", () => {
+    const respond = (remove: readonly string[]) => {
+      const one = exchange();
+      one.requestId = "0123";
+      const headers = Fields.of(["x-request-id", "of the backend", "x", "1"]);
+      const filter = responseHeadersFilter({ requestId: "X-Request-ID", remove });
+      filter.onResponse?.(one, { status: 200, headers, length: 0, bodyless: false });
+      return headers.toList();
+    };
+    expect(respond([])).to.deep.equal(["x", "1", "X-Request-ID", "0123"]);
+    expect(respond(["x-request-id"])).to.deep.equal(["x", "1"]);
+  });
+
   it("response-headers: fields for TLS replace those of the backend on responses over TLS only, and can be removed", () => {
     const setOverTls = [{ name: "Strict-Transport-Security", value: "max-age=1" }];
     const respond = (secure: boolean, remove: string[]) => {

@@ -27,7 +27,7 @@ export const writeRequestHeaders: FeatureWriter<"request-headers"> = ({ template
 });
 
 export const writeResponseHeaders: FeatureWriter<"response-headers"> = (value) => {
-  const { setOverTls = [], cookieDomain, cookiePath, location, set = [], ...modifier } = value;
+  const { setOverTls = [], requestId, cookieDomain, cookiePath, location, set = [], ...modifier } = value;
   const replacements: readonly (readonly [string, Replacement | undefined])[] = [
     ["response-cookie-domain", cookieDomain],
     ["response-cookie-path", cookiePath],
@@ -36,6 +36,7 @@ export const writeResponseHeaders: FeatureWriter<"response-headers"> = (value) =
   return {
     annotations: {
       ...modifierOf("response", { ...modifier, set }).annotations,
+      ...(requestId !== undefined && { "response-header-request-id": requestId }),
       ...(setOverTls.length > 0 && { "response-header-set-tls": linesOf(setOverTls) }),
       ...Object.fromEntries(
         replacements.flatMap(([name, found]) =>

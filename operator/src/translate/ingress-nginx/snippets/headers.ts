@@ -20,7 +20,7 @@ type NativeLine = { readonly annotation: string; readonly value: string };
 export type HeaderChange = {
   readonly type: "change";
   readonly native: readonly NativeLine[];
-  readonly response?: Modifier;
+  readonly response?: Modifier & { readonly requestId?: string };
   readonly request?: Modifier & {
     readonly templates?: readonly { readonly name: string; readonly value: RequestTemplate }[];
   };
@@ -65,6 +65,7 @@ const option = /^-[rsat]$/;
 
 function addHeader([name = "", value = ""]: readonly string[]): Outcome {
   if (value === "") return { type: "needless", say: "a field without a value is not added" };
+  if (requestId.test(value)) return look(byRequestId(name));
   if (value.includes("$")) return look(withVariables);
   const field = read(parseHeaderFields, `${name}: ${value}`);
   if (field === undefined) return look(notAllowed(name));
@@ -76,16 +77,27 @@ function addHeader([name = "", value = ""]: readonly string[]): Outcome {
 }
 
 const withVariables = "values of response fields are static text here";
+const byRequestId = (name: string): string =>
+  `response-header-request-id: ${name.slice(0, 60)} sends the id of the request`;
+/** The id of the request, as ingress-nginx sends it upstream. */
+const requestId = /^\$(?:req_id|\{req_id\})$/;
 const notAllowed = (name: string): string => `the field ${name.slice(0, 60)} cannot be changed so`;
 
 function setResponse(args: readonly string[]): Outcome {
   if (args.some((arg) => option.test(arg))) return look("conditions on status or type are not supported");
   const set: HeaderField[] = [];
   const remove: string[] = [];
+  const ofId: string[] = [];
   for (const arg of args) {
     const colon = arg.indexOf(":");
     const name = (colon === -1 ? arg : arg.slice(0, colon)).trim();
     const value = colon === -1 ? "" : arg.slice(colon + 1).trim();
+    if (requestId.test(value)) {
+      const names = read(parseHeaderNames, name);
+      if (names?.length !== 1) return look(notAllowed(name));
+      ofId.push(...names);
+      continue;
+    }
     if (value.includes("$")) return look(withVariables);
     if (value === "") {
       const names = read(parseHeaderNames, name);
@@ -97,7 +109,15 @@ function setResponse(args: readonly string[]): Outcome {
       set.push(...fields);
     }
   }
-  return changeOf("response", { set, remove });
+  if (ofId.length > 1) return look("one field can have the id of the request");
+  const others = changeOf("response", { set, remove });
+  const [named] = ofId;
+  if (named === undefined || others.type !== "change") return others;
+  return {
+    ...others,
+    native: [{ annotation: "response-header-request-id", value: named }, ...others.native],
+    response: { ...others.response, requestId: named },
+  };
 }
 
 function removeResponse(args: readonly string[]): Outcome {
