@@ -36,7 +36,6 @@ class Asking {
 describe("a proxy with few descriptors", () => {
   for (const [descriptors, workers, connections] of [
     [64, 1, 4],
-    [128, 1, 36],
     [128, 2, 32],
   ] as const) {
     it(`a proxy with ${descriptors} descriptors and ${workers} workers connects each of ${connections} clients to a backend, closes the others, and says so`, async () => {
