@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
-import { compileCidrs } from "./cidr.ts";
+import { compileCidrs, type CidrMatcher } from "./cidr.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
 /**
@@ -35,28 +35,36 @@ export function receivedIp(text: string): string | undefined {
 export const formatIpPort = (ip: string, port: number): string =>
   ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
 
-const privateOrReserved = compileCidrs(
-  (
-    [
-      ["0.0.0.0", 32],
-      ["10.0.0.0", 8],
-      ["127.0.0.0", 8],
-      ["169.254.0.0", 16],
-      ["172.16.0.0", 12],
-      ["192.168.0.0", 16],
-      ["::", 128],
-      ["::1", 128],
-      ["fc00::", 7],
-      ["fe80::", 10],
-    ] as const
-  ).map(([network, prefixLength]) => ({ family: network.includes(":") ? 6 : 4, network, prefixLength })),
-);
+const privateOrReserved = [
+  ["0.0.0.0", 32],
+  ["10.0.0.0", 8],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+  ["::", 128],
+  ["::1", 128],
+  ["fc00::", 7],
+  ["fe80::", 10],
+] as const;
+
+/** Compiled when it is first asked, and not by every thread at its start. */
+let privateOrReservedCidrs: CidrMatcher | undefined;
 
 /**
  * Whether a canonical address can never be a client on the Internet: private, loopback, link-local, unique local or
  * unspecified. The scan of a forwarded-for header skips such addresses (docs/reference/values.md#addresses).
  */
-export const isPrivateOrReserved = (ip: string): boolean => privateOrReserved.contains(ip);
+export function isPrivateOrReserved(ip: string): boolean {
+  privateOrReservedCidrs ??= compileCidrs(
+    privateOrReserved.map(([network, prefixLength]) => ({
+      family: network.includes(":") ? 6 : 4,
+      network,
+      prefixLength,
+    })),
+  );
+  return privateOrReservedCidrs.contains(ip);
+}
 
 /**
  * Whether a canonical address may be one of the public Internet: it is in none of the ranges for private, local,
