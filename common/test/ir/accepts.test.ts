@@ -120,7 +120,7 @@ describe("the quick test of values", () => {
       expect(accepts(value), JSON.stringify(value)).to.equal(false);
   });
 
-  it("limits of numbers and lists hold as zod has them", () => {
+  it("the limits of numbers and lists hold as zod has them", () => {
     const schemas = [
       z.int().min(1).max(3),
       z.int().min(1).min(2),
