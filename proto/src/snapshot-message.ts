@@ -25,6 +25,7 @@ export type ResourceMessage = {
 export function readSnapshot(bytes: Uint8Array): SnapshotMessage | undefined {
   try {
     const reader = new protobuf.BinaryReader(bytes);
+    const texts = new TextReader();
     const resources: ResourceMessage[] = [];
     const removed: string[] = [];
     let [version, full, more] = ["", false, false];
@@ -32,7 +33,7 @@ export function readSnapshot(bytes: Uint8Array): SnapshotMessage | undefined {
     while (reader.nextField() && !reader.isEndGroup()) {
       switch (reader.getFieldNumber()) {
         case 1:
-          version = readText(reader);
+          version = texts.read(reader);
           break;
         case 2:
           nonce = reader.readBytes();
@@ -41,10 +42,10 @@ export function readSnapshot(bytes: Uint8Array): SnapshotMessage | undefined {
           full = reader.readBool();
           break;
         case 4:
-          reader.readMessage(undefined, () => resources.push(readResource(reader)));
+          reader.readMessage(undefined, () => resources.push(readResource(reader, texts)));
           break;
         case 5:
-          removed.push(readText(reader));
+          removed.push(texts.read(reader));
           break;
         case 6:
           more = reader.readBool();
@@ -59,18 +60,18 @@ export function readSnapshot(bytes: Uint8Array): SnapshotMessage | undefined {
   }
 }
 
-function readResource(reader: protobuf.BinaryReader): ResourceMessage {
+function readResource(reader: protobuf.BinaryReader, texts: TextReader): ResourceMessage {
   let [key, hash, body, more] = ["", "", "", false];
   while (reader.nextField() && !reader.isEndGroup()) {
     switch (reader.getFieldNumber()) {
       case 1:
-        key = readText(reader);
+        key = texts.read(reader);
         break;
       case 2:
-        hash = readText(reader);
+        hash = texts.read(reader);
         break;
       case 3:
-        body = readText(reader);
+        body = texts.read(reader);
         break;
       case 4:
         more = reader.readBool();
@@ -82,7 +83,13 @@ function readResource(reader: protobuf.BinaryReader): ResourceMessage {
   return { key, hash, body, more };
 }
 
-const readText = (reader: protobuf.BinaryReader): string => {
-  const { buffer, byteOffset, byteLength } = reader.readBytes();
-  return Buffer.from(buffer, byteOffset, byteLength).toString();
-};
+/** The texts of one message, each without an object for its bytes. */
+class TextReader {
+  private message: Buffer | undefined;
+
+  read(reader: protobuf.BinaryReader): string {
+    const { buffer, byteOffset, byteLength } = reader.readBytes();
+    if (this.message?.buffer !== buffer) this.message = Buffer.from(buffer);
+    return this.message.toString("utf8", byteOffset, byteOffset + byteLength);
+  }
+}
