@@ -11,10 +11,7 @@ export const formerAnnotations: readonly FormerAnnotation[] = [
   instead("add-base-url", "Set the base URL in the application."),
   instead("base-url-scheme", "Set the base URL in the application."),
   instead("session-cookie-hash", "Session cookies no longer depend on a hash."),
-  instead(
-    "session-cookie-partitioned",
-    "It was proposed and is in no release; use sessionPersistence.cookie.partitioned of a SvcBackendPolicy.",
-  ),
+  instead("session-cookie-partitioned", "Use sessionPersistence.cookie.partitioned of a SvcBackendPolicy."),
   instead("configmap-name", "Use custom-headers."),
   instead("enable-influxdb", "Metrics are read from the proxies' /metrics."),
   family("influxdb-", "Metrics are read from the proxies' /metrics."),
