@@ -23,7 +23,7 @@ error.
 
 The column "For" names the roles: C controller, P proxy, S standalone.
 
-| Flag | For | Value | Default | Meaning |
+| Flag | Meaning | For | Value | Default |
 | --- | --- | --- | --- | --- |
 ${(flags as readonly Flag[]).map(row).join("\n")}
 `;
@@ -32,10 +32,10 @@ ${(flags as readonly Flag[]).map(row).join("\n")}
 function row(flag: Flag): string {
   const cells = [
     code(`--${flag.name}`),
+    flag.meaning + variableText(flag),
     flag.roles.map((role) => role[0]?.toUpperCase()).join(" "),
     code(flag.type.name),
     defaultCell(flag),
-    flag.meaning + variableText(flag),
   ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
