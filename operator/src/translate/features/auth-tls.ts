@@ -41,7 +41,8 @@ export function translateAuthTls(read: AnnotationReader, context: FeatureContext
   const verdict = readVerdict(word, subject, read, context);
   if (!context.hasAnnotation(authTlsSecret.name)) {
     for (const annotation of ofRequests) {
-      if (context.hasAnnotation(annotation.name)) context.report(annotation, clientSettingWithoutSecret);
+      if (context.hasAnnotation(annotation.name))
+        context.reportWithEvent(annotation, clientSettingWithoutSecret);
     }
     return undefined;
   }
