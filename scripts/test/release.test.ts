@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { bundleProgram } from "../bundle/bundle.ts";
-import type { ShippedPackage } from "../licences/shipped-packages.ts";
+import { yaml } from "./shipped-package.ts";
 import { readBasePackages } from "../release/base/debian.ts";
 import { packChart, writeChartIndex } from "../release/chart.ts";
 import { sha256Of, writeChecksums } from "../release/checksums.ts";
@@ -21,16 +21,6 @@ const source: ReleaseSource = {
   commit: "0123456789abcdef0123456789abcdef01234567",
   epochSeconds: 1_700_000_000,
   isClean: true,
-};
-
-const yaml: ShippedPackage = {
-  name: "@scope/yaml",
-  version: "2.9.1",
-  licence: "ISC",
-  texts: ["Permission to use"],
-  notices: [],
-  copyrights: [],
-  integrity: `sha512-${Buffer.alloc(64, 1).toString("base64")}`,
 };
 
 describe("a release", () => {

@@ -142,7 +142,7 @@ describe("names of endpoints, answered by a real name server", () => {
     await resolve();
     serve(addresses("192.0.2.2"));
     nowMs += 5_000;
-    // The last addresses are used at once, and the query goes on behind them.
+    // The last addresses are used at once, and the query is still under way.
     expect(await resolve()).to.deep.equal(["192.0.2.1"]);
     while (outcomes.length < 3) await new Promise((done) => setImmediate(done));
     expect(await resolve()).to.deep.equal(["192.0.2.2"]);
