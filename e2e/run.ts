@@ -1,10 +1,11 @@
 /**
  * `make e2e`: brings the cluster up if it is not, installs the gateway, runs the tests and prints the results
- * (support/campaign.ts). TESTS names files.
+ * (support/campaign.ts). TESTS names files; RETRY=1 is the second try of .ci/run (scripts/results/retry.ts).
  */
 import { globSync, rmSync } from "node:fs";
 import { reporterArguments } from "../scripts/results/reporter-arguments.ts";
 import { readMochaRun, resultsOfMocha, type Results } from "../scripts/results/results.ts";
+import { afterRetry, readRetry } from "../scripts/results/retry.ts";
 import { isDeployed } from "./deploy/release.ts";
 import { deployRelease, testOnCluster } from "./support/campaign.ts";
 import { clearFigures, figureTable, readFigures } from "./support/figures.ts";
@@ -21,7 +22,8 @@ async function deployAndTest(): Promise<Results> {
   await deployRelease();
   clearFigures();
   rmSync(runFile, { force: true });
-  const files = testFiles();
+  const allFiles = testFiles();
+  const retry = readRetry("e2e", { files: allFiles });
   const mocha = ["node_modules/mocha/bin/mocha.js", "--no-config", "--extension", "ts"];
   const options = [
     "--require",
@@ -32,13 +34,14 @@ async function deployAndTest(): Promise<Results> {
     "60000",
     ...reporterArguments({ shown: "spec", output: runFile }),
   ];
-  const tests = await run(process.execPath, [...mocha, ...options, ...files], {
+  const tests = await run(process.execPath, [...mocha, ...options, ...(retry?.files ?? allFiles)], {
     isShown: true,
     timeoutMs: hourMs,
   });
   const figures = readFigures();
   if (figures.length > 0) process.stdout.write(`\n${figureTable(figures)}\n\n`);
-  return resultsOfMocha("e2e", readMochaRun(runFile), tests.status);
+  const results = resultsOfMocha("e2e", readMochaRun(runFile), tests.status);
+  return retry === undefined ? results : afterRetry(retry, results);
 }
 
 /** Features first: when they fail, tests of faults and releases prove nothing. Tests that remove the installation come last. */

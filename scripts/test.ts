@@ -1,7 +1,7 @@
 /**
  * `make test`: every check that needs no cluster, all of them even when one fails, and then every test. As many run at once as
  * the machine has processors (JOBS says otherwise). Ends with the counts of the test runner, which also go to
- * `.cache/test-results.json` for .ci/run, with the names of what failed.
+ * `.cache/test-results.json` for .ci/run, with the names of what failed. RETRY=1 is its second try (results/retry.ts).
  */
 import { globSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -18,6 +18,7 @@ import {
   writeResults,
   type Results,
 } from "./results/results.ts";
+import { afterRetry, readRetry } from "./results/retry.ts";
 import { runCommand } from "./test-run/command.ts";
 import { checkCoverage } from "./test-run/coverage.ts";
 import { inLanes } from "./test-run/lanes.ts";
@@ -52,16 +53,24 @@ const checks: readonly Check[] = [
   { name: "site", command: script("site/main.ts") },
 ];
 
+const allFiles = globSync("{proto,common,operator,proxy,cli,scripts}/test/**/*.test.ts");
+const retry = readRetry("test", { files: allFiles, checks: checks.map(({ name }) => name) });
+
+// What a second try covers adds to what the first has covered.
 const coverageFolder = resolve("coverage");
-rmSync(coverageFolder, { recursive: true, force: true });
+if (retry === undefined) rmSync(coverageFolder, { recursive: true, force: true });
 
 const failures: string[] = [];
-await inLanes(checks, lanes, check);
-const files = globSync("{proto,common,operator,proxy,cli,scripts}/test/**/*.test.ts");
-const tests = sumOf(await inLanes(partsOf(files), lanes, test));
+await inLanes(
+  checks.filter(({ name }) => retry?.checks.includes(name) ?? true),
+  lanes,
+  check,
+);
+const tests = sumOf(await inLanes(partsOf(retry?.files ?? allFiles), lanes, test));
 await reportCoverage();
 
-const results = withFailures(tests, failures);
+const outcome = withFailures(tests, failures);
+const results = retry === undefined ? outcome : afterRetry(retry, outcome);
 if (results.failures.length > 0) console.log(["failed:", ...results.failures].join("\n  "));
 writeResults(resultsFile("test"), results);
 console.log(`make test: ${summaryLine(results)}`);

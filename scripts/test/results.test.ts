@@ -205,7 +205,7 @@ ${body}
     }
     const { status, stdout } = spawnSync(join(folder, ".ci/run"), [], {
       encoding: "utf8",
-      env: { ...process.env, PATH: `${join(folder, "bin")}:${process.env["PATH"]}` },
+      env: { ...process.env, RETRY: "", PATH: `${join(folder, "bin")}:${process.env["PATH"]}` },
     });
     return { status, lines: stdout.trimEnd().split("\n") };
   }
@@ -221,6 +221,15 @@ ${body}
       `if [ "$name$try" = e2e1 ]; then write 2 1 '["x.test.ts: x serves"]'; else write 3 0 []; fi`,
     );
     expect(lines.slice(-3)).to.deep.equal(["flaky: 1", "  e2e: x.test.ts: x serves", "9 passed, 0 failed"]);
+    expect(status).to.equal(0);
+  });
+
+  it("the run asks only the second try of a part to run what failed", () => {
+    const { status } = ci(
+      `[ "$name$try" = test1 ] && { write 2 1 '["x.test.ts: x serves"]'; exit 1; }
+[ "$RETRY" = "$([ "$name$try" != test2 ] || echo 1)" ] || exit 1
+write 3 0 []`,
+    );
     expect(status).to.equal(0);
   });
 
