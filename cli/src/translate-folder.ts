@@ -44,7 +44,7 @@ type TranslationSettings = Omit<FolderSettings, "output" | "failOn">;
 
 /**
  * Reads and translates manifests: folders, files, and `-` for standard input, all together. Fails with one line for each file
- * that cannot be read or is not YAML.
+ * that cannot be read or is not YAML, and for each path without a manifest.
  */
 export async function translateFolder(
   paths: readonly string[],
@@ -87,6 +87,7 @@ export async function readFolder(
   for (const path of paths) {
     const loaded = await load(path, io);
     if (!loaded.ok) problems.push(loaded.error);
+    else if (isEmpty(loaded.value.state)) problems.push(nothingIn(loaded.value));
     else {
       states.push(loaded.value.state);
       // What was read from a pipe cannot be read again.
@@ -127,6 +128,18 @@ async function load(path: string, { input }: Pick<Io, "input">): Promise<Result<
   const loaded = await (isInput ? loadStream(name, input()) : loadFile(path));
   return loaded.ok ? ok({ ...loaded.value, name }) : loaded;
 }
+
+/** Whether there is not even a manifest of another program or with mistakes. */
+const isEmpty = ({ objects, ignored, problems }: FolderState): boolean =>
+  objects.size === 0 && ignored.length === 0 && problems.length === 0;
+
+/** A path without manifests is a wrong one, or the output of a program that failed: success would hide it. */
+const nothingIn = ({ name, text }: Loaded): ManifestProblem => ({
+  severity: "error",
+  reason: "Unreadable",
+  file: name,
+  message: `no manifest found, expected ${text === undefined ? "files that end with .yaml, .yml or .json, with objects" : "objects"} of Kubernetes`,
+});
 
 const isUnreadable = ({ reason }: ManifestProblem): boolean =>
   reason === "Unreadable" || reason === "InvalidYaml";

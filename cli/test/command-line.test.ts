@@ -163,13 +163,5 @@ describe("the command line", () => {
       const argv = ["check", folder, "--controller-name", "example.com/other"];
       expect((await runInside(argv, { env })).code).to.equal(0);
     });
-
-    it("an empty folder passes check with no objects", async () => {
-      const { code, out } = await runInside(["check", folder]);
-      expect({ code, out }).to.deep.equal({
-        code: 0,
-        out: "0 objects: 0 as written, 0 with warnings, 0 not served as written\n",
-      });
-    });
   });
 });

@@ -66,7 +66,7 @@ describe("manifests that are no folder", () => {
     const overlapping = await runInside(["check", folder, classFile, `${folder}/../${basename(folder)}`]);
     expect([overlapping.code, overlapping.out.split("\n").at(-2)]).to.deep.equal([
       0,
-      "1 objects: 1 as written, 0 with warnings, 0 not served as written",
+      "1 object: 1 as written, 0 with warnings, 0 not served as written",
     ]);
     const twice = await runInside(["check", folder, "-"], { input: [ofClass] });
     expect(twice.out).to.include("DuplicateObject");
@@ -90,7 +90,35 @@ describe("manifests that are no folder", () => {
     );
   });
 
-  it("empty standard input has no objects", async () => {
-    expect((await runInside(["check", "-"])).code).to.equal(0);
+  it("a path without a manifest is reported by each command as one that cannot be read", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "svc-gateway-input-"));
+    const comment = join(folder, "comment.txt");
+    await writeFile(comment, "# nothing yet\n---\n");
+    const classFile = join(folder, "class.txt");
+    await writeFile(classFile, manifests.split("---\n")[0] ?? "");
+    const expected = [
+      `svc-gateway: ${folder}: no manifest found, expected files that end with .yaml, .yml or .json, with objects of Kubernetes`,
+      `svc-gateway: ${comment}: no manifest found, expected objects of Kubernetes`,
+      "svc-gateway: <stdin>: no manifest found, expected objects of Kubernetes",
+    ];
+    const paths = [folder, comment, "-"];
+    for (const command of ["check", "report", "migrate"]) {
+      const { code, out, err } = await runInside([command, classFile, ...paths]);
+      expect([code, out, err.trimEnd().split("\n")], command).to.deep.equal([2, "", expected]);
+    }
+    for (const [index, path] of paths.entries()) {
+      const { code, err } = await runInside(["explain", "http://a.example.com/", "--manifests", path]);
+      expect([code, err.trimEnd()]).to.deep.equal([2, expected[index]]);
+    }
+    await rm(folder, { recursive: true });
+  });
+
+  it("manifests that are only for other programs, or that have mistakes, are a result", async () => {
+    const other = await runInside(["check", "-"], {
+      input: ["{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}"],
+    });
+    expect(other.out).to.include("Not read by this gateway");
+    expect(other.code).to.equal(0);
+    expect((await runInside(["check", "-"], { input: ["{kind: Service}"] })).code).to.equal(1);
   });
 });

@@ -111,5 +111,5 @@ function formatSummary({ summary }: CheckReport): string {
     ignored === 0 ? "" : `; ${ignored} not read`,
     elsewhere === 0 ? "" : `; ${elsewhere} findings about what flags name`,
   ];
-  return `${manifests} objects: ${parts.join(", ")}${more.join("")}`;
+  return `${manifests} ${manifests === 1 ? "object" : "objects"}: ${parts.join(", ")}${more.join("")}`;
 }
