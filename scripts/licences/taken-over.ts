@@ -3,6 +3,8 @@
 export type TakenOver = {
   /** The file, with where it is from. */
   readonly name: string;
+  /** Addresses of the repositories that it was taken from. */
+  readonly repositories: readonly string[];
   /** Paths from the root of the project. */
   readonly files: readonly string[];
   /** SPDX expression; its text is that of LICENSE. */
@@ -14,6 +16,7 @@ export type TakenOver = {
 export const takenOver: readonly TakenOver[] = [
   {
     name: "ext-authz.proto, from the API of Envoy and from googleapis",
+    repositories: ["https://github.com/envoyproxy/envoy", "https://github.com/googleapis/googleapis"],
     files: ["proto/ext-authz.proto"],
     licence: "Apache-2.0",
     notices: [

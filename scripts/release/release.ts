@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { licencesFile, writeProgram } from "../bundle/program-folder.ts";
+import { takenOver } from "../licences/taken-over.ts";
 import { architectures, readBasePackages } from "./base/debian.ts";
 import { packChart, writeChartIndex } from "./chart.ts";
 import { digestsOf, writeChecksums } from "./checksums.ts";
@@ -60,13 +61,14 @@ async function buildInto(
     const contents = {
       subject: "container",
       npm,
+      takenOver,
       node: node.value,
       base: { architecture, packages: base },
     } as const;
     writeFileSync(named(`-image-${architecture}.cdx.json`), await sbomOf(contents, source));
   }
-  writeFileSync(named("-npm.cdx.json"), await sbomOf({ subject: "application", npm }, source));
-  writeFileSync(named("-chart.cdx.json"), await sbomOf({ subject: "file", npm: [] }, source));
+  writeFileSync(named("-npm.cdx.json"), await sbomOf({ subject: "application", npm, takenOver }, source));
+  writeFileSync(named("-chart.cdx.json"), await sbomOf({ subject: "file", npm: [], takenOver: [] }, source));
 
   const provenance = provenanceOf({ source, files: digestsOf(folder), base, builder });
   writeFileSync(named(".intoto.jsonl"), provenance);

@@ -1,16 +1,24 @@
 /** Bills of materials in CycloneDX 1.6 (ECMA-424), made and validated by the library of the specification's authors. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
 import { PackageURL } from "packageurl-js";
 import type { ShippedPackage } from "../licences/shipped-packages.ts";
+import type { TakenOver } from "../licences/taken-over.ts";
 import type { Architecture, BasePackages } from "./base/debian.ts";
+import { sha256Of } from "./checksums.ts";
 import type { NodePackage } from "./node-binary.ts";
 import type { ReleaseSource } from "./source.ts";
+
+const root = resolve(import.meta.dirname, "../..");
 
 /** What a file of the release contains. */
 export type Contents = {
   /** The kind of the file itself: `svc-gateway` as an image, a package or a chart. */
   readonly subject: "container" | "application" | "file";
   readonly npm: readonly ShippedPackage[];
+  /** What others wrote of the project's own sources, compiled into the program. */
+  readonly takenOver: readonly TakenOver[];
   readonly node?: NodePackage;
   readonly base?: { readonly architecture: Architecture; readonly packages: BasePackages };
 };
@@ -31,6 +39,7 @@ export async function sbomOf(contents: Contents, source: ReleaseSource): Promise
   subject.properties.add(new Models.Property("svc-gateway:commit", commit));
   const components = [
     ...contents.npm.map(npmComponent),
+    ...contents.takenOver.flatMap(sourceComponents),
     ...(contents.node === undefined ? [] : [nodeComponent(contents.node)]),
     ...(contents.base === undefined ? [] : baseComponents(contents.base)),
   ];
@@ -74,6 +83,28 @@ function npmComponent({ name, version, licence: expression, integrity }: Shipped
     hashes: hashes(integrity),
   });
 }
+
+/** Files that have no version and no package of their own: their digest, and where they come from, identify them. */
+const sourceComponents = ({
+  name,
+  files,
+  licence: expression,
+  repositories,
+}: TakenOver): readonly Models.Component[] =>
+  files.map(
+    (file) =>
+      new Models.Component(Enums.ComponentType.File, file, {
+        bomRef: file,
+        description: name,
+        licenses: licence(expression),
+        hashes: new Models.HashDictionary([
+          [Enums.HashAlgorithm["SHA-256"], sha256Of(readFileSync(resolve(root, file)))],
+        ]),
+        externalReferences: new Models.ExternalReferenceRepository(
+          repositories.map((url) => new Models.ExternalReference(url, Enums.ExternalReferenceType.VCS)),
+        ),
+      }),
+  );
 
 function nodeComponent({ name, version, integrity }: NodePackage): Models.Component {
   const purl = new PackageURL("npm", undefined, name, version, undefined, undefined).toString();

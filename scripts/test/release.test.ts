@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { bundleProgram } from "../bundle/bundle.ts";
+import { takenOver } from "../licences/taken-over.ts";
 import { yaml } from "./shipped-package.ts";
 import { readBasePackages } from "../release/base/debian.ts";
 import { packChart, writeChartIndex } from "../release/chart.ts";
@@ -132,8 +133,9 @@ describe("a release", () => {
 
   it("the bill of materials lists packages by URL, licence and digest, and is valid", async () => {
     const base = { architecture: "arm64", packages: readBasePackages() } as const;
-    const text = await sbomOf({ subject: "container", npm: [yaml], base }, source);
-    expect(await sbomOf({ subject: "container", npm: [yaml], base }, source)).to.equal(text);
+    const contents = { subject: "container", npm: [yaml], takenOver: [], base } as const;
+    const text = await sbomOf(contents, source);
+    expect(await sbomOf(contents, source)).to.equal(text);
     const { components, metadata } = JSON.parse(text) as {
       readonly components: readonly { readonly purl: string }[];
       readonly metadata: { readonly timestamp: string; readonly component: object };
@@ -151,6 +153,25 @@ describe("a release", () => {
     expect(components.map(({ purl }) => purl)).to.include(
       components.find(({ purl }) => purl.startsWith("pkg:deb/debian/libc6@"))?.purl,
     );
+  });
+
+  it("the bill of materials lists sources of others that are compiled in, with their digest and origin", async () => {
+    const text = await sbomOf({ subject: "application", npm: [], takenOver }, source);
+    const proto = readFileSync(resolve(import.meta.dirname, "../../proto/ext-authz.proto"));
+    expect((JSON.parse(text) as { readonly components: readonly object[] }).components).to.deep.equal([
+      {
+        type: "file",
+        name: "proto/ext-authz.proto",
+        "bom-ref": "proto/ext-authz.proto",
+        description: "ext-authz.proto, from the API of Envoy and from googleapis",
+        hashes: [{ alg: "SHA-256", content: sha256Of(proto) }],
+        licenses: [{ license: { id: "Apache-2.0" } }],
+        externalReferences: [
+          { url: "https://github.com/envoyproxy/envoy", type: "vcs" },
+          { url: "https://github.com/googleapis/googleapis", type: "vcs" },
+        ],
+      },
+    ]);
   });
 
   it("a bill of materials that does not conform to the schema is recognized", async () => {
