@@ -61,6 +61,8 @@ const coverageFolder = resolve("coverage");
 if (retry === undefined) rmSync(coverageFolder, { recursive: true, force: true });
 
 const failures: string[] = [];
+/** Of each file of tests. */
+const timesMs: Record<string, number> = {};
 await inLanes(
   checks.filter(({ name }) => retry?.checks.includes(name) ?? true),
   lanes,
@@ -68,6 +70,7 @@ await inLanes(
 );
 const tests = sumOf(await inLanes(partsOf(retry?.files ?? allFiles), lanes, test));
 await reportCoverage();
+reportSlowest();
 
 const outcome = withFailures(tests, failures);
 const results = retry === undefined ? outcome : afterRetry(retry, outcome);
@@ -100,7 +103,9 @@ async function test({ name, files: own }: TestPart): Promise<Results> {
     env: { ...process.env, NODE_V8_COVERAGE: join(coverageFolder, "tmp") },
     hasResult: () => readMochaRun(runFile)?.hasEnded === true,
   });
-  const part = resultsOfMocha(`tests of ${name}`, readMochaRun(runFile), status);
+  const run = readMochaRun(runFile);
+  Object.assign(timesMs, run?.timesMs);
+  const part = resultsOfMocha(`tests of ${name}`, run, status);
   report(!isFailed(part), `tests of ${name}: ${summaryLine(part)} (${seconds(startedMs)})`, output);
   return part;
 }
@@ -111,6 +116,14 @@ async function reportCoverage(): Promise<void> {
     if (!isMet) failures.push(name);
     report(isMet, text, "");
   }
+}
+
+function reportSlowest(): void {
+  const slowest = Object.entries(timesMs)
+    .toSorted(([, left], [, right]) => right - left)
+    .slice(0, 10)
+    .map(([file, ms]) => `${(ms / 1000).toFixed(1)} s  ${file}`);
+  console.log(["files whose tests took longest:", ...slowest].join("\n  "));
 }
 
 /** One line for what has ended, after all that it printed if it failed. */

@@ -12,12 +12,19 @@ import { writeResults } from "./results.ts";
 function report(runner: Mocha.Runner, options: Mocha.MochaOptions): Mocha.reporters.Base {
   const { shown, output } = options.reporterOptions as ReporterOptions;
   const failures = new Set<string>();
+  const timesMs: Record<string, number> = {};
   let [passed, skipped] = [0, 0];
   const write = (hasEnded: boolean): void =>
-    writeResults(output, { passed, skipped, failures: [...failures], hasEnded });
+    writeResults(output, { passed, skipped, failures: [...failures], timesMs, hasEnded });
+  const addTime = (ended: Mocha.Runnable): void => {
+    const file = fileOf(ended);
+    if (file !== undefined) timesMs[file] = Math.round((timesMs[file] ?? 0) + (ended.duration ?? 0));
+  };
   runner
     .on("pass", () => void (passed += 1))
     .on("pending", () => void (skipped += 1))
+    .on("test end", addTime)
+    .on("hook end", addTime)
     .on("fail", (test) => {
       failures.add(nameOf(test));
       write(false);
@@ -27,8 +34,14 @@ function report(runner: Mocha.Runner, options: Mocha.MochaOptions): Mocha.report
   return new Mocha.reporters[shown === "dot" ? "Dot" : "Spec"](runner, options);
 }
 
-const nameOf = (test: Mocha.Runnable): string =>
-  `${test.file === undefined ? "" : `${relative("", test.file)}: `}${test.fullTitle()}`;
+/** From the root; hooks of mocha itself are in no file. */
+const fileOf = ({ file }: Mocha.Runnable): string | undefined =>
+  file === undefined ? undefined : relative("", file);
+
+function nameOf(test: Mocha.Runnable): string {
+  const file = fileOf(test);
+  return `${file === undefined ? "" : `${file}: `}${test.fullTitle()}`;
+}
 
 // What mocha's require() gets.
 export { report as "module.exports" };

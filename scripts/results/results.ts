@@ -15,6 +15,8 @@ export type MochaRun = {
   readonly passed: number;
   readonly skipped: number;
   readonly failures: readonly string[];
+  /** Time that the tests and hooks of each file took, by its path from the root. */
+  readonly timesMs: Readonly<Record<string, number>>;
   /** False until the last test has ended. */
   readonly hasEnded: boolean;
 };

@@ -41,13 +41,13 @@ describe("the summary of a run", () => {
   });
 
   it("the results of mocha are those of the tests when all have ended", () => {
-    const run = { passed: 4, skipped: 1, failures: ["a.test.ts: a b"], hasEnded: true };
+    const run = { passed: 4, skipped: 1, failures: ["a.test.ts: a b"], timesMs: {}, hasEnded: true };
     expect(resultsOfMocha("e2e", run, 1)).to.deep.equal(results(4, ["a.test.ts: a b"], 1));
     expect(resultsOfMocha("e2e", { ...run, failures: [] }, 0)).to.deep.equal(results(4, [], 1));
   });
 
   it("a runner that crashes counts as failed beside the tests that failed before", () => {
-    const run = { passed: 4, skipped: 0, failures: ["a"], hasEnded: false };
+    const run = { passed: 4, skipped: 0, failures: ["a"], timesMs: {}, hasEnded: false };
     expect(resultsOfMocha("e2e", run, 139)).to.deep.equal(
       results(4, ["a", "e2e: the runner ended before its tests"]),
     );
@@ -58,7 +58,7 @@ describe("the summary of a run", () => {
   });
 
   it("a run without tests counts as failed", () => {
-    const run = { passed: 0, skipped: 0, failures: [], hasEnded: true };
+    const run = { passed: 0, skipped: 0, failures: [], timesMs: {}, hasEnded: true };
     expect(resultsOfMocha("e2e", run, 0).failures).to.deep.equal(["e2e: no test ran"]);
     expect(isFailed(results(0, [], 3))).to.equal(true);
   });
@@ -154,6 +154,16 @@ describe("the reporter for mocha", () => {
       'a e "before all" hook for "f"',
     ]);
     expect(output).to.contain(".,!").and.to.contain("1 passing");
+  });
+
+  it("the reporter adds up the time of a file, hooks included", () => {
+    mocha(
+      `const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+       describe("c", () => { before(() => wait(60)); it("a", () => wait(30)); it("b", () => wait(30)); });`,
+    );
+    const times = Object.entries(readMochaRun(join(folder, "run.json"))?.timesMs ?? {});
+    expect(times.map(([file]) => file.replace(/^.*\//, ""))).to.deep.equal(["some.test.mjs"]);
+    expect(times[0]?.[1]).to.be.at.least(110);
   });
 
   it("the reporter has named what failed when the runner is killed", () => {
