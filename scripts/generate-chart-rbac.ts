@@ -42,7 +42,7 @@ roleRef:
   kind: ${kind}
   name: ${name.text}
 subjects:
-  - { kind: ServiceAccount, name: svc-controller, namespace: {{ $.Release.Namespace }} }`;
+  - { kind: ServiceAccount, name: svc-controller, namespace: {{ $.Release.Namespace | quote }} }`;
 
 const role = (kind: "ClusterRole" | "Role", name: Name, rules: string, namespace?: string): string =>
   `apiVersion: rbac.authorization.k8s.io/v1
@@ -64,7 +64,7 @@ export const rbacTemplate =
   (): string => `# Written by scripts/generate-chart.ts from scripts/generate-chart-rules.ts.
 # What the controllers use and nothing else; the proxies have no permission at all.
 ${(["cluster", "read", "served", "own"] as const).map(rulesTemplate).join("")}
-{{- $flags := .Values.controller.flags }}
+{{- $flags := default dict .Values.controller.flags }}
 {{- $gatewayApi := ne (toString (get $flags "disable-gateway-api")) "true" }}
 {{- $ingress := ne (toString (get $flags "disable-ingress")) "true" }}
 {{- $noVips := and (hasKey $flags "shared-proxy-selector") (eq (toString (get $flags "shared-proxy-selector")) "") }}

@@ -47,26 +47,38 @@ export type Manifest = {
 };
 
 function run(
+  command: readonly string[],
   values: readonly string[],
-  more: readonly string[],
+  { more = [], chart = chartFolder }: { readonly more?: readonly string[]; readonly chart?: string } = {},
 ): { readonly failed: boolean; readonly text: string } {
   const set = values.flatMap((value) => ["--set-json", value]);
-  const args = ["template", "x", chartFolder, "--namespace", "svc-system", ...more, ...set];
+  const args = [...command, "x", chart, "--namespace", "svc-system", ...more, ...set];
   const { status, stdout, stderr } = spawnSync(helm ?? "", args, { encoding: "utf8" });
   return { failed: status !== 0, text: status === 0 ? stdout : stderr };
 }
 
-/** The manifests of the chart with some values as `path=JSON`. */
-export function render(values: readonly string[] = [], more: readonly string[] = []): readonly Manifest[] {
-  const { failed, text } = run(values, more);
+/** The manifests of the chart, or of another folder, with some values as `path=JSON`. */
+export function render(
+  values: readonly string[] = [],
+  more: readonly string[] = [],
+  chart: string = chartFolder,
+): readonly Manifest[] {
+  const { failed, text } = run(["template"], values, { more, chart });
   if (failed) throw new Error(text);
   return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
 }
 
 /** What Helm says to values that the chart rejects; empty when it accepts them. */
 export function refusal(...values: readonly string[]): string {
-  const { failed, text } = run(values, []);
+  const { failed, text } = run(["template"], values);
   return failed ? text : "";
+}
+
+/** What Helm prints after an installation with these values. */
+export function notes(...values: readonly string[]): string {
+  const { failed, text } = run(["install", "--dry-run=client"], values);
+  if (failed) throw new Error(text);
+  return text.slice(text.indexOf("\nNOTES:\n") + 1);
 }
 
 /** The only manifest of a kind with this name. */

@@ -17,6 +17,15 @@
 {{- fail "sharedProxy.autoscaling.enabled is true without a target, expected targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, targetRequestsPerSecondPerWorker or metrics" }}
 {{- end }}
 {{- end }}
+{{- $flags := default dict $proxy.flags }}
+{{- $grace := include "svc.milliseconds" (hasKey $flags "proxy-shutdown-grace-period" | ternary (get $flags "proxy-shutdown-grace-period") "30s" | toString) | int64 }}
+{{- $timeout := include "svc.milliseconds" (hasKey $flags "proxy-shutdown-timeout" | ternary (get $flags "proxy-shutdown-timeout") "5s" | toString) | int64 }}
+{{- /* Connections are accepted for 5 s of the grace period, however short it is. */}}
+{{- $wait := dig "preStop" "sleep" "seconds" 0 (default dict $proxy.lifecycle) | int64 }}
+{{- $seconds := add $wait (div (add (max 5000 $grace) $timeout 999) 1000) }}
+{{- if le (int64 $proxy.terminationGracePeriodSeconds) $seconds }}
+{{- fail (printf "sharedProxy.terminationGracePeriodSeconds is %d, expected more than %d: what a preStop hook sleeps, and the flags proxy-shutdown-grace-period and proxy-shutdown-timeout; the pod would be killed with requests in flight" (int64 $proxy.terminationGracePeriodSeconds) $seconds) }}
+{{- end }}
 {{- if ne $service.type "LoadBalancer" }}
 {{- range $field := list "loadBalancerIP" "loadBalancerClass" "loadBalancerSourceRanges" }}
 {{- if get $service $field }}
@@ -34,7 +43,7 @@
 {{- if and $service.healthCheckNodePort (or (ne $service.type "LoadBalancer") (ne $service.externalTrafficPolicy "Local")) }}
 {{- fail "sharedProxy.service.healthCheckNodePort is set, expected type \"LoadBalancer\" and externalTrafficPolicy \"Local\"" }}
 {{- end }}
-{{- if and .Values.console.enabled (not .Values.adminAuth.controllers) (not (get .Values.controller.flags "admin-ui-token-file")) }}
+{{- if and .Values.console.enabled (not .Values.adminAuth.controllers) (not (get (default dict .Values.controller.flags) "admin-ui-token-file")) }}
 {{- fail "console.enabled is true without a way to sign in, expected adminAuth.controllers or controller.flags.admin-ui-token-file" }}
 {{- end }}
 {{- if .Values.rbac.namespaced }}
