@@ -58,9 +58,9 @@ export const describePassed = (answer: Answer, paint: Paint): readonly string[] 
   ...describeOtherHosts(answer),
 ];
 
-/** A rule that redirects has no backends. */
+/** A route that answers by itself has no backends; only requests that it passes on get an error for the lack of one. */
 const needsNone = ({ route, reply }: Answer): boolean =>
-  reply.location !== undefined && route?.backends.length === 0;
+  route?.backends.length === 0 && reply.by !== "gateway";
 
 /** As the backend gets it. */
 const describeSent = (

@@ -1,6 +1,7 @@
 /** What a request with TLS needs of its connection and client, and so whether it is served at all. */
 import {
   isProvenBy,
+  type CompiledVerdict,
   type ClientPolicy,
   type DemandedRules,
 } from "@svc-gateway/proxy/tls/client-validation.ts";
@@ -12,17 +13,32 @@ export type ExplainedClients = {
    * because the handshake does not check what its host or route requires.
    */
   readonly need: "certificate" | "closed" | "misdirected";
-  /** Requests are answered 400 or 403 inside TLS, and no handshake is refused. */
+  /** Requests are answered inside TLS, and no handshake is refused. */
   readonly byRequest?: true;
+  /** The answers to clients that are not admitted, with `byRequest` and `certificate`. */
+  readonly refusals?: readonly ClientRefusal[];
   /** The owner of the rules: `ingress/namespace/name`, or the id of a listener. */
   readonly owner: string;
   readonly status?: number;
 };
 
+/** The answer to some of the clients that are not admitted: a status, with a location where it redirects, or a page of the host. */
+export type ClientRefusal = {
+  /**
+   * `unverified`: clients without a valid certificate. `invalid`: those with one that is not valid; without one they are
+   * admitted. `subject`: those whose subject the rules do not accept, an absent one included.
+   */
+  readonly to: "unverified" | "invalid" | "subject";
+  readonly status?: number;
+  readonly location?: string;
+  /** The path of the host that is served instead. */
+  readonly page?: string;
+};
+
 /** Undefined: nothing is required. `demanded` are the rules of the host and of the route. */
 export function explainClients(
   policy: ClientPolicy | undefined,
-  demanded: readonly (DemandedRules | undefined)[],
+  demanded: readonly [ofHost: DemandedRules | undefined, ofRoute: DemandedRules | undefined],
 ): ExplainedClients | undefined {
   if (policy?.mode === "require" && policy.authorities.length === 0) {
     return { need: "closed", owner: policy.owner ?? "" };
@@ -35,21 +51,37 @@ export function explainClients(
   if (unproven !== undefined) return { need: "misdirected", owner: unproven.owner, status: 421 };
   const verdict = deferred?.byRequest;
   if (deferred !== undefined && (verdict?.mode === "on" || verdict?.matches !== undefined)) {
-    return { need: "certificate", owner: deferred.owner, byRequest: true };
+    // Only hosts have error pages for such clients.
+    const errorPage = deferred === demanded[0] ? verdict.errorPage : undefined;
+    const refusals = refusalsBy({ ...verdict, errorPage });
+    return { need: "certificate", owner: deferred.owner, byRequest: true, refusals };
   }
   return policy?.mode === "require" ? { need: "certificate", owner: policy.owner ?? "" } : undefined;
 }
 
+/** As `refusalByRequest` of the data plane answers. */
+function refusalsBy({ mode, matches, errorPage }: CompiledVerdict): readonly ClientRefusal[] {
+  const bySubject: readonly ClientRefusal[] = matches === undefined ? [] : [{ to: "subject", status: 403 }];
+  if (mode === "optional_no_ca") return bySubject;
+  const to = mode === "on" ? "unverified" : "invalid";
+  return [{ to, ...answerOf(errorPage) }, ...bySubject];
+}
+
+function answerOf(errorPage: string | undefined): Omit<ClientRefusal, "to"> {
+  if (errorPage === undefined) return { status: 400 };
+  return errorPage.startsWith("/") ? { page: errorPage } : { status: 302, location: errorPage };
+}
+
 /** As a sentence; `served` describes a request that passes. */
 export function describeClients(
-  { need, owner, byRequest }: ExplainedClients,
+  { need, owner, byRequest, refusals = [] }: ExplainedClients,
   served: () => string,
 ): readonly string[] {
   const rules = `by the rules of ${owner}`;
   if (byRequest === true) {
     return need === "closed"
       ? [`answered 403: no client certificate can be verified ${rules}`]
-      : [`answered 400 or 403 without a client certificate that is valid ${rules}`, `with one: ${served()}`];
+      : [...refusals.map((refusal) => describeRefusal(refusal, rules)), `otherwise: ${served()}`];
   }
   switch (need) {
     case "closed":
@@ -61,5 +93,22 @@ export function describeClients(
         `the handshake is refused without a client certificate that is valid ${rules}`,
         `with one: ${served()}`,
       ];
+  }
+}
+
+function describeRefusal({ to, status, location, page }: ClientRefusal, rules: string): string {
+  const answer =
+    page === undefined
+      ? location === undefined
+        ? `answered ${status}`
+        : `redirected with ${status} to ${location}`
+      : `answered as ${page} is`;
+  switch (to) {
+    case "unverified":
+      return `${answer} without a client certificate that is valid ${rules}`;
+    case "invalid":
+      return `${answer} with a client certificate that is not valid ${rules}`;
+    case "subject":
+      return `${answer} unless the subject of the client certificate is accepted ${rules}`;
   }
 }

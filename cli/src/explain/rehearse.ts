@@ -124,6 +124,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
       },
     };
   };
+  let taken: CompiledRoute | undefined;
   const client = createClient((sent) => (head ??= sent));
   const handle = createPipeline({
     ...dependencies(),
@@ -147,7 +148,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
         portLabel: String(port),
         publicPorts: { gateway: publicPort(publicPorts.gateway), ingress: publicPort(publicPorts.ingress) },
         secure: isSecure,
-        table: watchTable(table, isSecure, watch),
+        table: watchTable(table, isSecure, watch, (route) => (taken = route)),
         draining: false,
       },
       tls: isSecure ? { serverName: asked.serverName, version: "TLSv1.3" } : undefined,
@@ -164,6 +165,10 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
   );
   // Ends what the exchange has begun, timers first of all.
   client.onClose?.("client-closed");
+  // No connection without TLS has what such a route asks of its clients, so none of its backends is chosen.
+  if (upstream === undefined && !isSecure && taken?.clients?.byRequest !== undefined) {
+    decided ??= "client-certificates";
+  }
   const reply = upstream === undefined && head !== undefined ? describeHead(head, decided, after) : undefined;
   return { reply, upstream, after, isByFilter: decided !== undefined };
 }
@@ -186,13 +191,19 @@ const describeHead = (
  * The same table with filters whose results are recorded. Client certificates were checked before (explain/clients.ts), but for
  * requests without TLS, which have none.
  */
-function watchTable(table: PortTable, isSecure: boolean, watch: (filter: Filter) => Filter): PortTable {
+function watchTable(
+  table: PortTable,
+  isSecure: boolean,
+  watch: (filter: Filter) => Filter,
+  onMatch: (route: CompiledRoute) => void,
+): PortTable {
   return {
     pathLevel: (host) => table.pathLevel(host),
     filtersOf: (host) => table.filtersOf?.(host)?.map(watch),
     clientRulesOf: undefined,
     match(query) {
       const route = table.match(query);
+      if (route !== undefined) onMatch(route);
       return (
         route &&
         (Object.create(route, {
