@@ -3,6 +3,7 @@
  * policy for all paths. It says what the oldest Ingress asks for, each setting for itself; the others get notes where they differ.
  */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { World } from "@svc-gateway/operator/world.ts";
 import { writeBalancing } from "./balancing.ts";
@@ -10,6 +11,7 @@ import { givenPolicies, sayGiven } from "./given-policies.ts";
 import type { ServedUnit } from "./served-units.ts";
 import type { ServicePorts } from "./service-ports.ts";
 import { writePersistence } from "./persistence.ts";
+import { decideCookies, isSameCookie } from "./session-cookies.ts";
 import { policy, type Note, type WriterContext } from "./written.ts";
 
 export type ServicePlans = {
@@ -38,20 +40,28 @@ export function planServices(
 ): ServicePlans {
   const given = givenPolicies(world);
   const plans = new Map<string, Plan>();
+  const cookies = decideCookies(
+    units.flatMap((unit) =>
+      wishesOf(unit).flatMap(({ service, affinity }) =>
+        affinity === undefined ? [] : [{ service, host: unit.host, affinity }],
+      ),
+    ),
+  );
   for (const unit of units) {
-    for (const { service, loadBalancer, persistence } of wishesOf(unit)) {
+    for (const { service, loadBalancer, affinity } of wishesOf(unit)) {
       const plan = plans.get(service) ?? {};
       plans.set(service, plan);
       const by = unit.ingress;
       if (loadBalancer) plan.loadBalancer ??= { value: loadBalancer, by };
-      if (persistence) plan.persistence ??= { value: persistence, by };
-      if (loadBalancer || persistence || ports.askedBy(service) === by) plan.owner ??= by;
+      const cookie = affinity && writePersistence(cookies.get(service));
+      if (cookie) plan.persistence ??= { value: cookie, by };
+      if (loadBalancer || cookie || ports.askedBy(service) === by) plan.owner ??= by;
     }
   }
   return {
     write(unit, define) {
       const notes: Note[] = [...ports.notesOf(unit)];
-      for (const { service, index, loadBalancer, persistence, note } of wishesOf(unit)) {
+      for (const { service, index, loadBalancer, affinity, note } of wishesOf(unit)) {
         const plan = plans.get(service) ?? {};
         const other = given.get(service);
         const decide = (wish: object | undefined, decided: Decided | undefined, texts: Texts) =>
@@ -60,7 +70,11 @@ export function planServices(
             : noteOfGiven(service, other, wish, texts);
         notes.push(
           ...decide(loadBalancer, plan.loadBalancer, balancingTexts(index)),
-          ...decide(persistence, plan.persistence, sessionTexts),
+          ...decide(
+            writePersistence(affinity),
+            plan.persistence,
+            sessionTexts(affinity, cookies.get(service)),
+          ),
         );
         if (note !== undefined) notes.push({ property: `backends[${index}].balancing`, ...note });
         if (other !== undefined || plan.owner !== unit.ingress) continue;
@@ -81,8 +95,8 @@ export function planServices(
 function wishesOf({ route }: ServedUnit) {
   return route.backends.flatMap(({ service, balancing, unbound }, index) => {
     if (!service.startsWith(`${route.source.namespace}/`)) return [];
-    const persistence = unbound === true ? undefined : writePersistence(route.affinity);
-    return [{ service, index, persistence, ...writeBalancing(balancing) }];
+    const affinity = unbound === true ? undefined : route.affinity;
+    return [{ service, index, affinity, ...writeBalancing(balancing) }];
   });
 }
 
@@ -91,6 +105,8 @@ type Texts = Pick<Note, "property"> & {
   readonly subject: string;
   /** What a path gets that did not ask for it. */
   readonly added: string;
+  /** What a path gets that asked for almost the same; absent: it asked for something else. */
+  readonly almost?: string;
 };
 
 const balancingTexts = (index: number): Texts => ({
@@ -99,25 +115,45 @@ const balancingTexts = (index: number): Texts => ({
   added: "Endpoints are chosen in another way",
 });
 
-const sessionTexts: Texts = {
+const sessionTexts = (wish: SessionAffinity | undefined, cookie: SessionAffinity | undefined): Texts => ({
   property: "affinity",
   subject: "keeps sessions",
   added: "Sessions are kept as well, by a cookie",
-};
+  ...(wish &&
+    cookie &&
+    isSameCookie(wish, cookie) &&
+    isWithinPath(wish.path, cookie.path) && {
+      almost: `The session cookie has the path ${cookie.path}, so that all paths of the Service share a session`,
+    }),
+});
+
+const isWithinPath = (path: string, outer: string): boolean =>
+  outer === "/" || path === outer || path.startsWith(`${outer}/`);
 
 function noteOf(
   ingress: string,
   service: string,
   wish: object | undefined,
   decided: Decided | undefined,
-  { property, subject, added }: Texts,
+  { property, subject, added, almost }: Texts,
 ): readonly Note[] {
-  if (decided === undefined || decided.by === ingress) return [];
+  if (decided === undefined) return [];
+  if (decided.by === ingress) {
+    if (wish === undefined || canonicalJson(wish) === canonicalJson(decided.value)) return [];
+    const text = `Service ${service} has one policy, in which another path of the Ingress decides how it ${subject}`;
+    return almost === undefined
+      ? [{ property, loss: "lost", text }]
+      : [{ property: `${property}.path`, loss: "changed", text: almost }];
+  }
   const one = `Service ${service} has one policy, in which Ingress ${decided.by} decides how it ${subject}`;
   if (wish === undefined) {
     return [{ property, loss: "changed", text: `${added}: ${one}`, decidedBy: decided.by }];
   }
   if (canonicalJson(wish) === canonicalJson(decided.value)) return [];
+  if (almost !== undefined)
+    return [
+      { property: `${property}.path`, loss: "changed", text: `${almost}: ${one}`, decidedBy: decided.by },
+    ];
   return [{ property, loss: "lost", text: one, decidedBy: decided.by }];
 }
 

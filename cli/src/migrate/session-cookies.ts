@@ -1,0 +1,60 @@
+/**
+ * The cookie of a Service that several paths ask for. ingress-nginx gives each path a cookie of its own, with the path as its `Path`; here
+ * a Service has one. Cookies that differ in nothing else become one, whose `Path` covers them all.
+ */
+import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
+
+/** What one path asks for, of one Service. */
+export type SessionWish = {
+  /** `namespace/name`. */
+  readonly service: string;
+  readonly host: string;
+  readonly affinity: SessionAffinity;
+};
+
+/** Decides for each Service; of wishes that differ in more than their paths the first one counts. */
+export function decideCookies(wishes: readonly SessionWish[]): ReadonlyMap<string, SessionAffinity> {
+  const decided = new Map<string, SessionAffinity>();
+  const alike = new Map<string, readonly SessionWish[]>();
+  for (const [service, ofService] of Map.groupBy(wishes, (wish) => wish.service)) {
+    const [first] = ofService;
+    if (first === undefined) continue;
+    const same = ofService.filter(({ affinity }) => isSameCookie(affinity, first.affinity));
+    alike.set(service, same);
+    decided.set(service, { ...first.affinity, path: commonPath(same.map(({ affinity }) => affinity.path)) });
+  }
+  // With one name and one path, Services of a host would overwrite each other's cookie: they keep that of their first path.
+  for (const [service, same] of alike) {
+    const joined = decided.get(service);
+    const first = same[0]?.affinity;
+    if (joined === undefined || first === undefined || joined.path === first.path) continue;
+    const hosts = new Set(same.map(({ host }) => host));
+    const clashes = wishes.some(
+      (other) =>
+        other.service !== service &&
+        hosts.has(other.host) &&
+        other.affinity.cookie === joined.cookie &&
+        decided.get(other.service)?.path === joined.path,
+    );
+    if (clashes) decided.set(service, first);
+  }
+  return decided;
+}
+
+/** Whether two cookies differ in their paths at most. */
+export const isSameCookie = (a: SessionAffinity, b: SessionAffinity): boolean =>
+  canonicalJson({ ...a, path: "" }) === canonicalJson({ ...b, path: "" });
+
+/** The longest path of whole elements that covers all of them (RFC 6265 5.1.4). */
+function commonPath([first = "/", ...others]: readonly string[]): string {
+  if (others.every((other) => other === first)) return first;
+  const elements = elementsOf(first);
+  const common = others.reduce((length, other) => {
+    const differs = elementsOf(other).findIndex((element, at) => element !== elements[at]);
+    return Math.min(length, differs === -1 ? elementsOf(other).length : differs);
+  }, elements.length);
+  return `/${elements.slice(0, common).join("/")}`;
+}
+
+const elementsOf = (path: string): readonly string[] => path.split("/").filter((element) => element !== "");
