@@ -103,7 +103,7 @@ export function readFrontendValidation(
  */
 export function joinClients(
   ofGateway: ReadFrontendValidation | undefined,
-  { asked, unaccepted }: ListenerClients,
+  { asked, unaccepted, unresolved }: ListenerClients,
 ): ReadFrontendValidation {
   if (unaccepted !== undefined) return { ...nothing, unaccepted };
   if (asked === undefined) return ofGateway ?? nothing;
@@ -111,11 +111,12 @@ export function joinClients(
   if (isAsked) {
     const message =
       "spec.tls.frontend of the Gateway asks for client certificates at the port, and tls.options of the listener as well, expected one of them";
-    return { ...nothing, unaccepted: { reason: "UnsupportedValue", message } };
+    return { ...nothing, unresolved, unaccepted: { reason: "UnsupportedValue", message } };
   }
   const { authorities, maxIntermediates, forward, byRequest } = asked;
   return {
     ...nothing,
+    unresolved,
     validation: {
       mode: byRequest === undefined ? "require" : "optional",
       authorities,

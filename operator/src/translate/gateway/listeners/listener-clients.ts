@@ -3,7 +3,7 @@ import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey, annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { GatewayListener as Written } from "../../../api/generated/gateway.ts";
 import { refOf } from "../../../api/object.ts";
-import type { ConditionReason } from "../../condition.ts";
+import { reasonAt, type ConditionReason } from "../../condition.ts";
 import { invalidAnnotation } from "../../diagnostics/annotations.ts";
 import { keyField, type Place } from "../../diagnostics/define-finding.ts";
 import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
@@ -22,10 +22,17 @@ export type ListenerClients = {
   readonly asked: AuthTls | undefined;
   /** Why the listener is not served: it would admit clients that its options are meant to refuse. */
   readonly unaccepted: ConditionReason | undefined;
+  /** Why the Secret cannot be used. The listener is served and admits no client: another listener may have a host that covers its own. */
+  readonly unresolved: ConditionReason | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-const nothing: ListenerClients = { asked: undefined, unaccepted: undefined, diagnostics: [] };
+const nothing: ListenerClients = {
+  asked: undefined,
+  unaccepted: undefined,
+  unresolved: undefined,
+  diagnostics: [],
+};
 
 const clientKeys: ReadonlySet<string> = new Set(Object.values(authTls.annotations).map(annotationKey));
 const secretKey = annotationKey(authTls.annotations.authTlsSecret);
@@ -58,15 +65,24 @@ export function readListenerClients(
     const message = `tls.options: a listener of protocol ${protocol} cannot ask for client certificates (${secretKey}), expected HTTPS`;
     return { ...nothing, unaccepted: { reason: "UnsupportedValue", message }, diagnostics };
   }
+  let unresolved: ConditionReason | undefined;
+  /** What is wrong with the Secret is a condition of the listener, from which its finding is made. */
+  const report = (key: string, finding: Diagnostic, reason: string): void => {
+    if (key !== secretKey) diagnostics.push(finding);
+    else unresolved ??= reasonAt(keyField("tls.options", key), { reason, message: finding.message });
+  };
   const read = createAnnotationReader({
     annotations: options,
     classDefaults: undefined,
-    onInvalid: (key, message) => diagnostics.push(invalidAnnotation(placeOf(key), message)),
+    onInvalid: (key, message) => report(key, invalidAnnotation(placeOf(key), message), invalidReference),
     onWarning: (key, message) => diagnostics.push(routeFieldIgnored(placeOf(key), message)),
   });
-  const asked = translateAuthTls(read, contextOf(options, owner, view, placeOf, diagnostics));
-  return { asked, unaccepted: undefined, diagnostics };
+  const asked = translateAuthTls(read, contextOf(options, owner, view, placeOf, report));
+  return { asked, unaccepted: undefined, unresolved, diagnostics };
 }
+
+/** As for the authorities of `spec.tls.frontend` (GEP-91). */
+const invalidReference = "InvalidCACertificateRef";
 
 /** The context of the annotations, whose findings are about options. */
 function contextOf(
@@ -74,10 +90,11 @@ function contextOf(
   { kind, metadata: { namespace } }: ListenerOwner,
   view: View,
   placeOf: (key: string) => Place,
-  diagnostics: Diagnostic[],
+  add: (key: string, finding: Diagnostic, reason: string) => void,
 ): FeatureContext {
   const report: FeatureContext["report"] = (definition, finding) => {
-    diagnostics.push(finding(placeOf(annotationKey(definition))));
+    const key = annotationKey(definition);
+    add(key, finding(placeOf(key)), invalidReference);
   };
   const place = placeOf(secretKey);
   return {
@@ -87,7 +104,10 @@ function contextOf(
     }),
     report,
     reportWithEvent: report,
-    refuse: (definition, message) => report(definition, (at) => referenceNotPermitted(at, message)),
+    refuse: (definition, message) => {
+      const key = annotationKey(definition);
+      add(key, referenceNotPermitted(placeOf(key), message), "RefNotPermitted");
+    },
     hasAnnotation: (name) => Object.hasOwn(options, annotationKey({ name })),
   };
 }
