@@ -37,7 +37,8 @@ export function planListenerClients(
     if (plan?.problem !== undefined) return plan.problem;
     if (plan?.secret === undefined) return "No option of a listener says what the Ingress asks";
     if (listener === undefined) return "The host has no listener with a certificate";
-    if (listener.mode === "Passthrough") return "The TLS of the host ends at its backend";
+    if (listener.mode === "Passthrough")
+      return "The TLS of the host ends at its backend, which has to verify clients itself";
     const { namespace } = plan.secret.metadata;
     if (namespace !== listener.set.namespace) {
       return `Secret ${formatNamespacedName(plan.secret.metadata)} is not in the namespace of ListenerSet ${formatNamespacedName(listener.set)}`;
@@ -62,7 +63,9 @@ export function planListenerClients(
         problemOf(host, rules) ??
         (isOther ? "The listener of the host asks for other certificates than the path" : undefined);
       if (problem === undefined) return clients.notesOf(unit);
-      const text = `${problem}; every request is answered 403`;
+      const which =
+        listeners.of(host)?.mode === "Passthrough" ? "every request without TLS" : "every request";
+      const text = `${problem}; ${which} is answered 403`;
       return (["host.clients", "clients"] as const).map((property): Note => ({
         property,
         loss: "lost",
