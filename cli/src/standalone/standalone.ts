@@ -22,6 +22,7 @@ import { createCoalescer } from "@svc-gateway/operator/build/coalescer.ts";
 import { fetchJson } from "@svc-gateway/operator/jwks/fetch-json.ts";
 import { createKeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
 import { countKeySets } from "@svc-gateway/operator/jwks/key-set-metrics.ts";
+import { findFolderProblem } from "@svc-gateway/operator/sources/files/listing.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
@@ -52,6 +53,9 @@ export async function serveFolder(
   io: Io,
   onReady?: () => void,
 ): Promise<Result<void, readonly string[]>> {
+  // A wrong path should be reported even where a port is taken as well, by the gateway that serves the right one.
+  const folderProblem = await findFolderProblem(settings.manifests);
+  if (folderProblem !== undefined) return fail([formatManifestProblem(folderProblem)]);
   const sink = createLogSink({ fd: 1 });
   const levels = createLogLevels(settings.log);
   const logging = { levels, format: settings.logFormat, sink };

@@ -57,6 +57,15 @@ describe("serve standalone where a port is taken", () => {
   });
   afterEach(() => void server.close());
 
+  it("a folder that does not exist is reported in place of a port in use", async () => {
+    const argv = ["serve", "standalone", "--manifests", "/nonexistent", "--health-port", String(port)];
+    expect(await runProgram(argv)).to.deep.equal({
+      code: 2,
+      out: "",
+      err: "svc-gateway: /nonexistent: the folder does not exist\n",
+    });
+  });
+
   it("a listener port in use ends the start with one sentence, which names the process that has it", async () => {
     const folder = await mkdtemp(join(tmpdir(), "svc-gateway-taken-"));
     await writeFile(join(folder, "all.json"), gatewayOn(port));

@@ -51,12 +51,7 @@ export async function listFolder(
   try {
     await visitFolder("", await realpath(folder), 0, walk);
   } catch (error) {
-    return fail({
-      severity: "error",
-      reason: "Unreadable",
-      file: folder,
-      message: describeReadError(error, "the folder"),
-    });
+    return fail(unreadableFolder(folder, error));
   }
   walk.files.sort(({ path: a }, { path: b }) => (a < b ? -1 : a > b ? 1 : 0));
   const seen = new Set<string>();
@@ -71,6 +66,23 @@ export async function listFolder(
   const { unreadable, directories, problems } = walk;
   return ok({ files, unreadable, directories, problems });
 }
+
+/** What keeps the folder from being read, known before anything in it is; undefined where nothing does. */
+export async function findFolderProblem(folder: string): Promise<ManifestProblem | undefined> {
+  try {
+    await (await opendir(folder)).close();
+    return undefined;
+  } catch (error) {
+    return unreadableFolder(folder, error);
+  }
+}
+
+const unreadableFolder = (folder: string, error: unknown): ManifestProblem => ({
+  severity: "error",
+  reason: "Unreadable",
+  file: folder,
+  message: describeReadError(error, "the folder"),
+});
 
 type Walk = {
   readonly folder: string;
