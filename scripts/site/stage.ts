@@ -53,7 +53,7 @@ export function stage({ root, target, repository }: Stage): Navigation {
     const entries = [...texts].filter(([file]) => dirname(file) === folder);
     if (entries.length > 0) write(join(relative("docs", folder), "index.md"), listOf(title, entries));
   }
-  const navigation = sections.map((section) => ({
+  const all = sections.map((section) => ({
     title: section.title,
     purpose: section.purpose,
     pages: filesOf(section, pages.keys()).map(({ file, ...group }) => ({
@@ -63,6 +63,8 @@ export function stage({ root, target, repository }: Stage): Navigation {
       ...group,
     })),
   }));
+  // A release of before a section has no page of it.
+  const navigation = all.filter((section) => section.pages.length > 0);
   write("index.md", firstPage(navigation, texts.get("README.md") ?? ""));
   return navigation;
 }

@@ -1,0 +1,45 @@
+/** Builds the site of the work tree and, below it, of each release as its tag has it (docs/releasing.md, "The site"). */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { problem, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { buildVersion } from "./build-version.ts";
+import { versionsOf } from "./versions.ts";
+
+export type Site = {
+  /** The work tree, a repository of git. */
+  readonly root: string;
+  /** What is kept between builds. */
+  readonly work: string;
+  readonly output: string;
+  /** The path under which the site is served, with a slash at both ends. */
+  readonly base: string;
+  /** Whether releases are built as well. */
+  readonly hasReleases: boolean;
+};
+
+/** Fails with what the generator printed about the first version that cannot be built. */
+export function buildSite({ root, work, output, base, hasReleases }: Site): Result<undefined> {
+  const versions = versionsOf(hasReleases ? git(root, "tag", "--list").toString().split("\n") : []);
+  for (const version of versions) {
+    const folder = join(work, version.tag ?? "current");
+    const content =
+      version.tag === undefined ? root : treeOf(root, { tag: version.tag, folder: join(folder, "tree") });
+    const error = buildVersion({ version, versions, content, folder, output, base });
+    if (error !== undefined) return problem(`${error}\nThe site of ${version.name} cannot be built`);
+  }
+  return ok(undefined);
+}
+
+/** The work tree of a release. */
+function treeOf(root: string, { tag, folder }: { readonly tag: string; readonly folder: string }): string {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  execFileSync("tar", ["--extract", "--directory", folder], {
+    input: git(root, "archive", "--format=tar", tag),
+  });
+  return folder;
+}
+
+const git = (root: string, ...args: readonly string[]): Buffer =>
+  execFileSync("git", args, { cwd: root, maxBuffer: 512 * 1024 * 1024 });
