@@ -37,21 +37,26 @@ const few = (namespaces: readonly string[]): string =>
     : `${namespaces.slice(0, maxShownNamespaces).join(", ")} and ${namespaces.length - maxShownNamespaces} more`;
 
 /**
- * TLS of a host of another namespace; `namespaces` have paths that are redirected because of it. `asks`: the Ingress asks for
- * client certificates, which is a matter of the whole host as well.
+ * TLS of a host of another namespace; `namespaces` have paths that are redirected because of it. `clients`: the Ingress asks for
+ * client certificates, which is a matter of the whole host as well; `none` can be verified where its Secret is unusable.
  */
 export const tlsForOthers = (
   place: Place,
   host: string,
   namespaces: readonly string[],
-  asks: boolean,
+  clients: "asked" | "none" | undefined,
 ): Diagnostic =>
   finding("warning", "TlsForOthers")(
     place,
     `spec.tls gives TLS to host ${host}, which another namespace had first and lists under no spec.tls: as in ingress-nginx, requests ` +
       `without TLS are redirected to https for all paths of the host, also for those of namespace ${few(namespaces)}; to ` +
-      `serve them without TLS, set ssl-redirect: "false" there${asks ? "; over TLS they need the client certificates that auth-tls-secret of this Ingress asks for" : ""}`,
+      `serve them without TLS, set ssl-redirect: "false" there${clients === undefined ? "" : sharedClients[clients]}`,
   );
+
+const sharedClients: Readonly<Record<"asked" | "none", string>> = {
+  asked: "; over TLS they need the client certificates that auth-tls-secret of this Ingress asks for",
+  none: "; over TLS they are answered 403 as well, because auth-tls-secret of this Ingress cannot be used; to prevent that, list the host under spec.tls of an older Ingress of theirs, or set --host-ownership namespace",
+};
 
 /** A redirect of `/` on a host of another namespace. */
 export const appRootNotYours = (place: Place, host: string, namespace: string): Diagnostic =>

@@ -37,7 +37,7 @@ export const findTlsForOthers = memo2(
           { object: first.owner, field: first.field },
           host,
           redirected.toSorted(compareText),
-          first.clients !== undefined,
+          first.clients && (first.clients.authorities === undefined ? "none" : "asked"),
         ),
       ];
     }),

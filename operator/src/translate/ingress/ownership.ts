@@ -100,8 +100,8 @@ const findingsOf = (all: readonly FindingsList[]): FindingsList => ({
 type LeftName = { readonly table: TlsHostTable; readonly lost: readonly Diagnostic[] };
 
 /**
- * Certificates and rules of other namespaces do not apply to the name. What they ask of clients of their own routes
- * does apply, so that no route is opened by being removed from a host.
+ * Certificates and rules of other namespaces do not apply to the name, and do not make it one with TLS. What they ask of clients of
+ * their own routes does apply, so that no route is opened by being removed from a host.
  */
 function leaveToOwner(table: TlsHostTable, owner: HostOwner): LeftName {
   const isForeign = (claim: TlsHostTable["claims"][number]): boolean =>
@@ -110,9 +110,9 @@ function leaveToOwner(table: TlsHostTable, owner: HostOwner): LeftName {
   if (foreign.length === 0) return { table, lost: [] };
   const own = table.claims.filter((claim) => !isForeign(claim));
   const left = own.length === 0 ? { ...table, ...withoutTls } : buildTlsHost(own);
-  const { claims, asks, byNamespace, name } = table;
+  const { asks, byNamespace, name } = table;
   return {
-    table: { ...left, claims, asks, byNamespace },
+    table: { ...left, claims: own, asks, byNamespace },
     lost: foreign.map((claim) =>
       certificateConflict({ object: claim.owner, field: claim.field }, name.host, owner.object),
     ),
