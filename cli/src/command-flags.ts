@@ -4,7 +4,7 @@ import { choiceType, pathType } from "@svc-gateway/common/settings/flag-types.ts
 import { flag, optionalFlag, type Flag } from "@svc-gateway/common/settings/flag.ts";
 import { defaultText } from "@svc-gateway/common/settings/help.ts";
 import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
-import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { flagsOf, portConflict, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ClusterChoice } from "./live/live-flags.ts";
 import type { TranslationFlags } from "./translate-settings.ts";
@@ -104,7 +104,10 @@ export function readFolderFlags(
   const read = readFlags(known, "standalone", { argv: expandShort(known, argv), env });
   if (!read.ok) return read;
   // The commands read only the settings whose flags they name.
-  return ok({ settings: read.value.values as FolderSettings, positionals: read.value.positionals });
+  const settings = read.value.values as FolderSettings;
+  const conflict = portConflict(settings);
+  if (conflict !== undefined) return problem(conflict);
+  return ok({ settings, positionals: read.value.positionals });
 }
 
 /**

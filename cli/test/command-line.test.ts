@@ -55,6 +55,14 @@ describe("the command line", () => {
       [["report", ".", "--accept", "A b"], /^svc-gateway: --accept: expected names of annotations/],
       [["check", ".", "-o", "xml"], /^svc-gateway: --output: expected text or json or yaml, got "xml"/],
       [["check", ".", "--ingress-http-port", "99999"], /^svc-gateway: --ingress-http-port: expected/],
+      [
+        ["check", ".", "--ingress-https-port", "80"],
+        /^svc-gateway: --ingress-https-port: expected another port/,
+      ],
+      [
+        ["check", ".", "--port-map", "80=90,443=90"],
+        /^svc-gateway: --port-map: expected different local ports/,
+      ],
       [["explain"], /^svc-gateway: explain: expected a method and a URL/],
       [["explain", "http://a/"], /^svc-gateway: explain: expected --manifests PATH, or --live/],
       [["explain", "--manifests", "."], /^svc-gateway: explain: expected a method and a URL/],

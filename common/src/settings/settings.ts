@@ -4,6 +4,7 @@ import { formatDuration } from "../values/duration.ts";
 import type { NamespacedName } from "../values/namespaced-name.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import { clip } from "./arguments.ts";
+import type { PortMapping } from "./flag-types.ts";
 import type { Flag, FlagType, Role } from "./flag.ts";
 import { flags } from "./flags.ts";
 import { discoveryBootstrapPort } from "./proxy-flags.ts";
@@ -223,22 +224,35 @@ type PortSettings = Pick<ProcessSettings, "adminPort" | "healthPort"> & {
   readonly adminUiPort?: number;
   readonly ingressHttpPort?: number;
   readonly ingressHttpsPort?: number;
+  readonly portMap?: readonly PortMapping[];
+  readonly disableIngress?: boolean;
 };
 
-function portConflict({
+/**
+ * The problem of flags that give one port to two servers, or undefined. Both Ingress ports at one local port would share
+ * its socket, and connections would reach either of them by chance.
+ */
+export function portConflict({
   adminPort,
   healthPort,
   adminUi,
   adminUiPort,
   ingressHttpPort,
   ingressHttpsPort,
-}: PortSettings): string | undefined {
-  if (adminPort !== 0 && adminPort === healthPort)
+  portMap = [],
+  disableIngress = false,
+}: Partial<PortSettings>): string | undefined {
+  if (adminPort !== undefined && adminPort !== 0 && adminPort === healthPort)
     return `--health-port: expected another port than --admin-port, got "${healthPort}"`;
   if (adminUi === true && adminUiPort !== 0 && [adminPort, healthPort].includes(adminUiPort ?? 0))
     return `--admin-ui-port: expected another port than --admin-port and --health-port, got "${adminUiPort}"`;
   if (ingressHttpPort !== undefined && ingressHttpPort !== 0 && ingressHttpPort === ingressHttpsPort)
     return `--ingress-https-port: expected another port than --ingress-http-port, got "${ingressHttpsPort}"`;
+  const localPort = (port = 0): number =>
+    port === 0 ? 0 : (portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port);
+  const shared = localPort(ingressHttpPort);
+  if (!disableIngress && shared !== 0 && shared === localPort(ingressHttpsPort))
+    return `--port-map: expected different local ports for --ingress-http-port ${ingressHttpPort} and --ingress-https-port ${ingressHttpsPort}, got "${shared}" for both`;
   return undefined;
 }
 

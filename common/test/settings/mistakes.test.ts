@@ -180,6 +180,17 @@ describe("settings", () => {
       expect(standalone(["--admin-ui-port", "8081"]).adminUi).to.equal(false);
     });
 
+    it("the ports of Ingresses have different local ports, unless no Ingress is served or the system chooses them", () => {
+      const shared = "--port-map=80=9000,443=9000";
+      expect(errorOf("standalone", [shared])).to.equal(
+        '--port-map: expected different local ports for --ingress-http-port 80 and --ingress-https-port 443, got "9000" for both',
+      );
+      expect(errorOf("standalone", ["--port-map=80=443"])).to.match(/^--port-map: .* got "443" for both$/);
+      for (const apart of ["--disable-ingress", "--ingress-http-port=0", "--ingress-https-port=8443"])
+        expect(standalone([shared, apart]).portMap, apart).to.have.length(2);
+      expect(standalone(["--port-map=80=0,443=0"]).portMap).to.have.length(2);
+    });
+
     it("both management ports may be 0, and there may be no Ingress port", () => {
       expect(
         standalone(["--admin-port=0", "--health-port=0", "--ingress-http-port=0", "--ingress-https-port=0"])
