@@ -59,6 +59,8 @@ export function failureOf(
     case "connect":
     case "tls":
       return { reply: { status: 502, ...cause }, type: error.kind };
+    case "no-socket":
+      return { reply: { status: 502, ...cause }, type: "connect" };
     case "own-port":
       return { reply: { status: 503, ...cause }, type: "other" };
     case "reset":

@@ -140,6 +140,7 @@ const unrepeated: ReadonlySet<string> = new Set(["POST", "LOCK", "PATCH"]);
 const planConditions: { readonly [Kind in UpstreamError["kind"]]: RetryCondition | undefined } = {
   refused: "error",
   connect: "error",
+  "no-socket": "error",
   tls: "error",
   "connect-timeout": "timeout",
   "own-port": undefined,
@@ -153,6 +154,7 @@ const planConditions: { readonly [Kind in UpstreamError["kind"]]: RetryCondition
 const reasons: { readonly [Kind in UpstreamError["kind"]]: RetryReason | undefined } = {
   refused: "connect-failure",
   connect: "connect-failure",
+  "no-socket": "connect-failure",
   tls: "connect-failure",
   "connect-timeout": "timeout",
   "own-port": undefined,

@@ -9,10 +9,11 @@ import type { ConnectionFailure, ConnectionLog, ConnectionRecord } from "../tele
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { connectEndpoint, type UpstreamClientOptions } from "../upstream/connect.ts";
-import { reasonOfUpstream, type UpstreamError } from "../upstream/upstream-errors.ts";
+import { isFaultOfEndpoint, reasonOfUpstream } from "../upstream/upstream-errors.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
 import type { CompiledL4Route } from "./l4-table.ts";
 import { Fields } from "../message/fields.ts";
+import { errorTypeOf } from "./error-type.ts";
 
 /** A client connection with its route, before anything is read from it. */
 export type L4Connection = {
@@ -185,7 +186,7 @@ class Relay {
         const transport = dialling.opened(connected.value.socket);
         return this.join({ transport, head: early.bytes, memory, abort: () => transport.reset() }, selection);
       }
-      watch?.failed();
+      if (isFaultOfEndpoint(connected.error)) watch?.failed();
       watch?.ended();
       this.count(upstream.service, errorTypeOf(connected.error));
       if (isLast || tried.size >= maxAttempts) {
@@ -286,10 +287,4 @@ const failures = {
 function reset({ socket, plain }: L4Connection): void {
   resetSocket(plain);
   socket.destroy();
-}
-
-function errorTypeOf({ kind }: UpstreamError): "refused" | "connect" | "timeout" | "tls" | "other" {
-  if (kind === "own-port") return "other";
-  if (kind === "refused" || kind === "tls") return kind;
-  return kind === "connect-timeout" ? "timeout" : "connect";
 }

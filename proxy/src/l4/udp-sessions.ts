@@ -9,6 +9,15 @@ import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { Resolver } from "../upstream/resolver.ts";
 import type { Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
+import {
+  connectError,
+  isFaultOfEndpoint,
+  nameError,
+  ownPortError,
+  reasonOfUpstream,
+  type UpstreamError,
+} from "../upstream/upstream-errors.ts";
+import { errorTypeOf } from "./error-type.ts";
 import type { CompiledL4Route } from "./l4-table.ts";
 import type { PlaceHolder, UdpPlaces } from "./udp-places.ts";
 
@@ -221,7 +230,7 @@ export class UdpSessions {
       resolver.resolve(host, (addresses) => {
         const [address] = addresses.ok ? addresses.value : [];
         if (!this.isOpen(session)) return;
-        if (address === undefined) this.fail(session, "connect");
+        if (address === undefined) this.fail(session, nameError);
         else this.connect(session, address);
       });
     }
@@ -230,7 +239,8 @@ export class UdpSessions {
 
   private connect(session: Session, address: string): void {
     const { endpoint, watch } = session.selection;
-    if (this.options.ownPorts?.refuses(address, endpoint.port) === true) return this.fail(session, "other");
+    if (this.options.ownPorts?.refuses(address, endpoint.port) === true)
+      return this.fail(session, ownPortError);
     const socket = createSocket({
       type: isIP(address) === 6 ? "udp6" : "udp4",
       lookup: noLookup,
@@ -238,7 +248,7 @@ export class UdpSessions {
     session.socket = socket;
     socket.on("error", (error: NodeJS.ErrnoException) => {
       if (!this.isOpen(session)) return;
-      this.fail(session, error.code === "ECONNREFUSED" ? "refused" : "connect");
+      this.fail(session, connectError(error.code));
     });
     socket.on("message", (message) => {
       if (!this.isOpen(session)) return;
@@ -256,15 +266,15 @@ export class UdpSessions {
     });
   }
 
-  private fail(session: Session, type: "refused" | "connect" | "other"): void {
+  private fail(session: Session, error: UpstreamError): void {
     const { metrics } = this.options;
     const { routeId: route, upstream } = session;
     for (let waiting = session.waiting?.length ?? 0; waiting > 0; waiting--) this.drop("error");
     metrics.upstreamErrors
-      .with({ listener: this.portLabel, route, upstream: upstream.service, error_type: type })
+      .with({ listener: this.portLabel, route, upstream: upstream.service, error_type: errorTypeOf(error) })
       .inc();
-    session.selection.watch?.failed();
-    session.failure = udpFailures[type];
+    if (isFaultOfEndpoint(error)) session.selection.watch?.failed();
+    session.failure = { error: error.text, reason: reasonOfUpstream(error) };
     this.close(session);
   }
 
@@ -326,12 +336,6 @@ export class UdpSessions {
     });
   }
 }
-
-const udpFailures = {
-  refused: { error: "connection refused", reason: "upstream-refused" },
-  connect: { error: "connect failed", reason: "upstream-unreachable" },
-  other: { error: "endpoint is a port of the gateway", reason: "upstream-own-port" },
-} as const satisfies Readonly<Record<string, ConnectionFailure>>;
 
 const noFields = Fields.none();
 

@@ -1,7 +1,7 @@
 import type { Fields } from "../message/fields.ts";
 import type { Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import type { TunnelEnd } from "../sockets/transport.ts";
-import type { UpstreamError } from "./upstream-errors.ts";
+import { isFaultOfEndpoint, type UpstreamError } from "./upstream-errors.ts";
 import type {
   AttemptWatch,
   Selection,
@@ -87,7 +87,7 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
   }
 
   onError(error: UpstreamError): void {
-    if (error.kind !== "request-body") this.watch?.failed();
+    if (isFaultOfEndpoint(error)) this.watch?.failed();
     this.end();
     this.handler.onError(error);
   }

@@ -14,10 +14,18 @@ export function connectError(code: string | undefined): UpstreamError {
       return upstreamError("refused", "connection refused", { requestSent: false });
     case "ETIMEDOUT":
       return connectTimeoutError;
+    case "EMFILE":
+    case "ENFILE":
+      return noSocketError("no file descriptor left");
+    case "EADDRNOTAVAIL":
+      return noSocketError("no local port left");
     default:
       return upstreamError("connect", "connect failed", { requestSent: false });
   }
 }
+
+const noSocketError = (text: string): UpstreamError =>
+  upstreamError("no-socket", text, { requestSent: false });
 
 export const connectTimeoutError: UpstreamError = upstreamError("connect-timeout", "connect timeout", {
   requestSent: false,
@@ -75,6 +83,8 @@ export type UpstreamErrorKind =
   /** Any other connect failure, DNS included. */
   | "connect"
   | "connect-timeout"
+  /** This process, or its machine, has no socket left: the endpoint is not at fault. */
+  | "no-socket"
   | "tls"
   /** The endpoint is a port of the gateway itself, which is never connected to. */
   | "own-port"
@@ -95,10 +105,15 @@ export type UpstreamError = {
   readonly requestSent: boolean;
 };
 
+/** True where a failure says something about the endpoint, so that its breaker and its load count it. */
+export const isFaultOfEndpoint = ({ kind }: Pick<UpstreamError, "kind">): boolean =>
+  kind !== "request-body" && kind !== "no-socket";
+
 const reasons: { readonly [Kind in UpstreamErrorKind]: RefusalCode } = {
   refused: "upstream-refused",
   connect: "upstream-unreachable",
   "connect-timeout": "upstream-connect-timeout",
+  "no-socket": "upstream-no-socket",
   tls: "upstream-tls",
   "own-port": "upstream-own-port",
   reset: "upstream-reset",

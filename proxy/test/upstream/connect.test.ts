@@ -168,7 +168,7 @@ describe("connectEndpoint", () => {
       env: { ...process.env, BACKEND: String(server.endpoint.port) },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    expect(JSON.parse(await text(child.stdout))).to.deep.equal(["connected", "connect failed"]);
+    expect(JSON.parse(await text(child.stdout))).to.deep.equal(["connected", "no file descriptor left"]);
     server.close();
   });
 });

@@ -53,7 +53,7 @@ describe("sendSelected", () => {
     expect([watched, client.resumed]).to.deep.equal([["responded 200", "ended"], 1]);
   });
 
-  it("sendSelected reports failures of the endpoint to the watch, but not those of the client", () => {
+  it("sendSelected reports failures of the endpoint to the watch, but not those of the client or the proxy", () => {
     for (const kind of [
       "refused",
       "connect",
@@ -67,9 +67,11 @@ describe("sendSelected", () => {
       upstream.onError(failure(kind));
       expect([watched, received]).to.deep.equal([["failed", "ended"], [`error ${kind}`]]);
     }
-    const { watched, upstream } = harness();
-    upstream.onError(failure("request-body"));
-    expect(watched).to.deep.equal(["ended"]);
+    for (const kind of ["request-body", "no-socket"] as const) {
+      const { watched, upstream } = harness();
+      upstream.onError(failure(kind));
+      expect(watched, kind).to.deep.equal(["ended"]);
+    }
   });
 
   it("sendSelected reports the end once, even when the request is aborted twice", () => {

@@ -14,10 +14,11 @@ export const upstreamReasons = {
     "The endpoint is one that is never connected to.",
   ),
   "upstream-refused": reason(502, "connection refused", "The endpoint refused the connection."),
-  "upstream-unreachable": reason(
+  "upstream-unreachable": reason(502, "connect failed", "No connection to the endpoint: no route, or reset."),
+  "upstream-no-socket": reason(
     502,
-    "connect failed",
-    "No connection to the endpoint: no route, reset, or no socket.",
+    ["no file descriptor left", "no local port left"],
+    "The proxy has no socket for a connection: its limit of open files, or the ports of its address, are used up.",
   ),
   "upstream-name": reason(502, "name not resolved", "The name of the backend has no address."),
   "upstream-connect-timeout": reason(
