@@ -4,6 +4,7 @@ import { RetryBudget } from "./retry-budget.ts";
 import { createTlsStore, type TlsChanges } from "./tls/tls-store.ts";
 import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
 import type { ViewEnvironment } from "./upstream-view.ts";
+import { UsableEndpoints, type UsableEndpointGauges } from "./usable-endpoints.ts";
 
 /** What an update changes: endpoint sets by name (undefined: removed), and the TLS settings that they reference. */
 export type UpstreamChanges = {
@@ -39,13 +40,8 @@ export type FollowedSet = { readonly changes: number };
 export type UpstreamRegistryOptions = {
   /** Called with removed endpoints (`UpstreamClient.retire`). */
   readonly retire: (endpoints: readonly UpstreamEndpoint[]) => void;
-  /** Written by `refreshGauges`: the number of usable endpoints of each Service (`namespace/name`). */
-  readonly usableEndpoints: {
-    /** The number may have changed. With several ports it is that of the largest set. */
-    set(service: string, count: number): void;
-    /** Services were removed: forgets all but the present ones. */
-    retain(isPresent: (service: string) => boolean): void;
-  };
+  /** Written by `refreshGauges`. */
+  readonly usableEndpoints: UsableEndpointGauges;
   readonly breakers: ViewEnvironment["breakers"];
   /** A number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
@@ -64,18 +60,13 @@ const noGroups: readonly EndpointGroup[] = [];
 
 const noCertificate = "";
 
-/** Services of removed sets that are remembered until gauges are read. */
-const maxRemovedServices = 1000;
-
 /** The identity of connections whose bytes are passed through: for them no set has TLS. No Gateway has this name. */
 export const passThrough = "-";
 
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
-  const { usableEndpoints, breakers, random = Math.random } = options;
+  const { breakers, random = Math.random } = options;
   const entries = new Map<string, Entry>();
-  /** Services whose number of endpoints may have changed since gauges were refreshed; undefined: all. */
-  let unreported: Set<string> | undefined = new Set<string>();
-  let setWasRemoved = false;
+  const usableEndpoints = new UsableEndpoints(options.usableEndpoints);
   const environment: ViewEnvironment = { breakers, sessionKey: { current: undefined }, random };
   const tlsStore = createTlsStore();
 
@@ -102,7 +93,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   };
 
   const replace = (name: string, set: EndpointSet): void => {
-    countAgain(set.service);
+    usableEndpoints.setChanged(set.service, entries.size);
     const previous = entries.get(name);
     // Learnt state belongs to one Service.
     if (previous !== undefined && previous.set.service !== set.service) {
@@ -128,32 +119,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (previous === undefined) return;
     entries.delete(name);
     for (const group of previous.groups) closeGroup(group);
-    countAgain(previous.set.service);
-    setWasRemoved = true;
-  };
-
-  const countAgain = (service: string): void => {
-    unreported?.add(service);
-    // Without readers of the gauges the Services of removed sets would add up.
-    if (unreported !== undefined && unreported.size > entries.size + maxRemovedServices)
-      unreported = undefined;
-  };
-
-  const refreshCounts = (): void => {
-    if (unreported?.size === 0 && !setWasRemoved) return;
-    const counts = new Map<string, number>();
-    const present = new Set<string>();
-    for (const { set } of entries.values()) {
-      const { service } = set;
-      present.add(service);
-      if (unreported?.has(service) ?? true) {
-        counts.set(service, Math.max(counts.get(service) ?? 0, countEndpoints(set)));
-      }
-    }
-    if (setWasRemoved) usableEndpoints.retain((service) => present.has(service));
-    for (const [service, count] of counts) usableEndpoints.set(service, count);
-    setWasRemoved = false;
-    unreported = new Set();
+    usableEndpoints.setRemoved(previous.set.service, entries.size);
   };
 
   /** Updates the groups that depend on a changed policy or certificate. */
@@ -211,7 +177,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       for (const { groups } of entries.values()) for (const group of groups) group.retainRoutes(isServed);
     },
     refreshGauges() {
-      refreshCounts();
+      usableEndpoints.refresh(entries.values());
       for (const { groups } of entries.values()) for (const group of groups) group.refreshGauges();
     },
   };
@@ -230,10 +196,4 @@ function setLimits(identity: SetIdentity, { policy, external }: EndpointSet): Se
   limits.idleTimeoutMs = policy?.idleTimeoutMs;
   limits.refusesNodeLocal = external === true;
   return identity;
-}
-
-/** An address that a set has twice is one endpoint. */
-function countEndpoints({ addresses }: EndpointSet): number {
-  if (addresses.length <= 1) return addresses.length;
-  return new Set(addresses.map(({ host, port }) => `${host} ${port}`)).size;
 }
