@@ -1,4 +1,5 @@
 import type { AnnotationDefinition } from "../common/src/features/definition.ts";
+import { removedAnnotations } from "../common/src/features/removed-annotations.ts";
 import { annotations, features, routingOptions, tlsOptions } from "../common/src/features/registry.ts";
 
 /** The page docs/reference/annotations.md, from the declarations of annotations. */
@@ -27,7 +28,8 @@ The Ingress's own value takes precedence over the default of its class
   finding \`ReferenceNotFound\` and an \`InvalidAnnotation\` Event, with the same consequence as an invalid value (see the
   second table). If the class has a default, that applies instead, except for \`auth-*\`, \`ext-auth\` and
   \`mirror-target\`.
-- A key with the prefix that is not in this list is reported as the finding \`UnknownAnnotation\`.
+- A key with the prefix that is not in this list is reported as the finding \`UnknownAnnotation\`, which says what replaces
+  a [removed](#removed-annotations) one.
 - On Kubernetes 1.30 or later the chart's admission policy (\`vap.enabled\`) rejects values that do not have the form of
   their type, with the text of the Event. It does not check ranges, references, values of the types
   ${freeTypes()},
@@ -43,8 +45,23 @@ An invalid value is reported as an \`InvalidAnnotation\` Event; the third column
 the equivalent for routes or Gateways of the Gateway API.
 
 ${table(["Annotation", "If the value is invalid", "Events also report", "Resource", "Gateway API"], mistakeRow)}
+
+## Removed annotations
+
+These have no effect. The finding \`UnknownAnnotation\` names the resource that has their settings now, and \`check\` reports an
+error.
+
+| Annotations | Instead |
+| --- | --- |
+${removedAnnotations.map(removedRow).join("\n")}
 `;
 }
+
+const removedRow = ({ names, kind, annotation }: (typeof removedAnnotations)[number]): string => {
+  const removed = names.map((name) => `\`${name}\``).join(", ");
+  const user = annotation === undefined ? "attached to the Service" : `named by \`${annotation}\``;
+  return `| ${removed} | \`${kind}\`, ${user} |`;
+};
 
 type Definition = AnnotationDefinition<unknown>;
 

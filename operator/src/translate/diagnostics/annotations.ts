@@ -60,6 +60,15 @@ export const misspeltAnnotation = (place: Place, key: string, meant: string): Di
     ),
   );
 
+/** A finding about a key whose settings a resource has now. */
+export const removedAnnotation = (place: Place, key: string, replacement: string): Diagnostic =>
+  errorAmongManifests(
+    finding("warning", "UnknownAnnotation")(
+      place,
+      `${quote(key)} was removed, expected ${replacement}; it has no effect`,
+    ),
+  );
+
 /** What is known about an annotation of another controller. */
 export type ForeignKey = {
   readonly key: string;

@@ -4,11 +4,17 @@ import {
   type AnnotationDefinition,
 } from "@svc-gateway/common/features/definition.ts";
 import { annotations } from "@svc-gateway/common/features/registry.ts";
+import { replacementOf } from "@svc-gateway/common/features/removed-annotations.ts";
 import { problem } from "@svc-gateway/common/values/result.ts";
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import { annotationWarning, misspeltAnnotation, unknownAnnotation } from "../diagnostics/annotations.ts";
+import {
+  annotationWarning,
+  misspeltAnnotation,
+  removedAnnotation,
+  unknownAnnotation,
+} from "../diagnostics/annotations.ts";
 import { invalidClassDefault, invalidProtectingDefault } from "../diagnostics/classes.ts";
 import { describeProblem, keyField, type Place } from "../diagnostics/define-finding.ts";
 import { protectionUnavailable } from "../diagnostics/references.ts";
@@ -76,8 +82,10 @@ const isOwnPrefix = (key: string): boolean => {
   return annotations.has(`${annotationPrefix}${key.slice(prefix.length)}`);
 };
 
-/** Of a key that may lack the prefix, or be misspelt. */
+/** Of a key that was removed, may lack the prefix, or be misspelt. */
 export function describeUnknownKey(place: Place, key: string): Diagnostic {
+  const replacement = replacementOf(key);
+  if (replacement !== undefined) return removedAnnotation(place, key, replacement);
   const name = key.slice(key.indexOf("/") + 1);
   const meant = mostSimilar(name, annotationNames);
   return meant === undefined
