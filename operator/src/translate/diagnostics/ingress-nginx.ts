@@ -6,19 +6,22 @@ import { finding, type Place } from "./define-finding.ts";
 /** Names that begin so were meant to protect something. */
 const protectiveBeginning = /^(?:auth|limit|whitelist|deny|allow)/;
 
-/** `meant` is the name that is similar. */
+/** `meant` is what the author may have meant: a similar name, or the key of ingress-nginx's ConfigMap that has this one. */
 export const unknownNginxAnnotation = (
   place: Place,
   key: string,
   name: string,
-  meant: string | undefined,
+  meant: { readonly similar: string | undefined; readonly isConfigKey: boolean },
 ): Diagnostic =>
   (protectiveBeginning.test(name)
     ? finding("error", "UnknownNginxAnnotation")
     : finding("warning", "UnknownNginxAnnotation"))(
     place,
-    `${quote(key)} is not an annotation of ingress-nginx${meant === undefined ? "" : ` (did you mean ${meant}?)`}; it has no effect`,
+    `${quote(key)} is not an annotation of ingress-nginx${meant.isConfigKey ? `, but ${name} is a key of its ConfigMap` : didYouMean(meant.similar)}; it has no effect`,
   );
+
+const didYouMean = (similar: string | undefined): string =>
+  similar === undefined ? "" : ` (did you mean ${similar}?)`;
 
 export const removedNginxAnnotation = (place: Place, name: string, instead: string): Diagnostic =>
   finding("warning", "RemovedNginxAnnotation")(

@@ -9,8 +9,9 @@ import { protectionUnavailable } from "../diagnostics/references.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { IngressNginxSettings } from "../settings.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
-import { nginxAnnotations, similarAnnotation } from "./annotations/index.ts";
+import { nginxAnnotations } from "./annotations/index.ts";
 import type { NginxConfig } from "./config.ts";
+import { meantBy } from "./unknown-names.ts";
 import { isClosing, readValue } from "./value.ts";
 
 /** Defaults of annotations, by name without prefix: a value, or why it cannot be used. */
@@ -84,7 +85,7 @@ export function readNginxDefaults(
     const place = { object: refOf(parameters), field: keyField("spec.defaultAnnotations", key) };
     const annotation = nginxAnnotations.get(name);
     if (annotation === undefined) {
-      diagnostics.push(unknownNginxAnnotation(place, key, name, similarAnnotation(name)));
+      diagnostics.push(unknownNginxAnnotation(place, key, name, meantBy(name)));
       continue;
     }
     const value = readValue(annotation, raw);

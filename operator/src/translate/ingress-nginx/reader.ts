@@ -19,10 +19,11 @@ import {
 import { invalidAnnotationEvent, notServed } from "../events.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { Letter, NginxAnnotation } from "./annotations/declare.ts";
-import { formerAnnotation, nginxAnnotations, similarAnnotation } from "./annotations/index.ts";
+import { formerAnnotation, nginxAnnotations } from "./annotations/index.ts";
 import { nginxKey, nginxName, type NginxClass } from "./class.ts";
 import { countsOnCanary, isCanary } from "./is-canary.ts";
 import type { NginxReport, Outcome, Verdict } from "./report.ts";
+import { meantBy } from "./unknown-names.ts";
 import { isClosing, readValue } from "./value.ts";
 
 /** Where a value is from. `own`: an annotation of this gateway is about the same setting and wins. */
@@ -266,7 +267,7 @@ export function openNginxAnnotations(
     const former = formerAnnotation(name);
     diagnostics.push(
       former === undefined
-        ? unknownNginxAnnotation(placeOf(key), key, name, similarAnnotation(name))
+        ? unknownNginxAnnotation(placeOf(key), key, name, meantBy(name))
         : removedNginxAnnotation(placeOf(key), key, former.instead),
     );
     judge(key, "no-effect", former === undefined ? "is not an annotation of ingress-nginx" : former.instead);
