@@ -11,7 +11,7 @@ describe("unusual values of the chart", function () {
     if (helm === undefined) this.skip();
   });
 
-  it("names that YAML reads as numbers or booleans are texts: of namespaces, classes and priorities", () => {
+  it("a namespace, class or priority whose name YAML reads as a number or a boolean is a text", () => {
     const values = [
       'controller.flags={"watch-namespace":"456,true"}',
       'ingressClass.name="1e3"',
@@ -53,7 +53,7 @@ describe("unusual values of the chart", function () {
     expect(notes(monitors, peer)).to.not.include(closed);
   });
 
-  it("maps of the values that are left empty are none", () => {
+  it("a map of the values that is left empty is none", () => {
     const maps = [
       "controller.flags",
       "sharedProxy.flags",

@@ -8,7 +8,7 @@ const scrape = async ({ adminPort }: Gateway): Promise<string> =>
   (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
 
 describe("the metrics of the controller that standalone mode has", () => {
-  it("fetches of key sets are counted by result, with their duration, and those that fail are shown", async () => {
+  it("a fetch of a key set is counted by its result, with its duration, and a key set that fails is shown", async () => {
     // A server that ends every connection: no handshake of TLS succeeds.
     const issuer = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     await once(issuer, "listening");
