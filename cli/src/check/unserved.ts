@@ -3,6 +3,7 @@ import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { formatRef, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { notWatched, otherController } from "@svc-gateway/operator/translate/diagnostics/objects.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
+import { gatewayGroup, isMisnamedParent } from "@svc-gateway/operator/translate/gateway/kinds.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { isLeftOut } from "@svc-gateway/operator/translate/watched-namespaces.ts";
 import type { World } from "@svc-gateway/operator/world.ts";
@@ -101,9 +102,13 @@ function gatewaysOfOthers(world: World, { controllerName }: Settings): readonly 
     }),
     ...[...gateways.values()].map(({ gateway, why }) => otherController({ object: refOf(gateway) }, why)),
     ...routes.flatMap((route) => {
-      const parents = (route.spec?.parentRefs ?? []).map(({ kind = "Gateway", namespace, name }) =>
-        gateways.get(formatRef({ kind, namespace: namespace ?? route.metadata.namespace, name })),
-      );
+      const parents = (route.spec?.parentRefs ?? []).map((parent) => {
+        const { group = gatewayGroup, kind = "Gateway", namespace = route.metadata.namespace, name } = parent;
+        if (group === gatewayGroup) return gateways.get(formatRef({ kind, namespace, name }));
+        // A service mesh, for example, serves routes whose parents are Services.
+        if (isMisnamedParent(group, kind)) return undefined;
+        return { why: `no route attaches to ${kind} ${namespace}/${name} here` };
+      });
       const [first] = parents;
       if (first === undefined || parents.includes(undefined)) return [];
       return [

@@ -32,6 +32,18 @@ export const parentNotFound = (place: Place, parent: string, isWatched: boolean)
   return withoutParent(place, `${parent} ${why}; ${what} not served there`);
 };
 
+/** A finding about a reference to a kind that is no parent of the object, such as a misspelt one; `kind` is quoted. */
+export const noKindOfParent = (place: Place, kind: string): Diagnostic => {
+  const [expected, what] =
+    place.object.kind === "ListenerSet"
+      ? ["Gateway", "its listeners are"]
+      : ["Gateway or ListenerSet", "the route is"];
+  return withoutParent(
+    place,
+    `${kind} is not a kind of parent, expected ${expected} of group gateway.networking.k8s.io; ${what} not served there`,
+  );
+};
+
 /** A finding about a route that listeners accept, none of which is served; `place` names the parent. */
 export const noServingListener = (place: Place): Diagnostic =>
   finding("error", "ListenerNotServed")(

@@ -43,5 +43,13 @@ export const hasHostnames = (family: Family): boolean => family === "http" || fa
 export const transportOf = (protocol: ListenerProtocol): "TCP" | "UDP" =>
   protocol === "udp" ? "UDP" : "TCP";
 
+/**
+ * Whether a reference to a parent names a kind that no API has: in the group of the Gateway API only the kinds with
+ * listeners are parents, and the core group has none of these. Kinds of other groups may belong to other controllers.
+ */
+export const isMisnamedParent = (group: string, kind: string): boolean =>
+  (group === gatewayGroup && kind !== "Gateway" && kind !== "ListenerSet") ||
+  (group === "" && (kind === "Gateway" || kind === "ListenerSet"));
+
 /** The kinds that have listeners. */
 export type ListenerOwner = ObjectOf<"Gateway"> | ObjectOf<"ListenerSet">;

@@ -3,9 +3,11 @@ import { didYouMean } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
-import { gatewayClassNotFound, parentNotFound } from "../../diagnostics/gateway.ts";
+import { gatewayClassNotFound, noKindOfParent, parentNotFound } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
+import { quoteKind } from "../../text.ts";
+import { gatewayGroup, isMisnamedParent } from "../kinds.ts";
 import { parentOf } from "./gateways.ts";
 
 const none: readonly Diagnostic[] = [];
@@ -25,8 +27,11 @@ export function createStrayFinder(
   );
   const ofSet = trackedMemo((set: ObjectOf<"ListenerSet">, _: undefined, { lookup }) => {
     const parent = parentOf(set);
-    if (parent === undefined || lookup("Gateway", parent.namespace, parent.name) !== undefined) return none;
     const place = { object: refOf(set), field: "spec.parentRef" };
+    const { group = gatewayGroup, kind = "Gateway" } = set.spec.parentRef;
+    if (parent === undefined && (group === gatewayGroup || isMisnamedParent(group, kind)))
+      return [noKindOfParent(place, quoteKind({ group, kind }))];
+    if (parent === undefined || lookup("Gateway", parent.namespace, parent.name) !== undefined) return none;
     return [parentNotFound(place, `Gateway ${parent.namespace}/${parent.name}`, isWatched(parent.namespace))];
   });
   return (world, isServed) => [

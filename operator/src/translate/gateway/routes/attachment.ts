@@ -2,12 +2,12 @@
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { ConditionReason } from "../../condition.ts";
-import { noParent, parentNotFound } from "../../diagnostics/gateway.ts";
+import { noKindOfParent, noParent, parentNotFound } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
-import { withArticle } from "../../text.ts";
+import { quoteKind, withArticle } from "../../text.ts";
 import { commonHosts } from "../hostnames.ts";
-import { gatewayGroup, type RouteKind } from "../kinds.ts";
+import { gatewayGroup, isMisnamedParent, type RouteKind } from "../kinds.ts";
 import type { Listener, ListenerGroup, PlannedGateway } from "../listeners/gateways.ts";
 import { requiresCertificate } from "../listeners/frontend-validation.ts";
 import { admits } from "../listeners/namespaces.ts";
@@ -120,9 +120,10 @@ export function findMissingParents(
 ): readonly Diagnostic[] {
   if (parentRefs.length === 0) return [noParent({ object: ref, field: "spec.parentRefs" })];
   return parentRefs.flatMap(({ group = gatewayGroup, kind = "Gateway", namespace = own, name }, index) => {
+    const place = { object: ref, field: `spec.parentRefs[${index}]` };
+    if (isMisnamedParent(group, kind)) return [noKindOfParent(place, quoteKind({ group, kind }))];
     if (group !== gatewayGroup || (kind !== "Gateway" && kind !== "ListenerSet")) return [];
     if (view.lookup(kind, namespace, name) !== undefined) return [];
-    const place = { object: ref, field: `spec.parentRefs[${index}]` };
     return [parentNotFound(place, `${kind} ${namespace}/${name}`, isWatched(namespace))];
   });
 }
