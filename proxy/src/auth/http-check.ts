@@ -73,11 +73,10 @@ export function createHttpCheck(check: HttpCheck): ExternalCheckApi {
       if (isAllowing(status)) return { allowed: true, headers, forClient: headers };
       if (status === 401 && location !== undefined) return signInAt(location(exchange), headers);
       if (deniedStatuses?.includes(status) === false) return undefined;
-      return refusal(
-        status,
-        pickFields(headers, (name) => !framing.has(name)),
-        body.toString("latin1"),
-      );
+      // The length in an answer to HEAD frames nothing: it is that of the content for GET (RFC 9110 8.6).
+      const isHead = (question?.method ?? exchange.method) === "HEAD";
+      const isKept = (name: string): boolean => !framing.has(name) || (isHead && name === "content-length");
+      return refusal(status, pickFields(headers, isKept), body.toString("latin1"));
     },
   };
 }

@@ -49,14 +49,16 @@ export function renderReply(
   if (isOwn && text !== "" && !bodyless) headers.push("Content-Type", "text/plain");
   if (isOwn && (status < 300 || status > 399)) headers.push("Cache-Control", "no-store");
   if (reply.headers !== undefined) headers.push(...reply.headers);
+  // Of an answer to HEAD only its service knows the length, and says it in the fields or not at all (RFC 9110 8.6).
+  const isLengthOpen = !isOwn && request.head && text === "";
   const length = bodyless ? 0 : Buffer.byteLength(text, "latin1");
-  if (!bodyless) headers.push("Content-Length", String(length));
+  if (!bodyless && !isLengthOpen) headers.push("Content-Length", String(length));
   const empty = bodyless || request.head || text === "";
   return {
     head: {
       status,
       headers: Fields.of(headers),
-      length: empty ? 0 : length,
+      length: isLengthOpen ? undefined : empty ? 0 : length,
       bodyless: bodyless || request.head,
       isWhole: true,
     },

@@ -56,6 +56,19 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen[0]?.headers).not.to.have.any.keys("x_user", "x-other");
   });
 
+  it("ext-auth over HTTP: a denied HEAD request gets the length that the service says, and none where it says none", async () => {
+    const lengths: (string | undefined)[] = ["13", undefined];
+    await start((_, response) => {
+      const length = lengths.shift();
+      if (length !== undefined) response.setHeader("content-length", length);
+      response.writeHead(403).end();
+    });
+    for (const length of ["13", undefined]) {
+      const message = await guarded.send({ method: "HEAD" });
+      expect([message.statusCode, message.headers["content-length"]]).to.deep.equal([403, length]);
+    }
+  });
+
   it("ext-auth over HTTP: the service gets the client's credentials also where its answer replaces them for the upstream", async () => {
     const answers: (string | undefined)[] = ["Bearer exchanged", undefined];
     await start(
