@@ -93,8 +93,11 @@ function parseHeaderField(line: string): Result<HeaderField> {
 
 /** Reads comma-separated header names; fields that no modifier may touch are left out with a warning. */
 export function parseHeaderNames(text: string, warn: Warn): Result<readonly string[]> {
+  const items = splitCsv(text);
+  if (items.length === 0)
+    return problem("the list is empty", "names of header fields, with commas between them");
   const names: string[] = [];
-  for (const item of splitCsv(text)) {
+  for (const item of items) {
     const name = parseHeaderName(item);
     if (!name.ok) return name;
     if (mayTouch(name.value, warn)) names.push(name.value);

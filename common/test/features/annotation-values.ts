@@ -104,6 +104,7 @@ export const fieldNames: readonly AnnotationCase[] = [
   ["X-A: 1", "malformed"],
   ["X-A\r\nX-B", "malformed"],
   ["", "malformed"],
+  [" , ,", "malformed"],
 ];
 
 export const corsNames: readonly AnnotationCase[] = [

@@ -68,7 +68,10 @@ export function createAnnotationReader(options: {
       const inherited = classDefaults?.get(definition);
       if (definition.emptyIsAbsent === true) return inherited;
       if (definition.onInvalid === "ignore" || inherited !== undefined) {
-        onInvalid(key, `${key}: is empty and sets nothing`);
+        onInvalid(
+          key,
+          `${key}: is empty${inherited === undefined ? " and sets nothing" : `; ${classDefaultApplies}`}`,
+        );
         return inherited;
       }
       onInvalid(key, `${key}: is empty; ${definition.fallback}`);
