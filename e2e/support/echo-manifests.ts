@@ -9,6 +9,8 @@ export type EchoManifestOptions = {
   /** An image with Node.js 24; the one of this project is there in any case. */
   readonly image: string;
   readonly replicas?: number;
+  /** CPU that the pods request, such as `20m`; without it they get what all others leave, which on a full node is nothing. */
+  readonly cpuRequest?: string | undefined;
   /** With it, the Service has a port 443 where the pods end TLS themselves. */
   readonly certificate?: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 };
@@ -25,6 +27,7 @@ export async function echoManifests({
   program = "echo-server.ts",
   image,
   replicas = 2,
+  cpuRequest,
   certificate,
 }: EchoManifestOptions): Promise<readonly object[]> {
   const bundle = bundles.get(program) ?? bundleProgram(program);
@@ -45,6 +48,7 @@ export async function echoManifests({
           ]),
     ],
     ports: [{ name: "http", containerPort: 8080 }],
+    ...(cpuRequest !== undefined && { resources: { requests: { cpu: cpuRequest } } }),
     readinessProbe: { tcpSocket: { port: "http" }, periodSeconds: 1 },
     lifecycle: { preStop: { sleep: { seconds: 3 } } },
     securityContext: {

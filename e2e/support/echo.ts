@@ -16,11 +16,12 @@ export async function deployEcho(
     name = "echo",
     program,
     replicas = 2,
+    cpuRequest,
     certificate,
-  }: Partial<Pick<EchoManifestOptions, "name" | "program" | "replicas" | "certificate">> = {},
+  }: Partial<Pick<EchoManifestOptions, "name" | "program" | "replicas" | "cpuRequest" | "certificate">> = {},
 ): Promise<void> {
   const image = await installedImage();
-  await sandbox.apply(...(await echoManifests({ name, program, image, replicas, certificate })));
+  await sandbox.apply(...(await echoManifests({ name, program, image, replicas, cpuRequest, certificate })));
   await waitForRollout({ namespace: sandbox.namespace, name });
 }
 

@@ -76,7 +76,8 @@ export function useVictim(name: string): Victim {
   const host = `${sandbox.namespace}.example`;
   before(async function () {
     this.timeout(300_000);
-    await deployEcho(sandbox, { name: "victim", replicas: 1 });
+    // The kernel gives pods without a request next to nothing while proxies use all processors, as they may.
+    await deployEcho(sandbox, { name: "victim", replicas: 1, cpuRequest: "20m" });
     await sandbox.apply(ingress({ name: "victim", host, paths: [{ service: "victim" }] }));
     await until("the victim to be served", async () => (await send({ host })).status === 200);
   });
