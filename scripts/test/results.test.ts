@@ -24,15 +24,9 @@ import {
   withFailures,
   type Results,
 } from "../results/results.ts";
+import { results } from "./run-results.ts";
 
 const project = new URL("../../", import.meta.url).pathname;
-
-const results = (passed: number, failures: readonly string[] = [], skipped = 0): Results => ({
-  passed,
-  failed: failures.length,
-  skipped,
-  failures,
-});
 
 describe("the summary of a run", () => {
   it("a summary names skipped tests only where there are some", () => {

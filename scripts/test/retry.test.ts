@@ -1,13 +1,6 @@
 import { expect } from "chai";
 import { afterRetry, retryOf } from "../results/retry.ts";
-import type { Results } from "../results/results.ts";
-
-const results = (passed: number, failures: readonly string[] = [], skipped = 0): Results => ({
-  passed,
-  failed: failures.length,
-  skipped,
-  failures,
-});
+import { results } from "./run-results.ts";
 
 describe("a second try", () => {
   const files = ["a/a.test.ts", "a/b.test.ts", "c/c.test.ts"];
