@@ -219,7 +219,7 @@ function foreignFlag(role: Role, argv: readonly string[]): Result<never, Problem
   return undefined;
 }
 
-type PortSettings = Pick<ProcessSettings, "adminPort" | "healthPort"> & {
+type PortSettings = Partial<Pick<ProcessSettings, "adminPort" | "healthPort">> & {
   readonly adminUi?: boolean;
   readonly adminUiPort?: number;
   readonly ingressHttpPort?: number;
@@ -241,7 +241,7 @@ export function portConflict({
   ingressHttpsPort,
   portMap = [],
   disableIngress = false,
-}: Partial<PortSettings>): string | undefined {
+}: PortSettings): string | undefined {
   if (adminPort !== undefined && adminPort !== 0 && adminPort === healthPort)
     return `--health-port: expected another port than --admin-port, got "${healthPort}"`;
   if (adminUi === true && adminUiPort !== 0 && [adminPort, healthPort].includes(adminUiPort ?? 0))
