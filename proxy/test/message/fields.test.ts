@@ -4,7 +4,7 @@ import { FieldBlock } from "../../src/message/field-block.ts";
 import { Fields } from "../../src/message/fields.ts";
 import { hopByHopKinds } from "../../src/message/hop-by-hop.ts";
 import { kindsMask } from "../../src/message/known-names.ts";
-import { readFields } from "../../src/upstream/h1/field-lines.ts";
+import { readFields } from "../../src/http1/read-fields.ts";
 
 /** The same fields as text of HTTP/1 and as a list. */
 function bothOf(list: readonly string[]): readonly Fields[] {

@@ -2,7 +2,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Fields } from "../../message/fields.ts";
 import { connectionOptions, hopByHopKinds, removeNamedOptions } from "../../message/hop-by-hop.ts";
 import { kindsMask } from "../../message/known-names.ts";
-import { readFields } from "./field-lines.ts";
+import { readFields } from "../../http1/read-fields.ts";
 
 /** Most bytes of a response head, and of a trailer section (docs/features/upstream.md, "Limits"). */
 export const maxHeadBytes = 65_536;

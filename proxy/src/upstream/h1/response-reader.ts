@@ -3,7 +3,7 @@ import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import { copyOf } from "../../sockets/copy-of.ts";
 import { type BorrowedBytes, lend, type Piece } from "../../sockets/read-buffer.ts";
 import { announcedIdleMs } from "./announced-idle.ts";
-import { ChunkedDecoder, type ChunkedRules } from "./chunked-decoder.ts";
+import { ChunkedDecoder, type ChunkedRules } from "../../http1/chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";
 import { KnownHead } from "./known-head.ts";
 import { maxFields, maxHeadBytes, parseResponseHead, type ParsedResponseHead } from "./response-head.ts";

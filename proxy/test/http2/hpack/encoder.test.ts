@@ -11,7 +11,7 @@ import {
 } from "../../../src/http2/hpack/encoder.ts";
 import { maxHeadBytes, putHeadFields } from "../../../src/http2/hpack/field-block.ts";
 import { Fields } from "../../../src/message/fields.ts";
-import { readFields } from "../../../src/upstream/h1/field-lines.ts";
+import { readFields } from "../../../src/http1/read-fields.ts";
 
 const decoded = (bytes: Buffer, end: number): string[] => {
   const fields: string[] = [];

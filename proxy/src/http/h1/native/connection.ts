@@ -15,7 +15,7 @@ import { type RefusalReason, refusalStatus } from "../refusal.ts";
 import { ResponseWrites } from "../../response-writes.ts";
 import type { ClientCloseReason, RequestHead } from "../../../message/message.ts";
 import type { Piece } from "../../../sockets/read-buffer.ts";
-import type { ChunkedRules } from "../../../upstream/h1/chunked-decoder.ts";
+import type { ChunkedRules } from "../../../http1/chunked-decoder.ts";
 import { Http1ClientStream, type StreamConnection } from "./client-stream.ts";
 import type { CodecContext } from "./context.ts";
 import type { BodySource, IncomingBody } from "./incoming-body.ts";

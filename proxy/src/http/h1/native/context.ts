@@ -1,5 +1,5 @@
 import type { FrontContext } from "../context.ts";
-import type { ChunkedRules } from "../../../upstream/h1/chunked-decoder.ts";
+import type { ChunkedRules } from "../../../http1/chunked-decoder.ts";
 import { type HeadLimits, RequestHeadParser } from "./request-head-parser.ts";
 
 /** What the connections of a front share. */

@@ -1,6 +1,6 @@
 import type { FrontClock } from "../clock.ts";
 import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../../message/message.ts";
-import { ChunkedDecoder, type ChunkedRules } from "../../../upstream/h1/chunked-decoder.ts";
+import { ChunkedDecoder, type ChunkedRules } from "../../../http1/chunked-decoder.ts";
 import { copyOf } from "../../../sockets/copy-of.ts";
 import { type BorrowedBytes, lend, type Piece } from "../../../sockets/read-buffer.ts";
 import { HeldBytes } from "./held-bytes.ts";

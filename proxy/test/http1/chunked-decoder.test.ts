@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ChunkedDecoder, type ChunkedRules } from "../../../src/upstream/h1/chunked-decoder.ts";
+import { ChunkedDecoder, type ChunkedRules } from "../../src/http1/chunked-decoder.ts";
 
 const rules: ChunkedRules = { maxTrailerBytes: 65_536, maxTrailerFields: 200, isStrict: false };
 

@@ -1,6 +1,6 @@
-import { FieldPlaces } from "../../message/field-lines.ts";
-import { Fields } from "../../message/fields.ts";
-import type { HeaderList } from "../../message/message.ts";
+import { FieldPlaces } from "../message/field-lines.ts";
+import { Fields } from "../message/fields.ts";
+import type { HeaderList } from "../message/message.ts";
 import {
   carriageReturn,
   colon,
@@ -9,7 +9,7 @@ import {
   isValueOctet,
   lineFeed,
   space,
-} from "../../message/octets.ts";
+} from "../message/octets.ts";
 
 /** The places of the lines that are being read; one is enough, because that takes no turn. */
 const placesOfLines = new FieldPlaces();

@@ -1,6 +1,6 @@
-import type { Fields } from "../../message/fields.ts";
-import type { HeaderList } from "../../message/message.ts";
-import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
+import type { Fields } from "../message/fields.ts";
+import type { HeaderList } from "../message/message.ts";
+import type { BorrowedBytes } from "../sockets/read-buffer.ts";
 import {
   backslash,
   carriageReturn,
@@ -11,8 +11,8 @@ import {
   lineFeed,
   quote,
   semicolon,
-} from "../../message/octets.ts";
-import { readFields } from "./field-lines.ts";
+} from "../message/octets.ts";
+import { readFields } from "./read-fields.ts";
 
 /** What the two directions differ in. */
 export type ChunkedRules = {
