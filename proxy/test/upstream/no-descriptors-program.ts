@@ -3,7 +3,7 @@
  * each hold one, and once without. Writes the outcomes as a line.
  */
 import { closeSync, openSync } from "node:fs";
-import { connectEndpoint } from "../../src/upstream/connect.ts";
+import { connectEndpoint } from "../../src/upstream/connect/connect-endpoint.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 
 const port = Number(process.env["BACKEND"]);

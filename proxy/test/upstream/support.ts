@@ -13,7 +13,7 @@ import { socketLayer } from "../socket-layers.ts";
 import type { TunnelEnd } from "../../src/sockets/transport.ts";
 import type { UpstreamError } from "../../src/upstream/upstream-errors.ts";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
-import type { UpstreamClientOptions } from "../../src/upstream/connect.ts";
+import type { UpstreamClientOptions } from "../../src/upstream/connect/options.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { type Listed, listed } from "../message/listed.ts";

@@ -1,5 +1,5 @@
 import { ConnectionPool } from "./pool.ts";
-import type { UpstreamClientOptions } from "../connect.ts";
+import type { UpstreamClientOptions } from "../connect/options.ts";
 import type { UpstreamClient } from "../upstream.ts";
 import type { ConnectionContext } from "./connection.ts";
 import { Http1Stream } from "./stream.ts";

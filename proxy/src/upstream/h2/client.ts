@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import type { SocketLayer } from "../../sockets/socket-layer.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
-import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
+import { connectEndpoint } from "../connect/connect-endpoint.ts";
+import { connectTimeoutOf, type UpstreamClientOptions } from "../connect/options.ts";
 import { connectTimeoutError, upstreamError, type UpstreamError } from "../upstream-errors.ts";
 import { isCurrentAddress } from "../resolver.ts";
 import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";

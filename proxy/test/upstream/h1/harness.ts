@@ -1,6 +1,6 @@
 import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
 import { createIdlePool, type IdlePool } from "../../../src/upstream/idle-pool.ts";
-import type { UpstreamClientOptions } from "../../../src/upstream/connect.ts";
+import type { UpstreamClientOptions } from "../../../src/upstream/connect/options.ts";
 import type {
   UpstreamClient,
   UpstreamEndpoint,
