@@ -18,5 +18,12 @@ export function ageOf({ metadata }: KubeObject): Age {
 /** Oldest first. */
 export const compareAges = (a: Age, b: Age): number => a.createdMs - b.createdMs || compareText(a.key, b.key);
 
+/** Why `first` precedes `second`, as the predicate of a sentence whose subject is `first`. */
+export function describePrecedence(first: KubeObject, second: KubeObject): string {
+  return ageOf(first).createdMs < ageOf(second).createdMs
+    ? "is older"
+    : "is as old and precedes by namespace and name";
+}
+
 /** By UTF-16 code units, the same on every machine. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -92,7 +92,7 @@ describe("policyReconciler", () => {
           "web",
           "False",
           "Conflicted",
-          "SvcBackendPolicy shop/a is older and applies to Service shop/web",
+          "SvcBackendPolicy shop/a applies to Service shop/web, because it is as old and precedes by namespace and name",
         ),
         entry("api", "True", "Accepted", "The policy applies to Service shop/api"),
       ],

@@ -3,7 +3,7 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf, type ObjectRef } from "../../api/object.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
-import { ageOf, compareAges } from "../age.ts";
+import { ageOf, compareAges, describePrecedence } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
 import { policyConflict, policyTargetNotFound, tlsPolicyTargetNotFound } from "../diagnostics/policies.ts";
@@ -78,7 +78,7 @@ function attach(world: World, keep: (attachment: Attachment) => Attachment): Bac
       const key = `${namespace}/${name}`;
       const owner = owners.get(key);
       if (owner === undefined) owners.set(key, object);
-      const verdict = judge({ settings, connections, key, owner: owner && refOf(owner), lookup });
+      const verdict = judge({ settings, connections, key, object, owner, lookup });
       if (verdict.diagnostic !== undefined) {
         const place = { object: refOf(object), field: `spec.targetRefs[${index}].name` };
         diagnostics.push(verdict.diagnostic(place));
@@ -125,11 +125,12 @@ function judge(target: {
   readonly connections: PortConnections;
   /** `namespace/name` of the Service. */
   readonly key: string;
-  /** The older policy that has the Service. */
-  readonly owner: ObjectRef | undefined;
+  readonly object: Policy;
+  /** The policy that has the Service before this one. */
+  readonly owner: Policy | undefined;
   readonly lookup: Lookup;
 }): Verdict {
-  const { settings, connections, key, owner, lookup } = target;
+  const { settings, connections, key, object, owner, lookup } = target;
   const [namespace = "", name = ""] = key.split("/");
   if (lookup("Service", namespace, name) === undefined) {
     const message = `Service ${key} does not exist`;
@@ -140,12 +141,13 @@ function judge(target: {
     };
   }
   if (owner !== undefined) {
-    const winner = nameOf(owner);
-    const message = `SvcBackendPolicy ${winner} is older and applies to Service ${key}`;
+    const winner = `SvcBackendPolicy ${nameOf(refOf(owner))}`;
+    const why = describePrecedence(owner, object);
+    const message = `${winner} applies to Service ${key}, because it ${why}`;
     return {
       reason: "Conflicted",
       message,
-      diagnostic: (place) => policyConflict(place, key, `SvcBackendPolicy ${winner}`),
+      diagnostic: (place) => policyConflict(place, key, winner, why),
     };
   }
   const { ignored } = settings;

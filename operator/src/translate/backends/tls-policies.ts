@@ -5,12 +5,16 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
-import { ageOf, compareAges, compareText } from "../age.ts";
+import { ageOf, compareAges, compareText, describePrecedence } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
 import { conditionOf, type DesiredCondition } from "../condition.ts";
 import { conditionFinding } from "../diagnostics/gateway.ts";
-import { policyConflict, tlsPolicyTargetNotFound } from "../diagnostics/policies.ts";
+import {
+  policyConflict,
+  tlsPolicyTargetNotFound,
+  tlsPolicyTargetOfOtherKind,
+} from "../diagnostics/policies.ts";
 import type { Diagnostic } from "../finding.ts";
 import { trackedMemo } from "../incremental/memo.ts";
 import { createAttachmentKeeper, type BackendTlsAttachment } from "../policy-ancestors.ts";
@@ -81,8 +85,10 @@ const unreadable: Omit<TlsPolicySettings, "diagnostics"> = {
 /** One entry of `targetRefs`. */
 type Target = {
   readonly service: string;
-  /** The older policy that has the Service, or the port of it. */
+  /** The policy that has the Service, or the port of it, before this one. */
   readonly owner: Policy | undefined;
+  /** Why it has. */
+  readonly why: string;
 };
 
 /** A port, by name, belongs to the oldest policy that names it; other ports to the oldest that names the whole Service. */
@@ -165,23 +171,27 @@ function claim(
   return object.spec.targetRefs.flatMap(({ group, kind, name, sectionName }, index): Target[] => {
     const service = `${namespace}/${name}`;
     const place = { object: refOf(object), field: `spec.targetRefs[${index}]` };
-    const isService = group === "" && kind === "Service";
-    const found = isService ? lookup("Service", namespace, name) : undefined;
+    if (group !== "" || kind !== "Service") {
+      diagnostics.push(tlsPolicyTargetOfOtherKind(place, { group, kind }));
+      return [];
+    }
+    const found = lookup("Service", namespace, name);
     const hasSection =
       sectionName === undefined || found?.spec?.ports?.some((port) => port.name === sectionName) === true;
     if (found === undefined || !hasSection) {
-      const what = isService ? `Service ${service}` : `${kind} ${service}`;
+      const what = `Service ${service}`;
       const missing = found === undefined ? what : `Port ${sectionName} of ${what}`;
       diagnostics.push(tlsPolicyTargetNotFound(place, missing));
       return [];
     }
     const key = ownerKey(service, sectionName);
     const owner = owners.get(key);
+    const why = owner === undefined ? "" : describePrecedence(owner, object);
     if (owner === undefined) owners.set(key, object);
     else if (owner !== object) {
-      diagnostics.push(policyConflict(place, service, `BackendTLSPolicy ${nameOf(refOf(owner))}`));
+      diagnostics.push(policyConflict(place, service, `BackendTLSPolicy ${nameOf(refOf(owner))}`, why));
     }
-    return [{ service, owner: owner === object ? undefined : owner }];
+    return [{ service, owner: owner === object ? undefined : owner, why }];
   });
 }
 
@@ -219,9 +229,12 @@ function acceptedCondition(
   targets: readonly Target[],
   unaccepted: TlsPolicySettings["unaccepted"],
 ): DesiredCondition {
-  const lost = targets.flatMap(({ service, owner }) => (owner === undefined ? [] : [{ service, owner }]));
+  const lost = targets.flatMap(({ service, owner, why }) =>
+    owner === undefined ? [] : [{ service, owner, why }],
+  );
   const conflicts = lost.map(
-    ({ service, owner }) => `Service ${service} already uses the older policy ${nameOf(refOf(owner))}`,
+    ({ service, owner, why }) =>
+      `Service ${service} already uses policy ${nameOf(refOf(owner))}, which ${why}`,
   );
   const conflict =
     lost.length === targets.length ? { reason: "Conflicted", message: conflicts.join("; ") } : undefined;

@@ -22,11 +22,11 @@ export const canaryOfOtherNamespace = (
     `Path ${quote(path)} on host ${host} is served by ${primary}; a canary gets requests of its own namespace only, so this one gets none`,
   );
 
-/** A canary beside an older one. */
+/** A canary beside one that precedes it. */
 export const secondCanary = (place: Place, host: string, path: string, first: string): Diagnostic =>
   finding("warning", "SecondCanary")(
     place,
-    `Path ${quote(path)} on host ${host} has the older canary ${first}; of several canaries only the oldest gets requests`,
+    `Path ${quote(path)} on host ${host} already has the canary ${first}; of several canaries only the first by age and name gets requests`,
   );
 
 /** An annotation that does nothing on a canary, or on an Ingress that is none. */

@@ -1,6 +1,7 @@
 /** Findings about policies of Services and Gateways. */
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import type { Diagnostic } from "../finding.ts";
+import { quoteKind } from "../text.ts";
 import { failed, finding, type Place } from "./define-finding.ts";
 
 export const policyValueIgnored = (place: Place, problem: Problem, instead: string): Diagnostic =>
@@ -13,10 +14,11 @@ export type IgnoreValue = (field: string, error: Problem, instead: string) => un
 export const policyInvalid = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidObject")(place, message);
 
-export const policyConflict = (place: Place, service: string, winner: string): Diagnostic =>
+/** `winner` is the policy that applies, and `why` the predicate of a sentence about it. */
+export const policyConflict = (place: Place, service: string, winner: string, why: string): Diagnostic =>
   finding("warning", "PolicyConflict")(
     place,
-    `Service ${service} already uses the older ${winner}; this policy has no effect on it`,
+    `Service ${service} already uses ${winner}, which ${why}; this policy has no effect on it`,
   );
 
 /** A finding about a policy without which connections to the port are not encrypted. */
@@ -24,6 +26,16 @@ export const tlsPolicyTargetNotFound = (place: Place, target: string): Diagnosti
   finding("error", "PolicyTargetNotFound")(
     place,
     `${target} does not exist; the policy protects no connections to it`,
+  );
+
+/** A target of a BackendTLSPolicy that is no Service. */
+export const tlsPolicyTargetOfOtherKind = (
+  place: Place,
+  target: { readonly group: string; readonly kind: string },
+): Diagnostic =>
+  finding("error", "PolicyTargetNotFound")(
+    place,
+    `Targets ${quoteKind(target)}, expected "Service"; the policy protects no connections to it`,
   );
 
 export const policyTargetNotFound = (place: Place, target: string): Diagnostic =>

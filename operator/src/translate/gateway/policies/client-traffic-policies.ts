@@ -2,7 +2,7 @@ import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
-import { ageOf, compareAges } from "../../age.ts";
+import { ageOf, compareAges, describePrecedence } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
 import { withoutStandIns } from "../../closures.ts";
 import { rangesLeftOut } from "../../diagnostics/references.ts";
@@ -45,7 +45,10 @@ type Claim = {
   readonly isSpecific: boolean;
   readonly sockets: readonly string[];
   readonly missing: Verdict | undefined;
-  /** An older Gateway that has a socket of the target, which decides how connections are taken there. */
+  /**
+   * A Gateway that has a socket of the target before its own Gateway, and decides how connections are taken there:
+   * its name, and why it has.
+   */
   readonly elder: string | undefined;
 };
 
@@ -115,7 +118,9 @@ export function createClientTrafficReader<G extends PlannedGateway>(
         return {
           ...{ policy, index, isSpecific, missing },
           sockets: sockets.filter((socket) => holders.get(socket) === found),
-          elder: elder && nameOf(refOf(elder.gateway)),
+          elder:
+            elder &&
+            `Gateway ${nameOf(refOf(elder.gateway))} shares the port and ${describePrecedence(elder.gateway, found.gateway)}`,
         };
       }),
     );
@@ -207,7 +212,7 @@ function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<strin
   if (missing !== undefined) return missing;
   const target = describeTarget(claim);
   if (elder !== undefined && sockets.length === 0) {
-    const message = `Gateway ${elder} is older and shares the port, so its policies apply to ${target}`;
+    const message = `${elder}, so its policies apply to ${target}`;
     return { reason: "Conflicted", message };
   }
   // Claims are in the order of age.
@@ -228,7 +233,7 @@ function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<strin
   return accepted(
     lost.length === 0 && elder === undefined
       ? `The policy applies to ${target}`
-      : `The policy applies to ${target}, except where a policy of a listener or an older Gateway has the port`,
+      : `The policy applies to ${target}, except where a policy of a listener or another Gateway has the port`,
   );
 }
 

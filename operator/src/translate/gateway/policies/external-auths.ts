@@ -3,7 +3,7 @@ import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
-import { ageOf, compareAges } from "../../age.ts";
+import { ageOf, compareAges, describePrecedence } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
 import { withoutStandIns } from "../../closures.ts";
 import { resourcePartlyIgnored } from "../../diagnostics/references.ts";
@@ -88,7 +88,7 @@ export function createExternalAuthAttacher(
         const key = `${policy.metadata.namespace}/${ref.name}`;
         const owner = owners.get(key);
         const verdict =
-          found === "missing" ? missingGateway(policy, ref) : judge(key, owner, settings.problem);
+          found === "missing" ? missingGateway(policy, ref) : judge(key, owner, policy, settings.problem);
         if (found !== "missing" && owner === undefined) {
           owners.set(key, policy);
           guards.set(key, settings.guard);
@@ -118,10 +118,12 @@ const fieldOfService = ({ spec }: ObjectOf<"SvcExternalAuth">): string =>
 function judge(
   gateway: string,
   owner: ObjectOf<"SvcExternalAuth"> | undefined,
+  policy: ObjectOf<"SvcExternalAuth">,
   problem: string | undefined,
 ): Verdict {
   if (owner !== undefined) {
-    const message = `SvcExternalAuth ${nameOf(refOf(owner))} is older and applies to Gateway ${gateway}`;
+    const why = describePrecedence(owner, policy);
+    const message = `SvcExternalAuth ${nameOf(refOf(owner))} applies to Gateway ${gateway}, because it ${why}`;
     return { reason: "Conflicted", message };
   }
   if (problem !== undefined) {
