@@ -4,7 +4,8 @@ import { choiceType, pathType } from "@svc-gateway/common/settings/flag-types.ts
 import { flag, optionalFlag, type Flag } from "@svc-gateway/common/settings/flag.ts";
 import { defaultText } from "@svc-gateway/common/settings/help.ts";
 import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
-import { flagsOf, portConflict, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { portConflict } from "@svc-gateway/common/settings/ports.ts";
+import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ClusterChoice } from "./live/live-flags.ts";
 import type { TranslationFlags } from "./translate-settings.ts";

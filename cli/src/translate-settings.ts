@@ -1,7 +1,8 @@
 import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
+import { localPortOf, ownPorts } from "@svc-gateway/common/settings/ports.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { translateSettingsOf } from "@svc-gateway/operator/control/translate-settings.ts";
-import type { MachinePorts, TranslateSettings } from "@svc-gateway/operator/translate/settings.ts";
+import type { TranslateSettings } from "@svc-gateway/operator/translate/settings.ts";
 
 /** The settings that change how a folder is translated. */
 export type TranslationFlags = Parameters<typeof translateSettingsOf>[0] &
@@ -23,26 +24,6 @@ export function standaloneTranslateSettings(settings: TranslationFlags): Transla
       ingressHttpPublicPort: publicPort(ingressHttpPublicPort, ingressHttpPort),
       ingressHttpsPublicPort: publicPort(ingressHttpsPublicPort, ingressHttpsPort),
     },
-    { machinePorts: { map: portMap, taken: portsOfProcess(settings) } },
+    { machinePorts: { map: portMap, taken: ownPorts(settings) } },
   );
 }
-
-/** The local port of a listener port; 0 is a free one. */
-export const localPortOf = (portMap: TranslationFlags["portMap"], port: number): number =>
-  portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port;
-
-/** The ports of the process itself, as far as they are on an address that listeners use as well. */
-function portsOfProcess(settings: TranslationFlags): MachinePorts["taken"] {
-  const { proxyBindAddress: of, managementBindAddress: own, adminPort, healthPort } = settings;
-  const { adminUi, adminUiBindAddress, adminUiPort } = settings;
-  return [
-    { address: own, port: adminPort, flag: "--admin-port" },
-    { address: own, port: healthPort, flag: "--health-port" },
-    ...(adminUi ? [{ address: adminUiBindAddress, port: adminUiPort, flag: "--admin-ui-port" }] : []),
-  ].flatMap(({ address, port, flag }) =>
-    port !== 0 && (isEverywhere(of) || isEverywhere(address) || of === address) ? [{ port, flag }] : [],
-  );
-}
-
-const isEverywhere = (address: string | undefined): boolean =>
-  address === undefined || address === "::" || address === "0.0.0.0";

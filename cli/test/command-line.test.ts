@@ -63,6 +63,7 @@ describe("the command line", () => {
         ["check", ".", "--port-map", "80=90,443=90"],
         /^svc-gateway: --port-map: expected different local ports/,
       ],
+      [["check", ".", "--port-map", "80=8082"], /^svc-gateway: --admin-port: expected another port/],
       [["explain"], /^svc-gateway: explain: expected a method and a URL/],
       [["explain", "http://a/"], /^svc-gateway: explain: expected --manifests PATH, or --live/],
       [["explain", "--manifests", "."], /^svc-gateway: explain: expected a method and a URL/],

@@ -2,12 +2,12 @@
 import { mkdtemp, readFile, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { localPortOf } from "@svc-gateway/common/settings/ports.ts";
 import { formatBackend, type ProxyRule } from "@svc-gateway/common/settings/proxy-rule.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { describeReadError } from "@svc-gateway/operator/sources/files/read-error.ts";
 import { readKeyPair } from "@svc-gateway/operator/translate/certificates/tls-secret.ts";
-import { localPortOf } from "../translate-settings.ts";
 import {
   authorityPath,
   certificateMs,

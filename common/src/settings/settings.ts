@@ -4,9 +4,9 @@ import { formatDuration } from "../values/duration.ts";
 import type { NamespacedName } from "../values/namespaced-name.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import { clip } from "./arguments.ts";
-import type { PortMapping } from "./flag-types.ts";
 import type { Flag, FlagType, Role } from "./flag.ts";
 import { flags } from "./flags.ts";
+import { portConflict, type PortSettings } from "./ports.ts";
 import { discoveryBootstrapPort } from "./proxy-flags.ts";
 import { readFlags, unknownVariables, type FlagInput } from "./read-flags.ts";
 
@@ -216,43 +216,6 @@ function foreignFlag(role: Role, argv: readonly string[]): Result<never, Problem
         `--${flag.name}: not a flag of serve ${role}, only of serve ${flag.roles.join(" and serve ")}`,
       );
   }
-  return undefined;
-}
-
-type PortSettings = Partial<Pick<ProcessSettings, "adminPort" | "healthPort">> & {
-  readonly adminUi?: boolean;
-  readonly adminUiPort?: number;
-  readonly ingressHttpPort?: number;
-  readonly ingressHttpsPort?: number;
-  readonly portMap?: readonly PortMapping[];
-  readonly disableIngress?: boolean;
-};
-
-/**
- * The problem of flags that give one port to two servers, or undefined. Both Ingress ports at one local port would share
- * its socket, and connections would reach either of them by chance.
- */
-export function portConflict({
-  adminPort,
-  healthPort,
-  adminUi,
-  adminUiPort,
-  ingressHttpPort,
-  ingressHttpsPort,
-  portMap = [],
-  disableIngress = false,
-}: PortSettings): string | undefined {
-  if (adminPort !== undefined && adminPort !== 0 && adminPort === healthPort)
-    return `--health-port: expected another port than --admin-port, got "${healthPort}"`;
-  if (adminUi === true && adminUiPort !== 0 && [adminPort, healthPort].includes(adminUiPort ?? 0))
-    return `--admin-ui-port: expected another port than --admin-port and --health-port, got "${adminUiPort}"`;
-  if (ingressHttpPort !== undefined && ingressHttpPort !== 0 && ingressHttpPort === ingressHttpsPort)
-    return `--ingress-https-port: expected another port than --ingress-http-port, got "${ingressHttpsPort}"`;
-  const localPort = (port = 0): number =>
-    port === 0 ? 0 : (portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port);
-  const shared = localPort(ingressHttpPort);
-  if (!disableIngress && shared !== 0 && shared === localPort(ingressHttpsPort))
-    return `--port-map: expected different local ports for --ingress-http-port ${ingressHttpPort} and --ingress-https-port ${ingressHttpsPort}, got "${shared}" for both`;
   return undefined;
 }
 

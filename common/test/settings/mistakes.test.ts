@@ -38,6 +38,21 @@ describe("settings", () => {
         '--health-port: expected another port than --admin-port, got "9"',
       ],
       [
+        "standalone",
+        ["--port-map=80=8082"],
+        '--admin-port: expected another port than the local port of --ingress-http-port 80 (see --port-map), got "8082"',
+      ],
+      [
+        "standalone",
+        ["--health-port=8443", "--proxy-bind-address=192.0.2.1", "--management-bind-address=0.0.0.0"],
+        '--health-port: expected another port than the local port of --ingress-https-port 443 (see --port-map), got "8443"',
+      ],
+      [
+        "standalone",
+        ["--admin-ui", "--ingress-http-port=8083"],
+        '--admin-ui-port: expected another port than the local port of --ingress-http-port 8083 (see --port-map), got "8083"',
+      ],
+      [
         "controller",
         ["--ingress-http-port=443"],
         '--ingress-https-port: expected another port than --ingress-http-port, got "443"',
@@ -189,6 +204,13 @@ describe("settings", () => {
       for (const apart of ["--disable-ingress", "--ingress-http-port=0", "--ingress-https-port=8443"])
         expect(standalone([shared, apart]).portMap, apart).to.have.length(2);
       expect(standalone(["--port-map=80=0,443=0"]).portMap).to.have.length(2);
+    });
+
+    it("an Ingress port may be that of a management server on another address", () => {
+      const shared = ["--port-map=80=8082", "--management-bind-address=127.0.0.1"];
+      expect(standalone([...shared, "--proxy-bind-address=192.0.2.1"]).adminPort).to.equal(8082);
+      expect(errorOf("standalone", [...shared, "--proxy-bind-address=127.0.0.1"])).to.match(/^--admin-port:/);
+      expect(standalone([...shared, "--disable-ingress"]).adminPort).to.equal(8082);
     });
 
     it("both management ports may be 0, and there may be no Ingress port", () => {
