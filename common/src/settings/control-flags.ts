@@ -333,7 +333,7 @@ export const controlFlags = [
     type: jsonObjectType,
     roles: controller,
     meaning:
-      "Partial pod template of all dedicated proxies, under the `podTemplate` of their parameters and with the same limits.",
+      "Partial pod template of all dedicated proxies, under the `podTemplate` of their parameters and with the same limits, except that it may choose `runAsUser`, `runAsGroup` and `fsGroup` of the pod.",
   }),
   flag({
     name: "discovery-port",

@@ -38,12 +38,15 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Pod Security "restricted". */}}
+{{/* Pod Security "restricted". An id that is null is left to the cluster. */}}
 {{- define "svc.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
+{{- range $field := list "runAsUser" "runAsGroup" "fsGroup" }}
+{{- $id := get $.Values.podSecurityContext $field }}
+{{- if ne (toString $id) "" }}
+{{ $field }}: {{ int64 $id }}
+{{- end }}
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end }}
@@ -121,6 +124,24 @@ spec:
 {{- end }}
 {{- end }}
 
+{{/*
+Why a budget forbids every eviction of a component (dict "component", "values", "pods", the fewest that run); empty when it
+allows one. Percentages are rounded up, as the API server does it.
+*/}}
+{{- define "svc.blockedEvictions" -}}
+{{- $budget := .values.disruptionBudget }}
+{{- if and $budget.enabled (gt (int .pods) 1) }}
+{{- $field := ne (toString $budget.minAvailable) "" | ternary "minAvailable" "maxUnavailable" }}
+{{- $text := get $budget $field | toString }}
+{{- $number := trimSuffix "%" $text | int }}
+{{- if hasSuffix "%" $text }}{{ $number = div (add (mul $number (int .pods)) 99) 100 | int }}{{ end }}
+{{- $allowed := eq $field "minAvailable" | ternary (sub (int .pods) $number) $number | int }}
+{{- if le $allowed 0 }}
+{{- printf "%s.disruptionBudget.%s is %s with %d pods" .component $field $text (int .pods) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* What pods of dedicated proxies inherit, as the JSON of a partial pod template. */}}
 {{- define "svc.dedicatedPodTemplate" -}}
 {{- $env := list
@@ -133,6 +154,15 @@ spec:
 {{- $spec := dict "containers" (list (dict "name" "proxy" "env" $env "imagePullPolicy" .Values.image.pullPolicy)) }}
 {{- with .Values.image.pullSecrets }}{{ $_ := set $spec "imagePullSecrets" . }}{{ end }}
 {{- with .Values.sharedProxy.priorityClassName }}{{ $_ := set $spec "priorityClassName" . }}{{ end }}
+{{- /* The ids of the program's own template are those of values.yaml: only others are said. */}}
+{{- $ids := dict }}
+{{- range $field := list "runAsUser" "runAsGroup" "fsGroup" }}
+{{- $id := get $.Values.podSecurityContext $field }}
+{{- if eq (toString $id) "" }}{{ $_ := set $ids $field nil }}
+{{- else if ne (int64 $id) 65532 }}{{ $_ := set $ids $field (int64 $id) }}
+{{- end }}
+{{- end }}
+{{- with $ids }}{{ $_ := set $spec "securityContext" . }}{{ end }}
 {{- $metadata := dict }}
 {{- with .Values.commonLabels }}{{ $_ := set $metadata "labels" . }}{{ end }}
 {{- with .Values.commonAnnotations }}{{ $_ := set $metadata "annotations" . }}{{ end }}

@@ -67,17 +67,48 @@ export function overlayOf(podTemplate: unknown): Result<Overlay | undefined, str
 }
 
 /**
- * Reads the podTemplate of the flag `--dedicated-pod-template`, which has the same limits: its author can correct it at once,
- * so that what would be left out is an error. undefined: an empty one.
+ * Reads the podTemplate of the flag `--dedicated-pod-template`, which has the same limits, except that it may choose the
+ * ids of the pod or leave them to the cluster. Its author can correct it at once, so that what would be left out is an
+ * error. undefined: an empty one.
  */
 export function baseTemplateOf(podTemplate: unknown): Result<JsonObject, string> {
   const overlay = overlayOf(podTemplate);
   if (!overlay.ok) return overlay;
   const { template = {}, ignored = [] } = overlay.value ?? {};
-  return ignored.length === 0
-    ? ok(template)
-    : fail(`${ignored.join(", ")} cannot be set for dedicated proxies, expected other fields`);
+  const isIds = ignored.includes(securityPath);
+  const others = ignored.filter((path) => path !== securityPath);
+  if (others.length > 0)
+    return fail(`${others.join(", ")} cannot be set for dedicated proxies, expected other fields`);
+  if (!isIds) return ok(template);
+  // Checked above.
+  const { spec } = podTemplate as { spec: JsonObject };
+  const ids = readIds(spec["securityContext"]);
+  if (!ids.ok) return fail(`${securityPath}${ids.error}`);
+  const kept = template["spec"];
+  return ok({ ...template, spec: { ...(isObject(kept) && kept), securityContext: ids.value } });
 }
+
+const securityPath = "spec.securityContext";
+
+/** The lowest value of each id: the pod does not run as root, but may be of its group, as pods of OpenShift are. */
+const lowestIds: Readonly<Record<string, number>> = { runAsUser: 1, runAsGroup: 0, fsGroup: 0 };
+const highestId = 2 ** 31 - 1;
+
+/** The ids of a security context; null leaves one to the cluster. The error continues the path of the security context. */
+function readIds(context: unknown): Result<JsonObject, string> {
+  if (!isObject(context)) return fail(" must be an object");
+  for (const [field, id] of Object.entries(context)) {
+    const lowest = Object.hasOwn(lowestIds, field) ? lowestIds[field] : undefined;
+    if (lowest === undefined)
+      return fail(`.${field} cannot be set for dedicated proxies, expected runAsUser, runAsGroup or fsGroup`);
+    const isId = Number.isInteger(id) && Number(id) >= lowest && Number(id) <= highestId;
+    if (id !== null && !isId)
+      return fail(`.${field} is ${clipped(id)}, expected a number from ${lowest} to ${highestId} or null`);
+  }
+  return ok(context);
+}
+
+const clipped = (value: unknown): string => JSON.stringify(value).slice(0, 40);
 
 function sanitizeMetadata(metadata: JsonObject, ignored: string[]): JsonObject {
   const kept: Record<string, unknown> = {};
