@@ -2,11 +2,7 @@
  * Migrated manifests answer requests as the unchanged ones did: what `explain` says about each request of the corpus is compared
  * before and after. Where it differs, agreement.yaml says how, and the report of the migration must name the setting.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
-import { parse, stringify } from "yaml";
 import { answerRequest, type Answer } from "../../src/explain/answer.ts";
 import type { ExplainedBackend } from "../../src/explain/backends.ts";
 import { readRequest } from "../../src/explain/request.ts";
@@ -14,33 +10,20 @@ import { joinDocuments } from "../../src/migrate/manifest-texts.ts";
 import type { MigrationReport } from "../../src/migrate/migration-report.ts";
 import type { Target } from "../../src/migrate/target.ts";
 import { translateFolder, type TranslatedFolder } from "../../src/translate-folder.ts";
+import {
+  changedSettings,
+  compareAspects,
+  expectDifferences,
+  unexplained,
+  type Aspects,
+  type CaseDifferences,
+} from "./agreement.ts";
 import { placeBackends } from "./backends.ts";
 import { readCorpus, type CorpusRequest } from "./cases.ts";
-import { pemOf } from "./client-identities.ts";
 import { clusterObjects, nginxFlags } from "./cluster.ts";
 import { inputOf, migrateText, nowMs, ownClasses, settingsOf, targets } from "./migrated.ts";
 import { readRules } from "./rule-cases.ts";
 import { flagsOf, manifestsOf } from "./rule-gateway.ts";
-
-const expectedFile = fileURLToPath(new URL("agreement.yaml", import.meta.url));
-const writes = process.env["GOLDEN"] === "write";
-
-/** What differs, by case and request: the aspect, with what it was and what it is. */
-type Differences = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
-
-/** Settings of which one must be reported when an aspect differs; header fields are aspects by their name. */
-const causes: Readonly<Record<string, RegExp>> = {
-  answer:
-    /auth|satisfy|snippet|canary|limit|list-source-range|backend-protocol|cors|default-backend|redirect|rewrite|regex|paths/,
-  clients: /auth-tls/,
-  location: /redirect|app-root|auth-signin/,
-  backends: /canary|backend-protocol|default-backend|paths/,
-  connection: /backend-protocol|proxy-ssl|ssl-passthrough/,
-  balancing: /upstream-hash-by|load-balance/,
-  target: /rewrite-target|use-regex|paths/,
-  host: /upstream-vhost|snippet/,
-  fields: /snippet|auth|upstream|forwarded|headers|custom/,
-};
 
 async function translated(text: string, extra: readonly string[]): Promise<TranslatedFolder> {
   const folder = await translateFolder(["-"], settingsOf(extra), inputOf(text), nowMs);
@@ -49,7 +32,7 @@ async function translated(text: string, extra: readonly string[]): Promise<Trans
 }
 
 type Migrated = {
-  readonly differences: Differences[string];
+  readonly differences: CaseDifferences;
   readonly report: MigrationReport;
   /** Policies that are written and have no effect. */
   readonly conflicts: readonly string[];
@@ -78,10 +61,7 @@ function chartCases(): readonly Case[] {
   ].map((one) => ({ key: one.name, ...one }));
   return corpus.map((one) => ({
     key: one.key,
-    text: textOf(
-      [...clusterObjects, ...ownClasses, ...placeBackends(one)],
-      one.manifests.replaceAll("${pem:authority}", JSON.stringify(pemOf("authority")).slice(1, -1)),
-    ),
+    text: textOf([...clusterObjects, ...ownClasses, ...placeBackends(one)], one.manifests),
     flags: nginxFlags,
     requests: one.requests,
   }));
@@ -116,8 +96,9 @@ describe("Ingresses of popular charts, migrated", () => {
     if (before === undefined) throw new Error(`${key} cannot be read`);
     const migrated = await migrateText(text, flags, target);
     const after = await translated(migrated.text, []);
-    const found = requests.flatMap((request): [string, Record<string, string>][] => {
-      const aspects = compare(explain(request, before), explain(request, after));
+    const found = requests.flatMap((request): [string, Aspects][] => {
+      const [was, is] = [before, after].map((folder) => aspectsOf(explain(request, folder)));
+      const aspects = compareAspects(was ?? {}, is ?? {});
       return Object.keys(aspects).length === 0 ? [] : [[request.request, aspects]];
     });
     const conflicts = after.translation.diagnostics
@@ -128,18 +109,16 @@ describe("Ingresses of popular charts, migrated", () => {
 
   for (const [name, target] of Object.entries(targets)) {
     it(`explanations of requests agree before and after a migration to ${name}, but for what the report names`, async () => {
-      const found: Record<string, Differences[string]> = {};
+      const found: Record<string, CaseDifferences> = {};
       const notNamed: string[] = [];
       const withoutEffect: string[] = [];
       for (const one of cases) {
         const { differences, report, conflicts } = await migrateCase(one, target);
         withoutEffect.push(...conflicts);
         if (Object.keys(differences).length > 0) found[one.key] = differences;
-        notNamed.push(...unexplained(one.key, differences, report));
+        notNamed.push(...unexplained(one.key, differences, changedSettings(report.rows)));
       }
-      const all = (parse(readFileSync(expectedFile, "utf8")) ?? {}) as Record<string, Differences>;
-      if (writes) writeFileSync(expectedFile, stringify({ ...all, [name]: found }, { lineWidth: 0 }));
-      else expect(found).to.deep.equal(all[name]);
+      expectDifferences(name, found);
       expect(notNamed, "differences that the report does not name").to.deep.equal([]);
       expect(withoutEffect, "policies without effect").to.deep.equal([]);
     });
@@ -160,21 +139,7 @@ function explain({ request, headers = {}, user }: CorpusRequest, folder: Transla
   return answerRequest(read.value, folder, []);
 }
 
-/** The aspects that differ, each as `before -> after`. */
-function compare(before: Answer, after: Answer): Record<string, string> {
-  const [was, is] = [before, after].map(aspectsOf);
-  const isOther = was?.["answer"] !== is?.["answer"];
-  // What another answer brings along need not be said.
-  const names = isOther ? ["answer"] : new Set([...Object.keys(was ?? {}), ...Object.keys(is ?? {})]);
-  return Object.fromEntries(
-    [...names].flatMap((name) => {
-      const [a, b] = [was?.[name], is?.[name]];
-      return isDeepStrictEqual(a, b) ? [] : [[name, `${a ?? "none"} -> ${b ?? "none"}`]];
-    }),
-  );
-}
-
-function aspectsOf({ reply, upstream, route, clients }: Answer): Readonly<Record<string, string>> {
+function aspectsOf({ reply, upstream, route, clients }: Answer): Aspects {
   const [sent] = upstream;
   const fields = Object.fromEntries(
     (sent?.headers ?? []).map(({ name, value }) => [`field ${name.toLowerCase()}`, value]),
@@ -201,18 +166,3 @@ function aspectsOf({ reply, upstream, route, clients }: Answer): Readonly<Record
 
 const inOneText = (route: Answer["route"], say: (backend: ExplainedBackend) => string): string =>
   [...new Set(route?.backends.map(say))].join(", ");
-
-/** Aspects that differ without a row of the report about a setting that can cause it. */
-function unexplained(
-  name: string,
-  differences: Differences[string],
-  { rows }: MigrationReport,
-): readonly string[] {
-  const settings = rows.filter(({ outcome }) => outcome !== "same").map(({ setting }) => setting);
-  return Object.entries(differences).flatMap(([request, aspects]) =>
-    Object.keys(aspects)
-      .map((aspect) => (aspect.startsWith("field ") ? "fields" : aspect))
-      .filter((aspect) => !settings.some((setting) => causes[aspect]?.test(setting)))
-      .map((aspect) => `${name}: ${request}: ${aspect}`),
-  );
-}

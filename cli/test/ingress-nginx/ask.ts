@@ -24,15 +24,22 @@ export type Answer = {
 
 /** Sends it as often as it says; each answer must be as expected. */
 export async function expectAnswers(ports: Ports, wanted: CorpusRequest): Promise<void> {
-  const statuses: number[] = [];
-  const endpoints = new Set<string | undefined>();
-  for (let sent = 0; sent < (wanted.times ?? 1); sent++) {
-    const answer = await send(ports, wanted);
-    statuses.push(answer.status);
-    endpoints.add(answer.from);
-    compare(answer, wanted);
-  }
+  compareAnswers(await sendAll(ports, wanted), wanted);
+}
+
+/** The answers to a request, which is sent as often as it says. */
+export async function sendAll(ports: Ports, wanted: CorpusRequest): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  for (let sent = 0; sent < (wanted.times ?? 1); sent++) answers.push(await send(ports, wanted));
+  return answers;
+}
+
+/** Each answer must be as expected; throws an assertion error otherwise. */
+export function compareAnswers(answers: readonly Answer[], wanted: CorpusRequest): void {
+  for (const answer of answers) compare(answer, wanted);
+  const endpoints = new Set(answers.map(({ from }) => from));
   if (wanted.same === true) expect([...endpoints], wanted.request).to.have.length(1);
+  const statuses = answers.map(({ status }) => status);
   if (wanted.some !== undefined) expect(statuses, wanted.request).to.include(wanted.some);
 }
 

@@ -91,11 +91,16 @@ function serviceObjects(
   ];
 }
 
+/** The Secret of hosts that name none, which nothing refers to: ingress-nginx has its default certificate for them. */
+export const defaultCertificate = "default-certificate";
+
 /** The certificates that cert-manager would have issued. */
 function issueSecrets({ objects }: CorpusCase): CaseBackends["secrets"] {
   const present = new Set(objects.flatMap(({ kind, metadata }) => (kind === "Secret" ? metadata.name : [])));
   const hosts = new Map<string, Set<string>>();
-  for (const { secretName, hosts: names } of objects.flatMap(({ spec }) => spec?.tls ?? [])) {
+  for (const { secretName = defaultCertificate, hosts: names } of objects.flatMap(
+    ({ spec }) => spec?.tls ?? [],
+  )) {
     if (!present.has(secretName)) {
       hosts.set(secretName, new Set([...(hosts.get(secretName) ?? []), ...names]));
     }

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse, parseAllDocuments } from "yaml";
+import { pemOf } from "./client-identities.ts";
 
 /**
  * `corpus`: one gateway serves all cases, each in the namespace of its name. `documentation`: the examples of ingress-nginx's
@@ -94,7 +95,7 @@ export type CorpusObject = {
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: {
     readonly defaultBackend?: ServiceBackend;
-    readonly tls?: readonly { readonly hosts: readonly string[]; readonly secretName: string }[];
+    readonly tls?: readonly { readonly hosts: readonly string[]; readonly secretName?: string }[];
     readonly rules?: readonly {
       readonly host: string;
       readonly http: {
@@ -131,7 +132,7 @@ const known = new Set<string>([
 export function readCorpus(of: CorpusFolder = "corpus"): readonly CorpusCase[] {
   const folder = fileURLToPath(new URL(of, import.meta.url));
   return readdirSync(folder).map((name) => {
-    const manifests = readFileSync(join(folder, name, "manifests.yaml"), "utf8");
+    const manifests = withAuthority(readFileSync(join(folder, name, "manifests.yaml"), "utf8"));
     const objects = parseAllDocuments(manifests).map((one) => inNamespace(one.toJS() as CorpusObject, name));
     const {
       backends = {},
@@ -146,6 +147,10 @@ export function readCorpus(of: CorpusFolder = "corpus"): readonly CorpusCase[] {
     return { name, manifests, objects, backends, findings, requests };
   });
 }
+
+/** `"${pem:authority}"` is the authority of the clients with certificates. */
+const withAuthority = (manifests: string): string =>
+  manifests.replaceAll("${pem:authority}", JSON.stringify(pemOf("authority")).slice(1, -1));
 
 const inNamespace = (object: CorpusObject, namespace: string): CorpusObject => ({
   ...object,

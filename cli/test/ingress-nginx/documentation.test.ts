@@ -4,7 +4,6 @@ import { withGateway } from "../standalone/gateway.ts";
 import { expectAnswers } from "./ask.ts";
 import { startBackends } from "./backends.ts";
 import { readCorpus, servicesOf, type CorpusCase } from "./cases.ts";
-import { pemOf } from "./client-identities.ts";
 import { clusterObjects, nginxFlags } from "./cluster.ts";
 import { findingsOf } from "./rule-gateway.ts";
 
@@ -38,10 +37,7 @@ async function serve(cases: readonly CorpusCase[]): Promise<readonly string[]> {
       ...cases.flatMap(({ objects }) => objects),
       ...started.flatMap(({ objects }) => objects),
     ];
-    const text = JSON.stringify({ apiVersion: "v1", kind: "List", items }).replaceAll(
-      "${pem:authority}",
-      JSON.stringify(pemOf("authority")).slice(1, -1),
-    );
+    const text = JSON.stringify({ apiVersion: "v1", kind: "List", items });
     const findings = await findingsOf(text, nginxFlags);
     await withGateway({ manifests: { "all.json": text }, flags: nginxFlags }, async (gateway) => {
       for (const one of cases) {

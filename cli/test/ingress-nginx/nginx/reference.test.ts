@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { expectAnswers } from "../ask.ts";
-import { startBackends, type CaseBackends } from "../backends.ts";
+import { defaultCertificate, startBackends, type CaseBackends } from "../backends.ts";
 import { readCorpus, type CorpusCase } from "../cases.ts";
 import { nginxConfig } from "./config.ts";
 import { hasNginx, withNginx } from "./process.ts";
@@ -15,12 +15,16 @@ type Shown = { readonly one: CorpusCase; readonly backends: CaseBackends };
 const secretFiles = (shown: readonly Shown[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     shown.flatMap(({ one, backends }) =>
-      [...backends.secrets].map(([name, data]) => [
-        `${one.name}.${name}`,
-        data["tls.crt"] === undefined ? (data["auth"] ?? "") : `${data["tls.crt"]}${data["tls.key"]}`,
-      ]),
+      [...backends.secrets].map(([name, data]) => [`${one.name}.${name}`, fileOf(data)]),
     ),
   );
+
+/** A certificate with its key, authorities, or users, whose names may be the keys. */
+function fileOf(data: Readonly<Record<string, string>>): string {
+  if (data["tls.crt"] !== undefined) return `${data["tls.crt"]}${data["tls.key"]}`;
+  const users = Object.entries(data).map(([name, hash]) => `${name}:${hash}\n`);
+  return data["ca.crt"] ?? data["auth"] ?? users.join("");
+}
 
 function filesOf(
   shown: readonly Shown[],
@@ -28,7 +32,9 @@ function filesOf(
 ): Pick<ServerFiles, "addressOf" | "certificateOf" | "usersOf" | "authorityOf"> {
   const certificates = new Map<string, string>();
   for (const { one } of shown) {
-    for (const { secretName, hosts } of one.objects.flatMap(({ spec }) => spec?.tls ?? [])) {
+    for (const { secretName = defaultCertificate, hosts } of one.objects.flatMap(
+      ({ spec }) => spec?.tls ?? [],
+    )) {
       for (const host of hosts) certificates.set(host, join(folder, `${one.name}.${secretName}`));
     }
   }

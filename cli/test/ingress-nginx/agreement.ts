@@ -1,0 +1,78 @@
+/** What requests get before and after a migration: which differences are expected, and which settings must be reported for them. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "chai";
+import { parse, stringify } from "yaml";
+import type { MigrationReport } from "../../src/migrate/migration-report.ts";
+
+const expectedFile = fileURLToPath(new URL("agreement.yaml", import.meta.url));
+const writes = process.env["GOLDEN"] === "write";
+
+/** What is known of an answer by name, such as its status, the path upstream or one field. */
+export type Aspects = Readonly<Record<string, string>>;
+
+/** What differs of the requests of one case, by request: the aspect, with what it was and what it is. */
+export type CaseDifferences = Readonly<Record<string, Aspects>>;
+
+/** Settings of which one must be reported when an aspect differs; the first entry decides whose beginning the aspect has. */
+const causes: readonly (readonly [string, RegExp])[] = [
+  [
+    "answer",
+    /auth|satisfy|snippet|canary|limit|list-source-range|backend-protocol|cors|default-backend|redirect|rewrite|regex|paths/,
+  ],
+  ["clients", /auth-tls/],
+  ["location", /redirect|app-root|auth-signin/],
+  ["backends", /canary|backend-protocol|default-backend|paths/],
+  ["connection", /backend-protocol|proxy-ssl|ssl-passthrough/],
+  ["balancing", /upstream-hash-by|load-balance/],
+  ["target", /rewrite-target|use-regex|paths/],
+  ["host", /upstream-vhost|snippet/],
+  ["field", /snippet|auth|upstream|forwarded|headers|custom/],
+  ["response location", /redirect|app-root|auth-signin/],
+  ["response www-authenticate", /auth-realm/],
+  ["response strict-transport-security", /paths/],
+  ["response access-control-", /cors/],
+  ["response vary", /cors/],
+  ["response set-cookie", /cookie|affinity/],
+  ["response", /snippet|headers/],
+];
+
+/** The aspects that differ, each as `before -> after`. */
+export function compareAspects(before: Aspects, after: Aspects): Aspects {
+  const isOther = before["answer"] !== after["answer"];
+  // What another answer brings along need not be said.
+  const names = isOther ? ["answer"] : new Set([...Object.keys(before), ...Object.keys(after)]);
+  return Object.fromEntries(
+    [...names].flatMap((name) => {
+      const [a, b] = [before[name], after[name]];
+      return isDeepStrictEqual(a, b) ? [] : [[name, `${a ?? "none"} -> ${b ?? "none"}`]];
+    }),
+  );
+}
+
+/** The settings that a report names because they are not the same afterwards. */
+export const changedSettings = (rows: MigrationReport["rows"]): readonly string[] =>
+  rows.filter(({ outcome }) => outcome !== "same").map(({ setting }) => setting);
+
+/** Aspects that differ without one of these settings that can cause it. */
+export const unexplained = (
+  name: string,
+  differences: CaseDifferences,
+  settings: readonly string[],
+): readonly string[] =>
+  Object.entries(differences).flatMap(([request, aspects]) =>
+    Object.keys(aspects)
+      .filter((aspect) => {
+        const cause = causes.find(([beginning]) => aspect.startsWith(beginning))?.[1];
+        return !settings.some((setting) => cause?.test(setting));
+      })
+      .map((aspect) => `${name}: ${request}: ${aspect}`),
+  );
+
+/** Compares with a section of agreement.yaml, which `make golden` writes. */
+export function expectDifferences(section: string, found: Readonly<Record<string, CaseDifferences>>): void {
+  const all = (parse(readFileSync(expectedFile, "utf8")) ?? {}) as Record<string, typeof found>;
+  if (writes) writeFileSync(expectedFile, stringify({ ...all, [section]: found }, { lineWidth: 0 }));
+  else expect(found).to.deep.equal(all[section]);
+}
