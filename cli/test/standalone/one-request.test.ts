@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { until } from "../../../common/test/until.ts";
 import { startHttpCollector } from "../../../proxy/test/tracing/collector.ts";
 import { runInside } from "../support.ts";
+import { hasPrometheus, type Prometheus, type Sample, withPrometheus } from "./prometheus.ts";
 import { ingressManifest, listOf, serviceManifests, withGateway } from "./gateway.ts";
 
 type Panel = {
@@ -41,16 +42,38 @@ async function ask(port: number): Promise<IncomingMessage> {
   return answer;
 }
 
-/** The metric that the panel of the dashboard for proxies reads, and the labels that it shows. */
-function panelOf(title: string): { readonly metric: string; readonly labels: readonly string[] } {
+/** What the panel of the dashboard for proxies asks: the metric that it reads, and the labels that it shows. */
+function panelOf(title: string): {
+  readonly expr: string;
+  readonly metric: string;
+  readonly labels: readonly string[];
+} {
   const file = new URL("../../../config/chart/dashboards/svc-gateway-proxy.json", import.meta.url);
   const { panels } = JSON.parse(readFileSync(file, "utf8")) as { readonly panels: readonly Panel[] };
   const found = panels
     .flatMap((panel) => [panel, ...(panel.panels ?? [])])
     .find((one) => one.title === title);
-  const [, labels = "", metric = ""] =
-    /^sum by \(([^)]*)\) \(rate\((\w+)\{/.exec(found?.targets?.[0]?.expr ?? "") ?? [];
-  return { metric, labels: labels.split(", ") };
+  const expr = found?.targets?.[0]?.expr ?? "";
+  const [, labels = "", metric = ""] = /^sum by \(([^)]*)\) \(rate\((\w+)\{/.exec(expr) ?? [];
+  return { expr, metric, labels: labels.split(", ") };
+}
+
+/**
+ * The series of a panel, whose query is sent as Grafana does with "All" chosen, once further failures show in it: the first
+ * one begins a series, whose rate is 0.
+ */
+async function shownAfterMore(
+  port: number,
+  prometheus: Prometheus,
+  expr: string,
+): Promise<readonly Sample["labels"][]> {
+  const query = expr.replaceAll(/\$(?:namespace|pod)/g, ".*").replaceAll("$__rate_interval", "10s");
+  let series: readonly Sample[] = [];
+  while (!series.some(({ value }) => value > 0)) {
+    expect((await ask(port)).statusCode).to.equal(502);
+    series = await prometheus.ask(query);
+  }
+  return series.map(({ labels }) => labels);
 }
 
 /** docs/troubleshooting.md, "Follow one request". */
@@ -91,10 +114,16 @@ describe("one request that failed", () => {
         });
         expect(attempt?.parentId).to.equal(server?.spanId);
 
-        const { metric, labels } = panelOf("Refusals");
+        const { expr, metric, labels } = panelOf("Refusals");
         expect(labels).to.deep.equal(["filter", "reason"]);
         const metrics = await (await fetch(`http://127.0.0.1:${gateway.adminPort}/metrics`)).text();
         expect(metrics).to.include(`\n${metric}{filter="upstream",reason="${line["reason"]}"} 1\n`);
+
+        if (hasPrometheus())
+          await withPrometheus(gateway.adminPort, async (prometheus) => {
+            const shown = await shownAfterMore(gateway.httpPort, prometheus, expr);
+            expect(shown).to.deep.equal([{ filter: "upstream", reason: line["reason"] }]);
+          });
 
         const { code, out } = await runInside(["explain", "GET", url, "--manifests", gateway.folder]);
         expect(out)
