@@ -13,8 +13,8 @@ export type ProxyStatus = {
   readonly node: string | null;
   /** The version of the last snapshot that it took; null before the first one. */
   readonly version: string | null;
-  /** `behind`: it serves an older version than it should. */
-  readonly state: "in sync" | "behind" | "not connected";
+  /** `behind`: it serves an older version than it should. `terminating`: its pod is being deleted, and has left the leader. */
+  readonly state: "in sync" | "behind" | "not connected" | "terminating";
   readonly health: "ready" | "degraded" | null;
   readonly restarts: number;
   readonly createdAt: string | null;
@@ -65,13 +65,18 @@ const describe = (proxy: FleetProxy): ProxyStatus => ({
   serves: proxy.gateway_ref ?? "shared",
   node: proxy.node,
   version: proxy.last_acked_version,
-  state: proxy.connected === null ? "not connected" : proxy.in_sync ? "in sync" : "behind",
+  state: stateOf(proxy),
   health: proxy.health,
   restarts: proxy.restarts,
   createdAt: proxy.created_at,
   // Controllers of an older release do not say.
   unknownFields: proxy.unknown_fields ?? null,
 });
+
+function stateOf({ connected, in_sync, phase }: FleetProxy): ProxyStatus["state"] {
+  if (connected !== null) return in_sync ? "in sync" : "behind";
+  return phase === "Terminating" ? "terminating" : "not connected";
+}
 
 function problemsOf({ namespace, name, state, health, version }: ProxyStatus): readonly StatusProblem[] {
   const subject = `Pod ${namespace}/${name}`;

@@ -49,7 +49,7 @@ function formatProxies(proxies: readonly ProxyStatus[], nowMs: number, paint: Pa
     `${proxy.namespace}/${proxy.name}`,
     proxy.serves,
     proxy.version === null ? "none" : shortVersion(proxy.version),
-    proxy.state === "in sync" ? "in sync" : proxy.state.toUpperCase(),
+    isExpected(proxy) ? proxy.state : proxy.state.toUpperCase(),
     proxy.health ?? "unknown",
     String(proxy.restarts),
     proxy.createdAt === null ? "unknown" : ageOf(proxy.createdAt, nowMs),
@@ -62,9 +62,12 @@ function formatProxies(proxies: readonly ProxyStatus[], nowMs: number, paint: Pa
 }
 
 function paintProxy(line: string, proxy: ProxyStatus | undefined, paint: Paint): string {
-  if (proxy?.state === "in sync") return line;
-  return proxy?.state === "behind" ? paint.red(line) : paint.yellow(line);
+  if (proxy === undefined || isExpected(proxy)) return line;
+  return proxy.state === "behind" ? paint.red(line) : paint.yellow(line);
 }
+
+/** Whether the state of a proxy is no finding. */
+const isExpected = ({ state }: ProxyStatus): boolean => state === "in sync" || state === "terminating";
 
 function formatProblems(problems: readonly StatusProblem[], paint: Paint): readonly string[] {
   const more = problems.length - maxProblems;

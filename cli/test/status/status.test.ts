@@ -136,6 +136,15 @@ describe("the command status", () => {
     expect(code).to.equal(1);
   });
 
+  it("a proxy that has left the leader because its pod is being deleted is no warning", async () => {
+    const left = { connected: null, health: null, last_acked_version: null, in_sync: null };
+    proxies = [proxy("a"), proxy("old", { ...left, phase: "Terminating" })];
+    const { code, out } = await run("--fail-on", "warning");
+    expect(out).to.match(/svc-system\/old +shared +none +terminating /);
+    expect(out).not.to.include("Problems");
+    expect(code).to.equal(0);
+  });
+
   it("a user without the right to ask pods gets everything else, and a sentence", async () => {
     refused = ["/proxy/", 403];
     const { code, out } = await run();

@@ -11,6 +11,7 @@ export type ProxyPod = {
   /** `namespace/name` of the Gateway of a dedicated proxy. */
   readonly gatewayRef: string | null;
   readonly node: string | null;
+  /** As `kubectl get pods` has it: `Terminating` for a pod that is being deleted, else the phase of its status. */
   readonly phase: string;
   readonly restarts: number;
   /** RFC 3339. */
@@ -75,7 +76,7 @@ function toProxyPod({ metadata, spec, status }: Pod): ProxyPod | undefined {
     component,
     gatewayRef: component === "dedicated-proxy" && gateway ? `${gatewayNamespace}/${gateway}` : null,
     node: spec?.nodeName ?? null,
-    phase: status?.phase ?? "Unknown",
+    phase: metadata.deletionTimestamp === undefined ? (status?.phase ?? "Unknown") : "Terminating",
     restarts: (status?.containerStatuses ?? []).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
     createdAt: metadata.creationTimestamp ?? null,
   };

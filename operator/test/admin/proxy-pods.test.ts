@@ -66,6 +66,14 @@ describe("createProxyPods", () => {
     });
   });
 
+  it("a proxy pod that is being deleted is listed as terminating", async () => {
+    const pods = createProxyPods();
+    const metadata = { name: "proxy-0", namespace: "svc-system", labels };
+    const deleted = { ...metadata, deletionTimestamp: "2026-01-02T00:00:00Z" };
+    await pods.onEvent(event({ metadata: deleted, status: { phase: "Running" } }));
+    expect(pods.list().map(({ phase }) => phase)).to.deep.equal(["Terminating"]);
+  });
+
   it("a dedicated proxy pod is listed with its Gateway", async () => {
     const pods = createProxyPods();
     await pods.onEvent(
