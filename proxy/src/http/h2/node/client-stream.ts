@@ -100,8 +100,8 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   sendHead(head: ResponseHead): void {
     if (this.isClosed || this.headTaken) return;
     this.headTaken = true;
-    this.bodyless = head.bodyless;
-    this.length = head.bodyless || head.status === resetContent ? undefined : head.length;
+    this.bodyless = head.bodyless || head.status === resetContent;
+    this.length = this.bodyless ? undefined : head.length;
     this.head = head;
     this.host.deferHead(this);
   }
