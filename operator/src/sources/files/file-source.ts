@@ -3,6 +3,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { createContentFiles } from "./content-files.ts";
 import { createDirectoryWatchers } from "./directory-watchers.ts";
+import { keepsLastState } from "./file-state.ts";
 import type { FolderState } from "./folder-state.ts";
 import { folderLimits, type FolderLimits } from "./limits.ts";
 import { listFolder } from "./listing.ts";
@@ -113,7 +114,9 @@ export async function startFileSource(
     if (looked.ok && state !== undefined && (await contents.haveChanged())) await take(state);
     if (looked.ok || looked.error.message === missing?.message) return;
     missing = looked.error;
-    if (resolved !== undefined) onState({ ...resolved, problems: [missing] });
+    // What was wrong in the folder stays reported: nothing shows that it was mended.
+    if (resolved !== undefined)
+      onState({ ...resolved, problems: [keepsLastState(missing), ...resolved.problems] });
   }
 
   async function take(next: FolderState): Promise<void> {

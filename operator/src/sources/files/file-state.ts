@@ -33,15 +33,22 @@ export type FileState = {
 /** A document of a file and the line (0-based) at which its text begins. */
 export type PlacedDocument = { readonly document: ManifestDocument; readonly line: number };
 
-/** A file that cannot be read at all changes nothing but what is reported. */
-export const unreadableFile = (
+/** A file that cannot be read at all changes nothing but what is reported, which says so where it had objects. */
+export function unreadableFile(
   problems: readonly ManifestProblem[],
   previous: FileState | undefined,
-): FileState => ({
-  objects: (previous?.objects ?? []).map(keep),
-  problems,
-  ignored: previous?.ignored ?? [],
-});
+): FileState {
+  const objects = (previous?.objects ?? []).map(keep);
+  return {
+    objects,
+    problems: objects.length === 0 ? problems : problems.map(keepsLastState),
+    ignored: previous?.ignored ?? [],
+  };
+}
+
+/** Says of a file or folder that cannot be read that its objects stay as they were. */
+export const keepsLastState = (problem: ManifestProblem): ManifestProblem =>
+  withEffect(problem, "its last valid state is used");
 
 /**
  * The state of a file after it was read. A file with a document that cannot be parsed keeps its whole last state, since
@@ -58,14 +65,13 @@ export function readFileState(
   );
   if (faults.length > 0 && previous !== undefined) return unreadableFile(faults, previous);
   const items = documents.flatMap(({ document, line }) => document.items.map((item) => ({ item, line })));
-  const read = items.map(({ item, line }) => readItem(file, item, line, previous));
-  const objects = read.flatMap(({ objects: own }) => own);
-  const isNameless = ({ item }: { item: DocumentItem }): boolean =>
-    item.type === "invalid" && item.key === undefined;
-  const missing = items.some(isNameless) ? missingFrom(objects, previous) : [];
+  const objects = items.flatMap(({ item, line }) => readItem(file, item, line, previous));
+  const missing = items.some(({ item }) => isNameless(item)) ? missingFrom(objects, previous) : [];
+  const namelessEffect = missing.some(({ state }) => state === "kept") ? keepsMissing : undefined;
+  const problems = items.flatMap(({ item, line }) => problemsOf(file, item, line, previous, namelessEffect));
   return {
     objects: [...objects.filter((object) => !isMissing(object, missing)), ...missing],
-    problems: [...faults, ...read.flatMap(({ problems }) => problems)].sort(byPosition),
+    problems: [...faults, ...problems].sort(byPosition),
     ignored: items.flatMap(({ item, line }) => {
       if (item.type !== "ignored") return [];
       const { apiVersion, kind, name } = item;
@@ -79,30 +85,51 @@ function readItem(
   item: DocumentItem,
   line: number,
   previous: FileState | undefined,
-): Pick<FileState, "objects" | "problems"> {
+): readonly LoadedObject[] {
   const place = placeOf(file, item, line);
   switch (item.type) {
     case "object": {
-      const { key, ref, object, warnings } = item;
-      const problems = warnings.map((warning) =>
-        problemAt(file, "IgnoredField", shift(withEffect(warning, "it has no effect"), line), { place, ref }),
-      );
-      return { objects: [{ key, ref, object, place, state: "current" }], problems };
+      const { key, ref, object } = item;
+      return [{ key, ref, object, place, state: "current" }];
     }
     case "invalid": {
-      const last = previous?.objects.find(({ key, state }) => key === item.key && state !== "stand-in");
-      const effect = effectOfInvalid(item.standIn, last !== undefined);
-      const problems = item.problems.map((found) =>
-        problemAt(file, "InvalidObject", shift(withEffect(found, effect), line), { place, ref: item.ref }),
-      );
-      if (last !== undefined) return { objects: [{ ...last, place, state: "kept" }], problems };
-      if (item.standIn === undefined) return { objects: [], problems };
-      return { objects: [standIn(item.standIn, place, item.problems)], problems };
+      const last = lastValid(item.key, previous);
+      if (last !== undefined) return [{ ...last, place, state: "kept" }];
+      return item.standIn === undefined ? [] : [standIn(item.standIn, place, item.problems)];
     }
     case "ignored":
-      return { objects: [], problems: [] };
+      return [];
   }
 }
+
+/** What is wrong with a manifest; `namelessEffect` is what happens instead of one without a name. */
+function problemsOf(
+  file: string,
+  item: DocumentItem,
+  line: number,
+  previous: FileState | undefined,
+  namelessEffect: string | undefined,
+): readonly ManifestProblem[] {
+  if (item.type === "ignored") return [];
+  const manifest = { place: placeOf(file, item, line), ref: item.ref };
+  if (item.type === "object") {
+    return item.warnings.map((warning) =>
+      problemAt(file, "IgnoredField", shift(withEffect(warning, "it has no effect"), line), manifest),
+    );
+  }
+  const known = effectOfInvalid(item.standIn, lastValid(item.key, previous) !== undefined);
+  const effect = isNameless(item) ? (namelessEffect ?? known) : known;
+  return item.problems.map((found) =>
+    problemAt(file, "InvalidObject", shift(withEffect(found, effect), line), manifest),
+  );
+}
+
+const isNameless = (item: DocumentItem): boolean => item.type === "invalid" && item.key === undefined;
+
+const keepsMissing = "objects that are missing from the file since then keep their last valid versions";
+
+const lastValid = (key: ObjectKey | undefined, previous: FileState | undefined): LoadedObject | undefined =>
+  previous?.objects.find((object) => object.key === key && object.state !== "stand-in");
 
 /** An invalid manifest without a name may be any object that is missing from the last state: all of those are kept. */
 function missingFrom(
@@ -142,7 +169,7 @@ const placeOf = (file: string, { line, column }: DocumentItem, firstLine: number
   column,
 });
 
-const withEffect = (finding: Finding, effect: string): Finding => ({
+const withEffect = <T extends { readonly message: string }>(finding: T, effect: string): T => ({
   ...finding,
   message: `${finding.message}; ${effect}`,
 });

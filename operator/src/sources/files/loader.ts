@@ -1,8 +1,14 @@
 import { hash } from "node:crypto";
-import { join as joinPath } from "node:path";
+import { join as joinPath, relative } from "node:path";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { readDocument, type ManifestDocument } from "./document.ts";
-import { readFileState, unreadableFile, type FileState, type PlacedDocument } from "./file-state.ts";
+import {
+  keepsLastState,
+  readFileState,
+  unreadableFile,
+  type FileState,
+  type PlacedDocument,
+} from "./file-state.ts";
 import { emptyFolder, joinFiles, type FolderState } from "./folder-state.ts";
 import { formatMebibytes, type FolderLimits } from "./limits.ts";
 import type { ListedFile, Listing } from "./listing.ts";
@@ -114,7 +120,9 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
       }
       batch = undefined;
       files = next;
-      ofListing = listing.problems;
+      ofListing = listing.problems.map((problem) =>
+        holdsObjects(files, relative(folder, problem.file)) ? keepsLastState(problem) : problem,
+      );
       current = join(files, ofListing);
       return ok({ type: "read", state: current });
     },
@@ -203,6 +211,10 @@ function filesBeyondLimit({ files }: Listing, maxTotalBytes: number): ReadonlySe
   let bytes = 0;
   return new Set(files.filter((file) => (bytes += file.bytes) > maxTotalBytes));
 }
+
+/** Whether objects are known of this file, or of a file in this folder. */
+const holdsObjects = (files: ReadonlyMap<string, KnownFile>, place: string): boolean =>
+  [...files].some(([path, { state }]) => state.objects.length > 0 && isUnder(path, [place]));
 
 /** Whether a file still has every object that it had. */
 function holdsAllOf({ state }: KnownFile, before: KnownFile | undefined): boolean {

@@ -110,12 +110,20 @@ describe("startFileSource", () => {
 
     it("a deleted folder is followed when it is created again, and its objects stay in between", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
+      await folder.write("b.yaml", "a: [\n");
       const source = await folder.follow();
+      const [inFile] = source.latest().problems;
       // At once: without its files it would look like an emptied folder.
       rmSync(folder.path, { recursive: true });
-      const gone = await source.until(hasProblem);
+      const gone = await source.until(({ problems }) => problems.length > 1);
       expect(gone.problems).to.deep.equal([
-        { severity: "error", reason: "Unreadable", file: folder.path, message: "the folder does not exist" },
+        {
+          severity: "error",
+          reason: "Unreadable",
+          file: folder.path,
+          message: "the folder does not exist; its last valid state is used",
+        },
+        inFile,
       ]);
       expect(valuesOf(gone)).to.deep.equal({ a: "1" });
       await mkdir(folder.path);
@@ -135,7 +143,7 @@ describe("startFileSource", () => {
       await folder.write("a.yaml", `${configMap("a", "2")}---\na: [\n`);
       const broken = await source.until(hasProblem);
       expect(valuesOf(broken), "the whole file stays as it was").to.deep.equal({ a: "1", b: "1", c: "1" });
-      expect(problemsOf(folder, broken)[0]).to.match(/^a\.yaml:(8|9):\d+: /);
+      expect(problemsOf(folder, broken)[0]).to.match(/^a\.yaml:(8|9):\d+: .*; its last valid state is used$/);
       await folder.write("c.yaml", configMap("c", "2"));
       const other = await source.until(has("c", "2"));
       expect(valuesOf(other), "other files are followed on").to.deep.equal({ a: "1", b: "1", c: "2" });
@@ -168,7 +176,23 @@ describe("startFileSource", () => {
         "a.yaml",
         `${configMap("a", "2")}---\n${configMap("b").replace("name: b", "labels: {}")}`,
       );
-      expect(valuesOf(await source.until(hasProblem))).to.deep.equal({ a: "2", b: "1" });
+      const state = await source.until(hasProblem);
+      expect(valuesOf(state)).to.deep.equal({ a: "2", b: "1" });
+      expect(problemsOf(folder, state)[0]).to.match(
+        /metadata\.name: is required; objects that are missing from the file since then keep their last valid versions$/,
+      );
+    });
+
+    it("a manifest without a name in a file that loses no object is only left out", async () => {
+      await folder.write("a.yaml", configMap("a", "1"));
+      const source = await folder.follow();
+      await folder.write(
+        "a.yaml",
+        `${configMap("a", "2")}---\n${configMap("b").replace("name: b", "labels: {}")}`,
+      );
+      expect(problemsOf(folder, await source.until(hasProblem))[0]).to.match(
+        /metadata\.name: is required; the object is not used$/,
+      );
     });
 
     it("a kept object is replaced as soon as another file has it", async () => {
@@ -199,6 +223,7 @@ describe("startFileSource", () => {
       await unlink(at(".b"));
       const state = await source.until(({ problems }) => problems.length === 2);
       expect(valuesOf(state)).to.deep.equal({ a: "1", b: "1" });
+      for (const { message } of state.problems) expect(message).to.match(/; its last valid state is used$/);
       await folder.write("a.yaml", configMap("a", "2"));
       await folder.write(".b", configMap("b", "2"));
       expect(valuesOf(await source.until(hasNoProblem))).to.deep.equal({ a: "2", b: "2" });
