@@ -69,12 +69,12 @@ describe("Ingresses of popular charts, with ingress-nginx's annotations, served 
     });
   });
 
-  it("requests to unchanged Ingresses are answered as ingress-nginx answered them", () => {
+  it("unchanged Ingresses answer as ingress-nginx answered", () => {
     expect(unchanged.failures).to.deep.equal([]);
   });
 
   for (const [name, target] of Object.entries(targets)) {
-    it(`requests get the same answers, and backends the same requests, after a migration to ${name}, but for what the report names`, async () => {
+    it(`a migration to ${name} changes no answer, and nothing that backends get, but for what the report names`, async () => {
       const found: Record<string, CaseDifferences> = {};
       const notNamed: string[] = [];
       await withCorpus(corpus, target, async (ports, report) => {
