@@ -142,7 +142,14 @@ function notesAbout(
   const problem =
     plan === undefined ? "The Ingress that asks for client certificates serves no path" : plan.problem;
   if (problem !== undefined) {
-    return [{ property, loss: "lost", text: `${problem}; every request is answered 403`, closes: true }];
+    return [
+      {
+        property,
+        loss: "lost",
+        text: `${problem}; every request that is not redirected is answered 403`,
+        closes: true,
+      },
+    ];
   }
   return isWritable(rules.byRequest?.errorPage)
     ? []

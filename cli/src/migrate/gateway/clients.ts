@@ -64,7 +64,9 @@ export function planListenerClients(
         (isOther ? "The listener of the host asks for other certificates than the path" : undefined);
       if (problem === undefined) return clients.notesOf(unit);
       const which =
-        listeners.of(host)?.mode === "Passthrough" ? "every request without TLS" : "every request";
+        listeners.of(host)?.mode === "Passthrough"
+          ? "every request without TLS"
+          : "every request that is not redirected";
       const text = `${problem}; ${which} is answered 403`;
       return (["host.clients", "clients"] as const).map((property): Note => ({
         property,

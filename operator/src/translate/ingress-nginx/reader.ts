@@ -154,7 +154,11 @@ export function openNginxAnnotations(
       judge(key, "refused", text);
     },
     closeHost: (annotation, why, finding) =>
-      refuse(annotation, `${why}; every request to the hosts of the Ingress is answered 403`, finding),
+      refuse(
+        annotation,
+        `${why}; every request to the hosts of the Ingress that is not redirected is answered 403`,
+        finding,
+      ),
     closePaths: (annotation, why, paths) => refuse(annotation, `${why}; these are answered 503: ${paths}`),
     judge: (annotation, outcome, text) => judge(keyOf(annotation), outcome, text),
     ignore: (annotation, why) =>
