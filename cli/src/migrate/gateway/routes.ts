@@ -36,7 +36,7 @@ export type RoutesContext = {
   readonly listeners: Listeners;
   readonly isTaken: (kind: string, name: string) => boolean;
   readonly portOf: (unit: ServedUnit) => number | undefined;
-  readonly rules: Omit<RuleOptions, "define" | "writtenPort">;
+  readonly rules: Omit<RuleOptions, "define" | "writtenPort" | "isPassed">;
 };
 
 /** A route may have so many rules (Gateway API, HTTPRoute.rules). */
@@ -52,7 +52,12 @@ export function writeRoutes(ingress: ObjectOf<"Ingress">, context: RoutesContext
   const placed = [...context.units]
     .sort((a, b) => (a.places[0] ?? 0) - (b.places[0] ?? 0))
     .map((unit): Placed => {
-      const options = { ...context.rules, define: collected.define, writtenPort: context.portOf(unit) };
+      const options = {
+        ...context.rules,
+        define: collected.define,
+        writtenPort: context.portOf(unit),
+        isPassed: context.listeners.of(unit.host)?.mode === "Passthrough",
+      };
       return { unit, rules: writePathRules(unit, options) };
     });
   const namer = createNamer(name, context.isTaken);

@@ -34,6 +34,8 @@ export type RuleOptions = {
   readonly plans: UnitPlans;
   /** The number of the port as the Ingress names it, for a Service that cannot be sent to. */
   readonly writtenPort: number | undefined;
+  /** Whether the TLS of the host goes to its backend unopened, so that its rules are for plain requests. */
+  readonly isPassed: boolean;
 };
 
 export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRules {
@@ -64,7 +66,7 @@ export function writePathRules(unit: ServedUnit, options: RuleOptions): PathRule
   };
   const redirect = route.features?.redirect === undefined ? route.features?.["ssl-redirect"] : undefined;
   const serving = rule(undefined, {});
-  const asksOnTls = route.clients?.byRequest !== undefined && redirect === undefined;
+  const asksOnTls = route.clients?.byRequest !== undefined && redirect === undefined && !options.isPassed;
   return {
     serving,
     ...(asksOnTls && { closedPlain: closePlain(serving, options.define) }),
