@@ -10,6 +10,8 @@ import { classTodo } from "./class-todo.ts";
 import { createNode } from "./manifest-texts.ts";
 import { nameTaken } from "./own-objects.ts";
 import { servedUnits } from "./served-units.ts";
+import { passedHosts } from "./passthrough.ts";
+import { missingSecrets, redirectedHosts } from "./missing-secrets.ts";
 import { planServices } from "./service-plans.ts";
 import { collectServicePorts, createHttp2Check } from "./service-ports.ts";
 import type { UnitPlans } from "./write-unit.ts";
@@ -21,7 +23,7 @@ export const annotationsTarget = (className: string, controllerName: string): Ta
 });
 
 function prepare(
-  { world, unitsOf, ingresses, isForeign }: TargetInput,
+  { world, translation, unitsOf, ingresses, isForeign }: TargetInput,
   className: string,
   controllerName: string,
 ): Writer {
@@ -31,6 +33,7 @@ function prepare(
     route.backends.some(({ endpoints }) => endpoints !== undefined && !isHttp2(endpoints)),
   );
   const clients = planClients({ units, ingresses, world, isForeign });
+  const passed = new Set(passedHosts(translation).keys());
   const plans: UnitPlans = {
     services: planServices(units, ports, world),
     clients,
@@ -62,7 +65,13 @@ function prepare(
     assumed: [ingressClass(className, controllerName)],
     authorities: [...ports.unlabelled, ...clients.unlabelled],
     served: servedUnits,
-    todo: ingresses.length === 0 ? [] : classTodo("IngressClass", className, world),
+    todo: [
+      ...(ingresses.length === 0 ? [] : classTodo("IngressClass", className, world)),
+      ...missingSecrets(ingresses, { redirected: redirectedHosts(units), passed }).map(
+        ({ secret, host }) =>
+          `spec.tls of an Ingress must name a Secret with a certificate for ${host}, such as ${secret}: ingress-nginx has one of its own, and here TLS is refused`,
+      ),
+    ],
   };
 }
 

@@ -1,5 +1,4 @@
 /** Compares what served a path before with what serves it afterwards. The report says what is found here and nothing else. */
-import { isDeepStrictEqual } from "node:util";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { differencesOf, isWithin } from "./difference.ts";
@@ -28,8 +27,7 @@ export function compareUnits(
   const found = moved.flatMap((one) =>
     compareUnit(one, withChoices(after.get(one.after), one.conditions ?? [], after)),
   );
-  const inOrder = findReordered(moved, after);
-  const unique = new Map([...found, ...inOrder].map((one) => [`${one.property}\n${one.text}`, one]));
+  const unique = new Map(found.map((one) => [`${one.property}\n${one.text}`, one]));
   return [...unique.values()];
 }
 
@@ -128,28 +126,3 @@ function withoutOwner(rules: NonNullable<Route["clients"]>): object {
   const { owner: _, ...rest } = rules;
   return rest;
 }
-
-/** Regular expressions are tried one after the other, so their order decides. */
-function findReordered(
-  moved: readonly MovedUnit[],
-  after: ReadonlyMap<string, ServedUnit>,
-): readonly UnitDifference[] {
-  const isRegex = ({ before }: MovedUnit): boolean => before.route.match.path.type === "regex";
-  const byHost = Map.groupBy(moved.filter(isRegex), ({ before }) => before.host);
-  return [...byHost].flatMap(([host, ofHost]): UnitDifference[] => {
-    const inOrder = ofHost.toSorted((a, b) => placeOf(a.before) - placeOf(b.before));
-    const served = inOrder.filter((one) => after.has(one.after));
-    const places = served.map((one) => placeOf(after.get(one.after)));
-    if (
-      isDeepStrictEqual(
-        places,
-        places.toSorted((a, b) => a - b),
-      )
-    )
-      return [];
-    const text = `The regular expressions of host ${host} are tried in another order`;
-    return [{ property: "order", loss: "lost", text }];
-  });
-}
-
-const placeOf = (unit: ServedUnit | undefined): number => unit?.places[0] ?? 0;

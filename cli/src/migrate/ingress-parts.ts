@@ -1,5 +1,6 @@
 /** An Ingress of ingress-nginx as Ingresses of this gateway: one for the paths that are served alike. */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
+import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { collectObjects, boundedName } from "./own-objects.ts";
@@ -51,8 +52,9 @@ export function writeIngress(ingress: ObjectOf<"Ingress">, context: PartsContext
   const collected = collectObjects({ namespace, name }, context.isTaken);
   const entries = entriesOf(ingress, context, collected.define);
   const groups = [...Map.groupBy(entries, ({ annotations }) => canonicalJson(annotations)).values()];
-  // The part with most paths keeps the name.
-  groups.sort((a, b) => b.length - a.length);
+  // The part with most paths keeps the name; where regular expressions are tried in order, the one that is tried first.
+  if (!entries.some(({ unit }) => unit?.route.match.path.type === "regex"))
+    groups.sort((a, b) => b.length - a.length);
   if (groups.length === 0) groups.push([]);
   const names = partNames(name, groups.length, (other) => context.isTaken("Ingress", other));
   const parts: IngressPart[] = [];
@@ -127,13 +129,18 @@ export const writtenHost = (unit: ServedUnit, host: string | undefined): string 
 export function writtenPath({ route, part }: ServedUnit, { path, backend }: IngressPath): IngressPath {
   const { type, value } = route.match.path;
   const isSpecial = part === "app-root" || part === "www";
-  if (type === "regex") return { path: path ?? "/", pathType: "ImplementationSpecific", backend };
+  if (type === "regex")
+    return { path: servablePath(value, path ?? "/"), pathType: "ImplementationSpecific", backend };
   return {
     path: isSpecial ? value : (path ?? "/"),
     pathType: type === "exact" ? "Exact" : "Prefix",
     backend,
   };
 }
+
+/** A regular expression that cannot be served stays closed from its literal beginning, which the route has in its place. */
+const servablePath = (served: string, path: string): string =>
+  compileRegex(path, { whole: false }).ok ? path : served.replace(/^\(\?i\)\^/, "");
 
 type BuiltPart = {
   readonly ingress: IngressPart;

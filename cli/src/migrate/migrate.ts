@@ -19,6 +19,7 @@ import { canaryPaths } from "./canaries.ts";
 import type { UnitDifference } from "./known-differences.ts";
 import { createNode, joinDocuments, rewriteText, textAt, type ManifestNode } from "./manifest-texts.ts";
 import { comparePassed, passedHosts } from "./passthrough.ts";
+import { findReordered } from "./regex-order.ts";
 import { servedUnits, type ServedUnit } from "./served-units.ts";
 import { authorityLabels } from "./service-ports.ts";
 import { isOfUnnamedPaths, unnamedPathsLost } from "./unnamed-paths.ts";
@@ -87,6 +88,9 @@ export async function migrate(
   const afterSettings = { ...settings, ingressNginxClasses: [], ingressNginxWatchWithoutClass: false };
   const translated = await translateWorld(after, afterSettings, nowMs);
   const served = writer.served(translated);
+  const movedOf = (one: MigratedObjects | "lost canary" | undefined): MigratedObjects["moved"] =>
+    one === undefined || one === "lost canary" ? [] : one.moved;
+  const reordered = findReordered([...written.values()].flatMap(movedOf), served);
   const [passedBefore, passedAfter] = [passedHosts(translation), passedHosts(translated)];
   return {
     files,
@@ -94,13 +98,13 @@ export async function migrate(
     ingresses: nginxReports.map((report) => {
       const name = nameOf(report.object);
       const one = written.get(name);
-      const moved = one === undefined || one === "lost canary" ? [] : one.moved;
       const passed = comparePassed(name, passedBefore, passedAfter);
       return {
         report,
         isLostCanary: one === "lost canary",
         differences: [
-          ...compareUnits(moved, served),
+          ...compareUnits(movedOf(one), served),
+          ...(reordered.get(name) ?? []),
           ...passed,
           ...unnamedPathsLost(unnamed.get(name) ?? []),
         ],

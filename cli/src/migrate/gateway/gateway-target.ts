@@ -6,6 +6,7 @@ import { createLookup, type World } from "@svc-gateway/operator/world.ts";
 import { planClients } from "../client-certificates.ts";
 import { classTodo } from "../class-todo.ts";
 import { ofIssuer, ofServer } from "../ingress-nodes.ts";
+import { redirectedHosts } from "../missing-secrets.ts";
 import { nameTaken } from "../own-objects.ts";
 import { passedHosts } from "../passthrough.ts";
 import { servedRules, type ServedUnit } from "../served-units.ts";
@@ -47,11 +48,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
     world,
     (unit) => !isGrpcUnit(unit, isHttp2) && !speaksHttp2(unit, isHttp2),
   );
-  const redirected = new Set(
-    ingresses
-      .flatMap(({ metadata }) => unitsOf(nameOf(metadata)))
-      .flatMap(({ route, host }) => (route.features?.["ssl-redirect"] === undefined ? [] : [host])),
-  );
+  const redirected = redirectedHosts(ingresses.flatMap(({ metadata }) => unitsOf(nameOf(metadata))));
   const passed = passedHosts(translation);
   const listeners = planListeners(ingresses, { redirected, passed: new Set(passed.keys()) });
   const clients = planClients({ units, ingresses, world, isForeign });

@@ -12,7 +12,7 @@ export function wholePattern(pattern: string): string {
 }
 
 /** Whether a `|` is outside of all groups and classes, so that what is before it does not belong to all alternatives. */
-function hasAlternatives(pattern: string): boolean {
+export function hasAlternatives(pattern: string): boolean {
   let depth = 0;
   let isInClass = false;
   for (let at = 0; at < pattern.length; at++) {

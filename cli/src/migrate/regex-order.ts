@@ -1,0 +1,75 @@
+/** Regular expressions of a host are tried one after the other, whichever Ingresses they are of, so their order decides. */
+import type { MovedUnit } from "./compare.ts";
+import { hasAlternatives } from "./gateway/patterns.ts";
+import type { UnitDifference } from "./known-differences.ts";
+import type { ServedUnit } from "./served-units.ts";
+
+/** A regular expression of a host, with its places before and afterwards. */
+type Tried = {
+  readonly unit: ServedUnit;
+  readonly before: number;
+  readonly after: number;
+};
+
+/** What each Ingress (`namespace/name`) loses because one of its paths is tried before or after another one than before. */
+export function findReordered(
+  moved: readonly MovedUnit[],
+  after: ReadonlyMap<string, ServedUnit>,
+): ReadonlyMap<string, readonly UnitDifference[]> {
+  const found = new Map<string, UnitDifference[]>();
+  const add = (ingress: string, text: string): void => {
+    const known = found.get(ingress) ?? [];
+    if (known.length === 0) found.set(ingress, [{ property: "order", loss: "lost", text }]);
+  };
+  const tables = Map.groupBy(
+    moved.filter(({ before }) => before.route.match.path.type === "regex"),
+    ({ before, after: key }) => `${portOf(key)}${before.host}`,
+  );
+  for (const ofHost of tables.values()) {
+    const tried = ofHost.flatMap(({ before, after: key }): Tried[] => {
+      const unit = after.get(key);
+      return unit === undefined ? [] : [{ unit: before, before: placeOf(before), after: placeOf(unit) }];
+    });
+    for (const [first, second] of swapped(tried)) {
+      const [earlier, later] = [first, second].map(({ unit }) => sayPath(unit));
+      const text = `On host ${first.unit.host}, ${later} is tried before ${earlier}, which came first`;
+      for (const { unit } of [first, second]) add(unit.ingress, text);
+    }
+  }
+  return found;
+}
+
+/** The pairs that were in this order, are not any more, and may both match a path. */
+function swapped(tried: readonly Tried[]): readonly (readonly [Tried, Tried])[] {
+  const inOrder = tried.toSorted((a, b) => a.before - b.before);
+  return inOrder.flatMap((first, at) =>
+    inOrder
+      .slice(at + 1)
+      .flatMap((second): (readonly [Tried, Tried])[] =>
+        second.after < first.after && meet(first.unit, second.unit) ? [[first, second]] : [],
+      ),
+  );
+}
+
+/** Paths that begin otherwise have none in common. */
+function meet(a: ServedUnit, b: ServedUnit): boolean {
+  const [one, other] = [beginningOf(a), beginningOf(b)];
+  return one.startsWith(other) || other.startsWith(one);
+}
+
+/** The literal beginning of a regular expression, in small letters; empty where there is none. */
+function beginningOf({ route }: ServedUnit): string {
+  const pattern = route.match.path.value.replace(/^\(\?i\)\^?/, "");
+  if (hasAlternatives(pattern)) return "";
+  const [, literal = "", next = ""] = /^([\w/-]*)(.?)/s.exec(pattern) ?? [];
+  // What is repeated may be absent.
+  return (/[*?+{]/.test(next) ? literal.slice(0, -1) : literal).toLowerCase();
+}
+
+const sayPath = ({ ingress, route }: ServedUnit): string =>
+  `${route.match.path.value.replace(/^\(\?i\)\^/, "")} of Ingress ${ingress}`;
+
+/** Routes have tables by port, Ingresses serve alike on all of theirs. */
+const portOf = (key: string): string => /^\d+ /.exec(key)?.[0] ?? "";
+
+const placeOf = (unit: ServedUnit): number => unit.places[0] ?? 0;
