@@ -46,10 +46,13 @@ export const canShow = ({ objects }: CorpusCase): boolean =>
     ),
   );
 
+/** Booleans as the configuration looks for them. */
+const asBoolean = (value: string): string => (/^(?:True|TRUE)$/.test(value) ? "true" : value);
+
 export function annotationsOf({ metadata }: CorpusObject): Annotations {
   return Object.fromEntries(
     Object.entries(metadata.annotations ?? {}).flatMap(([key, value]) =>
-      key.startsWith(prefix) && value !== "" ? [[key.slice(prefix.length), value]] : [],
+      key.startsWith(prefix) && value !== "" ? [[key.slice(prefix.length), asBoolean(value)]] : [],
     ),
   );
 }
