@@ -120,9 +120,7 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
       }
       batch = undefined;
       files = next;
-      ofListing = listing.problems.map((problem) =>
-        holdsObjects(files, relative(folder, problem.file)) ? keepsLastState(problem) : problem,
-      );
+      ofListing = withKept(listing.problems, files);
       current = join(files, ofListing);
       return ok({ type: "read", state: current });
     },
@@ -143,6 +141,18 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
     }
     files = next;
     return true;
+  }
+
+  /** The problems of a listing, which say where objects are kept all the same. */
+  function withKept(
+    problems: FolderState["problems"],
+    kept: ReadonlyMap<string, KnownFile>,
+  ): FolderState["problems"] {
+    if (problems.length === 0) return problems;
+    const places = placesWithObjects(kept);
+    return problems.map((problem) =>
+      places.has(relative(folder, problem.file)) ? keepsLastState(problem) : problem,
+    );
   }
 
   function join(all: ReadonlyMap<string, KnownFile>, problems: FolderState["problems"]): FolderState {
@@ -212,9 +222,16 @@ function filesBeyondLimit({ files }: Listing, maxTotalBytes: number): ReadonlySe
   return new Set(files.filter((file) => (bytes += file.bytes) > maxTotalBytes));
 }
 
-/** Whether objects are known of this file, or of a file in this folder. */
-const holdsObjects = (files: ReadonlyMap<string, KnownFile>, place: string): boolean =>
-  [...files].some(([path, { state }]) => state.objects.length > 0 && isUnder(path, [place]));
+/** The files that objects are known of, and the folders that hold such files; the empty path is the whole folder. */
+function placesWithObjects(files: ReadonlyMap<string, KnownFile>): ReadonlySet<string> {
+  const places = new Set<string>();
+  for (const [path, { state }] of files) {
+    if (state.objects.length === 0) continue;
+    for (let place = path; !places.has(place); place = place.slice(0, Math.max(0, place.lastIndexOf("/"))))
+      places.add(place);
+  }
+  return places;
+}
 
 /** Whether a file still has every object that it had. */
 function holdsAllOf({ state }: KnownFile, before: KnownFile | undefined): boolean {

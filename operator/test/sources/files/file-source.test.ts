@@ -214,6 +214,17 @@ describe("startFileSource", () => {
       expect(valuesOf(await source.until(hasNoProblem))).to.deep.equal({});
     });
 
+    it("a subfolder that cannot be read to its end keeps the objects of its files, and the problem says so", async () => {
+      await folder.write("sub/a.yaml", configMap("a", "1"));
+      const source = await folder.follow({ limits: { ...folderLimits, maxEntries: 3 } });
+      for (const name of ["b", "c", "d"]) await folder.write(`sub/${name}.txt`, "");
+      const state = await source.until(hasProblem);
+      expect(valuesOf(state)).to.deep.equal({ a: "1" });
+      expect(problemsOf(folder, state)).to.deep.equal([
+        "sub: holds more than 3 entries; the rest is not read; its last valid state is used",
+      ]);
+    });
+
     it("a file that grew beyond the limit and one behind a broken link keep their last state", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       await folder.write(".b", configMap("b", "1"));
