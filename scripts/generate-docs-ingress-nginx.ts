@@ -5,7 +5,7 @@ import {
   nginxAnnotations,
   type AnnotationGroup,
 } from "../operator/src/translate/ingress-nginx/annotations/index.ts";
-import { inTraefik, traefikCount } from "./traefik-annotations.ts";
+import { inTraefik, traefikTrial } from "./traefik/column.ts";
 
 /** The page docs/reference/ingress-nginx-annotations.md, from the declarations of annotations. */
 export function nginxAnnotationsPage(): string {
@@ -36,10 +36,11 @@ All ${nginxAnnotations.size} annotations of ingress-nginx 1.15, and what becomes
 | 503, there off | ingress-nginx silently switches a protection off; here the paths get 503 |
 
 Forms of values are described [under Values](../ingress-nginx.md#values). A bold name protects: without it, more is let in. The risk is
-the one that ingress-nginx declares. The last column says whether the provider \`kubernetesIngressNGINX\` of Traefik reads the annotation,
-and with which limits: as its documentation of 3.7 says, which lists ${traefikCount} names as served. That was read, not tried.
+the one that ingress-nginx declares.
 What the columns "Served" and "Here" say has a request in the tests, and [what nginx can show](../ingress-nginx.md#what-is-compared-with-nginx) is
 compared with it.
+
+${traefikWords}
 
 ${annotationGroups.map(section).join("\n\n")}
 
@@ -55,9 +56,17 @@ Every other name with the prefix is a finding \`UnknownNginxAnnotation\`.
 `;
 }
 
+const { version, date, corpus } = traefikTrial;
+
+const traefikWords = `The last column is of Traefik ${version} with its provider \`kubernetesIngressNGINX\`, as tried on ${date}: of the requests
+of these tests whose answer depends on the annotation, how many Traefik answers exactly as they expect of ingress-nginx. An answer that
+differs may do so because of another annotation of the same case. "Not read" is a name that the source of the provider does not have;
+"not tried" one that no such request shows. Of the ${corpus.cases} applications in the corpus, Traefik answers all requests as expected for
+${corpus.same}, this gateway for all. [How it was tried](../../scripts/traefik/README.md).`;
+
 const section = ({ title, annotations }: AnnotationGroup): string => `## ${title}
 
-| Annotation | Form | Default | Invalid value | Risk | Applies to | Meaning | Served | Here | Traefik 3.7, as documented |
+| Annotation | Form | Default | Invalid value | Risk | Applies to | Meaning | Served | Here | Traefik |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${annotations.map((one) => `| ${row(one).join(" | ")} |`).join("\n")}`;
 
