@@ -2,7 +2,7 @@
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { ServedUnit } from "./served-units.ts";
 
-export type MissingSecret = {
+type MissingSecret = {
   readonly host: string;
   /** A name that it could have, as `namespace/name`. */
   readonly secret: string;
@@ -29,7 +29,9 @@ export function missingSecrets(
   for (const ingress of ingresses) {
     const { namespace, name } = ingress.metadata;
     const ofRules = (ingress.spec?.rules ?? []).flatMap(({ host }) => host?.toLowerCase() ?? []);
-    const add = (host: string): void => void bare.set(host, { host, secret: `${namespace}/${name}-tls` });
+    const add = (host: string): void => {
+      if (!bare.has(host)) bare.set(host, { host, secret: `${namespace}/${name}-tls` });
+    };
     for (const { hosts, secretName = "" } of ingress.spec?.tls ?? []) {
       for (const host of hosts !== undefined && hosts.length > 0 ? hosts : ofRules) {
         if (secretName === "") add(host.toLowerCase());
