@@ -42,8 +42,9 @@ upstream-hash-by upstream-vhost use-regex whitelist-source-range x-forwarded-pre
 const cookie = "the cookie has other attributes, or another order of them";
 const cors = "preflights get 200 instead of 204, and other responses lack the field";
 const limit = "429 instead of 503";
+const snippet = "404 for the paths if it has a directive that is not known";
 
-/** What Traefik does otherwise in at least one of the requests, where it is the same for all of a kind. */
+/** What Traefik does otherwise in at least one of the cases with the annotation. */
 const otherwise = new Map<string, string>([
   ["affinity", cookie],
   ["session-cookie-domain", cookie],
@@ -60,6 +61,9 @@ const otherwise = new Map<string, string>([
   ["limit-burst-multiplier", limit],
   ["limit-rpm", limit],
   ["limit-rps", limit],
+  ["auth-secret", "404 if a line of the file is no user"],
+  ["configuration-snippet", snippet],
+  ["server-snippet", snippet],
   ["auth-response-headers", "without `Set-Cookie` of the answer"],
   ["auth-tls-secret", "refused in the handshake, without the fields `ssl-client-*`"],
   ["auth-tls-verify-client", "without the fields `ssl-client-*`"],
