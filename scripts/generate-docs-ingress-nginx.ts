@@ -60,10 +60,10 @@ const { version, date, corpus } = traefikTrial;
 
 const traefikWords = `The last column is of Traefik ${version} with its provider \`kubernetesIngressNGINX\`, as tried on ${date}: of the requests
 of these tests whose answer depends on the annotation, how many Traefik answers exactly as they expect of ingress-nginx, and what was
-seen to differ in any case with it. An answer that
-differs may do so because of another annotation of the same case. "Not read" is a name that the source of the provider does not have;
-"not tried" one that no such request shows. Of the ${corpus.cases} applications in the corpus, Traefik answers all requests as expected for
-${corpus.same}, this gateway for all. [How it was tried](../../scripts/traefik/README.md).`;
+seen to differ in any case with it. An answer may differ because of another annotation of the same case. "Not read" is a name that the
+source of the provider does not have; "not tried" one that no such request shows. Of the ${corpus.cases} applications that the corpus had on
+that day, Traefik answers all requests as expected for ${corpus.same}. This gateway does for all of them; where the tests expect another answer
+than that of ingress-nginx, their requests say so (\`nginxStatus\`). [How it was tried](../../scripts/traefik/README.md).`;
 
 const section = ({ title, annotations }: AnnotationGroup): string => `## ${title}
 
