@@ -3,13 +3,13 @@ import { nginxAnnotations } from "../../operator/src/translate/ingress-nginx/ann
 import { traefikTrial } from "../traefik/column.ts";
 
 describe("the trial of Traefik", () => {
-  it("has figures of declared annotations only", () => {
+  it("the figures are of declared annotations only", () => {
     const declared = new Set(nginxAnnotations.keys());
     const names = Object.keys(traefikTrial.annotations);
     expect(names.filter((name) => !declared.has(name))).to.deep.equal([]);
   });
 
-  it("has no more expected answers than requests", () => {
+  it("expected answers are no more than requests", () => {
     const figures = Object.entries(traefikTrial.annotations).map(([name, { asked, same }]) => ({
       name,
       isPossible: same >= 0 && same <= asked,
