@@ -78,7 +78,7 @@ type ChangedSetting = {
 };
 
 /** Aspects that differ without one of these settings that can cause it. */
-export const unexplained = (
+const unexplained = (
   name: string,
   differences: CaseDifferences,
   settings: readonly ChangedSetting[],
@@ -95,9 +95,25 @@ export const unexplained = (
       .map((aspect) => `${name}: ${request}: ${aspect}`);
   });
 
-/** Compares with a section of agreement.yaml, which `make golden` writes. */
-export function expectDifferences(section: string, found: Readonly<Record<string, CaseDifferences>>): void {
-  const all = (parse(readFileSync(expectedFile, "utf8")) ?? {}) as Record<string, typeof found>;
+/** What a migration changed of one case, and the settings that its report names for it. */
+export type ComparedCase = {
+  readonly key: string;
+  readonly differences: CaseDifferences;
+  readonly settings: readonly ChangedSetting[];
+};
+
+/** The differences are those of a section of agreement.yaml, which `make golden` writes, and the report names a setting for each. */
+export function expectAgreement(section: string, compared: readonly ComparedCase[]): void {
+  const found = Object.fromEntries(
+    compared.flatMap(({ key, differences }) =>
+      Object.keys(differences).length === 0 ? [] : [[key, differences]],
+    ),
+  );
+  const all = (parse(readFileSync(expectedFile, "utf8")) ?? {}) as Record<string, unknown>;
   if (writes) writeFileSync(expectedFile, stringify({ ...all, [section]: found }, { lineWidth: 0 }));
   else expect(found).to.deep.equal(all[section]);
+  const notNamed = compared.flatMap(({ key, differences, settings }) =>
+    unexplained(key, differences, settings),
+  );
+  expect(notNamed, "differences that the report does not name").to.deep.equal([]);
 }

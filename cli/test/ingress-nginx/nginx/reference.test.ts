@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { expectAnswers } from "../ask.ts";
 import { defaultCertificate, startBackends, type CaseBackends } from "../backends.ts";
 import { readCorpus, type CorpusCase } from "../cases.ts";
@@ -74,7 +75,7 @@ describe("nginx, configured as ingress-nginx configures it", () => {
               const { nginxStatus: status } = wanted;
               const shownBy = status === undefined ? wanted : { request: wanted.request, status };
               await expectAnswers(ports, shownBy).catch((error: unknown) => {
-                failures.push(`${one.name}: ${error instanceof Error ? error.message : String(error)}`);
+                failures.push(`${one.name}: ${textOf(error)}`);
               });
             }
           }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect } from "chai";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { issueCertificate } from "../../../../proxy/test/tls/certificates.ts";
 import { expectAnswers, type Ports } from "../ask.ts";
 import type { CorpusObject, CorpusRequest } from "../cases.ts";
@@ -121,7 +122,7 @@ async function differences(ports: Ports, shown: readonly Shown[]): Promise<reado
       const { nginxStatus: status, path: _, ...others } = wanted;
       const expected = status === undefined ? wanted : { ...others, status, response: {}, upstream: {} };
       await expectAnswers(ports, expected).catch((error: unknown) => {
-        found.push(`${one.name}: ${error instanceof Error ? error.message : String(error)}`);
+        found.push(`${one.name}: ${textOf(error)}`);
       });
     }
   }
