@@ -1,7 +1,7 @@
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
-import { forEachInSteps, type Steps } from "./steps.ts";
+import { forEachInSteps, type Steps } from "../timing/steps.ts";
 
 /** The parts of a resource that decide what an update changes. */
 export type Offered = Pick<Resource, "key" | "hash">;

@@ -8,7 +8,7 @@ import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { readTicketKeys, type TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { L4Update } from "./l4-tables.ts";
 import type { HostUpdate } from "./routing-tables.ts";
-import { forEachInSteps, type Steps } from "./steps.ts";
+import { forEachInSteps, type Steps } from "../timing/steps.ts";
 import type { Change } from "./staged-update.ts";
 
 /** The changes of an update by kind, each under the names of its kind. Undefined is a removal. */

@@ -23,7 +23,7 @@ import { listListeners, type OwnedListener } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { UpdateReader } from "./staged-update.ts";
 import { partOf, type UpdatePart } from "./update-part.ts";
-import { atOnce, forEachInSteps, inSlices, type Steps } from "./steps.ts";
+import { atOnce, forEachInSteps, inSlices, type Steps } from "../timing/steps.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
 /** Everything that listeners serve from a snapshot, as one immutable value. */

@@ -6,7 +6,7 @@ import type { HostTable, RouteProblem } from "../routing/host-table.ts";
 import { ChangingPortTable, type OpenPortTable } from "../routing/changing-port-table.ts";
 import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
-import { forEachInSteps, mapInSteps, type Steps } from "./steps.ts";
+import { forEachInSteps, mapInSteps, type Steps } from "../timing/steps.ts";
 
 /** The new routes of a host of a port; undefined when the host was removed. */
 export type HostUpdate = {

@@ -2,7 +2,7 @@ import { parseKey, type ParsedKey, type ResourceKey } from "@svc-gateway/common/
 import { decodeAs, type Decoded } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { forEachInSteps, type Steps } from "./steps.ts";
+import { forEachInSteps, type Steps } from "../timing/steps.ts";
 import type { UpdatePart } from "./update-part.ts";
 
 /** A resource that an update changes. */

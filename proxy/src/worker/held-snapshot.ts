@@ -9,7 +9,7 @@ import {
 } from "@svc-gateway/common/ir/version-lines.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { changedHashes } from "../state/changed-hashes.ts";
-import { atOnce } from "../state/steps.ts";
+import { atOnce } from "../timing/steps.ts";
 
 /** An update that leads from what is held to the version that it announces. */
 export type CheckedUpdate = { readonly update: SnapshotUpdate; readonly lines: VersionLines };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import { atOnce } from "../../src/state/steps.ts";
+import { atOnce } from "../../src/timing/steps.ts";
 import { UpdateReader, type Change } from "../../src/state/staged-update.ts";
 import { UpdatePacker, type UpdatePart } from "../../src/state/update-part.ts";
 import { backend, endpoints, host, routeTo } from "./support.ts";

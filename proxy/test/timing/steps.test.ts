@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { atOnce, inSlices, mapInSteps, type Steps } from "../../src/state/steps.ts";
-import { backend, endpoints, harness, host, routeTo } from "./support.ts";
+import { atOnce, inSlices, mapInSteps, type Steps } from "../../src/timing/steps.ts";
+import { backend, endpoints, harness, host, routeTo } from "../state/support.ts";
 import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 
 /** Steps of a millisecond each. */
