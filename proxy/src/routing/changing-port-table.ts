@@ -4,7 +4,7 @@ import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { PortTable } from "../exchange/port-table.ts";
 import type { RouteQuery } from "../exchange/route-query.ts";
 import { isOverspent, startLookup } from "./regex-budget.ts";
-import { ChangingHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
+import { ChangingHostIndex, HostChanges, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";
 
 /** A port table that can be explained, because it shows its hosts. */
@@ -16,21 +16,36 @@ export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
  */
 export class ChangingPortTable implements OpenPortTable {
   readonly hosts = { gateway: new ChangingHostIndex(), ingress: new ChangingHostIndex() };
+  private size = 0;
   /** The numbers of hosts with such a setting: while one is 0, requests skip the search for it. */
   private withPathLevel = 0;
   private withFilters = 0;
   private withClients = 0;
 
   get isEmpty(): boolean {
-    return this.hosts.gateway.isEmpty && this.hosts.ingress.isEmpty;
+    return this.size === 0;
   }
 
-  /** Sets the table of a host; undefined removes it. */
-  set(group: RouteGroup, host: HostPattern, table: HostTable | undefined): void {
-    const previous = this.hosts[group].set(host, table);
-    this.withPathLevel += Number(hasPathLevel(table)) - Number(hasPathLevel(previous));
-    this.withFilters += Number(table?.filters !== undefined) - Number(previous?.filters !== undefined);
-    this.withClients += Number(table?.clients !== undefined) - Number(previous?.clients !== undefined);
+  /**
+   * All requests from now on are answered by the changes, which takes as long for ten thousand hosts as for one. Each of them is
+   * then to be kept, and the table settled, before others can follow.
+   */
+  switchTo(changes: PortChanges): void {
+    for (const group of ["gateway", "ingress"] as const) this.hosts[group].switchTo(changes.hosts[group]);
+    this.size += changes.size;
+    this.withPathLevel += changes.withPathLevel;
+    this.withFilters += changes.withFilters;
+    this.withClients += changes.withClients;
+  }
+
+  /** Puts a host that has changed where the unchanged ones are; undefined: it was removed. */
+  keep(group: RouteGroup, host: HostPattern, table: HostTable | undefined): void {
+    this.hosts[group].keep(host, table);
+  }
+
+  /** All that has changed was kept. */
+  settle(): void {
+    for (const group of ["gateway", "ingress"] as const) this.hosts[group].settle();
   }
 
   pathLevel(host: string): PathLevel {
@@ -49,7 +64,7 @@ export class ChangingPortTable implements OpenPortTable {
     const { hosts } = this;
     startLookup();
     // Nearly every request ends here, without the search.
-    const exact = hosts.gateway.exact.get(query.host) ?? hosts.ingress.exact.get(query.host);
+    const exact = hosts.gateway.exactOf(query.host) ?? hosts.ingress.exactOf(query.host);
     const found = exact?.match(query);
     if (found !== undefined || exact?.inherit === false || isOverspent()) return found;
     let listener: string | undefined;
@@ -70,6 +85,32 @@ export class ChangingPortTable implements OpenPortTable {
   groupOf(host: string): RouteGroup | undefined {
     const owner = ownerOf(this.hosts, host);
     return owner === undefined || owner.host.kind === "any" ? undefined : owner.group;
+  }
+}
+
+/** Changed hosts of a port table, which stays as it is until it is switched to them. */
+export class PortChanges {
+  readonly hosts = { gateway: new HostChanges(), ingress: new HostChanges() };
+  /** By how much the numbers of the table change. */
+  size = 0;
+  withPathLevel = 0;
+  withFilters = 0;
+  withClients = 0;
+  private readonly table: ChangingPortTable;
+
+  /** Of a table that has settled and is not changed before it is switched to these. */
+  constructor(table: ChangingPortTable) {
+    this.table = table;
+  }
+
+  /** Changes a host, once; undefined removes it. */
+  set(group: RouteGroup, host: HostPattern, table: HostTable | undefined): void {
+    const previous = this.table.hosts[group].get(host);
+    this.hosts[group].set(host, table);
+    this.size += Number(table !== undefined) - Number(previous !== undefined);
+    this.withPathLevel += Number(hasPathLevel(table)) - Number(hasPathLevel(previous));
+    this.withFilters += Number(table?.filters !== undefined) - Number(previous?.filters !== undefined);
+    this.withClients += Number(table?.clients !== undefined) - Number(previous?.clients !== undefined);
   }
 }
 

@@ -3,39 +3,84 @@ import type { HostTable } from "./host-table.ts";
 
 /** The host tables of one port and route group, by pattern. */
 export type HostIndex = {
-  readonly exact: ReadonlyMap<string, HostTable>;
+  exactOf(host: string): HostTable | undefined;
   /** By what follows the `*`: `.example.com`. */
-  readonly wildcard: ReadonlyMap<string, HostTable>;
+  wildcardOf(suffix: string): HostTable | undefined;
+  /** False: `wildcardOf` finds nothing. */
+  readonly hasWildcards: boolean;
   readonly any: HostTable | undefined;
 };
 
 export type PortHosts = { readonly gateway: HostIndex; readonly ingress: HostIndex };
 
+/** Changed hosts of one index. Undefined is a removal. */
+export class HostChanges {
+  readonly exact = new Map<string, HostTable | undefined>();
+  readonly wildcard = new Map<string, HostTable | undefined>();
+  /** Undefined: not changed. */
+  any: { readonly table: HostTable | undefined } | undefined = undefined;
+
+  set({ kind, host }: HostPattern, table: HostTable | undefined): void {
+    if (kind === "any") this.any = { table };
+    else this[kind].set(kind === "exact" ? host : host.slice(1), table);
+  }
+}
+
 /**
- * A host index that is changed in place: of ten thousand hosts a copy for each change would be half a megabyte of garbage.
+ * A host index that is changed in place: of ten thousand hosts a copy for each change would be half a megabyte of garbage. Changes
+ * hold from one moment on, however many they are, and are put into its maps one by one after that, between requests.
  */
 export class ChangingHostIndex implements HostIndex {
-  readonly exact = new Map<string, HostTable>();
-  readonly wildcard = new Map<string, HostTable>();
-  any: HostTable | undefined = undefined;
+  private readonly exact = new Map<string, HostTable>();
+  private readonly wildcard = new Map<string, HostTable>();
+  private ofAny: HostTable | undefined = undefined;
+  /** What holds already and is not in the maps yet. */
+  private changes: HostChanges | undefined = undefined;
 
-  get isEmpty(): boolean {
-    return this.exact.size === 0 && this.wildcard.size === 0 && this.any === undefined;
+  exactOf(host: string): HostTable | undefined {
+    const { changes } = this;
+    return changes?.exact.has(host) === true ? changes.exact.get(host) : this.exact.get(host);
   }
 
-  /** Sets the table of a host, or removes it; returns the previous one. */
-  set({ kind, host }: HostPattern, table: HostTable | undefined): HostTable | undefined {
+  wildcardOf(suffix: string): HostTable | undefined {
+    const { changes } = this;
+    return changes?.wildcard.has(suffix) === true ? changes.wildcard.get(suffix) : this.wildcard.get(suffix);
+  }
+
+  get hasWildcards(): boolean {
+    return this.wildcard.size > 0 || (this.changes !== undefined && this.changes.wildcard.size > 0);
+  }
+
+  get any(): HostTable | undefined {
+    const changed = this.changes?.any;
+    return changed === undefined ? this.ofAny : changed.table;
+  }
+
+  /** The present table of a pattern. */
+  get({ kind, host }: HostPattern): HostTable | undefined {
+    if (kind === "any") return this.any;
+    return kind === "exact" ? this.exactOf(host) : this.wildcardOf(host.slice(1));
+  }
+
+  /** From now on the changes hold. Each is then to be kept, before others can follow. */
+  switchTo(changes: HostChanges): void {
+    this.changes = changes;
+  }
+
+  /** Puts a host that has changed into the maps. */
+  keep({ kind, host }: HostPattern, table: HostTable | undefined): void {
     if (kind === "any") {
-      const previous = this.any;
-      this.any = table;
-      return previous;
+      this.ofAny = table;
+      return;
     }
-    const tables = this[kind];
     const key = kind === "exact" ? host : host.slice(1);
-    const previous = tables.get(key);
-    if (table === undefined) tables.delete(key);
-    else tables.set(key, table);
-    return previous;
+    if (table === undefined) this[kind].delete(key);
+    else this[kind].set(key, table);
+  }
+
+  /** All changes are in the maps. */
+  settle(): void {
+    this.changes = undefined;
   }
 }
 
@@ -46,20 +91,22 @@ const DOT = 0x2e;
  * wildcard covers one label in an Ingress and one or more labels in the Gateway API (docs/routing.md).
  */
 export function* tablesOf({ gateway, ingress }: PortHosts, host: string): Generator<HostTable, void> {
-  const gatewayExact = gateway.exact.get(host);
+  const gatewayExact = gateway.exactOf(host);
   if (gatewayExact !== undefined) yield gatewayExact;
-  const ingressExact = ingress.exact.get(host);
+  const ingressExact = ingress.exactOf(host);
   if (ingressExact !== undefined) yield ingressExact;
-  if ((gateway.wildcard.size > 0 || ingress.wildcard.size > 0) && host.charCodeAt(0) !== DOT) {
+  if ((gateway.hasWildcards || ingress.hasWildcards) && host.charCodeAt(0) !== DOT) {
     const first = host.indexOf(".");
     for (let dot = first; dot >= 0; dot = host.indexOf(".", dot + 1)) {
       const suffix = host.slice(dot);
-      const gatewayWildcard = gateway.wildcard.get(suffix);
+      const gatewayWildcard = gateway.wildcardOf(suffix);
       if (gatewayWildcard !== undefined) yield gatewayWildcard;
-      const ingressWildcard = dot === first ? ingress.wildcard.get(suffix) : undefined;
+      const ingressWildcard = dot === first ? ingress.wildcardOf(suffix) : undefined;
       if (ingressWildcard !== undefined) yield ingressWildcard;
     }
   }
-  if (gateway.any !== undefined) yield gateway.any;
-  if (ingress.any !== undefined) yield ingress.any;
+  const gatewayAny = gateway.any;
+  if (gatewayAny !== undefined) yield gatewayAny;
+  const ingressAny = ingress.any;
+  if (ingressAny !== undefined) yield ingressAny;
 }

@@ -3,7 +3,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { HostTable, RouteProblem } from "../routing/host-table.ts";
-import { ChangingPortTable, type OpenPortTable } from "../routing/changing-port-table.ts";
+import { ChangingPortTable, type OpenPortTable, PortChanges } from "../routing/changing-port-table.ts";
 import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 import { forEachInSteps, mapInSteps, type Steps } from "../timing/steps.ts";
@@ -22,9 +22,12 @@ export type TableCounts = { readonly hosts: number; readonly routes: Readonly<Re
 export type StagedTables = {
   /** Routes that are left out. */
   readonly problems: readonly RouteProblem[];
-  /** Changes the tables between two requests. Cannot fail. */
+  /** Changes the tables between two requests, in a time that does not depend on how much changes. Cannot fail. */
   commit(): void;
-  /** Counts what the changed tables use, before anything else is staged; returns the ids of routes that no table has any more. */
+  /**
+   * Puts the changes into the maps of the tables and counts what they use, before anything else is staged; returns the ids of routes
+   * that no table has any more.
+   */
   settle(): Steps<ReadonlySet<string>>;
 };
 
@@ -46,6 +49,8 @@ export type RoutingTables = {
 
 /** What a host resource uses, each name once; the same value for all ports that serve a host alike. */
 type HostUses = { readonly routeIds: readonly string[]; readonly endpoints: readonly string[] };
+
+type PortChange = { readonly table: ChangingPortTable; readonly changes: PortChanges };
 
 /** A host resource that was compiled and waits to be applied; without uses and table it is removed. */
 type StagedHost = {
@@ -108,15 +113,18 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     endpointUses.remove(previous.endpoints);
   };
 
-  const replaceTable = ({ owner, table }: StagedHost): void => {
-    const { group, port, host } = owner;
-    const present = tables.get(port);
-    const ofPort = present ?? new ChangingPortTable();
-    ofPort.set(group, host, table);
-    if (ofPort.isEmpty === (present === undefined)) return;
+  /** The table of a port, one without routes where it has none, and how it changes. */
+  const changeOf = (port: number): PortChange => {
+    const table = tables.get(port) ?? new ChangingPortTable();
+    return { table, changes: new PortChanges(table) };
+  };
+
+  const switchPort = (port: number, { table, changes }: PortChange): void => {
+    table.switchTo(changes);
+    if (table.isEmpty !== tables.has(port)) return;
     const next = new Map(tables);
-    if (ofPort.isEmpty) next.delete(port);
-    else next.set(port, ofPort);
+    if (table.isEmpty) next.delete(port);
+    else next.set(port, table);
     tables = next;
   };
 
@@ -140,19 +148,29 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
       if (missing !== undefined) return problem(missing);
       const problems = new Set<RouteProblem>();
       const compileHost = createHostCompiler(environment);
+      const ports = new Map<number, PortChange>();
       const staged = yield* mapInSteps(updates, ({ key, owner, routes }, index): StagedHost => {
         const compiled = routes === undefined ? undefined : compileHost(owner, routes);
         for (const one of compiled?.problems ?? []) problems.add(one);
+        const { group, port, host } = owner;
+        let change = ports.get(port);
+        if (change === undefined) ports.set(port, (change = changeOf(port)));
+        change.changes.set(group, host, compiled?.table);
         return { key, owner, uses: incoming[index]?.uses, table: compiled?.table };
       });
       return ok({
         problems: [...problems],
         commit() {
-          for (const host of staged) replaceTable(host);
+          for (const [port, change] of ports) switchPort(port, change);
         },
         *settle() {
           const removed = new Set<string>();
-          yield* forEachInSteps(staged, (host) => replaceUses(host, removed));
+          yield* forEachInSteps(staged, (one) => {
+            const { owner, table } = one;
+            ports.get(owner.port)?.table.keep(owner.group, owner.host, table);
+            replaceUses(one, removed);
+          });
+          for (const { table } of ports.values()) table.settle();
           for (const id of removed) if (serves(id)) removed.delete(id);
           for (const [name, present] of endpoints) {
             if (present) endpointSets.add(name);

@@ -1,7 +1,24 @@
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import { expect } from "chai";
+import fc from "fast-check";
 import type { HostTable } from "../../src/routing/host-table.ts";
-import { ChangingPortTable, emptyPortTable } from "../../src/routing/changing-port-table.ts";
-import { exact, hostCase, hostTable, pattern, portTable, prefix, request, type HostCase } from "./support.ts";
+import {
+  ChangingPortTable,
+  emptyPortTable,
+  type OpenPortTable,
+  PortChanges,
+} from "../../src/routing/changing-port-table.ts";
+import {
+  exact,
+  hostCase,
+  hostTable,
+  pattern,
+  portTable,
+  prefix,
+  request,
+  setHost,
+  type HostCase,
+} from "./support.ts";
 
 const winner = (hosts: readonly HostCase[], host: string, path = "/"): string | undefined =>
   portTable(hosts).match(request(path, { host }))?.id;
@@ -141,19 +158,92 @@ describe("a port table", () => {
     expect(portTable([hostCase("*", [prefix("a", "/")], gateway)]).filtersOf).to.equal(undefined);
     const filters = { written: [{}], compiled: [{ slug: "listener-filters" }] };
     const of = (host: string, table: Partial<HostTable>) => ({
-      host: pattern(host),
+      host,
       table: Object.assign(hostTable(hostCase(host, [], gateway)), table),
     });
     const hosts = [of("*.example.com", { filters }), of("open.example.com", {}), of("*", {})];
     const ofPort = new ChangingPortTable();
-    for (const { host, table } of hosts) ofPort.set("gateway", host, table);
-    ofPort.set("ingress", pattern("ingress.example.com"), hostTable(hostCase("ingress.example.com", [])));
+    for (const { host, table } of hosts) setHost(ofPort, "gateway", host, table);
+    setHost(ofPort, "ingress", "ingress.example.com", hostTable(hostCase("ingress.example.com", [])));
     const { filtersOf } = ofPort;
     expect(filtersOf?.("a.example.com")).to.equal(filters.compiled);
     for (const host of ["open.example.com", "ingress.example.com", "example.com"]) {
       expect(filtersOf?.(host), host).to.equal(undefined);
     }
-    ofPort.set("gateway", pattern("*.example.com"), undefined);
+    setHost(ofPort, "gateway", "*.example.com", undefined);
     expect(ofPort.filtersOf).to.equal(undefined);
   });
+
+  it("a port table answers by changes from the moment of the switch, while they are kept one by one and after that", () => {
+    const names = ["a.example.com", "b.example.com", "*.example.com", "*.com", "*"];
+    const asked = ["a.example.com", "b.example.com", "c.example.com", "x.c.example.com", "other.org"];
+    const groups = ["gateway", "ingress"] as const;
+    const oneChange = fc.record({
+      group: fc.constantFrom(...groups),
+      host: fc.constantFrom(...names),
+      isRemoved: fc.boolean(),
+      inherit: fc.boolean(),
+      hasClients: fc.boolean(),
+    });
+    const keyOf = ({ group, host }: { readonly group: string; readonly host: string }): string =>
+      `${group} ${host}`;
+    const oneSet = fc.uniqueArray(oneChange, { maxLength: 6, selector: keyOf });
+    fc.assert(
+      fc.property(fc.array(oneSet, { maxLength: 6 }), (sets) => {
+        const ofPort = new ChangingPortTable();
+        const wanted = new Map<
+          string,
+          { readonly group: RouteGroup; readonly host: string; readonly table: HostTable }
+        >();
+        const look = (table: OpenPortTable): unknown =>
+          asked.map((host) => [
+            table.match(request("/", { host }))?.id,
+            table.clientRulesOf?.(host),
+            table.groupOf(host),
+          ]);
+        let number = 0;
+        for (const set of sets) {
+          const changes = new PortChanges(ofPort);
+          const changed = set.map(({ group, host, isRemoved, inherit, hasClients }) => {
+            const routes = [prefix(`route ${number}`, number % 3 === 0 ? "/elsewhere" : "/")];
+            const rest = {
+              group,
+              inherit,
+              listener: "ns/gw/http",
+              ...(hasClients && { clients: { owner: `owner ${number}` } }),
+            };
+            const table = isRemoved ? undefined : hostTable(hostCase(host, routes, rest));
+            number++;
+            changes.set(group, pattern(host), table);
+            return { group, host, table };
+          });
+          const before = look(fresh(wanted.values()));
+          expect(look(ofPort)).to.deep.equal(before);
+          for (const { group, host, table } of changed) {
+            if (table === undefined) wanted.delete(keyOf({ group, host }));
+            else wanted.set(keyOf({ group, host }), { group, host, table });
+          }
+          const after = look(fresh(wanted.values()));
+          ofPort.switchTo(changes);
+          expect(look(ofPort)).to.deep.equal(after);
+          expect(ofPort.isEmpty).to.equal(wanted.size === 0);
+          for (const { group, host, table } of changed) {
+            ofPort.keep(group, pattern(host), table);
+            expect(look(ofPort)).to.deep.equal(after);
+          }
+          ofPort.settle();
+          expect(look(ofPort)).to.deep.equal(after);
+        }
+      }),
+    );
+  });
 });
+
+/** A table with these hosts, made one by one. */
+function fresh(
+  hosts: Iterable<{ readonly group: RouteGroup; readonly host: string; readonly table: HostTable }>,
+): OpenPortTable {
+  const table = new ChangingPortTable();
+  for (const one of hosts) setHost(table, one.group, one.host, one.table);
+  return table;
+}

@@ -4,7 +4,7 @@ import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
-import { ChangingPortTable, type OpenPortTable } from "../../src/routing/changing-port-table.ts";
+import { ChangingPortTable, type OpenPortTable, PortChanges } from "../../src/routing/changing-port-table.ts";
 import { Fields } from "../../src/message/fields.ts";
 
 export const route = (id: string, match: RouteMatch): Route => ({
@@ -61,8 +61,22 @@ export const hostTable = (source: HostCase): HostTable =>
 
 export function portTable(hosts: readonly HostCase[]): OpenPortTable {
   const table = new ChangingPortTable();
-  for (const source of hosts) table.set(source.group, pattern(source.host), hostTable(source));
+  for (const source of hosts) setHost(table, source.group, source.host, hostTable(source));
   return table;
+}
+
+/** Changes one host of a port table, as a snapshot does. */
+export function setHost(
+  ofPort: ChangingPortTable,
+  group: RouteGroup,
+  host: string,
+  table: HostTable | undefined,
+): void {
+  const changes = new PortChanges(ofPort);
+  changes.set(group, pattern(host), table);
+  ofPort.switchTo(changes);
+  ofPort.keep(group, pattern(host), table);
+  ofPort.settle();
 }
 
 export const request = (path: string, rest: Partial<RouteQuery> = {}): RouteQuery => ({
