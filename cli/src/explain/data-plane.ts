@@ -50,6 +50,7 @@ export function routesOfHost({ scopes }: Translation, key: ResourceKey): readonl
 function upstreamsOf(sets: Translation["routing"]["endpoints"]): UpstreamRegistry {
   return {
     update: () => undefined,
+    *settle() {},
     follow: () => undefined,
     get(name, protocol): Upstream {
       const [namespace = "", service = ""] = name.split("/");

@@ -200,6 +200,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         publish(serving);
       },
       *settle() {
+        yield* options.upstreams.settle();
         yield* forEachInSteps(staged.value, ({ key, hash }) => {
           if (hash === undefined) hashes.delete(key);
           else hashes.set(key, hash);

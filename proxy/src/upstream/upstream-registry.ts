@@ -1,6 +1,7 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { EndpointGroup, type SetIdentity } from "./endpoint-group.ts";
 import { RetryBudget } from "./retry-budget.ts";
+import { atOnce, forEachInSteps, type Steps } from "../timing/steps.ts";
 import { createTlsStore, type TlsChanges } from "./tls/tls-store.ts";
 import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
 import type { ViewEnvironment } from "./upstream-view.ts";
@@ -18,7 +19,10 @@ export type UpstreamChanges = {
  * over, and connections of another policy or certificate are never used; an upstream is replaced when its set changes.
  */
 export type UpstreamRegistry = {
+  /** The changes hold when this returns. Its time depends on how many of the sets are in use, not on how many change. */
   update(changes: UpstreamChanges): void;
+  /** Puts what has changed where the unchanged sets are; the next update does it where this has not been called. */
+  settle(): Steps<void>;
   /** The present endpoint set of a name. */
   follow(name: string): FollowedSet | undefined;
   /**
@@ -47,7 +51,6 @@ export type UpstreamRegistryOptions = {
   readonly random?: () => number;
 };
 
-/** Most sets of a large snapshot get no request on a worker, so all but the set itself is created with its first use. */
 type Entry = {
   set: EndpointSet;
   changes: number;
@@ -65,6 +68,10 @@ export const passThrough = "-";
 
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
   const { breakers, random = Math.random } = options;
+  const sets = new Map<string, EndpointSet>();
+  /** What holds already and is not in `sets` yet. */
+  let changed: UpstreamChanges["endpoints"] | undefined;
+  /** The sets that have been asked for: of a large snapshot, most are not on a worker. */
   const entries = new Map<string, Entry>();
   const usableEndpoints = new UsableEndpoints(options.usableEndpoints);
   const environment: ViewEnvironment = { breakers, sessionKey: { current: undefined }, random };
@@ -92,34 +99,63 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     closeGroup(dropped);
   };
 
-  const replace = (name: string, set: EndpointSet): void => {
-    usableEndpoints.setChanged(set.service, entries.size);
-    const previous = entries.get(name);
+  const setOf = (name: string): EndpointSet | undefined =>
+    changed?.has(name) === true ? changed.get(name) : sets.get(name);
+
+  const replace = (name: string, previous: Entry, set: EndpointSet): void => {
     // Learnt state belongs to one Service.
-    if (previous !== undefined && previous.set.service !== set.service) {
-      remove(name);
+    if (previous.set.service !== set.service) {
+      remove(name, previous);
       previous.changes++;
-    }
-    const entry = entries.get(name);
-    if (entry === undefined) {
-      entries.set(name, { set, changes: 0, identity: undefined, groups: noGroups });
       return;
     }
-    entry.set = set;
-    entry.changes++;
-    if (entry.identity !== undefined) setLimits(entry.identity, set);
-    for (const group of entry.groups) {
-      if (group.certificate !== noCertificate && set.tls === undefined) dropGroup(entry, group);
+    previous.set = set;
+    previous.changes++;
+    if (previous.identity !== undefined) setLimits(previous.identity, set);
+    for (const group of previous.groups) {
+      if (group.certificate !== noCertificate && set.tls === undefined) dropGroup(previous, group);
       else updateGroup(name, group, set);
     }
   };
 
-  const remove = (name: string): void => {
-    const previous = entries.get(name);
-    if (previous === undefined) return;
+  const remove = (name: string, entry: Entry): void => {
     entries.delete(name);
-    for (const group of previous.groups) closeGroup(group);
-    usableEndpoints.setRemoved(previous.set.service, entries.size);
+    for (const group of entry.groups) closeGroup(group);
+  };
+
+  /** Changes the sets that are in use. */
+  const updateEntries = (changes: UpstreamChanges["endpoints"]): void => {
+    const update = (name: string, entry: Entry | undefined): void => {
+      if (entry === undefined || !changes.has(name)) return;
+      const set = changes.get(name);
+      if (set === undefined) remove(name, entry);
+      else replace(name, entry, set);
+    };
+    if (entries.size < changes.size) for (const [name, entry] of entries) update(name, entry);
+    else for (const name of changes.keys()) update(name, entries.get(name));
+  };
+
+  function* settle(): Steps<void> {
+    if (changed === undefined) return;
+    yield* forEachInSteps(changed, ([name, set]) => {
+      const previous = sets.get(name);
+      if (set === undefined) sets.delete(name);
+      else sets.set(name, set);
+      if (previous !== undefined && previous.service !== set?.service)
+        usableEndpoints.setRemoved(previous.service, sets.size);
+      if (set !== undefined) usableEndpoints.setChanged(set.service, sets.size);
+    });
+    changed = undefined;
+  }
+
+  const entryOf = (name: string): Entry | undefined => {
+    const present = entries.get(name);
+    if (present !== undefined) return present;
+    const set = setOf(name);
+    if (set === undefined) return undefined;
+    const entry: Entry = { set, changes: 0, identity: undefined, groups: noGroups };
+    entries.set(name, entry);
+    return entry;
   };
 
   /** Updates the groups that depend on a changed policy or certificate. */
@@ -143,7 +179,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   };
 
   const get: UpstreamRegistry["get"] = (name, protocol, wanted = noCertificate) => {
-    const entry = entries.get(name);
+    const entry = entryOf(name);
     if (entry === undefined) {
       const service = name.split("/", 2).join("/");
       return new EndpointGroup(createIdentity(name, service), environment).upstream(protocol);
@@ -162,13 +198,13 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
 
   return {
     update({ endpoints, tls }) {
+      atOnce(settle());
       if (tls !== undefined) updateTls(tls);
-      for (const [name, set] of endpoints) {
-        if (set === undefined) remove(name);
-        else replace(name, set);
-      }
+      changed = endpoints;
+      updateEntries(endpoints);
     },
-    follow: (name) => entries.get(name),
+    settle,
+    follow: entryOf,
     get,
     setSessionKey(key) {
       environment.sessionKey.current = key;
@@ -177,7 +213,8 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       for (const { groups } of entries.values()) for (const group of groups) group.retainRoutes(isServed);
     },
     refreshGauges() {
-      usableEndpoints.refresh(entries.values());
+      atOnce(settle());
+      usableEndpoints.refresh(sets.values());
       for (const { groups } of entries.values()) for (const group of groups) group.refreshGauges();
     },
   };

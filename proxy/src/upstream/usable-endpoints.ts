@@ -35,11 +35,11 @@ export class UsableEndpoints {
   }
 
   /** Brings the gauges up to date with the present sets. */
-  refresh(entries: Iterable<{ readonly set: EndpointSet }>): void {
+  refresh(sets: Iterable<EndpointSet>): void {
     if (this.changed?.size === 0 && !this.hasRemoved) return;
     const counts = new Map<string, number>();
     const present = new Set<string>();
-    for (const { set } of entries) {
+    for (const set of sets) {
       const { service } = set;
       present.add(service);
       if (this.changed?.has(service) ?? true) {

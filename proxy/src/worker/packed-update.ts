@@ -12,7 +12,7 @@ export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> 
  * is read: some hundred routes. Each worker holds two copies of a message meanwhile, too, and a snapshot may be too large to be
  * held several times.
  */
-export const maxPartLength = 128 * 1024;
+export const maxPartLength = 64 * 1024;
 
 /** An update in the messages to workers, each of which takes them in its own time. Most updates are one message. */
 export class PackedMessages {

@@ -102,6 +102,7 @@ export function fakeUpstreams(): FakeUpstreams {
         }
       }
     },
+    *settle() {},
     setSessionKey() {},
     retainRoutes() {},
     refreshGauges() {},

@@ -1,9 +1,11 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { expect } from "chai";
+import fc from "fast-check";
 import { breakerEnvironment, pickRequest } from "./balancing.ts";
 import { createUpstreamRegistry } from "../../src/upstream/upstream-registry.ts";
 import type { TlsChanges } from "../../src/upstream/tls/tls-store.ts";
+import { atOnce } from "../../src/timing/steps.ts";
 import type { Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { authority } from "./tls/support.ts";
@@ -165,6 +167,55 @@ describe("createUpstreamRegistry", () => {
     expect(followed?.changes).to.equal(1);
     expect(registry.follow("ns/web/http")).not.to.equal(followed);
     expect(registry.get("ns/web/http", "http1").service).to.equal("ns/other");
+  });
+
+  it("changed sets hold from their update on, whether or not and whenever the registry settles", () => {
+    const names = ["ns/a/http", "ns/b/http", "ns/c/http"];
+    const oneSet = fc
+      .record({ service: fc.constantFrom("ns/one", "ns/two"), count: fc.nat({ max: 2 }) })
+      .map(({ service, count }) => set(service, ...["10.0.0.1:80", "10.0.0.2:80"].slice(0, count)));
+    const step = fc.record({
+      changes: fc.dictionary(fc.constantFrom(...names), fc.option(oneSet, { nil: undefined })),
+      /** Sets that are asked for before the next step, and how far the registry settles before and after it. */
+      asked: fc.subarray(names),
+      settles: fc.tuple(fc.constantFrom("no", "begins", "yes"), fc.constantFrom("no", "yes")),
+      isScraped: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+        const { registry, update, usable } = harness();
+        const present = new Map<string, EndpointSet>();
+        const ask = (asked: readonly string[]): void => {
+          for (const name of asked) {
+            const wanted = (present.get(name)?.addresses ?? []).map(({ host, port }) => `${host}:${port}`);
+            const upstream = registry.get(name, "http1");
+            expect(upstream.endpoints.map(({ address }) => address)).to.have.members(wanted);
+            expect(upstream.service).to.equal(present.get(name)?.service ?? "ns/" + name.charAt(3));
+            expect(registry.follow(name) === undefined).to.equal(!present.has(name));
+          }
+        };
+        for (const { changes, asked, settles, isScraped } of steps) {
+          update(changes);
+          for (const [name, value] of Object.entries(changes)) {
+            if (value === undefined) present.delete(name);
+            else present.set(name, value);
+          }
+          const settling = registry.settle();
+          if (settles[0] === "begins") settling.next();
+          if (settles[0] === "yes") atOnce(settling);
+          ask(asked);
+          if (isScraped) {
+            const counts: Record<string, number> = {};
+            for (const { service, addresses } of present.values())
+              counts[service] = Math.max(counts[service] ?? 0, addresses.length);
+            expect(usable()).to.deep.equal(counts);
+          }
+          if (settles[1] === "yes") atOnce(settling);
+          ask(names.filter((name) => asked.includes(name)));
+        }
+        ask(names);
+      }),
+    );
   });
 
   it("the usable endpoints of a Service are reported as the largest count of its ports", () => {
