@@ -13,7 +13,7 @@ import { issueCertificate } from "../tls/certificates.ts";
 import { silentPort } from "../upstream/silent-port.ts";
 import { startFailing, startFailingHttp2, startGate } from "./backends.ts";
 import { askOverHttp1, askOverHttp2 } from "./clients.ts";
-import { watchHeld } from "./held.ts";
+import { socketsOn, watchHeld } from "./held.ts";
 import { talkBelowHttp } from "./l4-clients.ts";
 import { Choices } from "./random.ts";
 import { generated, hosts, l4Ports } from "./routes.ts";
@@ -25,7 +25,7 @@ const choicesOf = (part: number, index: number): Choices => new Choices(seed + p
 const clients = 600;
 const atOnce = 25;
 const clientsPerSnapshot = 20;
-/** What is left behind stays for ever; a slow machine may take a while with the rest. */
+/** Longer than every time limit of a client: what is left behind then stays for ever. */
 const patienceMs = 60_000;
 
 const { gc: collect = () => undefined } = globalThis as { gc?: () => void };
@@ -73,6 +73,8 @@ const gateway = await startGateway(plan(0), [
   "--proxy-tunnel-idle-timeout=1s",
   "--proxy-stream-idle-timeout=1s",
   "--proxy-connect-timeout=1s",
+  // A socket of Node that is not read does not notice that its client has reset the connection.
+  "--proxy-client-idle-timeout=20s",
 ]);
 const wishes = { port: gateway.port, tlsPort: gateway.tlsPort, hosts: [...hosts, "unknown.example"], tokens };
 const localPort = (port: number): number => gateway.proxy.localPort(port) ?? 0;
@@ -105,6 +107,7 @@ const heldNow = (): Readonly<Record<string, number>> => ({
 const isEmpty = (): boolean => Object.values(heldNow()).every((count) => count === 0);
 await settle(isEmpty);
 const heldAfter = heldNow();
+const stuck = isEmpty() ? [] : socketsOn([gateway.port, gateway.tlsPort, ...Object.values(below)]);
 
 const sent = request({ host: "127.0.0.1", port: gateway.port, agent: false, headers: { host: "a.example" } });
 sent.end();
@@ -120,6 +123,7 @@ await settle(() => resources.since(mark).length === 0);
 process.stdout.write(
   JSON.stringify({
     held: heldAfter,
+    stuck,
     stillServes: answer.statusCode,
     statuses,
     sessions: udpSessions.with({ listener: String(l4Ports.udp) }).value,

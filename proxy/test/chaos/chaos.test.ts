@@ -7,6 +7,8 @@ const program = new URL("./chaos-program.ts", import.meta.url);
 
 type Report = {
   readonly held: Readonly<Record<string, number>>;
+  /** The sockets of clients, if anything is held. */
+  readonly stuck: readonly object[];
   readonly stillServes: number;
   readonly statuses: Readonly<Record<string, number>>;
   /** Of UDP. */
@@ -27,8 +29,9 @@ describe("a data plane to which everything happens at once", () => {
         },
       );
       expect(stderr).to.equal("");
-      const { held, stillServes, statuses, sessions, failures, left } = JSON.parse(stdout) as Report;
-      for (const [what, count] of Object.entries(held)) expect(count, what).to.equal(0);
+      const { held, stuck, stillServes, statuses, sessions, failures, left } = JSON.parse(stdout) as Report;
+      const state = stuck.map((socket) => JSON.stringify(socket)).join("\n");
+      for (const [what, count] of Object.entries(held)) expect(count, `${what}\n${state}`).to.equal(0);
       expect([stillServes, failures]).to.deep.equal([200, 0]);
       // The choices are not all alike: hardly any answer was given by chance only.
       const seen = Object.keys(statuses);

@@ -1,4 +1,5 @@
 /** What a data plane holds for requests: counts that are private to it, and have to be 0 when no request is left. */
+import { Socket } from "node:net";
 import { FairPlaces } from "../../src/auth/fair-places.ts";
 import { FairTurns } from "../../src/auth/fair-turns.ts";
 import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
@@ -37,3 +38,26 @@ export function watchHeld(turns: number): () => Readonly<Record<string, number>>
     ),
   });
 }
+
+type Handles = { _getActiveHandles(): readonly unknown[] };
+type Inner = { readonly _handle?: { readonly reading?: boolean } | null };
+
+/** Node's sockets on these local ports that are open, as far as it matters why they are: for messages of failed tests. */
+export const socketsOn = (ports: readonly number[]): readonly object[] =>
+  (process as unknown as Handles)
+    ._getActiveHandles()
+    .filter((one) => one instanceof Socket)
+    .filter(({ localPort }) => localPort !== undefined && ports.includes(localPort))
+    .map((socket) => ({
+      kind: socket.constructor.name,
+      port: socket.localPort,
+      reading: (socket as unknown as Inner)._handle?.reading,
+      flowing: socket.readableFlowing,
+      unreadBytes: socket.readableLength,
+      bytesRead: socket.bytesRead,
+      bytesWritten: socket.bytesWritten,
+      unwrittenBytes: socket.writableLength,
+      ended: socket.readableEnded,
+      finished: socket.writableFinished,
+      listeners: socket.eventNames().map((name) => `${String(name)} ${socket.listenerCount(name)}`),
+    }));
