@@ -4,6 +4,7 @@ import { Fields } from "../../../message/fields.ts";
 import type { HeaderList, HttpVersion, RequestHead } from "../../../message/message.ts";
 import type { BorrowedBytes, Piece } from "../../../sockets/read-buffer.ts";
 import { HeldBytes } from "./held-bytes.ts";
+import type { KnownFields } from "./known-fields.ts";
 import {
   carriageReturn,
   colon,
@@ -91,12 +92,12 @@ export class RequestHeadParser {
 
   /**
    * Reads on in a piece, from index `at`. Answers the index after the head when it is complete, to be fetched by `take`;
-   * -1 when it is not, or is refused (`refusal`).
+   * -1 when it is not, or is refused (`refusal`). `known` are fields that the client has sent before, under the same limits.
    */
-  read(piece: Piece, at: number): number {
+  read(piece: Piece, at: number, known: KnownFields): number {
     const { held } = this;
     if (held.length === 0) {
-      const end = this.scan(piece.bytes, at);
+      const end = this.scanWhole(piece.bytes, at, known);
       if (end < 0 && this.refusal === undefined) held.add(piece, at);
       return end < 0 ? -1 : at + end;
     }
@@ -141,6 +142,21 @@ export class RequestHeadParser {
     this.target = "";
     this.headers = noFields;
     this.isPlain = true;
+  }
+
+  /** Scans a head of which nothing has been read; the same answer as of `scan`. */
+  private scanWhole(bytes: BorrowedBytes, base: number, known: KnownFields): number {
+    if (!this.scanRequestLine(bytes, base)) return -1;
+    const { position } = this;
+    const knownOctets = known.find(bytes, base + position);
+    if (knownOctets > 0) {
+      this.headers = known.take() ?? noFields;
+      this.target = bytes.toString("latin1", base + this.targetAt, base + this.targetEnd);
+      return position + knownOctets;
+    }
+    const end = this.scanFields(bytes, base);
+    if (end >= 0 && this.fieldCount > 0) known.note(this.headers, bytes, base + position, base + end);
+    return end;
   }
 
   /** Scans a head that begins at `base`; answers its length when it is complete, else -1. */

@@ -3,6 +3,7 @@ import type { RequestHead } from "../../../message/message.ts";
 import type { Piece } from "../../../sockets/read-buffer.ts";
 import type { CodecContext } from "./context.ts";
 import { HeldBytes } from "./held-bytes.ts";
+import { KnownFields } from "./known-fields.ts";
 import { type BodySource, IncomingBody } from "./incoming-body.ts";
 import type { RequestHeadParser } from "./request-head-parser.ts";
 import { readSemantics, type RequestSemantics } from "./request-semantics.ts";
@@ -42,6 +43,7 @@ export class RequestReader {
   /** Set inside a head that has not arrived completely. */
   private parser: RequestHeadParser | undefined = undefined;
   private readonly held = new HeldBytes();
+  private readonly known = new KnownFields();
   /** How much of the memory of held bytes the front has been asked for. */
   private reservedBytes = 0;
   /** The bytes that are being looked at, and where those begin that have not been. */
@@ -147,7 +149,7 @@ export class RequestReader {
   private readHead(piece: Piece, at: number): number {
     const { parsers } = this.context;
     const parser = this.parser ?? parsers.take();
-    const next = parser.read(piece, at);
+    const next = parser.read(piece, at, this.known);
     if (next >= 0) {
       const head = parser.take();
       this.parser = undefined;

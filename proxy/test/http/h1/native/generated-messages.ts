@@ -269,9 +269,10 @@ function mutate(choices: Choices, bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, at), copied, bytes.subarray(Math.min(bytes.length, at + size))]);
 }
 
-/** The bytes of one connection: one or two requests, and an ordinary one to show where those end. */
+/** The bytes of one connection: one or two requests, some of which repeat, and an ordinary one to show where those end. */
 export function generatedConnection(choices: Choices): Buffer {
-  let bytes = Buffer.from(request(choices) + (choices.chance(0.3) ? request(choices) : ""), "latin1");
+  const text = request(choices).repeat(choices.chance(0.15) ? 2 + choices.below(3) : 1);
+  let bytes = Buffer.from(text + (choices.chance(0.3) ? request(choices) : ""), "latin1");
   while (choices.chance(0.35)) bytes = mutate(choices, bytes) as typeof bytes;
   if (choices.chance(0.05)) return bytes.subarray(0, choices.below(bytes.length + 1));
   return Buffer.concat([bytes, Buffer.from("GET /last HTTP/1.1\r\nHost: a\r\n\r\n")]);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type Listed, listed } from "../../../message/listed.ts";
 import type { RequestHead } from "../../../../src/message/message.ts";
+import { KnownFields } from "../../../../src/http/h1/native/known-fields.ts";
 import { RequestHeadParser, type HeadLimits } from "../../../../src/http/h1/native/request-head-parser.ts";
 
 const limits: HeadLimits = { maxTargetBytes: 100, maxFieldBytes: 1000, maxFields: 5 };
@@ -16,7 +17,7 @@ function parse(pieces: readonly string[], given: HeadLimits = limits): Outcome {
   let at = 0;
   for (const piece of pieces) {
     const bytes = Buffer.from(`<${piece}`, "latin1");
-    const next = parser.read({ owned: false, bytes }, 1);
+    const next = parser.read({ owned: false, bytes }, 1, new KnownFields());
     at += piece.length;
     if (next >= 0) return { head: listed(parser.take()), rest: bytes.toString("latin1", next) };
     if (parser.refusal !== undefined)
@@ -66,7 +67,7 @@ describe("RequestHeadParser", () => {
       head,
       { ...head, version: "1.0", method: "POST", target: "/", headers: [] },
     ]) {
-      at = parser.read(piece, at);
+      at = parser.read(piece, at, new KnownFields());
       expect(listed(parser.take())).to.deep.equal(expected);
     }
     expect(at).to.equal(bytes.length);
@@ -169,7 +170,8 @@ describe("RequestHeadParser", () => {
   it("RequestHeadParser shows as much of an unfinished head as it has read", () => {
     const seen = (pieces: readonly string[]): Listed<RequestHead> | undefined => {
       const parser = new RequestHeadParser(limits);
-      for (const piece of pieces) parser.read({ owned: false, bytes: Buffer.from(piece) }, 0);
+      for (const piece of pieces)
+        parser.read({ owned: false, bytes: Buffer.from(piece) }, 0, new KnownFields());
       return parser.seen && listed(parser.seen);
     };
     expect(seen(["HEAD /a"])).to.equal(undefined);
@@ -184,9 +186,9 @@ describe("RequestHeadParser", () => {
     const large: HeadLimits = { maxTargetBytes: 100, maxFieldBytes: 1_000_000, maxFields: 5 };
     const parser = new RequestHeadParser(large);
     const byte = { owned: false, bytes: Buffer.from("v") } as const;
-    parser.read({ owned: false, bytes: Buffer.from("GET / HTTP/1.1\r\nX: ") }, 0);
+    parser.read({ owned: false, bytes: Buffer.from("GET / HTTP/1.1\r\nX: ") }, 0, new KnownFields());
     // To begin with the line again for each byte would be 2 * 10^11 steps.
-    for (let i = 0; i < 600_000; i++) parser.read(byte, 0);
+    for (let i = 0; i < 600_000; i++) parser.read(byte, 0, new KnownFields());
     expect(parser.refusal).to.equal(undefined);
   });
 });
