@@ -17,6 +17,7 @@ import {
   space,
   tab,
 } from "../../../message/octets.ts";
+import { isCodingName, methodOf, startsWith } from "./head-octets.ts";
 import { isRequestTarget } from "./request-target.ts";
 
 /** What a head may have; bytes, and a number of fields. */
@@ -384,21 +385,3 @@ export class RequestHeadParser {
 
 /** Those of a head that has none, or of which none was read; nothing adds to them. */
 const noFields = Fields.none();
-
-const isCodingName = (bytes: BorrowedBytes, from: number, to: number): boolean =>
-  /^transfer-encoding$/i.test(bytes.toString("latin1", from, to));
-
-/** Methods of nearly all requests, so that these need no text of their own. */
-const knownMethods = ["GET", "POST", "PUT", "HEAD", "PATCH", "DELETE", "OPTIONS"];
-
-function methodOf(bytes: BorrowedBytes, from: number, to: number): string {
-  for (const method of knownMethods) {
-    if (method.length === to - from && startsWith(bytes, from, method)) return method;
-  }
-  return bytes.toString("latin1", from, to);
-}
-
-function startsWith(bytes: BorrowedBytes, from: number, text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text.charCodeAt(i)) return false;
-  return true;
-}
