@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import sonicBoom from "sonic-boom";
+import { DescriptorWriter } from "./descriptor-writer.ts";
 
 /** One or more whole lines, as text or as UTF-8. */
 export type LogLines = string | Uint8Array;
@@ -56,49 +56,26 @@ export function createLogSink({
   // Node makes a pipe non-blocking when it makes the stream: a write that blocks would keep the process from its end.
   if (fd === 1) void process.stdout;
   const patience = new Patience(endLimits);
-  const stream = new sonicBoom.SonicBoom({
-    fd,
-    sync: false,
-    contentMode: "buffer",
-    retryEAGAIN: (_error, writing, waiting) => patience.lasts(writing + waiting),
-  });
-  let waitingBytes = 0;
+  const writer = new DescriptorWriter(fd, (waitingBytes) => patience.lasts(waitingBytes));
   let dropped = 0;
-  let failed = false;
-  /** Lines that are not written, with the number of bytes that have been taken up to their end. */
-  const waiting: { readonly end: number; readonly lines: Uint8Array; readonly onWritten?: () => void }[] = [];
-  let writtenBytes = 0;
-  const onWrite = (bytes: number): void => {
-    waitingBytes -= bytes;
-    writtenBytes += bytes;
-    while (waiting[0] !== undefined && waiting[0].end <= writtenBytes) waiting.shift()?.onWritten?.();
-  };
-  stream.on("write", (bytes) => {
-    failed = false;
-    onWrite(bytes);
-  });
-  stream.on("error", () => {
-    failed = true;
-  });
   let retriedMs = 0;
-  /** The stream tries again when it gets lines, and gets none while too much is waiting. */
+  /** Lines that were refused are tried again with the next ones, of which none are taken while too much is waiting. */
   const retry = (): void => {
-    if (!failed || performance.now() - retriedMs < retryMs) return;
+    if (performance.now() - retriedMs < retryMs) return;
     retriedMs = performance.now();
-    stream.flush();
+    writer.tryAgain();
   };
   const dropWaiting = (): void => {
-    for (const { lines } of waiting.splice(0)) dropped += countLines(lines);
+    for (const lines of writer.clear()) dropped += countLines(lines);
   };
   const flushSync = (): void => {
     patience.begin();
     try {
-      stream.flushSync();
-      waitingBytes = 0;
-      waiting.length = 0;
+      writer.writeSync();
+      // What a thread is writing will be written.
+      writer.clear();
     } catch {
       // The process ends, and its output is closed or not read: the error cannot be reported.
-      if (patience.waitingBytes !== undefined) onWrite(waitingBytes - patience.waitingBytes);
       dropWaiting();
     }
   };
@@ -106,32 +83,29 @@ export function createLogSink({
   return {
     write(lines, onWritten) {
       const bytes = typeof lines === "string" ? Buffer.from(lines) : lines;
-      if (waitingBytes + bytes.length > maxBufferedBytes) {
+      if (writer.waitingBytes + bytes.length > maxBufferedBytes) {
         dropped += countLines(bytes);
         retry();
         return false;
       }
-      waitingBytes += bytes.length;
-      waiting.push({ end: writtenBytes + waitingBytes, lines: bytes, ...(onWritten && { onWritten }) });
-      // Its types know only text.
-      stream.write(bytes as unknown as string);
+      writer.write(bytes, onWritten);
       return true;
     },
     droppedLines: () => dropped,
-    isCongested: () => waitingBytes > maxBufferedBytes / 2,
+    isCongested: () => writer.waitingBytes > maxBufferedBytes / 2,
     flushSync,
     async close() {
       process.removeListener("exit", flushSync);
       let isOver = false;
       // Lines that were refused are tried once more; an error says that they are refused again.
-      const over = new Promise<void>((resolve) => stream.flush(() => resolve())).then(() => (isOver = true));
+      const over = new Promise<void>((resolve) => writer.settled(resolve)).then(() => (isOver = true));
       const limit = new AbortController();
       patience.begin();
-      while (!isOver && patience.lasts(waitingBytes)) {
+      while (!isOver && patience.lasts(writer.waitingBytes)) {
         await Promise.race([over, delay(lookMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
       }
       limit.abort();
-      if (waitingBytes === 0) patience.end();
+      if (writer.waitingBytes === 0) patience.end();
       else dropWaiting();
     },
   };
@@ -149,7 +123,7 @@ class Patience {
   private beginMs: number | undefined = undefined;
   private progressMs = 0;
   /** What the output had not taken when that was last looked at, if it was. */
-  waitingBytes: number | undefined = undefined;
+  private waitingBytes: number | undefined = undefined;
 
   constructor(limits: EndLimits) {
     this.limits = limits;
