@@ -1,10 +1,14 @@
 import { expect } from "chai";
 import { nothingRefused, SpanQueue, type SpanQueueOptions } from "../../src/tracing/export/span-queue.ts";
-import type { EncodedSpans } from "../../src/tracing/encoded-spans.ts";
+import type { HeldSpans } from "../../src/tracing/export/span-memory.ts";
 
-const line = (...names: readonly string[]): EncodedSpans => ({
+/** Names of spans whose memory has been released. */
+const released: string[] = [];
+
+const line = (...names: readonly string[]): HeldSpans => ({
   count: names.length,
   bytes: Buffer.from(names.join(" ")),
+  lease: { release: () => void released.push(...names) },
 });
 
 type Sent = { readonly names: readonly string[]; readonly finish: (failure?: string) => void };
@@ -38,6 +42,35 @@ const turns = async (until: () => boolean): Promise<void> => {
 };
 
 describe("the queue of spans", () => {
+  beforeEach(() => {
+    released.length = 0;
+  });
+
+  it("spans release their memory when they have been sent, and those without room at once", async () => {
+    const { queue, sent } = setUp();
+    for (const name of ["a", "b"]) queue.add(line(name));
+    await turns(() => sent.length === 1);
+    for (const name of ["c", "d", "e", "f", "g"]) queue.add(line(name));
+    expect(released).to.deep.equal(["g"]);
+    sent[0]?.finish();
+    await turns(() => sent.length === 2);
+    expect(released).to.deep.equal(["g", "a", "b"]);
+    sent[1]?.finish("connection refused");
+    await turns(() => sent.length === 3);
+    expect(released).to.deep.equal(["g", "a", "b", "c", "d"]);
+    sent[2]?.finish();
+    await queue.drain();
+  });
+
+  it("spans of a batch that is given up keep their memory while they may be read", async () => {
+    const { queue, sent, dropped } = setUp({ timeoutMs: 1 });
+    queue.add(line("a", "b"));
+    await turns(() => dropped.length === 1);
+    expect(released).to.deep.equal([]);
+    sent[0]?.finish();
+    await turns(() => released.length === 2);
+  });
+
   it("spans leave in batches, one batch at a time", async () => {
     const { queue, sent, exported } = setUp();
     for (const name of ["a", "b", "c"]) queue.add(line(name));

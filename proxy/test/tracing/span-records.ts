@@ -31,4 +31,4 @@ const exportOf = createExportEncoder({ "service.name": "edge" }, "svc-gateway");
 
 /** What a collector reads of the spans of some records. */
 export const collected = (records: Uint8Array): readonly CollectedSpan[] =>
-  decodeExport(exportOf([...decodeRecords(records)]));
+  decodeExport(exportOf([...decodeRecords(records)]).bytes);

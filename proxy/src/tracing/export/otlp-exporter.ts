@@ -14,7 +14,7 @@ import {
 } from "@opentelemetry/otlp-grpc-exporter-base";
 import { type ISerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { EncodedSpans } from "../encoded-spans.ts";
-import { createExportEncoder } from "./export-request.ts";
+import { createExportEncoder, type ExportRequest } from "./export-request.ts";
 import { countOf, nothingRefused, type Refused, type SendBatch } from "./span-queue.ts";
 
 type Batch = readonly EncodedSpans[];
@@ -41,8 +41,13 @@ const exported = 0;
 export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
   /** What the collector has said of the batch that is being sent; one is sent at a time. */
   let refused: Refused = nothingRefused;
+  let request: ExportRequest | undefined;
+  const encode = createExportEncoder(options.resource, "svc-gateway");
   const serializer: ISerializer<Batch, object> = {
-    serializeRequest: createExportEncoder(options.resource, "svc-gateway"),
+    serializeRequest(batch) {
+      request = encode(batch);
+      return request.bytes;
+    },
     deserializeResponse(data) {
       refused = refusedIn(data);
       return {};
@@ -53,9 +58,15 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
     send: (batch) =>
       new Promise((resolve) => {
         refused = nothingRefused;
-        exporter.export(batch, ({ code, error }: ExportResult) =>
-          resolve(code === exported ? refused : { spans: countOf(batch), why: textOf(error) }),
-        );
+        request = undefined;
+        let own: ExportRequest | undefined;
+        exporter.export(batch, ({ code, error }: ExportResult) => {
+          // Of a request that failed, a part may still be on its way.
+          if (code === exported) own?.release();
+          resolve(code === exported ? refused : { spans: countOf(batch), why: textOf(error) });
+        });
+        // It is encoded within that call, and answered later.
+        own = request;
       }),
     close: () => exporter.shutdown().catch(() => undefined),
   };

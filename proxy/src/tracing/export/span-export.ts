@@ -7,9 +7,9 @@ import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { LogRingReader, type LogWake } from "../../worker/log-ring.ts";
-import { decodeRecords } from "../encoded-spans.ts";
 import { readExportHeaders } from "./export-headers.ts";
 import type { OtlpExporter, OtlpOptions } from "./otlp-exporter.ts";
+import { SpanMemory } from "./span-memory.ts";
 import { SpanQueue } from "./span-queue.ts";
 
 /** Takes the spans of all workers to the collector. */
@@ -81,7 +81,8 @@ function resourceOf(
 }
 
 function drainRings({ rings, metrics, log }: SpanExportOptions, exporter: OtlpExporter): SpanExport {
-  const readers = rings.map((memory) => new LogRingReader(memory));
+  const readers = rings.map((ring) => new LogRingReader(ring));
+  const memory = new SpanMemory();
   let warnedAtMs = Number.NEGATIVE_INFINITY;
   let unlogged = 0;
   const queue = new SpanQueue({
@@ -101,7 +102,7 @@ function drainRings({ rings, metrics, log }: SpanExportOptions, exporter: OtlpEx
   const take = (worker: number): void =>
     // The ring is written again once this returns.
     readers[worker]?.take((records) => {
-      for (const spans of decodeRecords(new Uint8Array(records))) queue.add(spans);
+      for (const spans of memory.copy(records)) queue.add(spans);
     }, Number.POSITIVE_INFINITY);
   const takeAll = (): void => {
     for (const worker of readers.keys()) take(worker);

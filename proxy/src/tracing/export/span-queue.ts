@@ -1,4 +1,5 @@
 import type { EncodedSpans } from "../encoded-spans.ts";
+import type { HeldSpans } from "./span-memory.ts";
 
 /** The spans of a batch that the collector has not taken, and why. */
 export type Refused = { readonly spans: number; readonly why: string };
@@ -29,7 +30,7 @@ export class SpanQueue {
   private readonly gatherMs: number;
   private readonly maxQueued: number;
   private readonly maxBatch: number;
-  private waiting: EncodedSpans[] = [];
+  private waiting: HeldSpans[] = [];
   private queued = 0;
   private timer: NodeJS.Timeout | undefined = undefined;
   private sending: Promise<void> | undefined = undefined;
@@ -41,9 +42,11 @@ export class SpanQueue {
     this.maxBatch = options.maxBatch ?? 512;
   }
 
-  add(spans: EncodedSpans): void {
+  /** Takes spans, and releases their memory when they have been sent or dropped. */
+  add(spans: HeldSpans): void {
     const { count } = spans;
     if (this.queued + count > this.maxQueued) {
+      spans.lease.release();
       this.options.onDropped(count, "queue-full", "too many spans wait for the collector");
       return;
     }
@@ -74,14 +77,19 @@ export class SpanQueue {
       const batch = this.takeBatch();
       const count = countOf(batch);
       if (count === 0) return;
-      const refused = await this.within(count, this.options.send(batch));
+      const sent = this.options.send(batch);
+      // One that is given up may still read them.
+      void sent.finally(() => {
+        for (const { lease } of batch) lease.release();
+      });
+      const refused = await this.within(count, sent);
       const lost = Math.min(refused.spans, count);
       if (lost < count) this.options.onExported(count - lost);
       if (lost > 0) this.options.onDropped(lost, "export-failed", refused.why);
     } while (this.queued >= this.maxBatch);
   }
 
-  private takeBatch(): readonly EncodedSpans[] {
+  private takeBatch(): readonly HeldSpans[] {
     let count = 0;
     let taken = 0;
     for (const one of this.waiting) {
