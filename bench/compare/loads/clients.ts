@@ -111,14 +111,14 @@ async function idle({ port, host, path, count }: Options, kind: Kind): Promise<R
         ? connectTls({ host: "127.0.0.1", port, servername: host, rejectUnauthorized: false })
         : connect(port, "127.0.0.1");
     socket.on("error", () => undefined);
-    try {
+    const closed = once(socket, "close").then(() => "closed");
+    const answered = async (): Promise<void> => {
       await once(socket, kind === "idle-tls" ? "secureConnect" : "connect");
       socket.write(request);
       await once(socket, "data");
-    } catch {
-      // A proxy that has no descriptor left must not end the run of all.
-      errors++;
-    }
+    };
+    // A proxy that has no descriptor left resets or closes some, which must not end the run of all.
+    if ((await Promise.race([answered().catch(() => "failed"), closed])) !== undefined) errors++;
   };
   for (let opened = 0; opened < count; opened += 50) {
     await Promise.all(Array.from({ length: Math.min(50, count - opened) }, open));
