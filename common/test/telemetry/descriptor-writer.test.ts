@@ -8,7 +8,7 @@ type Done = (error: unknown, count?: number) => void;
 
 const failed = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** A descriptor that takes as many bytes of each write as it is told, or fails: `EAGAIN`, `ENOSPC`. */
+/** A descriptor that accepts a set number of bytes of each write, or fails it with an error such as `EAGAIN`. */
 class Output {
   readonly fd = 987;
   text = "";

@@ -1,6 +1,6 @@
-/** So many heads that are kept may come to nothing in a row, before none is kept for a while. */
-const maxVain = 4;
-/** How many heads that while is. */
+/** Heads in a row that may be kept without a hit, before none is kept for a while. */
+const maxMisses = 4;
+/** For how many heads none is kept then. */
 const restHeads = 1000;
 
 /**
@@ -9,7 +9,7 @@ const restHeads = 1000;
  */
 export class Repeats {
   private lastLength = 0;
-  private vain = 0;
+  private misses = 0;
   private rest = 0;
 
   /** False: heads differ, and are not to be looked at now. */
@@ -19,7 +19,7 @@ export class Repeats {
 
   /** A head was the kept one. */
   found(): void {
-    this.vain = 0;
+    this.misses = 0;
   }
 
   /** Whether to keep a head of that length, which is not the kept one. */
@@ -31,8 +31,8 @@ export class Repeats {
     const hadLength = length === this.lastLength;
     this.lastLength = length;
     if (!hadLength) return false;
-    if (this.vain++ < maxVain) return true;
-    this.vain = 0;
+    if (this.misses++ < maxMisses) return true;
+    this.misses = 0;
     this.rest = restHeads;
     return false;
   }
