@@ -67,6 +67,13 @@ export const gatewayClassNotFound = (place: Place, name: string, hint: string): 
 export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "FieldIgnored")(place, message);
 
+/** A finding about a mode that lets clients in without a valid certificate; `ports`: of which listeners. */
+export const insecureFrontendValidation = (place: Place, ports: string): Diagnostic =>
+  finding("warning", "ClientsNotVerified")(
+    place,
+    `"AllowInsecureFallback" does not verify clients, expected "AllowValidOnly"; HTTPS listeners of ${ports} serve clients without a valid certificate, which backends must authenticate by other means`,
+  );
+
 export const parametersIgnored = (place: Place): Diagnostic =>
   finding("info", "ParametersIgnored")(
     place,

@@ -19,7 +19,7 @@ import { parametersWithoutEffect } from "./dedicated/parameters.ts";
 import type { Manifest } from "./dedicated/plan.ts";
 import { gatewaysByService, type ReferringRoute } from "./gateways-by-service.ts";
 import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
-import { ignoredAuthorities } from "./listeners/frontend-validation.ts";
+import { frontendFindings } from "./listeners/frontend-validation.ts";
 import { createGatewayClassReader } from "./listeners/gateway-classes.ts";
 import {
   createGatewayPlanner,
@@ -249,7 +249,7 @@ export function createGatewayTranslator(
             ]),
           ),
           gateways.flatMap(clientFindingsOf),
-          gateways.flatMap(({ gateway }) => [...ignoredAuthorities(gateway), ...unservedOfGateway(gateway)]),
+          gateways.flatMap(({ gateway }) => [...frontendFindings(gateway), ...unservedOfGateway(gateway)]),
           http.diagnostics,
           l4.diagnostics,
           describeStatuses(statuses),

@@ -17,7 +17,7 @@ import {
   type UnresolvedAuthority,
 } from "../../certificates/authority-refs.ts";
 import { reasonAt, type ConditionReason } from "../../condition.ts";
-import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
+import { insecureFrontendValidation, routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { listMemo, memo } from "../../incremental/memo.ts";
 import type { Listener } from "./gateways.ts";
@@ -135,32 +135,47 @@ const reasons: Readonly<Record<UnresolvedAuthority["why"], string>> = {
 
 const isInsecure = ({ mode }: Validation): boolean => mode === "AllowInsecureFallback";
 
-/** Whether a Gateway lets clients in without a valid certificate, at some port or by default. */
-export function hasInsecureValidation({ spec }: ObjectOf<"Gateway">): boolean {
+type WrittenValidation = {
+  readonly validation: Validation;
+  readonly field: string;
+  /** The ports of listeners that it is for. */
+  readonly ports: string;
+};
+
+/** The validations of a Gateway, whether or not it has listeners that they are for. */
+function validationsIn({ spec }: ObjectOf<"Gateway">): readonly WrittenValidation[] {
   const { default: byDefault, perPort = [] } = spec.tls?.frontend ?? {};
-  return [byDefault, ...perPort.map(({ tls }) => tls)].some(
-    (tls) => tls?.validation !== undefined && isInsecure(tls.validation),
+  const written = [
+    { at: "default", tls: byDefault, ports: "ports without an entry in perPort" },
+    ...perPort.map(({ tls, port }, index) => ({ at: `perPort[${index}].tls`, tls, ports: `port ${port}` })),
+  ];
+  return written.flatMap(({ at, tls, ports }) =>
+    tls?.validation === undefined
+      ? []
+      : [{ validation: tls.validation, field: `spec.tls.frontend.${at}.validation`, ports }],
   );
 }
 
-/** References that do not count, because each validation uses its first one only. */
-export const ignoredAuthorities = memo((gateway: ObjectOf<"Gateway">): readonly Diagnostic[] => {
-  const { default: byDefault, perPort = [] } = gateway.spec.tls?.frontend ?? {};
-  const written = [
-    { field: "default", tls: byDefault },
-    ...perPort.map(({ tls }, index) => ({ field: `perPort[${index}].tls`, tls })),
-  ];
-  return written.flatMap(({ field, tls }) => {
-    const refs = tls?.validation?.caCertificateRefs ?? [];
-    const place = {
-      object: refOf(gateway),
-      field: `spec.tls.frontend.${field}.validation.caCertificateRefs`,
-    };
-    return refs.length < 2
-      ? []
-      : [routeFieldIgnored(place, "Only the first of several references is used; the others are ignored")];
-  });
-});
+/** Whether a Gateway lets clients in without a valid certificate, at some port or by default. */
+export const hasInsecureValidation = (gateway: ObjectOf<"Gateway">): boolean =>
+  validationsIn(gateway).some(({ validation }) => isInsecure(validation));
+
+/**
+ * The findings about the validations of a Gateway: modes that let any client in, and references that do not count, because each
+ * validation uses its first one only.
+ */
+export const frontendFindings = memo((gateway: ObjectOf<"Gateway">): readonly Diagnostic[] =>
+  validationsIn(gateway).flatMap(({ validation, field, ports }) => {
+    const placeOf = (name: string) => ({ object: refOf(gateway), field: `${field}.${name}` });
+    const ignored = "Only the first of several references is used; the others are ignored";
+    return [
+      ...(isInsecure(validation) ? [insecureFrontendValidation(placeOf("mode"), ports)] : []),
+      ...(validation.caCertificateRefs.length < 2
+        ? []
+        : [routeFieldIgnored(placeOf("caCertificateRefs"), ignored)]),
+    ];
+  }),
+);
 
 const authoritiesIdOf = memo(({ authorities }: FrontendValidation) =>
   authorities === undefined ? undefined : sha256Hex(authorities),
