@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { backendsOf, startExampleBackend } from "./backends.ts";
 import { listenersOf, toLocal, toShown, type LocalPorts } from "./ports.ts";
 
@@ -19,8 +20,11 @@ type Closable = { close(): Promise<void> };
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Starts the backends of an example and a gateway (svc-gateway.mjs) that serves a copy of it; rejects where that ends. */
-export async function serveExample(folder: string, gatewayProgram: string): Promise<ServedExample> {
+/**
+ * Starts the backends of an example and a gateway (svc-gateway.mjs) that serves a copy of it. A problem says in one line why the gateway
+ * does not; nothing runs then.
+ */
+export async function serveExample(folder: string, gatewayProgram: string): Promise<Result<ServedExample>> {
   const copy = mkdtempSync(join(tmpdir(), "svc-gateway-example-"));
   const started: Closable[] = [];
   const close = async (): Promise<void> => {
@@ -44,9 +48,14 @@ export async function serveExample(folder: string, gatewayProgram: string): Prom
       text.replaceAll(/(?<=port: )\d+/g, (port) => String(backendPorts.get(port) ?? port)),
     );
     const listeners = listenersOf(readFileSync(join(folder, "README.md"), "utf8"));
-    const { ports, gateway } = await startGateway(gatewayProgram, copy, listeners);
+    const start = await startGateway(gatewayProgram, copy, listeners);
+    if (!start.ok) {
+      await close();
+      return start;
+    }
+    const { ports, gateway } = start.value;
     started.push(gateway);
-    return { run: (command) => runCommand(command, ports), close };
+    return ok({ run: (command) => runCommand(command, ports), close });
   } catch (error) {
     await close();
     throw error;
@@ -57,7 +66,7 @@ async function startGateway(
   gatewayProgram: string,
   folder: string,
   listeners: readonly number[],
-): Promise<{ readonly ports: LocalPorts; readonly gateway: Closable }> {
+): Promise<Result<{ readonly ports: LocalPorts; readonly gateway: Closable }>> {
   const portMap = listeners.map((port) => `${port}=0`).join(",");
   const flags = {
     manifests: folder,
@@ -88,18 +97,38 @@ async function startGateway(
     },
   };
   const errors = collect(program.stderr);
+  try {
+    const ports = await portsOf(program.stdout, listeners);
+    if (ports !== undefined) return ok({ ports, gateway });
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+  await gateway.close();
+  return problem(`the gateway did not start: ${reasonIn(errors()) ?? `it ended with ${program.exitCode}`}`);
+}
+
+/** Reads the log until all listeners are bound and the first snapshot is served; undefined: it ends before. */
+async function portsOf(log: Readable, listeners: readonly number[]): Promise<LocalPorts | undefined> {
   const ports = new Map<number, number>();
   let isServed = false;
-  for await (const text of createInterface({ input: program.stdout })) {
+  for await (const text of createInterface({ input: log })) {
     const line = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (line["local_port"] !== undefined) ports.set(Number(line["listener"]), Number(line["local_port"]));
     isServed ||= line["message"] === "snapshot published";
     if (!isServed || !listeners.every((port) => ports.has(port))) continue;
-    program.stdout.resume();
-    return { ports, gateway };
+    log.resume();
+    return ports;
   }
-  await gateway.close();
-  throw new Error(`the gateway ended: ${errors()}`);
+  return undefined;
+}
+
+/** The line that says why a gateway has ended: its own message, or that of an error which Node.js prints around its source and stack. */
+function reasonIn(errors: string): string | undefined {
+  const lines = errors.split("\n").map((line) => line.trim());
+  const said =
+    lines.find((line) => /^(svc-gateway|\w*Error): /.test(line)) ?? lines.find((line) => line !== "");
+  return said?.replace(/^svc-gateway: /, "");
 }
 
 async function runCommand(command: string, ports: LocalPorts): Promise<string> {

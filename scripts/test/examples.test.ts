@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   cpSync,
   existsSync,
@@ -8,6 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { expect } from "chai";
@@ -16,6 +18,7 @@ import { backendsOf } from "../examples/backends.ts";
 import { exampleFolders } from "../examples/folders.ts";
 import { hasCurl } from "../examples/curl.ts";
 import { isAnswer, requestsOf } from "../examples/readme.ts";
+import { runExamples } from "../examples/run.ts";
 import { serveExample, type ServedExample } from "../examples/standalone.ts";
 import { useBuiltProgram } from "./built-program.ts";
 
@@ -66,7 +69,9 @@ describe("the examples", () => {
       let example: ServedExample | undefined;
       before(async function () {
         if (!hasCurl) this.skip();
-        example = await serveExample(folder, program());
+        const served = await serveExample(folder, program());
+        if (!served.ok) throw new Error(served.error.message);
+        example = served.value;
       });
       after(() => example?.close());
 
@@ -80,6 +85,68 @@ describe("the examples", () => {
       }
     });
   }
+});
+
+describe("a gateway of an example that does not start", () => {
+  const program = useBuiltProgram();
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "svc-gateway-examples-"));
+    const [example = ""] = exampleFolders();
+    cpSync(example, folder, { recursive: true, dereference: true });
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("the run of the examples ends with 1 and one line, which has the message of the gateway", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const listener = { name: "http", port, protocol: "HTTP" };
+    const gateway = {
+      ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway", metadata: { name: "taken" } },
+      spec: { gatewayClassName: "svc-gateway", listeners: [listener] },
+    };
+    const gatewayClass = {
+      ...{
+        apiVersion: "gateway.networking.k8s.io/v1",
+        kind: "GatewayClass",
+        metadata: { name: "svc-gateway" },
+      },
+      spec: { controllerName: "svc-labs.dev/gateway-controller" },
+    };
+    const manifests = [gatewayClass, gateway].map((object) => JSON.stringify(object)).join("\n---\n");
+    writeFileSync(join(folder, "taken.yaml"), manifests);
+    let [shown, failure] = ["", ""];
+    const output = { out: (text: string) => (shown += text), err: (text: string) => (failure += text) };
+    expect(await runExamples([folder, folder], program(), output)).to.equal(1);
+    taken.close();
+    expect(failure).to.match(
+      new RegExp(`^\\S+: the gateway did not start: listener ${port} cannot be served: [^\\n]+\\n$`),
+    );
+    expect(shown.split("\n")).to.have.lengthOf(2);
+  });
+
+  it("the message of a program that Node.js cannot load is that of its error, without its stack", async () => {
+    const served = await serveExample(folder, join(folder, "missing.mjs"));
+    expect(served.ok || served.error.message).to.match(
+      /^the gateway did not start: Error: Cannot find module [^\n]+$/,
+    );
+  });
+
+  it("a program that logs something else than JSON is ended", async () => {
+    const file = join(folder, "other.mjs");
+    const source = `import { writeFileSync } from "node:fs";
+      writeFileSync(${JSON.stringify(join(folder, "pid"))}, String(process.pid));
+      console.log("started"); setInterval(() => {}, 1000);`;
+    writeFileSync(file, source);
+    const rejected = await serveExample(folder, file).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(rejected).to.be.instanceOf(SyntaxError);
+    const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+    expect(existsSync(`/proc/${pid}`)).to.equal(false);
+  });
 });
 
 describe("the backends of an example", () => {

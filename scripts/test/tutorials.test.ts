@@ -28,7 +28,9 @@ describe("the tutorial of the first hour", () => {
       let example: ServedExample | undefined;
       before(async function () {
         if (!hasCurl) this.skip();
-        example = await serveExample(join(root, folder), program());
+        const served = await serveExample(join(root, folder), program());
+        if (!served.ok) throw new Error(served.error.message);
+        example = served.value;
       });
       after(() => example?.close());
 
