@@ -111,7 +111,10 @@ async function idle({ port, host, path, count }: Options, kind: Kind): Promise<R
         ? connectTls({ host: "127.0.0.1", port, servername: host, rejectUnauthorized: false })
         : connect(port, "127.0.0.1");
     socket.on("error", () => undefined);
-    const closed = once(socket, "close").then(() => "closed");
+    const closed = once(socket, "close").then(
+      () => "closed",
+      () => "reset",
+    );
     const answered = async (): Promise<void> => {
       await once(socket, kind === "idle-tls" ? "secureConnect" : "connect");
       socket.write(request);

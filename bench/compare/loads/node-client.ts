@@ -46,14 +46,15 @@ export function idleConnections(secure: boolean, count: number): Load {
     ];
     const child = spawn("taskset", args, { stdio: ["ignore", "pipe", "inherit"] });
     try {
-      const [line] = (await once(child.stdout, "data")) as [Buffer];
-      const { units, errors } = JSON.parse(String(line)) as Outcome;
+      const ended = once(child, "close").then(() => undefined);
+      const line = await Promise.race([once(child.stdout, "data") as Promise<[Buffer]>, ended]);
+      if (line === undefined) return { units: 0, errors: 1 };
+      const { units, errors } = JSON.parse(String(line[0])) as Outcome;
       // Collectors give memory back a little later.
       await delay(2000);
       return { units, errors, values: { "KiB each": (residentKiB(pid) - before) / count } };
     } finally {
-      child.kill("SIGKILL");
-      await once(child, "close");
+      if (child.kill("SIGKILL")) await once(child, "close");
     }
   };
 }
