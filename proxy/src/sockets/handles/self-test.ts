@@ -1,7 +1,15 @@
 import { connect, type Socket } from "node:net";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { type HandleInternals, handleOf, lackOf } from "./internals.ts";
-import { everyOctet, maxPieces, type Pair, pieceBytes, TestBench, testSockets, turns } from "./test-bench.ts";
+import {
+  everyOctet,
+  maxFillBytes,
+  type Pair,
+  pieceBytes,
+  TestBench,
+  testSockets,
+  turns,
+} from "./test-bench.ts";
 
 /** For all of a test; it takes some milliseconds. */
 export const maxTestMs = 5_000;
@@ -89,7 +97,7 @@ class TcpProof {
     const text = everyOctet.toString("latin1");
     const piece = Buffer.alloc(pieceBytes, "much");
     let pieces = 0;
-    while (own.transport.waitingBytes === 0 && pieces < maxPieces) {
+    while (own.transport.waitingBytes === 0 && pieces * pieceBytes < maxFillBytes) {
       own.transport.writeBytes("", piece, "");
       pieces++;
     }

@@ -138,6 +138,7 @@ export async function turns(): Promise<void> {
 /** Every octet, once. */
 export const everyOctet = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet));
 
-/** Pieces that are written until one waits: together far more than the buffers of a loopback connection hold. */
+/** What is written at once, again and again, until something waits. */
 export const pieceBytes = 2_097_152;
-export const maxPieces = 32;
+/** Far more than the buffers of a loopback connection hold. */
+export const maxFillBytes = 32 * pieceBytes;

@@ -6,6 +6,8 @@ import { proveAccepting } from "../../../src/sockets/handles/accept-self-test.ts
 import { HandleTransport } from "../../../src/sockets/handles/handle-transport.ts";
 import { openHandleSockets, openSocketLayer } from "../../../src/sockets/handles/handle-layer.ts";
 import { findInternals, type HandleInternals } from "../../../src/sockets/handles/internals.ts";
+import { proveHandles } from "../../../src/sockets/handles/self-test.ts";
+import { proveTlsHandles } from "../../../src/sockets/handles/tls-self-test.ts";
 import { nodeSockets } from "../../../src/sockets/socket-layer.ts";
 import { SocketTransport } from "../../../src/sockets/socket-transport.ts";
 import { layerNamed } from "../../socket-layers.ts";
@@ -150,5 +152,15 @@ describe("the socket layer", () => {
   it("the self-test notices accepted handles of another kind than those of sockets", async () => {
     const other = await proveAccepting(internals(), { prototype: {} }, 500);
     expect(other.ok ? "" : other.error).to.match(/^self-test of accepted TCP handles, accept: a connection/);
+  });
+
+  // Writes that are small beside what TLS adds to all of them: what the system takes of the last one decides nothing.
+  it("the self-test of TLS passes wherever the buffers of the system are full", async () => {
+    const tcp = await proveHandles(internals());
+    if (!tcp.ok) throw new Error(tcp.error);
+    for (const pieceBytes of [4096, 65_536, 2_097_152]) {
+      const proved = await proveTlsHandles(internals(), tcp.value, undefined, pieceBytes);
+      expect(proved.ok ? "" : proved.error, `pieces of ${pieceBytes} bytes`).to.equal("");
+    }
   });
 });
