@@ -74,7 +74,7 @@ export async function startFileSource(
   const { folder, signal, onState, log, limits = folderLimits, times = settleTimes } = options;
   const wakeUp = createWakeUp();
   const watchers = createDirectoryWatchers(wakeUp.notify);
-  const loader = createFolderLoader(folder, limits, createPause());
+  const loader = createFolderLoader(folder, limits, { pause: createPause(), times, onNeverWhole });
   const settling = createSettling(times);
   const contents = createContentFiles();
   let state: FolderState | undefined;
@@ -94,8 +94,9 @@ export async function startFileSource(
     while (!signal.aborted) {
       const isWatched = watchers.isComplete && missing === undefined;
       const intervalMs = isWatched ? pollIntervalMs.watched : pollIntervalMs.unwatched;
-      if (await wakeUp.wait(Math.max(intervalMs, lookMs / maxPollShare), signal))
-        await sleep(gatherMs, signal);
+      const untilCutEndsMs = Math.max(loader.nextCutEndMs - performance.now(), times.quietMs);
+      const waitMs = Math.min(Math.max(intervalMs, lookMs / maxPollShare), untilCutEndsMs);
+      if (await wakeUp.wait(waitMs, signal)) await sleep(gatherMs, signal);
       if (signal.aborted) break;
       try {
         await followOnce();
@@ -119,6 +120,13 @@ export async function startFileSource(
       onState({ ...resolved, problems: [keepsLastState(missing), ...resolved.problems] });
   }
 
+  function onNeverWhole(file: string): void {
+    log.warn(
+      { event: "manifest_never_whole", file, after_ms: times.maxCutMs },
+      "manifest file was empty or cut whenever it was read, expected it to be whole for a moment; it is used as it is",
+    );
+  }
+
   async function take(next: FolderState): Promise<void> {
     state = next;
     resolved = await contents.resolve(next);
@@ -138,7 +146,7 @@ export async function startFileSource(
         await sleep(verdict.waitMs, signal);
         continue;
       }
-      if (verdict.type === "settled") {
+      if (verdict.type === "settled" || loader.nextCutEndMs <= performance.now()) {
         // Nothing is served yet for which the first state could make way.
         const turn = state === undefined ? {} : { turnMs };
         const loaded = await loader.load(listing.value, { isLastTry: tries >= maxReadTries, ...turn });

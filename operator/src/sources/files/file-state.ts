@@ -30,6 +30,8 @@ export type FileState = {
   readonly ignored: readonly IgnoredManifest[];
 };
 
+const noState: FileState = { objects: [], problems: [], ignored: [] };
+
 /** A document of a file and the line (0-based) at which its text begins. */
 export type PlacedDocument = { readonly document: ManifestDocument; readonly line: number };
 
@@ -38,13 +40,15 @@ export function unreadableFile(
   problems: readonly ManifestProblem[],
   previous: FileState | undefined,
 ): FileState {
-  const objects = (previous?.objects ?? []).map(keep);
-  return {
-    objects,
-    problems: objects.length === 0 ? problems : problems.map(keepsLastState),
-    ignored: previous?.ignored ?? [],
-  };
+  const { objects, ignored } = keptState(previous ?? noState);
+  return { objects, problems: objects.length === 0 ? problems : problems.map(keepsLastState), ignored };
 }
+
+/** What a file contributed before and still does while it may be cut; other files may have its objects meanwhile. */
+export const keptState = ({ objects, ...rest }: FileState): FileState => ({
+  ...rest,
+  objects: objects.map(keep),
+});
 
 /** Says of a file or folder that cannot be read that its objects stay as they were. */
 export const keepsLastState = (problem: ManifestProblem): ManifestProblem =>

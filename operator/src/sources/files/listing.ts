@@ -14,6 +14,8 @@ export type ListedFile = {
   readonly realPath: string;
   /** Changes when the content may have changed. */
   readonly signature: string;
+  /** Changes when another file takes its place, and not when it is written to. */
+  readonly inode: string;
   readonly bytes: number;
 };
 
@@ -157,7 +159,8 @@ async function inspect(
       walk.directories.set(target, await identifyDirectory(target));
     }
     const signature = `${realPath} ${signatureOf(stats)}`;
-    walk.files.push({ path, realPath, signature, bytes: Number(stats.size) });
+    const inode = `${stats.dev} ${stats.ino}`;
+    walk.files.push({ path, realPath, signature, inode, bytes: Number(stats.size) });
   } catch (error) {
     if (!isManifest) return undefined;
     if (entry.isSymbolicLink() && isMissing(error)) {

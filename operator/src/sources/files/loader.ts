@@ -1,18 +1,20 @@
 import { hash } from "node:crypto";
 import { join as joinPath, relative } from "node:path";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { cutEndsMs, extentOf, mayBeCut, noExtent, type CutTimes, type FileVersion } from "./cut-file.ts";
 import { readDocument, type ManifestDocument } from "./document.ts";
 import {
   keepsLastState,
+  keptState,
   readFileState,
   unreadableFile,
-  type FileState,
   type PlacedDocument,
 } from "./file-state.ts";
 import { emptyFolder, joinFiles, type FolderState } from "./folder-state.ts";
 import { formatMebibytes, type FolderLimits } from "./limits.ts";
 import type { ListedFile, Listing } from "./listing.ts";
 import { readText } from "./read-text.ts";
+import { settleTimes, type SettleTimes } from "./settling.ts";
 import { splitDocuments } from "./split.ts";
 import type { Pause } from "./yaml-text.ts";
 
@@ -30,6 +32,15 @@ export type FolderLoader = {
     listing: Listing,
     options: { readonly isLastTry: boolean; readonly turnMs?: number },
   ): Promise<Result<LoadOutcome, "changed">>;
+  /** When a file that may be cut is taken as it is, by the next call of `load` (monotonic milliseconds); infinity: there is none. */
+  readonly nextCutEndMs: number;
+};
+
+export type LoaderOptions = {
+  readonly pause?: Pause;
+  readonly times?: SettleTimes;
+  /** Called with the path of a file that was cut whenever it was read, and is now taken as it is. */
+  readonly onNeverWhole?: (file: string) => void;
 };
 
 /** `state` of a folder that is being read: that with the changes which have overtaken the others, if there are any. */
@@ -54,16 +65,21 @@ type BegunFile = {
 };
 
 /** A file as it was read last, with the documents in it by the hash of their text. */
-type KnownFile = {
+type KnownFile = FileVersion & {
   readonly signature: string;
-  readonly state: FileState;
   readonly documents: ReadonlyMap<string, ManifestDocument>;
+  /** What the file holds now, which may be cut; the rest is of the version before, which is served. */
+  readonly cut?: CutTimes & { readonly next: KnownFile };
 };
 
 /** The signature of no file: an entry with it is read again the next time. */
 const unread = "";
 
-export function createFolderLoader(folder: string, limits: FolderLimits, pause?: Pause): FolderLoader {
+export function createFolderLoader(
+  folder: string,
+  limits: FolderLimits,
+  { pause, times = settleTimes, onNeverWhole }: LoaderOptions = {},
+): FolderLoader {
   let files: ReadonlyMap<string, KnownFile> = new Map();
   let current = emptyFolder;
   let batch: Batch | undefined;
@@ -73,15 +89,18 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
   return {
     async load(listing, { isLastTry, turnMs = Number.POSITIVE_INFINITY }) {
       const tooMuch = filesBeyondLimit(listing, limits.maxTotalBytes);
+      const nowMs = performance.now();
       const read = async (file: ListedFile, until: number): Promise<KnownFile | "paused" | undefined> => {
         const known = files.get(file.path);
         const outcome = tooMuch.has(file) ? overBudget(file, known) : await loadFile(file, known, until);
         if (outcome !== undefined || !isLastTry) return outcome;
         return setAside(file, unread, "the file changes while it is read", known);
       };
-      const changed = listing.files.filter(
-        (file) => tooMuch.has(file) || files.get(file.path)?.signature !== file.signature,
-      );
+      const isChanged = (file: ListedFile): boolean => {
+        const known = files.get(file.path);
+        return tooMuch.has(file) || known?.signature !== file.signature || endOfCut(known) <= nowMs;
+      };
+      const changed = listing.files.filter(isChanged);
       let hasOvertaken = false;
       if (batch !== undefined) {
         const { paths } = batch;
@@ -96,9 +115,7 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
       const untilMs = performance.now() + turnMs;
       let hasBegun = false;
       // What has overtaken the others is none of them any more.
-      const together = changed.filter(
-        (file) => tooMuch.has(file) || files.get(file.path)?.signature !== file.signature,
-      );
+      const together = changed.filter(isChanged);
       for (const { path } of together) batch.paths.add(path);
       for (const file of together) {
         if (batch.read.get(file.path)?.signature === file.signature) continue;
@@ -124,7 +141,31 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
       current = join(files, ofListing);
       return ok({ type: "read", state: current });
     },
+    get nextCutEndMs() {
+      let endsMs = Number.POSITIVE_INFINITY;
+      for (const known of files.values()) endsMs = Math.min(endsMs, endOfCut(known));
+      return endsMs;
+    },
   };
+
+  /** When a file that may be cut is taken as it is. */
+  function endOfCut({ signature, cut }: KnownFile): number {
+    return cut?.next.signature === signature ? cutEndsMs(cut, times) : Number.POSITIVE_INFINITY;
+  }
+
+  /** What a file contributes that holds `next` now: what it did before, while it may be cut. */
+  function wholeOrKept(path: string, next: KnownFile, known: KnownFile | undefined): KnownFile {
+    if (known === undefined || !mayBeCut(next, known, known.cut?.next)) return next;
+    const nowMs = performance.now();
+    const cut = { sinceMs: nowMs, firstMs: known.cut?.firstMs ?? nowMs, next };
+    const kept = { ...known, signature: next.signature, state: keptState(known.state), cut };
+    return endOfCut(kept) > nowMs ? kept : asItIs(path, cut);
+  }
+
+  function asItIs(path: string, { sinceMs, next }: NonNullable<KnownFile["cut"]>): KnownFile {
+    if (performance.now() < sinceMs + times.cutQuietMs) onNeverWhole?.(joinPath(folder, path));
+    return next;
+  }
 
   /** Takes over files that have changed while others are read; false: they wait for these. */
   async function overtake(
@@ -167,7 +208,10 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
     untilMs: number,
   ): Promise<KnownFile | "paused" | undefined> {
     const { path, signature } = file;
-    if (known?.signature === signature) return known;
+    if (known?.signature === signature) {
+      const { cut } = known;
+      return cut === undefined || endOfCut(known) > performance.now() ? known : asItIs(path, cut);
+    }
     let begun = batch?.begun;
     if (begun?.path !== path || begun.signature !== signature) {
       const text = await readText(file, limits.maxFileBytes);
@@ -189,7 +233,9 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
       batch.begun = begun;
       return "paused";
     }
-    return { signature, state: readFileState(joinPath(folder, path), placed, known?.state), documents };
+    const state = readFileState(joinPath(folder, path), placed, known?.state);
+    const extent = extentOf(file, placed, parts.at(-1)?.text ?? "");
+    return wholeOrKept(path, { signature, state, extent, documents }, known);
   }
 
   function overBudget(file: ListedFile, known: KnownFile | undefined): KnownFile {
@@ -212,7 +258,7 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
       [{ severity: "error", reason: "Unreadable", file: joinPath(folder, path), message }],
       known?.state,
     );
-    return { signature, state, documents: known?.documents ?? new Map() };
+    return { extent: noExtent, documents: new Map(), ...known, signature, state };
   }
 }
 

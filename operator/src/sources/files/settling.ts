@@ -8,9 +8,19 @@ export type SettleTimes = {
   readonly vanishedQuietMs: number;
   /** A folder that never comes to rest is read after this time. */
   readonly maxMs: number;
+  /** A file that may be cut, because it is written in place, keeps its objects until it has not changed for this time. */
+  readonly cutQuietMs: number;
+  /** A file that may be cut whenever it is read is taken as it is after this time. */
+  readonly maxCutMs: number;
 };
 
-export const settleTimes: SettleTimes = { quietMs: 20, vanishedQuietMs: 80, maxMs: 130 };
+export const settleTimes: SettleTimes = {
+  quietMs: 20,
+  vanishedQuietMs: 80,
+  maxMs: 130,
+  cutQuietMs: 1_000,
+  maxCutMs: 60_000,
+};
 
 /** Decides when a changed folder has come to rest. Times are monotonic milliseconds. */
 export type Settling = {

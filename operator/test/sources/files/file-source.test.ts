@@ -4,6 +4,7 @@ import { mkdir, rename, rm, symlink, truncate, unlink, writeFile } from "node:fs
 import { join } from "node:path";
 import type { FolderState } from "../../../src/sources/files/folder-state.ts";
 import { folderLimits } from "../../../src/sources/files/limits.ts";
+import { settleTimes } from "../../../src/sources/files/settling.ts";
 import { configMap, createTestFolder, problemsOf, valuesOf, type TestFolder } from "./folder.ts";
 
 describe("startFileSource", () => {
@@ -24,7 +25,7 @@ describe("startFileSource", () => {
   describe("changes of the folder", () => {
     it("a file that is written in place is followed, and its empty moment is not seen", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
-      const times = { quietMs: 20, vanishedQuietMs: 60_000, maxMs: 60_000 };
+      const times = { ...settleTimes, vanishedQuietMs: 60_000, maxMs: 60_000 };
       const source = await folder.follow({ times });
       expect(valuesOf(source.latest())).to.deep.equal({ a: "1" });
       await writeFile(at("a.yaml"), configMap("a", "2"));

@@ -11,7 +11,7 @@ export type TestFolder = {
   readonly path: string;
   /** Writes a file in one step, so that it is never seen half written. */
   write(file: string, text: string): Promise<void>;
-  follow(options?: Pick<FileSourceOptions, "limits" | "times">): Promise<Follower>;
+  follow(options?: Partial<Pick<FileSourceOptions, "limits" | "times" | "log">>): Promise<Follower>;
   remove(): Promise<void>;
 };
 
@@ -80,7 +80,7 @@ const fail = (fields: unknown, message: string): never => {
 };
 
 /** Nothing that the tests do may be logged as an error. */
-const failingLog: Logger = {
+export const failingLog: Logger = {
   target: "svc_controller",
   error: fail,
   warn: fail,

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Listing } from "../../../src/sources/files/listing.ts";
-import { createSettling, type Settling } from "../../../src/sources/files/settling.ts";
+import { createSettling, settleTimes, type Settling } from "../../../src/sources/files/settling.ts";
 
-const times = { quietMs: 20, vanishedQuietMs: 80, maxMs: 130 };
+const times = { ...settleTimes, quietMs: 20, vanishedQuietMs: 80, maxMs: 130 };
 
 /** A listing of files given as `name: [signature, bytes]`. */
 const listing = (files: Record<string, readonly [signature: string, bytes: number]>): Listing => ({
@@ -10,6 +10,7 @@ const listing = (files: Record<string, readonly [signature: string, bytes: numbe
     path,
     realPath: path,
     signature,
+    inode: path,
     bytes,
   })),
   unreadable: [],
