@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { createSecureContext } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
@@ -27,6 +28,23 @@ const outcome = (endpoint: UpstreamEndpoint, options: Partial<ConnectOptions> = 
 
 const at = (host: string, port: number): UpstreamEndpoint => ({ host, port, address: `${host}:${port}` });
 
+/** Below the ports that systems choose, so that nothing else has it by chance. */
+const ownPort = 20_000 + (process.pid % 10_000);
+
+/** Gives the near ends of connections to this port the same port, which the system chooses by itself now and then. */
+function connectFrom(port: number): () => void {
+  const { connect } = Socket.prototype;
+  Socket.prototype.connect = function (this: Socket, ...args: unknown[]): Socket {
+    // Node.js hands the arguments on as one list, or as they are.
+    const [options] = args.flat() as [{ port: number; localPort?: number }];
+    if (options.port === port) options.localPort = port;
+    return Reflect.apply(connect, this, args) as Socket;
+  };
+  return () => {
+    Socket.prototype.connect = connect;
+  };
+}
+
 describe("connectEndpoint", () => {
   it("connectEndpoint connects to an address", async () => {
     const server = await RawServer.start();
@@ -39,6 +57,18 @@ describe("connectEndpoint", () => {
     expect(await outcome(at("127.0.0.1", refusing.port))).to.equal("refused: connection refused");
     refusing.close();
     expect(await outcome(at("255.255.255.255", 1))).to.equal("connect: connect failed");
+  });
+
+  it("connectEndpoint reports a connection that the system makes with itself as refused", async () => {
+    const restore = connectFrom(ownPort);
+    try {
+      const endpoint = at("127.0.0.1", ownPort);
+      expect(await outcome(endpoint)).to.equal("refused: connection refused");
+      const tls = { context: createSecureContext(), serverName: "self.test", checkServerIdentity: undefined };
+      expect(await outcome({ ...endpoint, tls })).to.equal("refused: connection refused");
+    } finally {
+      restore();
+    }
   });
 
   it("connectEndpoint fails after the connect timeout", async () => {

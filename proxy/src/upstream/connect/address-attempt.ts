@@ -11,6 +11,7 @@ import {
   type UpstreamError,
 } from "../upstream-errors.ts";
 import { abandonSocket, openSocket } from "./open-socket.ts";
+import { isOwnEnd } from "./own-end.ts";
 import type { ConnectOptions } from "./options.ts";
 
 export type AddressFailure = {
@@ -34,6 +35,7 @@ const handshakeTimeoutError: UpstreamError = {
 export class AddressAttempt {
   private readonly socket: Socket;
   private readonly options: ConnectOptions;
+  private readonly port: number;
   private readonly limitMs: number;
   private readonly done: (result: Result<Socket, AddressFailure>) => void;
   private timer: AwakeTimer | undefined;
@@ -48,15 +50,14 @@ export class AddressAttempt {
     done: (result: Result<Socket, AddressFailure>) => void,
   ) {
     this.options = options;
+    this.port = endpoint.port;
     this.limitMs = limitMs;
     this.done = done;
     this.socket = openSocket(endpoint, host, options);
     if (limitMs > 0) this.timer = new AwakeTimer(this.onExpired, limitMs);
     this.socket.once("error", this.onError);
-    if (this.socket instanceof TLSSocket) {
-      this.socket.once("connect", this.onHandshake);
-      this.socket.once("secureConnect", this.onSecure);
-    } else this.socket.once("connect", this.succeed);
+    this.socket.once("connect", this.onConnect);
+    if (this.socket instanceof TLSSocket) this.socket.once("secureConnect", this.onSecure);
   }
 
   /** Gives up silently. */
@@ -65,7 +66,10 @@ export class AddressAttempt {
     abandonSocket(this.socket);
   }
 
-  private readonly onHandshake = (): void => {
+  private readonly onConnect = (): void => {
+    // Nothing listens there.
+    if (isOwnEnd(this.socket, this.port)) return this.fail(connectError("ECONNREFUSED"));
+    if (!(this.socket instanceof TLSSocket)) return this.succeed();
     this.isHandshaking = true;
     if (this.limitMs === 0) this.timer = new AwakeTimer(this.onExpired, maxHandshakeMs);
   };
