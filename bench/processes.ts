@@ -1,21 +1,86 @@
 /** Processes that benches start, what they cost, and how they end. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Starts a command pinned to processors, such as `0` or `0-3`. Its output goes nowhere, but for errors. */
+/** The processes and folders that are there now, with the signal that ends each process. */
+const running = new Map<ChildProcess, "SIGTERM" | "SIGKILL">();
+const folders = new Set<string>();
+/** Exit codes as a shell gives them to what a signal has ended. */
+const codes = { SIGINT: 130, SIGTERM: 143 } as const;
+let isWatching = false;
+let isEnding = false;
+
+/**
+ * Ends a process when SIGINT or SIGTERM ends this one, which a terminal may have sent to both and a supervisor has not; `signal`: how.
+ * Returns the process.
+ */
+export function endTogether<Child extends ChildProcess>(
+  child: Child,
+  signal: "SIGTERM" | "SIGKILL" = "SIGTERM",
+): Child {
+  if (child.pid === undefined) return child;
+  watchSignals();
+  running.set(child, signal);
+  child.once("exit", () => running.delete(child));
+  if (isEnding) child.kill("SIGKILL");
+  return child;
+}
+
+/** Makes a folder `svc-gateway-<name>-…` that is removed by `removeFolder`, or when a signal ends this process. */
+export function temporaryFolder(name: string, parent = tmpdir()): string {
+  watchSignals();
+  const folder = mkdtempSync(join(parent, `svc-gateway-${name}-`));
+  folders.add(folder);
+  return folder;
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  folders.delete(folder);
+}
+
+function watchSignals(): void {
+  if (isWatching) return;
+  isWatching = true;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end(codes[signal]));
+}
+
+/** Ends all processes, removes the folders, and exits. A second signal kills what the first one has not ended yet. */
+async function end(code: number): Promise<void> {
+  if (isEnding) {
+    for (const child of running.keys()) child.kill("SIGKILL");
+    return;
+  }
+  isEnding = true;
+  // The run fails without its processes, and may end this process before all of them have ended.
+  process.setUncaughtExceptionCaptureCallback(() => undefined);
+  process.on("exit", () => {
+    for (const child of running.keys()) child.kill("SIGKILL");
+    for (const folder of folders) removeFolder(folder);
+    process.exitCode = code;
+  });
+  await Promise.all(Array.from(running, ([child, signal]) => stop(child, signal)));
+  process.exit(code);
+}
+
+/** Starts a command pinned to processors, such as `0` or `0-3`, which ends with this process. Its output goes nowhere, but for errors. */
 export function startPinned(
   cpus: string,
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): ChildProcess {
-  return spawn("taskset", ["-c", cpus, command, ...args], {
-    stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, ...env },
-  });
+  return endTogether(
+    spawn("taskset", ["-c", cpus, command, ...args], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, ...env },
+    }),
+  );
 }
 
 /** Ports that nothing listens on, all different: several runs on one machine do not meet. */
@@ -86,10 +151,10 @@ export const isInstalled = (command: string): boolean =>
   spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
 
 /** Ends a process and waits for it; it is killed when that takes three seconds. */
-export async function stop(child: ChildProcess): Promise<void> {
+export async function stop(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
-  child.kill("SIGTERM");
+  child.kill(signal);
   const timer = setTimeout(() => child.kill("SIGKILL"), 3000);
   await exited;
   clearTimeout(timer);

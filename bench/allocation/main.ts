@@ -4,15 +4,21 @@
  * SECONDS the time of the load. Processors, routes, backend and load are those of bench/compare. See docs/benchmarks.md.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { wrk } from "../compare/loads/wrk.ts";
 import { compiled } from "../compare/programs.ts";
 import { createCertificate, createTokenIssuer, type Setup, usual } from "../compare/setup.ts";
 import { gateway } from "../compare/subjects/gateway.ts";
 import { checkoutOf } from "../../scripts/checkout.ts";
-import { freePorts, startPinned, stop, waitForPort } from "../processes.ts";
+import {
+  endTogether,
+  freePorts,
+  removeFolder,
+  startPinned,
+  stop,
+  temporaryFolder,
+  waitForPort,
+} from "../processes.ts";
 import { Collections } from "./collections.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -28,9 +34,9 @@ async function measure(name: string, checkout: string, setup: Setup): Promise<vo
   const command = gateway(name, checkout, flags).configure(setup, ports);
   if (command === undefined) return;
   const traced = ["--trace-gc", "--trace-gc-nvp", ...command.args];
-  const child = spawn("taskset", ["-c", "0", command.command, ...traced], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = endTogether(
+    spawn("taskset", ["-c", "0", command.command, ...traced], { stdio: ["ignore", "pipe", "inherit"] }),
+  );
   try {
     const collections = new Collections();
     child.stdout.setEncoding("utf8").on("data", (text: string) => collections.read(text));
@@ -48,7 +54,7 @@ async function measure(name: string, checkout: string, setup: Setup): Promise<vo
   }
 }
 
-const folder = mkdtempSync(join(tmpdir(), "svc-gateway-allocation-"));
+const folder = temporaryFolder("allocation");
 const [backendPort = 0] = await freePorts(1);
 const backend = startPinned("1", compiled("backend"), [String(backendPort)]);
 try {
@@ -63,5 +69,5 @@ try {
   }
 } finally {
   await stop(backend);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 }

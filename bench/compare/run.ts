@@ -1,11 +1,19 @@
 /** Runs the cases of one variant: all subjects at once on one processor, of which one is under load at a time. */
 import type { ChildProcess } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Case } from "./cases.ts";
 import { loadCpu, type Target } from "./loads/load.ts";
-import { cpuSeconds, freePorts, startPinned, stop, waitForPort } from "../processes.ts";
+import {
+  cpuSeconds,
+  freePorts,
+  removeFolder,
+  startPinned,
+  stop,
+  temporaryFolder,
+  waitForPort,
+} from "../processes.ts";
 import { compiled } from "./programs.ts";
 import type { CaseResult, Sample } from "./report/results.ts";
 import { createCertificate, createTokenIssuer, type Setup } from "./setup.ts";
@@ -30,7 +38,7 @@ export async function measureVariant(
   if (first === undefined) return [];
   const { variant } = first;
   const shared = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-  const folder = mkdtempSync(join(shared, "svc-gateway-bench-"));
+  const folder = temporaryFolder("bench", shared);
   // The workers of a server that root starts may be another user's.
   chmodSync(folder, 0o755);
   const started: ChildProcess[] = [];
@@ -66,8 +74,8 @@ export async function measureVariant(
     for (const one of cases) results.push(await measure(one, running, pace));
     return results;
   } finally {
-    await Promise.all(started.map(stop));
-    rmSync(folder, { recursive: true, force: true });
+    await Promise.all(started.map((child) => stop(child)));
+    removeFolder(folder);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { endTogether } from "../processes.ts";
 
 /** The address of everything in the run's network besides loopback. Nothing outside can reach it, or be reached. */
 export const address = "10.253.0.1";
@@ -22,7 +23,8 @@ export async function runInside(folder: string, definitions: string): Promise<nu
     stdio: "inherit",
     env: { ...process.env, [marker]: folder, [definitionsMarker]: definitions },
   });
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill("SIGKILL"));
+  // It ignores the signals that end others, and takes all processes inside with it.
+  endTogether(child, "SIGKILL");
   const [code] = (await Promise.race([
     once(child, "exit"),
     once(child, "error").then(() => [undefined]),

@@ -2,11 +2,11 @@
  * How fast a change reaches clients, and what a controller of a large cluster needs: `serve controller` and
  * `serve proxy --shared` as processes, on a real kube-apiserver and etcd without a node. See docs/scale.md.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gatewayApiDefinitions } from "../../e2e/deploy/gateway-api-definitions.ts";
-import { isInstalled } from "../processes.ts";
+import { isInstalled, removeFolder, temporaryFolder } from "../processes.ts";
 import { missingPrograms } from "./api-server.ts";
 import { isInside, openNetwork, runFolder, runInside } from "./isolation.ts";
 import { figureTable } from "./report.ts";
@@ -25,12 +25,15 @@ async function outside(): Promise<number> {
     if (programs.length > 0) printLine("e2e/cluster/local.sh build builds the programs of the test cluster");
     return 2;
   }
-  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-bench-control-"));
+  const isKept = process.env["KEEP"] === "1";
+  const folder = isKept
+    ? mkdtempSync(join(tmpdir(), "svc-gateway-bench-control-"))
+    : temporaryFolder("bench-control");
   try {
     return await runInside(folder, await gatewayApiDefinitions("standard"));
   } finally {
-    if (process.env["KEEP"] === "1") printLine(`logs and profiles stay in ${folder}`);
-    else rmSync(folder, { recursive: true, force: true });
+    if (isKept) printLine(`logs and profiles stay in ${folder}`);
+    else removeFolder(folder);
   }
 }
 

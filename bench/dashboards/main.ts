@@ -3,12 +3,12 @@
  * the soak, and with requests that fail, are scraped by a real Prometheus, which then answers the queries of every
  * panel. See docs/operations.md, "Monitoring".
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { dashboardPicture } from "../../scripts/pictures/dashboard/dashboard.ts";
 import { isInside, openNetwork, runFolder, runInside } from "../control/isolation.ts";
-import { isInstalled } from "../processes.ts";
+import { isInstalled, removeFolder, temporaryFolder } from "../processes.ts";
 import { readDashboard } from "./panels.ts";
 import { record } from "./run.ts";
 
@@ -24,12 +24,15 @@ async function outside(): Promise<number> {
     printLine(`the dashboards need ${missing.join(", ")}`);
     return 2;
   }
-  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-dashboards-"));
+  const isKept = process.env["KEEP"] === "1";
+  const folder = isKept
+    ? mkdtempSync(join(tmpdir(), "svc-gateway-dashboards-"))
+    : temporaryFolder("dashboards");
   try {
     return await runInside(folder, "");
   } finally {
-    if (process.env["KEEP"] === "1") printLine(`logs stay in ${folder}`);
-    else rmSync(folder, { recursive: true, force: true });
+    if (isKept) printLine(`logs stay in ${folder}`);
+    else removeFolder(folder);
   }
 }
 

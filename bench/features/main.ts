@@ -3,8 +3,7 @@
  * without any; each is measured beside the latter, with the same requests. CASES=a,b chooses; ROUNDS and SECONDS of each;
  * BASELINE=<git ref> measures another commit of this proxy as well. See docs/benchmarks.md, "What a feature costs".
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Load, Target } from "../compare/loads/load.ts";
 import { wrk } from "../compare/loads/wrk.ts";
@@ -12,7 +11,15 @@ import { compiled } from "../compare/programs.ts";
 import { median } from "../compare/report/results.ts";
 import { createTokenIssuer } from "../compare/setup.ts";
 import { checkoutOf } from "../../scripts/checkout.ts";
-import { cpuSeconds, freePorts, startPinned, stop, waitForPort } from "../processes.ts";
+import {
+  cpuSeconds,
+  freePorts,
+  removeFolder,
+  startPinned,
+  stop,
+  temporaryFolder,
+  waitForPort,
+} from "../processes.ts";
 import { type Feature, features, hostOf, without } from "./features.ts";
 import { writeManifests } from "./manifests.ts";
 
@@ -84,7 +91,7 @@ function lineOf(feature: Feature, figures: readonly Figures[]): string {
 async function main(): Promise<void> {
   const names = chosen?.split(",");
   const selected = features.filter(({ name }) => names?.includes(name) ?? true);
-  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-features-"));
+  const folder = temporaryFolder("features");
   const [backendPort = 0] = await freePorts(1);
   const backend = startPinned("1", compiled("backend"), [String(backendPort)]);
   const subjects: Subject[] = [];
@@ -116,7 +123,7 @@ async function main(): Promise<void> {
   } finally {
     for (const subject of subjects) await subject.stop();
     await stop(backend);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -4,14 +4,12 @@
  * docs/scale.md, "Mirrors".
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePorts, stop, waitForPort } from "../processes.ts";
+import { endTogether, freePorts, removeFolder, stop, temporaryFolder, waitForPort } from "../processes.ts";
 import { mirrorKinds, writeManifests, type MirrorKind } from "./manifests.ts";
 
 const rounds = Number(process.env["ROUNDS"] ?? 8);
@@ -53,7 +51,7 @@ const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-mirror-"));
+  const folder = temporaryFolder("mirror");
   const answering = createServer(
     (incoming, response) => void incoming.resume().on("end", () => response.end("ok")),
   );
@@ -71,14 +69,16 @@ async function main(): Promise<void> {
     refusing: closedPort,
   });
   const bundle = resolve(import.meta.dirname, "../../dist/svc-gateway.mjs");
-  const gateway: ChildProcess = spawn(
-    process.execPath,
-    [
-      ...[bundle, "serve", "standalone", "--manifests", folder, "--log", "error", "--access-log=false"],
-      ...["--port-map", `80=${httpPort},443=${tlsPort}`],
-      ...["--admin-port", String(adminPort), "--health-port", String(healthPort)],
-    ],
-    { stdio: ["ignore", "ignore", "inherit"] },
+  const gateway: ChildProcess = endTogether(
+    spawn(
+      process.execPath,
+      [
+        ...[bundle, "serve", "standalone", "--manifests", folder, "--log", "error", "--access-log=false"],
+        ...["--port-map", `80=${httpPort},443=${tlsPort}`],
+        ...["--admin-port", String(adminPort), "--health-port", String(healthPort)],
+      ],
+      { stdio: ["ignore", "ignore", "inherit"] },
+    ),
   );
   try {
     await waitForPort(httpPort);
@@ -104,7 +104,7 @@ async function main(): Promise<void> {
     answering.closeAllConnections();
     answering.close();
     silent.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -3,15 +3,21 @@
  * docs/scale.md, "Requests". Needs taskset, wrk, openssl and a C compiler, as `make bench` does.
  */
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadCpu, type Target } from "../compare/loads/load.ts";
 import { wrk } from "../compare/loads/wrk.ts";
 import { compiled } from "../compare/programs.ts";
 import { createCertificate, createTokenIssuer, usual, type Variant } from "../compare/setup.ts";
 import { gateway } from "../compare/subjects/gateway.ts";
-import { cpuSeconds, freePorts, startPinned, stop, waitForPort } from "../processes.ts";
+import {
+  cpuSeconds,
+  freePorts,
+  removeFolder,
+  startPinned,
+  stop,
+  temporaryFolder,
+  waitForPort,
+} from "../processes.ts";
 
 const rounds = Number(process.env["ROUNDS"] ?? 8);
 const seconds = Number(process.env["SECONDS"] ?? 1);
@@ -35,7 +41,7 @@ async function rateOf(target: Target, forSeconds: number): Promise<number> {
 }
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-scale-"));
+  const folder = temporaryFolder("scale");
   const started: ChildProcess[] = [];
   try {
     const [backendPort = 0, grpcBackendPort = 0] = await freePorts(2);
@@ -71,8 +77,8 @@ async function main(): Promise<void> {
         ofRounds.toSorted((a, b) => a - b),
       );
   } finally {
-    await Promise.all(started.map(stop));
-    rmSync(folder, { recursive: true, force: true });
+    await Promise.all(started.map((child) => stop(child)));
+    removeFolder(folder);
   }
 }
 

@@ -4,10 +4,9 @@
  * grows after the first minute by more than a twentieth. See docs/scale.md, "Soak".
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { freePorts, stop, waitForPort } from "../processes.ts";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { endTogether, freePorts, removeFolder, stop, temporaryFolder, waitForPort } from "../processes.ts";
 import { type Instance, startInstance } from "./backend.ts";
 import { runGrpc } from "./clients/grpc.ts";
 import { runHttp1 } from "./clients/http1.ts";
@@ -45,20 +44,22 @@ const mean = (values: readonly number[]): number =>
 function startGateway(folder: string, ports: readonly number[]): ChildProcess {
   const [http, tls, admin, health] = ports;
   const bundle = resolve(import.meta.dirname, "../../dist/svc-gateway.mjs");
-  return spawn(
-    process.execPath,
-    [
-      ...[bundle, "serve", "standalone", "--manifests", folder, "--log", "error", "--access-log=false"],
-      ...[
-        "--port-map",
-        `80=${http},443=${tls}`,
-        "--admin-port",
-        String(admin),
-        "--health-port",
-        String(health),
+  return endTogether(
+    spawn(
+      process.execPath,
+      [
+        ...[bundle, "serve", "standalone", "--manifests", folder, "--log", "error", "--access-log=false"],
+        ...[
+          "--port-map",
+          `80=${http},443=${tls}`,
+          "--admin-port",
+          String(admin),
+          "--health-port",
+          String(health),
+        ],
       ],
-    ],
-    { stdio: ["ignore", "ignore", "inherit"] },
+      { stdio: ["ignore", "ignore", "inherit"] },
+    ),
   );
 }
 
@@ -105,7 +106,7 @@ function growth(samples: readonly number[]): number | undefined {
 }
 
 async function main(): Promise<boolean> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-soak-"));
+  const folder = temporaryFolder("soak");
   const ports = await freePorts(4);
   const instances = await Promise.all([startInstance(), startInstance(), startInstance()]);
   writeFixed(folder);
@@ -141,7 +142,7 @@ async function main(): Promise<boolean> {
     return stage.tally.failures === 0 && (grown ?? 0) <= growthLimit;
   } finally {
     await stop(gateway);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -3,13 +3,19 @@
  * gets its first snapshot from a controller. See docs/scale.md, "Start".
  */
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { cpuSeconds, freePorts, residentKiB, startPinned, stop } from "../processes.ts";
+import {
+  cpuSeconds,
+  freePorts,
+  removeFolder,
+  residentKiB,
+  startPinned,
+  stop,
+  temporaryFolder,
+} from "../processes.ts";
 import { startStream } from "./controller.ts";
 import { hostOf, writeManifests } from "./manifests.ts";
 
@@ -59,7 +65,7 @@ async function main(): Promise<void> {
   const backend = createServer((_, response) => response.end("ok")).listen(0, "127.0.0.1");
   await once(backend, "listening");
   const { port: backendPort } = backend.address() as AddressInfo;
-  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-start-"));
+  const folder = temporaryFolder("start");
   const manifests = join(folder, "manifests");
   writeManifests(manifests, routes, backendPort);
   const stream = await startStream(folder, routes, backendPort);
@@ -78,7 +84,7 @@ async function main(): Promise<void> {
       await measure("proxy of a controller", args, [{ port: http, index: routes - 1 }]);
     }
   } finally {
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   }
 }
 

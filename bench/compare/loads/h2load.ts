@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { removeFolder, temporaryFolder } from "../../processes.ts";
 import { benchHost, benchPath, browserHeaders, grpcHost } from "../setup.ts";
 import { numberIn, runPinned, type Load } from "./load.ts";
 
@@ -32,7 +32,7 @@ export function h2load(options: H2loadOptions = {}): Load {
   } = options;
   const { headers = browserHeaders, connections = 8, streams = 16 } = options;
   return async ({ ports }, seconds) => {
-    const folder = mkdtempSync(join(tmpdir(), "svc-gateway-h2load-"));
+    const folder = temporaryFolder("h2load");
     try {
       const upload = body === undefined ? [] : ["-d", writeBody(folder, body)];
       const text = await runPinned("h2load", [
@@ -48,7 +48,7 @@ export function h2load(options: H2loadOptions = {}): Load {
       const errors = others.reduce((sum, count) => sum + Number(count), 0);
       return { units: answered * unitsPerResponse, errors };
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   };
 }

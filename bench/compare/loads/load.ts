@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { endTogether } from "../../processes.ts";
 import type { Ports, TokenIssuer } from "../setup.ts";
 
 /** What a load runs against. */
@@ -21,9 +22,9 @@ export const loadCpu = 1;
 /** Runs a load generator on its own processor and answers its standard output. Throws when it cannot be started. */
 export function runPinned(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn("taskset", ["-c", String(loadCpu), command, ...args], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = endTogether(
+      spawn("taskset", ["-c", String(loadCpu), command, ...args], { stdio: ["ignore", "pipe", "inherit"] }),
+    );
     let text = "";
     child.stdout.setEncoding("utf8").on("data", (piece: string) => (text += piece));
     child.once("error", reject);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { residentKiB } from "../../processes.ts";
+import { endTogether, residentKiB } from "../../processes.ts";
 import { benchHost, benchPath } from "../setup.ts";
 import { loadCpu, runPinned, type Load, type Outcome } from "./load.ts";
 
@@ -44,7 +44,7 @@ export function idleConnections(secure: boolean, count: number): Load {
       process.execPath,
       ...argumentsOf(secure ? "idle-tls" : "idle", options),
     ];
-    const child = spawn("taskset", args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = endTogether(spawn("taskset", args, { stdio: ["ignore", "pipe", "inherit"] }));
     try {
       const ended = once(child, "close").then(() => undefined);
       const line = await Promise.race([once(child.stdout, "data") as Promise<[Buffer]>, ended]);

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { removeFolder, temporaryFolder } from "../../processes.ts";
 import { benchHost, benchPath, browserHeaders } from "../setup.ts";
 import { numberIn, runPinned, type Load } from "./load.ts";
 
@@ -28,7 +28,7 @@ export function wrk(options: WrkOptions = {}): Load {
   return async ({ ports, token }, seconds) => {
     const own = withToken ? [`Authorization: Bearer ${token.token}`] : [];
     const fields = [`Host: ${host}`, ...browserHeaders, ...headers, ...own].flatMap((field) => ["-H", field]);
-    const folder = mkdtempSync(join(tmpdir(), "svc-gateway-wrk-"));
+    const folder = temporaryFolder("wrk");
     try {
       const script = uploadBytes === undefined ? [] : ["-s", writeUpload(folder, uploadBytes)];
       const url = `http://127.0.0.1:${ports.http}${path}`;
@@ -41,7 +41,7 @@ export function wrk(options: WrkOptions = {}): Load {
         [...socketErrors.matchAll(/\d+/g)].reduce((sum, [count]) => sum + Number(count), 0);
       return { units: numberIn(text, /(\d+) requests in/), errors };
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   };
 }
