@@ -9,10 +9,8 @@ import type { SettleTimes } from "./settling.ts";
 /** How far a file reaches: what shows whether a later version of it is cut. */
 export type Extent = {
   readonly inode: string;
-  readonly bytes: number;
+  readonly text: Buffer;
   readonly documents: number;
-  /** The text of the last document; empty without one. */
-  readonly last: Buffer;
   readonly isLastParsed: boolean;
 };
 
@@ -28,42 +26,34 @@ export type CutTimes = {
 };
 
 /** Of a file that has not been read. */
-export const noExtent: Extent = {
-  inode: "",
-  bytes: 0,
-  documents: 0,
-  last: Buffer.alloc(0),
-  isLastParsed: true,
-};
+export const noExtent: Extent = { inode: "", text: Buffer.alloc(0), documents: 0, isLastParsed: true };
 
 export const extentOf = (
-  { inode, bytes }: ListedFile,
+  { inode }: ListedFile,
+  text: Buffer,
   documents: readonly PlacedDocument[],
-  lastText: string,
 ): Extent => ({
   inode,
-  bytes,
+  text,
   documents: documents.length,
-  last: Buffer.from(lastText),
   isLastParsed: documents.at(-1)?.document.fault === undefined,
 });
 
 /**
- * Whether a version of a file may be cut, compared with the one whose objects are served: it is empty, has lost a document or an
- * object, or its last document is not YAML, is the beginning of the former one, or lacks the end of its last line. A file that was
- * renamed over another one is whole, unless it is one that was cut before (`cut`). So is a file of which nothing is served.
+ * Whether a version of a file may be cut, compared with the one whose objects are served: it holds nothing, its last document is not
+ * YAML, it is the beginning of the former text and ends within a document, or lacks the end of its last line. A file that was
+ * renamed over another one is whole, unless it is one that was cut before (`cut`) or empty. So is a file of which nothing is served.
  */
 export function mayBeCut(next: FileVersion, served: FileVersion, cut: FileVersion | undefined): boolean {
   const { extent } = next;
   if (served.state.objects.length === 0) return false;
-  if (extent.bytes === 0) return true;
+  if (extent.text.length === 0) return true;
   if (extent.inode !== served.extent.inode && extent.inode !== cut?.extent.inode) return false;
   return (
-    extent.documents < served.extent.documents ||
+    extent.documents === 0 ||
     !extent.isLastParsed ||
-    losesObject(next, served) ||
-    isBeginningOf(extent.last, served.extent.last) ||
-    (endsLine(served.extent.last) && !endsLine(extent.last))
+    endsWithinDocument(extent.text, served.extent.text) ||
+    (endsLine(served.extent.text) && !endsLine(extent.text))
   );
 }
 
@@ -71,13 +61,15 @@ export function mayBeCut(next: FileVersion, served: FileVersion, cut: FileVersio
 export const cutEndsMs = ({ sinceMs, firstMs }: CutTimes, times: SettleTimes): number =>
   Math.min(sinceMs + times.cutQuietMs, firstMs + times.maxCutMs);
 
-/** Stand-ins do not count: a mistake that is corrected is no loss. */
-function losesObject(next: FileVersion, served: FileVersion): boolean {
-  const keys = new Set(next.state.objects.map(({ key }) => key));
-  return served.state.objects.some(({ key, state }) => state !== "stand-in" && !keys.has(key));
+/** Whether a text is the beginning of another one, and ends elsewhere than between two of its documents. */
+function endsWithinDocument(text: Buffer, whole: Buffer): boolean {
+  const { length } = text;
+  if (length >= whole.length || !whole.subarray(0, length).equals(text)) return false;
+  return !endsLine(text) || !nextDocument.test(whole.toString("latin1", length, length + maxMarkerBytes));
 }
 
-const isBeginningOf = (text: Buffer, whole: Buffer): boolean =>
-  text.length < whole.length && whole.subarray(0, text.length).equals(text);
+/** Blank lines and the marker of a document. */
+const nextDocument = /^\s*---(?:\s|$)/;
+const maxMarkerBytes = 64;
 
 const endsLine = (text: Buffer): boolean => text.at(-1) === 0x0a;

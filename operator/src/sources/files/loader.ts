@@ -59,6 +59,7 @@ type Batch = {
 type BegunFile = {
   readonly path: string;
   readonly signature: string;
+  readonly text: Buffer;
   readonly parts: ReturnType<typeof splitDocuments>;
   readonly documents: Map<string, ManifestDocument>;
   readonly placed: PlacedDocument[];
@@ -220,9 +221,10 @@ export function createFolderLoader(
           ? undefined
           : setAside(file, signature, text.error.message, known);
       }
-      begun = { path, signature, parts: splitDocuments(text.value), documents: new Map(), placed: [] };
+      const parts = splitDocuments(text.value);
+      begun = { path, signature, text: Buffer.from(text.value), parts, documents: new Map(), placed: [] };
     }
-    const { parts, documents, placed } = begun;
+    const { text, parts, documents, placed } = begun;
     for (const part of parts.slice(placed.length)) {
       const key = hash("sha256", part.text);
       const document =
@@ -234,7 +236,7 @@ export function createFolderLoader(
       return "paused";
     }
     const state = readFileState(joinPath(folder, path), placed, known?.state);
-    const extent = extentOf(file, placed, parts.at(-1)?.text ?? "");
+    const extent = extentOf(file, text, placed);
     return wholeOrKept(path, { signature, state, extent, documents }, known);
   }
 

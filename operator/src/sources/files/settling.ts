@@ -18,7 +18,7 @@ export const settleTimes: SettleTimes = {
   quietMs: 20,
   vanishedQuietMs: 80,
   maxMs: 130,
-  cutQuietMs: 1_000,
+  cutQuietMs: 500,
   maxCutMs: 60_000,
 };
 

@@ -32,12 +32,7 @@ describe("a file that is written in place", () => {
   for (const [what, text, cut] of [
     ["that is empty", whole, ""],
     ["of which a comment is left", whole, "# generated\n"],
-    ["whose last documents are missing", whole, `${configMap("a", "2")}---\n`],
-    [
-      "whose last document is missing, of a kind that is not read",
-      whole,
-      `${configMap("a", "2")}---\n${lines}`,
-    ],
+    ["that ends behind the marker of a document", whole, `${configMap("a")}---\n`],
     ["whose last document ends after a line", lines, lines.slice(0, lines.indexOf("  second"))],
     [
       "whose last document ends within a line",
@@ -67,13 +62,21 @@ describe("a file that is written in place", () => {
     });
   }
 
+  it("a file that is emptied is used as it is once it has settled", async () => {
+    await folder.write("a.yaml", `${configMap("a")}---\n${configMap("b")}`);
+    const source = await folder.follow({ times: { ...forEver, cutQuietMs: 100 } });
+    await writeInPlace("");
+    expect(valuesOf(await source.until(has("b", undefined)))).to.deep.equal({});
+  });
+
   for (const [what, text, left] of [
-    ["is emptied", "", {}],
-    ["loses an object", configMap("a", "2"), { a: "2" }],
+    ["loses its last document", whole.slice(0, whole.indexOf("---")), { a: "1" }],
+    ["has fewer documents than before, one of which differs", configMap("a", "2"), { a: "2" }],
+    ["has other objects", configMap("c"), { c: "1" }],
   ] as const) {
-    it(`a file that ${what} is used as it is once it has settled`, async () => {
-      await folder.write("a.yaml", `${configMap("a")}---\n${configMap("b")}`);
-      const source = await folder.follow({ times: { ...forEver, cutQuietMs: 100 } });
+    it(`a file that ${what} is used at once`, async () => {
+      await folder.write("a.yaml", whole);
+      const source = await folder.follow({ times: forEver });
       await writeInPlace(text);
       expect(valuesOf(await source.until(has("b", undefined)))).to.deep.equal(left);
     });
@@ -122,7 +125,7 @@ describe("a file that is written in place", () => {
     };
     await folder.write("a.yaml", "");
     await seen("1");
-    await writeInPlace(configMap("a", "2"));
+    await writeInPlace(configMap("a", "2").slice(0, -2));
     expect(valuesOf(await seen("2"))).to.deep.equal({ a: "1", b: "1", other: "2" });
     await writeInPlace(`${configMap("a", "2")}---\n${configMap("b", "2")}`);
     await source.until(has("b", "2"));
