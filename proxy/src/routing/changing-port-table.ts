@@ -3,6 +3,7 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { PortTable } from "../exchange/port-table.ts";
 import type { RouteQuery } from "../exchange/route-query.ts";
+import type { Steps } from "../timing/steps.ts";
 import { isOverspent, startLookup } from "./regex-budget.ts";
 import { ChangingHostIndex, HostChanges, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";
@@ -10,54 +11,65 @@ import type { HostTable } from "./host-table.ts";
 /** A port table that can be explained, because it shows its hosts. */
 export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
 
+/** The numbers of all hosts, and of those with such a setting: while one is 0, requests skip the search for it. */
+class HostCounts {
+  all = 0;
+  withPathLevel = 0;
+  withFilters = 0;
+  withClients = 0;
+
+  /** Adds a host, or with -1 takes one away. */
+  count({ pathLevel, filters, clients }: HostTable, by: 1 | -1): void {
+    this.all += by;
+    if (pathLevel !== "base") this.withPathLevel += by;
+    if (filters !== undefined) this.withFilters += by;
+    if (clients !== undefined) this.withClients += by;
+  }
+
+  add({ all, withPathLevel, withFilters, withClients }: HostCounts): void {
+    this.all += all;
+    this.withPathLevel += withPathLevel;
+    this.withFilters += withFilters;
+    this.withClients += withClients;
+  }
+}
+
 /**
  * A port's routes, changed in place between two requests. The most specific host decides: without a matching route there
  * the answer is "none", unless its listener passes requests on to its own less specific hosts (docs/routing.md, "Hosts").
  */
 export class ChangingPortTable implements OpenPortTable {
   readonly hosts = { gateway: new ChangingHostIndex(), ingress: new ChangingHostIndex() };
-  private size = 0;
-  /** The numbers of hosts with such a setting: while one is 0, requests skip the search for it. */
-  private withPathLevel = 0;
-  private withFilters = 0;
-  private withClients = 0;
+  private readonly counts = new HostCounts();
 
   get isEmpty(): boolean {
-    return this.size === 0;
+    return this.counts.all === 0;
   }
 
   /**
-   * All requests from now on are answered by the changes, which takes as long for ten thousand hosts as for one. Each of them is
-   * then to be kept, and the table settled, before others can follow.
+   * All requests from now on are answered by the changes, which takes as long for ten thousand hosts as for one. The table is then to
+   * be settled, before others can follow.
    */
   switchTo(changes: PortChanges): void {
     for (const group of ["gateway", "ingress"] as const) this.hosts[group].switchTo(changes.hosts[group]);
-    this.size += changes.size;
-    this.withPathLevel += changes.withPathLevel;
-    this.withFilters += changes.withFilters;
-    this.withClients += changes.withClients;
+    this.counts.add(changes.counts);
   }
 
-  /** Puts a host that has changed where the unchanged ones are; undefined: it was removed. */
-  keep(group: RouteGroup, host: HostPattern, table: HostTable | undefined): void {
-    this.hosts[group].keep(host, table);
-  }
-
-  /** All that has changed was kept. */
-  settle(): void {
-    for (const group of ["gateway", "ingress"] as const) this.hosts[group].settle();
+  /** Puts what has changed where the unchanged hosts are. */
+  *settle(): Steps<void> {
+    for (const group of ["gateway", "ingress"] as const) yield* this.hosts[group].settle();
   }
 
   pathLevel(host: string): PathLevel {
-    return this.withPathLevel === 0 ? "base" : (ownerOf(this.hosts, host)?.pathLevel ?? "base");
+    return this.counts.withPathLevel === 0 ? "base" : (ownerOf(this.hosts, host)?.pathLevel ?? "base");
   }
 
   get filtersOf(): PortTable["filtersOf"] {
-    return this.withFilters === 0 ? undefined : (host) => ownerOf(this.hosts, host)?.filters?.compiled;
+    return this.counts.withFilters === 0 ? undefined : (host) => ownerOf(this.hosts, host)?.filters?.compiled;
   }
 
   get clientRulesOf(): PortTable["clientRulesOf"] {
-    return this.withClients === 0 ? undefined : (host) => ownerOf(this.hosts, host)?.clients;
+    return this.counts.withClients === 0 ? undefined : (host) => ownerOf(this.hosts, host)?.clients;
   }
 
   match(query: RouteQuery): CompiledRoute | undefined {
@@ -92,10 +104,7 @@ export class ChangingPortTable implements OpenPortTable {
 export class PortChanges {
   readonly hosts = { gateway: new HostChanges(), ingress: new HostChanges() };
   /** By how much the numbers of the table change. */
-  size = 0;
-  withPathLevel = 0;
-  withFilters = 0;
-  withClients = 0;
+  readonly counts = new HostCounts();
   private readonly table: ChangingPortTable;
 
   /** Of a table that has settled and is not changed before it is switched to these. */
@@ -107,15 +116,10 @@ export class PortChanges {
   set(group: RouteGroup, host: HostPattern, table: HostTable | undefined): void {
     const previous = this.table.hosts[group].get(host);
     this.hosts[group].set(host, table);
-    this.size += Number(table !== undefined) - Number(previous !== undefined);
-    this.withPathLevel += Number(hasPathLevel(table)) - Number(hasPathLevel(previous));
-    this.withFilters += Number(table?.filters !== undefined) - Number(previous?.filters !== undefined);
-    this.withClients += Number(table?.clients !== undefined) - Number(previous?.clients !== undefined);
+    if (table !== undefined) this.counts.count(table, 1);
+    if (previous !== undefined) this.counts.count(previous, -1);
   }
 }
-
-const hasPathLevel = (table: HostTable | undefined): boolean =>
-  table !== undefined && table.pathLevel !== "base";
 
 /** The table of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
 function ownerOf(hosts: PortHosts, host: string): HostTable | undefined {

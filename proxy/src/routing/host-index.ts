@@ -1,4 +1,5 @@
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { forEachInSteps, type Steps } from "../timing/steps.ts";
 import type { HostTable } from "./host-table.ts";
 
 /** The host tables of one port and route group, by pattern. */
@@ -28,12 +29,12 @@ export class HostChanges {
 
 /**
  * A host index that is changed in place: of ten thousand hosts a copy for each change would be half a megabyte of garbage. Changes
- * hold from one moment on, however many they are, and are put into its maps one by one after that, between requests.
+ * hold from one moment on, however many they are, and are put into its maps in steps after that, between requests.
  */
 export class ChangingHostIndex implements HostIndex {
   private readonly exact = new Map<string, HostTable>();
   private readonly wildcard = new Map<string, HostTable>();
-  private ofAny: HostTable | undefined = undefined;
+  any: HostTable | undefined = undefined;
   /** What holds already and is not in the maps yet. */
   private changes: HostChanges | undefined = undefined;
 
@@ -51,35 +52,28 @@ export class ChangingHostIndex implements HostIndex {
     return this.wildcard.size > 0 || (this.changes !== undefined && this.changes.wildcard.size > 0);
   }
 
-  get any(): HostTable | undefined {
-    const changed = this.changes?.any;
-    return changed === undefined ? this.ofAny : changed.table;
-  }
-
   /** The present table of a pattern. */
   get({ kind, host }: HostPattern): HostTable | undefined {
     if (kind === "any") return this.any;
     return kind === "exact" ? this.exactOf(host) : this.wildcardOf(host.slice(1));
   }
 
-  /** From now on the changes hold. Each is then to be kept, before others can follow. */
+  /** From now on the changes hold. They are then to be settled, before others can follow. */
   switchTo(changes: HostChanges): void {
     this.changes = changes;
+    if (changes.any !== undefined) this.any = changes.any.table;
   }
 
-  /** Puts a host that has changed into the maps. */
-  keep({ kind, host }: HostPattern, table: HostTable | undefined): void {
-    if (kind === "any") {
-      this.ofAny = table;
-      return;
+  /** Puts what has changed where the unchanged hosts are. */
+  *settle(): Steps<void> {
+    const { changes } = this;
+    if (changes === undefined) return;
+    for (const kind of ["exact", "wildcard"] as const) {
+      yield* forEachInSteps(changes[kind], ([key, table]) => {
+        if (table === undefined) this[kind].delete(key);
+        else this[kind].set(key, table);
+      });
     }
-    const key = kind === "exact" ? host : host.slice(1);
-    if (table === undefined) this[kind].delete(key);
-    else this[kind].set(key, table);
-  }
-
-  /** All changes are in the maps. */
-  settle(): void {
     this.changes = undefined;
   }
 }

@@ -2,7 +2,7 @@ import { endpointsKey, type ResourceKey, type RouteGroup } from "@svc-gateway/co
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { HostTable, RouteProblem } from "../routing/host-table.ts";
+import type { RouteProblem } from "../routing/host-table.ts";
 import { ChangingPortTable, type OpenPortTable, PortChanges } from "../routing/changing-port-table.ts";
 import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
@@ -52,12 +52,11 @@ type HostUses = { readonly routeIds: readonly string[]; readonly endpoints: read
 
 type PortChange = { readonly table: ChangingPortTable; readonly changes: PortChanges };
 
-/** A host resource that was compiled and waits to be applied; without uses and table it is removed. */
+/** A host resource that was compiled and waits to be applied; without uses it is removed. */
 type StagedHost = {
   readonly key: ResourceKey;
   readonly owner: HostOwner;
   readonly uses: HostUses | undefined;
-  readonly table: HostTable | undefined;
 };
 
 export function createRoutingTables(environment: RouteEnvironment): RoutingTables {
@@ -156,7 +155,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
         let change = ports.get(port);
         if (change === undefined) ports.set(port, (change = changeOf(port)));
         change.changes.set(group, host, compiled?.table);
-        return { key, owner, uses: incoming[index]?.uses, table: compiled?.table };
+        return { key, owner, uses: incoming[index]?.uses };
       });
       return ok({
         problems: [...problems],
@@ -165,12 +164,11 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
         },
         *settle() {
           const removed = new Set<string>();
-          yield* forEachInSteps(staged, (one) => {
-            const { owner, table } = one;
-            ports.get(owner.port)?.table.keep(owner.group, owner.host, table);
-            replaceUses(one, removed);
-          });
-          for (const { table } of ports.values()) table.settle();
+          for (const { table } of ports.values()) {
+            yield* table.settle();
+            yield;
+          }
+          yield* forEachInSteps(staged, (one) => replaceUses(one, removed));
           for (const id of removed) if (serves(id)) removed.delete(id);
           for (const [name, present] of endpoints) {
             if (present) endpointSets.add(name);

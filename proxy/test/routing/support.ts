@@ -6,6 +6,7 @@ import type { RouteQuery } from "../../src/exchange/route-query.ts";
 import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
 import { ChangingPortTable, type OpenPortTable, PortChanges } from "../../src/routing/changing-port-table.ts";
 import { Fields } from "../../src/message/fields.ts";
+import { atOnce } from "../../src/timing/steps.ts";
 
 export const route = (id: string, match: RouteMatch): Route => ({
   id,
@@ -75,8 +76,7 @@ export function setHost(
   const changes = new PortChanges(ofPort);
   changes.set(group, pattern(host), table);
   ofPort.switchTo(changes);
-  ofPort.keep(group, pattern(host), table);
-  ofPort.settle();
+  atOnce(ofPort.settle());
 }
 
 export const request = (path: string, rest: Partial<RouteQuery> = {}): RouteQuery => ({
