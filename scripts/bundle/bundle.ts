@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { build, type BuildOptions, type BuildResult, type Plugin } from "esbuild";
 import { builtinHttp } from "./builtin-http.ts";
 import { knownFields } from "./known-fields.ts";
-import { ownRequires } from "./own-requires.ts";
 import { unusedParts } from "./unused-parts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -42,7 +41,6 @@ export function bundleProgram(version?: string): Promise<Bundle> {
       unusedParts,
       builtinHttp,
       knownFields,
-      ownRequires,
       ...(version === undefined ? [] : [releaseVersion(version)]),
     ],
     // Paths in source maps are relative to it, regardless of where the files are written to.

@@ -8,7 +8,6 @@ import { expect } from "chai";
 import { build } from "esbuild";
 import { builtinHttp } from "../bundle/builtin-http.ts";
 import { modules } from "../bundle/bundle.ts";
-import { ownRequires } from "../bundle/own-requires.ts";
 import { unusedParts } from "../bundle/unused-parts.ts";
 import { startGrpcCollector, startHttpCollector } from "../../proxy/test/tracing/collector.ts";
 import { encodeSpans } from "../../proxy/test/tracing/span-records.ts";
@@ -26,7 +25,7 @@ describe("the exporters of traces in the bundle", () => {
     await build({
       absWorkingDir: resolve(import.meta.dirname, "../.."),
       entryPoints: ["proxy/src/tracing/export/otlp-exporter.ts"],
-      plugins: [unusedParts, builtinHttp, ownRequires],
+      plugins: [unusedParts, builtinHttp],
       outfile,
       ...modules,
     });

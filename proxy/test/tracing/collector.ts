@@ -106,8 +106,11 @@ export async function startHttpCollector(answer?: RequestListener, success: obje
   };
 }
 
-/** A collector that takes OTLP over gRPC. */
-export async function startGrpcCollector(success: object = {}): Promise<Collector> {
+/** A collector that takes OTLP over gRPC; `identity`: over TLS with this certificate. */
+export async function startGrpcCollector(
+  success: object = {},
+  identity?: { readonly chainPem: string; readonly keyPem: string },
+): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   let metadata: Metadata | undefined;
   const server = new Server();
@@ -119,12 +122,18 @@ export async function startGrpcCollector(success: object = {}): Promise<Collecto
   };
   server.addService(service, { Export: take });
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+    const credentials =
+      identity === undefined
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(null, [
+            { cert_chain: Buffer.from(identity.chainPem), private_key: Buffer.from(identity.keyPem) },
+          ]);
+    server.bindAsync("127.0.0.1:0", credentials, (error, bound) =>
       error === null ? resolve(bound) : reject(error),
     );
   });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${identity === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     spans,
     headers: () => metadata?.getMap() ?? {},
     close() {

@@ -2,19 +2,20 @@
  * The OpenTelemetry exporters: a program of its own, loaded only where traces are exported, so that it costs nothing elsewhere
  * (docs/adr/0034-tracing.md).
  */
-import { credentials, Metadata } from "@grpc/grpc-js";
-import { type IOtlpExportDelegate } from "@opentelemetry/otlp-exporter-base";
+import {
+  createOtlpNetworkExportDelegate,
+  ExporterMetrics,
+  getSharedConfigurationDefaults,
+  type IOtlpExportDelegate,
+} from "@opentelemetry/otlp-exporter-base";
 import {
   convertLegacyHttpOptions,
   createOtlpHttpExportDelegate,
 } from "@opentelemetry/otlp-exporter-base/node-http";
-import {
-  convertLegacyOtlpGrpcOptions,
-  createOtlpGrpcExportDelegate,
-} from "@opentelemetry/otlp-grpc-exporter-base";
 import { type ISerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { EncodedSpans } from "../encoded-spans.ts";
 import { createExportEncoder, type ExportRequest } from "./export-request.ts";
+import { createGrpcTransport } from "./grpc-transport.ts";
 import { countOf, nothingRefused, type Refused, type SendBatch } from "./span-queue.ts";
 
 type Batch = readonly EncodedSpans[];
@@ -75,33 +76,24 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
 const metrics = { name: "span", countItems: countOf } as const;
 
 function grpcDelegate(
-  { endpoint, headers, caBundle, timeoutMs }: OtlpOptions,
+  { timeoutMs, ...target }: OtlpOptions,
   serializer: ISerializer<Batch, object>,
 ): Delegate {
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-  const options = convertLegacyOtlpGrpcOptions(
-    {
-      url: endpoint.href,
-      timeoutMillis: timeoutMs,
-      metadata,
-      credentials:
-        endpoint.protocol === "https:"
-          ? credentials.createSsl(caBundle ?? null)
-          : credentials.createInsecure(),
-    },
-    "TRACES",
-  );
   const method = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
-  const component = "otlp_grpc_span_exporter";
-  return createOtlpGrpcExportDelegate(
-    options,
+  const ownMetrics = new ExporterMetrics<Batch>({
+    componentType: "otlp_grpc_span_exporter",
+    metricsHelper: metrics,
+    url: target.endpoint.href,
+    // Its metrics go nowhere; the queue counts spans.
+    meterProvider: undefined,
+    responseAttributesFromError: () => ({}),
+  });
+  const shared = { ...getSharedConfigurationDefaults(), timeoutMillis: timeoutMs };
+  return createOtlpNetworkExportDelegate(
+    shared,
     serializer,
-    component,
-    metrics,
-    undefined,
-    "TraceExportService",
-    method,
+    ownMetrics,
+    createGrpcTransport({ ...target, method }),
   );
 }
 
