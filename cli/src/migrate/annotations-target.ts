@@ -68,8 +68,8 @@ function prepare(
     todo: [
       ...(ingresses.length === 0 ? [] : classTodo("IngressClass", className, world)),
       ...missingSecrets(ingresses, { redirected: redirectedHosts(units), passed }).map(
-        ({ secret, host }) =>
-          `spec.tls of an Ingress must name a Secret with a certificate for ${host}, such as ${secret}: ingress-nginx has one of its own, and here TLS is refused`,
+        ({ ingress, name, host }) =>
+          `spec.tls of an Ingress must name a Secret with a certificate for ${host}, such as ${ingress.metadata.namespace}/${name}: ingress-nginx has one of its own, and here TLS is refused`,
       ),
     ],
   };

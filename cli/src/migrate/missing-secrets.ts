@@ -2,10 +2,12 @@
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { ServedUnit } from "./served-units.ts";
 
-type MissingSecret = {
+export type MissingSecret = {
   readonly host: string;
-  /** A name that it could have, as `namespace/name`. */
-  readonly secret: string;
+  /** The first Ingress with a rule for the host. */
+  readonly ingress: ObjectOf<"Ingress">;
+  /** A name that the Secret could have in the namespace of the Ingress. */
+  readonly name: string;
 };
 
 type Needs = {
@@ -19,28 +21,48 @@ type Needs = {
 export const redirectedHosts = (units: readonly ServedUnit[]): ReadonlySet<string> =>
   new Set(units.flatMap(({ route, host }) => (route.features?.["ssl-redirect"] === undefined ? [] : [host])));
 
-/** Those of hosts that have or redirect to https, each once. */
+/**
+ * The hosts of rules that have TLS, because a block of `spec.tls` lists them or they redirect to https, while no block names a Secret for
+ * them; each once. A block that lists a wildcard counts for the hosts one label below it, and one without hosts for those of its rules.
+ */
 export function missingSecrets(
   ingresses: readonly ObjectOf<"Ingress">[],
   { redirected, passed }: Needs,
 ): readonly MissingSecret[] {
   const named = new Set<string>();
-  const bare = new Map<string, MissingSecret>();
-  for (const ingress of ingresses) {
-    const { namespace, name } = ingress.metadata;
-    const ofRules = (ingress.spec?.rules ?? []).flatMap(({ host }) => host?.toLowerCase() ?? []);
-    const add = (host: string): void => {
-      if (!bare.has(host)) bare.set(host, { host, secret: `${namespace}/${name}-tls` });
-    };
-    for (const { hosts, secretName = "" } of ingress.spec?.tls ?? []) {
-      for (const host of hosts !== undefined && hosts.length > 0 ? hosts : ofRules) {
-        if (secretName === "") add(host.toLowerCase());
-        else named.add(host.toLowerCase());
-      }
-    }
-    for (const host of ofRules) if (redirected.has(host)) add(host);
+  const bare = new Set<string>();
+  for (const { hosts, secretName } of ingresses.flatMap(tlsBlocks)) {
+    for (const host of hosts) (secretName === undefined ? bare : named).add(host);
   }
-  return [...bare.values()].filter(
-    ({ host }) => !named.has(host) && !named.has(`*${host.slice(host.indexOf("."))}`) && !passed.has(host),
-  );
+  const missing = new Map<string, MissingSecret>();
+  for (const ingress of ingresses) {
+    for (const host of ruleHosts(ingress)) {
+      const hasTls = redirected.has(host) || isListed(bare, host);
+      if (!hasTls || isListed(named, host) || passed.has(host) || missing.has(host)) continue;
+      missing.set(host, { host, ingress, name: `${ingress.metadata.name}-tls` });
+    }
+  }
+  // A Secret for the wildcard serves these as well.
+  const isCovered = (host: string): boolean => missing.has(wildcardOver(host)) && !host.startsWith("*");
+  return [...missing.values()].filter(({ host }) => !isCovered(host));
 }
+
+/** The blocks of `spec.tls` with the hosts that they are for, in lower case. */
+export const tlsBlocks = (
+  ingress: ObjectOf<"Ingress">,
+): readonly { readonly hosts: readonly string[]; readonly secretName: string | undefined }[] =>
+  (ingress.spec?.tls ?? []).map(({ hosts = [], secretName }) => ({
+    hosts: hosts.length === 0 ? ruleHosts(ingress) : hosts.map((host) => host.toLowerCase()),
+    secretName: secretName === "" ? undefined : secretName,
+  }));
+
+/** The hosts of rules, in lower case; a rule for every host has none. */
+const ruleHosts = ({ spec }: ObjectOf<"Ingress">): readonly string[] => [
+  ...new Set((spec?.rules ?? []).flatMap(({ host = "" }) => (host === "" ? [] : [host.toLowerCase()]))),
+];
+
+const isListed = (hosts: ReadonlySet<string>, host: string): boolean =>
+  hosts.has(host) || hosts.has(wildcardOver(host));
+
+/** The wildcard that a host is one label below. */
+export const wildcardOver = (host: string): string => `*${host.slice(host.indexOf("."))}`;

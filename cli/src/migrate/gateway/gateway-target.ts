@@ -6,7 +6,7 @@ import { createLookup, type World } from "@svc-gateway/operator/world.ts";
 import { planClients } from "../client-certificates.ts";
 import { classTodo } from "../class-todo.ts";
 import { ofIssuer, ofServer } from "../ingress-nodes.ts";
-import { redirectedHosts } from "../missing-secrets.ts";
+import { missingSecrets, redirectedHosts } from "../missing-secrets.ts";
 import { nameTaken } from "../own-objects.ts";
 import { passedHosts } from "../passthrough.ts";
 import { servedRules, type ServedUnit } from "../served-units.ts";
@@ -50,7 +50,9 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
   );
   const redirected = redirectedHosts(ingresses.flatMap(({ metadata }) => unitsOf(nameOf(metadata))));
   const passed = passedHosts(translation);
-  const listeners = planListeners(ingresses, { redirected, passed: new Set(passed.keys()) });
+  const hostsPassed = new Set(passed.keys());
+  const missing = missingSecrets(ingresses, { redirected, passed: hostsPassed });
+  const listeners = planListeners(ingresses, { missing, passed: hostsPassed });
   const clients = planClients({ units, ingresses, world, isForeign });
   const ofListeners = planListenerClients(units, listeners, clients);
   const plans: UnitPlans = {
@@ -69,9 +71,9 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
           `Gateway ${gateway.namespace}/${gateway.name} needs a listener "http" on port 80, and allowedListeners and allowedRoutes for the namespaces of the routes`,
         ]
       : []),
-    ...listeners.missing.map(
-      ({ secret, host }) =>
-        `Secret ${secret} must hold a certificate for ${host}, which no Ingress names one for`,
+    ...missing.map(
+      ({ ingress, name, host }) =>
+        `Secret ${ingress.metadata.namespace}/${name} must hold a certificate for ${host}, which no Ingress names one for`,
     ),
   ];
   return {

@@ -2,6 +2,7 @@
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf } from "@svc-gateway/operator/api/object.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { tlsBlocks, wildcardOver, type MissingSecret } from "../missing-secrets.ts";
 
 /** The group and version of the standard kinds. */
 export const gatewayApi = "gateway.networking.k8s.io/v1";
@@ -22,21 +23,17 @@ export type Listeners = {
   of(host: string): HostListener | undefined;
   /** Those that an Ingress brings along. */
   ownedBy(ingress: ObjectOf<"Ingress">): readonly HostListener[];
-  /** Secrets that nothing in the manifests names, as `namespace/name` with the host that they are for. */
-  readonly missing: readonly { readonly secret: string; readonly host: string }[];
 };
 
 type Needs = {
-  /** Hosts that redirect to https, whether or not a Secret is named for them. */
-  readonly redirected: ReadonlySet<string>;
+  readonly missing: readonly MissingSecret[];
   /** Hosts whose TLS goes to the backend unopened. */
   readonly passed: ReadonlySet<string>;
 };
 
-/** The first Ingress that names a Secret for a host brings its listener; the other ones attach to it. */
+/** The first Ingress that names a Secret for a host, or that needs one, brings its listener; the other ones attach to it. */
 export function planListeners(ingresses: readonly ObjectOf<"Ingress">[], needs: Needs): Listeners {
   const byHost = new Map<string, { readonly owner: string; readonly listener: HostListener }>();
-  const missing: { readonly secret: string; readonly host: string }[] = [];
   const users = Map.groupBy(
     ingresses.flatMap((one) => hostsOf(one).map((host) => ({ host, namespace: one.metadata.namespace }))),
     ({ host }) => host,
@@ -64,26 +61,22 @@ export function planListeners(ingresses: readonly ObjectOf<"Ingress">[], needs: 
     });
   };
   for (const ingress of ingresses) {
-    for (const { hosts, secretName } of ingress.spec?.tls ?? []) {
-      if (secretName === undefined || secretName === "") continue;
-      const named = hosts !== undefined && hosts.length > 0 ? hosts : hostsOf(ingress);
-      for (const host of named) add(ingress, host.toLowerCase(), secretName);
+    for (const { hosts, secretName } of tlsBlocks(ingress)) {
+      if (secretName !== undefined) for (const host of hosts) add(ingress, host, secretName);
     }
   }
-  const of = (host: string): HostListener | undefined =>
-    (byHost.get(host) ?? byHost.get(`*${host.slice(host.indexOf("."))}`))?.listener;
+  for (const { ingress, host, name } of needs.missing) add(ingress, host, name);
   for (const ingress of ingresses) {
-    for (const host of hostsOf(ingress)) {
-      const isNeeded = needs.redirected.has(host) || needs.passed.has(host);
-      if (!isNeeded || of(host) !== undefined || host === "*") continue;
-      const secret = `${ingress.metadata.name}-tls`;
-      add(ingress, host, secret);
-      if (!needs.passed.has(host)) missing.push({ secret: `${ingress.metadata.namespace}/${secret}`, host });
-    }
+    for (const host of hostsOf(ingress)) if (needs.passed.has(host)) add(ingress, host, undefined);
   }
+  const of = (host: string): HostListener | undefined => {
+    const own = byHost.get(host)?.listener;
+    const wider = byHost.get(wildcardOver(host))?.listener;
+    // A wildcard is passed on without the hosts below it that have rules (docs/ingress-nginx.md, "TLS passthrough").
+    return own ?? (wider?.mode === "Passthrough" ? undefined : wider);
+  };
   return {
     of,
-    missing,
     ownedBy: ({ metadata }) =>
       [...byHost.values()].filter(({ owner }) => owner === nameOf(metadata)).map(({ listener }) => listener),
   };
