@@ -41,8 +41,8 @@ export const extentOf = (
 
 /**
  * Whether a version of a file may be cut, compared with the one whose objects are served: it holds nothing, its last document is not
- * YAML, it is the beginning of the former text and ends within a document, or lacks the end of its last line. A file that was
- * renamed over another one is whole, unless it is one that was cut before (`cut`) or empty. So is a file of which nothing is served.
+ * YAML, it is the beginning of the former text, or lacks the end of its last line. A file that was renamed over another one is
+ * whole, unless it is one that was cut before (`cut`) or empty. So is a file of which nothing is served.
  */
 export function mayBeCut(next: FileVersion, served: FileVersion, cut: FileVersion | undefined): boolean {
   const { extent } = next;
@@ -52,7 +52,7 @@ export function mayBeCut(next: FileVersion, served: FileVersion, cut: FileVersio
   return (
     extent.documents === 0 ||
     !extent.isLastParsed ||
-    endsWithinDocument(extent.text, served.extent.text) ||
+    isBeginningOf(extent.text, served.extent.text) ||
     (endsLine(served.extent.text) && !endsLine(extent.text))
   );
 }
@@ -61,15 +61,7 @@ export function mayBeCut(next: FileVersion, served: FileVersion, cut: FileVersio
 export const cutEndsMs = ({ sinceMs, firstMs }: CutTimes, times: SettleTimes): number =>
   Math.min(sinceMs + times.cutQuietMs, firstMs + times.maxCutMs);
 
-/** Whether a text is the beginning of another one, and ends elsewhere than between two of its documents. */
-function endsWithinDocument(text: Buffer, whole: Buffer): boolean {
-  const { length } = text;
-  if (length >= whole.length || !whole.subarray(0, length).equals(text)) return false;
-  return !endsLine(text) || !nextDocument.test(whole.toString("latin1", length, length + maxMarkerBytes));
-}
-
-/** Blank lines and the marker of a document. */
-const nextDocument = /^\s*---(?:\s|$)/;
-const maxMarkerBytes = 64;
+const isBeginningOf = (text: Buffer, whole: Buffer): boolean =>
+  text.length < whole.length && whole.subarray(0, text.length).equals(text);
 
 const endsLine = (text: Buffer): boolean => text.at(-1) === 0x0a;
