@@ -18,4 +18,11 @@ describe("the file of headers for the collector", () => {
       expect(read.ok || read.error.message).to.equal(`line ${number} is not a header`);
     });
   }
+
+  for (const name of ["Connection", "transfer-encoding", "TE", "Host", "Content-Type"]) {
+    it(`${name} cannot be sent to the collector, which is said of its line`, () => {
+      const read = readExportHeaders(`a: b\n${name}: secret\n`);
+      expect(read.ok || read.error.message).to.equal("line 2 is about the connection or the message");
+    });
+  }
 });

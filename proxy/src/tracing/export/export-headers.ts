@@ -1,7 +1,10 @@
 import { isHeaderValue, isToken } from "@svc-gateway/common/values/header-name.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { isHopByHop } from "../../message/hop-by-hop.ts";
 
 const maxHeaders = 64;
+/** What the transport says itself; HTTP/2 has no fields of single connections (RFC 9113 8.2.2). */
+const ofTransport: ReadonlySet<string> = new Set(["content-length", "content-type", "host"]);
 
 /**
  * Reads headers for the collector: one on each line, `name: value`; empty lines and those that begin with `#` are left out. A
@@ -16,6 +19,9 @@ export function readExportHeaders(text: string): Result<Readonly<Record<string, 
     const value = line.slice(colon + 1).trim();
     if (colon < 0 || !isToken(name) || !isHeaderValue(value)) {
       return problem(`line ${index + 1} is not a header`, 'one header per line, as "name: value"');
+    }
+    if (isHopByHop(name) || ofTransport.has(name)) {
+      return problem(`line ${index + 1} is about the connection or the message`, "a header of requests");
     }
     headers.set(name, value);
   }

@@ -1,12 +1,9 @@
 /**
- * Calls of gRPC to a collector, over one connection. A call that gets no answer in time takes its connection with it, so that the next one
- * waits neither for an address that drops packets nor for a peer that is silent (docs/adr/0034-tracing.md).
+ * Calls of gRPC to a collector. A client that gets no answer is replaced by the next call, which so waits neither for an address that drops
+ * packets, nor for a peer that is silent, nor for the end of a backoff (docs/adr/0034-tracing.md).
  */
-import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
-import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { ExportResponse, IExporterTransport } from "@opentelemetry/otlp-exporter-base";
-import { textOf } from "@svc-gateway/common/values/errors.ts";
 
 export type GrpcTarget = {
   /** `https` for TLS. Its path does not count. */
@@ -19,117 +16,59 @@ export type GrpcTarget = {
   readonly caBundle: Buffer | undefined;
 };
 
-type Connection = { readonly session: ClientHttp2Session; readonly socket: Socket };
+const options = {
+  // A client that takes the place of another one would wait for the connection that the other one is making.
+  "grpc.use_local_subchannel_pool": 1,
+  // The address is the one that was configured, whatever the environment says of proxies.
+  "grpc.enable_http_proxy": 0,
+} as const;
 
-/** Answers of more bytes are not read. */
-const maxAnswerBytes = 4 * 1024 * 1024;
+/** There is no connection, or nothing comes over it. */
+const lost: ReadonlySet<status> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED]);
 
-/** Creates a transport that connects with its first call, and with the first one after its connection has ended. */
+/** Creates a transport that connects with its first call, and with the first one after its connection was lost. */
 export function createGrpcTransport(target: GrpcTarget): IExporterTransport {
-  let connection: Connection | undefined;
-  const close = ({ session, socket }: Connection): void => {
-    session.destroy();
-    // Until it is connected, a socket is not the session's to close.
-    socket.destroy();
-  };
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(target.headers)) metadata.set(name, value);
+  let client: Client | undefined;
   return {
-    async send(message, timeoutMs) {
-      if (connection === undefined || isOver(connection)) connection = open(target);
-      const own = connection;
-      const answer = await call(own.session, { target, message, timeoutMs });
-      if (answer !== undefined) return answer;
-      close(own);
-      return failure("the collector did not answer in time");
+    send(message, timeoutMs) {
+      const own = (client ??= open(target));
+      return new Promise((resolve) => {
+        const answered = (error: ServiceError | null, data?: Uint8Array): void => {
+          if (error === null) return resolve({ status: "success", ...(data && { data }) });
+          if (lost.has(error.code)) {
+            own.close();
+            if (client === own) client = undefined;
+          }
+          resolve(failure(error));
+        };
+        const deadline = Date.now() + timeoutMs;
+        try {
+          own.makeUnaryRequest(target.method, asItIs, asItIs, message, metadata, { deadline }, answered);
+        } catch (error) {
+          resolve(failure(error));
+        }
+      });
     },
     shutdown() {
-      if (connection !== undefined) close(connection);
+      client?.close();
     },
   };
 }
 
-/** Whether it takes no more calls. */
-const isOver = ({ session }: Connection): boolean => session.closed || session.destroyed;
-
-function open({ endpoint, caBundle }: GrpcTarget): Connection {
+function open({ endpoint, caBundle }: GrpcTarget): Client {
   const isTls = endpoint.protocol === "https:";
-  const host = endpoint.hostname.replace(/^\[(.*)\]$/, "$1");
-  const port = Number(endpoint.port) || (isTls ? 443 : 80);
-  const socket = isTls
-    ? connectTls({
-        ...{ host, port, ALPNProtocols: ["h2"] },
-        ...(isIP(host) === 0 && { servername: host }),
-        ...(caBundle !== undefined && { ca: caBundle }),
-      })
-    : connectTcp({ host, port });
-  socket.setNoDelay(true).unref();
-  const session = connect(endpoint.origin, { createConnection: () => socket });
-  // Calls report it; between calls it only means that the next one connects.
-  session.on("error", () => undefined);
-  return { session, socket };
+  const port = endpoint.port || (isTls ? "443" : "80");
+  const security = isTls ? credentials.createSsl(caBundle ?? null) : credentials.createInsecure();
+  return new Client(`${endpoint.hostname}:${port}`, security, options);
 }
 
-type Call = { readonly target: GrpcTarget; readonly message: Uint8Array; readonly timeoutMs: number };
+/** Messages are encoded and decoded elsewhere. */
+const asItIs = (message: Uint8Array): Buffer =>
+  Buffer.from(message.buffer, message.byteOffset, message.length);
 
-/** A message begins with whether it is compressed, in one byte, and with its length. */
-const prefixBytes = 5;
-
-/** Makes a unary call (gRPC over HTTP2, "Requests" and "Responses"). Undefined: it was not answered in time. Never rejects. */
-function call(
-  session: ClientHttp2Session,
-  { target: { endpoint, method, headers }, message, timeoutMs }: Call,
-): Promise<ExportResponse | undefined> {
-  const { promise, resolve } = Promise.withResolvers<ExportResponse | undefined>();
-  const timer = setTimeout(() => resolve(undefined), timeoutMs);
-  try {
-    const stream = session.request({
-      ...headers,
-      ":method": "POST",
-      ":scheme": endpoint.protocol.slice(0, -1),
-      ":authority": endpoint.host,
-      ":path": method,
-      "content-type": "application/grpc",
-      te: "trailers",
-      "grpc-timeout": `${timeoutMs}m`,
-      "user-agent": "svc-gateway",
-    });
-    let fields: IncomingHttpHeaders = {};
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    const add = (some: IncomingHttpHeaders): void => void (fields = { ...fields, ...some });
-    stream.on("response", add).on("trailers", add);
-    stream.on("data", (part: Buffer) => {
-      bytes += part.length;
-      if (bytes <= maxAnswerBytes) parts.push(part);
-      else stream.destroy(new Error(`the answer has more than ${maxAnswerBytes} bytes`));
-    });
-    stream.once("error", (error) => resolve(failure(textOf(error.cause ?? error))));
-    stream.once("close", () => resolve(readAnswer(fields, Buffer.concat(parts))));
-    const prefix = Buffer.alloc(prefixBytes);
-    prefix.writeUInt32BE(message.length, 1);
-    stream.write(prefix);
-    stream.end(message);
-  } catch (error) {
-    // Headers that HTTP/2 does not have, such as `connection`.
-    resolve(failure(textOf(error)));
-  }
-  return promise.finally(() => clearTimeout(timer));
-}
-
-function readAnswer(fields: IncomingHttpHeaders, body: Buffer): ExportResponse {
-  const status = fields["grpc-status"]?.toString();
-  if (status === "0") return { status: "success", data: body.subarray(prefixBytes) };
-  if (status === undefined)
-    return failure(`HTTP status ${fields[":status"] ?? "none"}, without a status of gRPC`);
-  return failure(`status ${status} of gRPC: ${decode(fields["grpc-message"]?.toString() ?? "")}`);
-}
-
-/** The text of a message, which is percent-encoded; as it is where that cannot be decoded. */
-function decode(message: string): string {
-  try {
-    return decodeURIComponent(message);
-  } catch {
-    return message;
-  }
-}
-
-const failure = (why: string): ExportResponse => ({ status: "failure", error: new Error(why) });
+const failure = (error: unknown): ExportResponse => ({
+  status: "failure",
+  error: error instanceof Error ? error : new Error(String(error)),
+});
