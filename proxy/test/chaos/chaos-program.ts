@@ -73,8 +73,9 @@ const gateway = await startGateway(plan(0), [
   "--proxy-tunnel-idle-timeout=1s",
   "--proxy-stream-idle-timeout=1s",
   "--proxy-connect-timeout=1s",
-  // A socket of Node that is not read does not notice that its client has reset the connection.
   "--proxy-client-idle-timeout=20s",
+  // A session of Node's HTTP/2 that reads no more after a fault of its client ends after twice this time.
+  "--proxy-client-write-timeout=5s",
 ]);
 const wishes = { port: gateway.port, tlsPort: gateway.tlsPort, hosts: [...hosts, "unknown.example"], tokens };
 const localPort = (port: number): number => gateway.proxy.localPort(port) ?? 0;
