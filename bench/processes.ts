@@ -31,11 +31,14 @@ export function endTogether<Child extends ChildProcess>(
   return child;
 }
 
-/** Makes a folder `svc-gateway-<name>-…` that is removed by `removeFolder`, or when a signal ends this process. */
-export function temporaryFolder(name: string, parent = tmpdir()): string {
+/** Whether the logs and profiles of a run stay behind (`KEEP=1`). */
+export const areLogsKept = process.env["KEEP"] === "1";
+
+/** Makes a folder `svc-gateway-<name>-…` that is removed by `removeFolder`, or when a signal ends this process unless it `isKept`. */
+export function temporaryFolder(name: string, parent = tmpdir(), isKept = false): string {
   watchSignals();
   const folder = mkdtempSync(join(parent, `svc-gateway-${name}-`));
-  folders.add(folder);
+  if (!isKept) folders.add(folder);
   return folder;
 }
 

@@ -2,11 +2,8 @@
  * How fast a change reaches clients, and what a controller of a large cluster needs: `serve controller` and
  * `serve proxy --shared` as processes, on a real kube-apiserver and etcd without a node. See docs/scale.md.
  */
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { gatewayApiDefinitions } from "../../e2e/deploy/gateway-api-definitions.ts";
-import { isInstalled, removeFolder, temporaryFolder } from "../processes.ts";
+import { areLogsKept, isInstalled, removeFolder, temporaryFolder } from "../processes.ts";
 import { missingPrograms } from "./api-server.ts";
 import { isInside, openNetwork, runFolder, runInside } from "./isolation.ts";
 import { figureTable } from "./report.ts";
@@ -25,14 +22,11 @@ async function outside(): Promise<number> {
     if (programs.length > 0) printLine("e2e/cluster/local.sh build builds the programs of the test cluster");
     return 2;
   }
-  const isKept = process.env["KEEP"] === "1";
-  const folder = isKept
-    ? mkdtempSync(join(tmpdir(), "svc-gateway-bench-control-"))
-    : temporaryFolder("bench-control");
+  const folder = temporaryFolder("bench-control", undefined, areLogsKept);
   try {
     return await runInside(folder, await gatewayApiDefinitions("standard"));
   } finally {
-    if (isKept) printLine(`logs and profiles stay in ${folder}`);
+    if (areLogsKept) printLine(`logs and profiles stay in ${folder}`);
     else removeFolder(folder);
   }
 }

@@ -3,12 +3,11 @@
  * the soak, and with requests that fail, are scraped by a real Prometheus, which then answers the queries of every
  * panel. See docs/operations.md, "Monitoring".
  */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { dashboardPicture } from "../../scripts/pictures/dashboard/dashboard.ts";
 import { isInside, openNetwork, runFolder, runInside } from "../control/isolation.ts";
-import { isInstalled, removeFolder, temporaryFolder } from "../processes.ts";
+import { areLogsKept, isInstalled, removeFolder, temporaryFolder } from "../processes.ts";
 import { readDashboard } from "./panels.ts";
 import { record } from "./run.ts";
 
@@ -24,14 +23,11 @@ async function outside(): Promise<number> {
     printLine(`the dashboards need ${missing.join(", ")}`);
     return 2;
   }
-  const isKept = process.env["KEEP"] === "1";
-  const folder = isKept
-    ? mkdtempSync(join(tmpdir(), "svc-gateway-dashboards-"))
-    : temporaryFolder("dashboards");
+  const folder = temporaryFolder("dashboards", undefined, areLogsKept);
   try {
     return await runInside(folder, "");
   } finally {
-    if (isKept) printLine(`logs stay in ${folder}`);
+    if (areLogsKept) printLine(`logs stay in ${folder}`);
     else removeFolder(folder);
   }
 }
