@@ -16,9 +16,9 @@ export type ClientConnection = {
   readonly listener: ListenerView;
   /** TLS facts; undefined on cleartext connections. */
   readonly tls: TlsFacts | undefined;
-  /** The proxy itself asks one of its hosts on behalf of the client, whether another request may pass. */
+  /** True for a question: a request of the proxy itself to one of its hosts, on behalf of a client. */
   readonly isQuestion?: true;
-  /** What was said to backends about the last request on it (http/request-fields.ts). */
+  /** The forwarding fields of the last request on this connection (http/request-fields.ts). */
   forwarding?: ForwardingMemo;
 };
 
@@ -27,11 +27,11 @@ export type TlsFacts = {
   readonly serverName: string;
   /** `TLSv1.2` or `TLSv1.3`. */
   readonly version: string;
-  /** What the client proved by its certificate; undefined where nothing is asked of clients. */
+  /** The verified client; undefined if the server name has no rules for client certificates. */
   readonly client?: VerifiedClient | undefined;
 };
 
-/** What a client has shown of itself. */
+/** The result of verifying a client certificate, with the names in the certificate. */
 export type ClientIdentity = {
   /** `SUCCESS`, `NONE` without a certificate, or `FAILED:` with the reason. */
   readonly verification: string;
@@ -45,13 +45,16 @@ export type ClientIdentity = {
 /** A client whose certificate was checked in the handshake of its connection. */
 export type VerifiedClient = {
   readonly policy: ClientPolicy;
-  /** The certificate of the client alone, PEM with all but letters and digits percent-encoded; empty: not shown. */
+  /**
+   * The client's own certificate, as PEM in which all characters except letters and digits are percent-encoded; empty
+   * if it is not forwarded.
+   */
   readonly encodedCertificate: string;
-  /** The result of its verification, where requests decide about it. */
+  /** The result of the verification, if it is evaluated per request instead of in the handshake. */
   readonly identity?: ClientIdentity;
 };
 
-/** What the forwarding fields of a request depend on besides its connection. */
+/** The inputs of the forwarding fields of a request, besides its connection. */
 export type ForwardedAs = {
   readonly authority: string;
   readonly version: HttpVersion;
@@ -60,5 +63,5 @@ export type ForwardedAs = {
   readonly via: boolean;
 };
 
-/** The host and the forwarding fields of the last request on a connection: most that follow have the same. */
+/** The host and the forwarding fields of the last request on a connection; most later requests have the same. */
 export type ForwardingMemo = KnownHost & { readonly as: ForwardedAs; readonly block: FieldBlock };

@@ -8,12 +8,12 @@ import type { Observer } from "./observer.ts";
 import type { RouteQuery } from "./route-query.ts";
 
 /**
- * A route prepared when a snapshot is applied, so that a request does no work that could be done once. It is the same one
- * on all ports that serve its host, and keeps nothing of its resource that no request needs.
+ * A route prepared when a snapshot is applied, so that no work is repeated for each request. All ports that serve its
+ * host share one object, which keeps only those parts of its resource that requests need.
  */
 export type CompiledRoute = {
   readonly id: string;
-  /** The kind of its owner: what clients see of the listener may differ between Gateways and Ingresses that share a socket. */
+  /** The kind of the owner: Gateways and Ingresses that share a socket can differ in public port and observer. */
   readonly group: RouteGroup;
   /** The namespace of the object that the route comes from. */
   readonly namespace: string;
@@ -21,17 +21,20 @@ export type CompiledRoute = {
   readonly pattern: string;
   /** False when this route writes no access-log line. */
   readonly accessLog: boolean;
-  /** How its requests are logged; undefined: as those of its listener. */
+  /** How its requests are logged and traced; undefined if the route sets nothing (`observerOf`). */
   readonly observer?: Observer | undefined;
-  /** Whether the rule has timeouts of its own, so that the request timeout of the whole proxy does not hold. */
+  /** Whether the rule sets its own timeouts; if so, the request timeout of the whole proxy does not apply. */
   readonly hasOwnTimeouts: boolean;
   /** The filters that this route uses, in the order of filters/order.ts. */
   readonly filters: readonly Filter[];
-  /** Client certificates that it demands besides those that its host does; undefined: none. */
+  /** The rules for client certificates that apply in addition to those of the host; undefined for none. */
   readonly clients: DemandedRules | undefined;
-  /** Metric children of (listener port, route), looked up when a request has matched, so that only routes in use have series. */
+  /**
+   * Returns the metric children of (listener port, route). They are looked up when a request has matched, so that only
+   * routes in use have series.
+   */
   metricsOf(listener: string): RequestMetrics;
-  /** How it keeps sessions on endpoints; undefined: as the policies of its Services say. */
+  /** The session affinity of the route; undefined to use the policies of its Services. */
   readonly affinity?: SessionAffinity | undefined;
   /** Picks the backend of a request; never throws. */
   readonly pickBackend: PickBackend;
@@ -39,23 +42,23 @@ export type CompiledRoute = {
 
 export type PickBackend = (request: BackendRequest) => CompiledBackend;
 
-/** What the choice of a backend may look at; an Exchange is one. */
+/** The parts of a request that the choice of a backend can depend on; an Exchange is one. */
 export type BackendRequest = PickRequest & Pick<RouteQuery, "host" | "method">;
 
-/** A backend that requests can be sent to; `upstream` is always the present one. */
+/** A backend that requests can be sent to; `upstream` is always the current one. */
 export type CompiledUpstream = {
   readonly kind: "upstream";
   readonly upstream: Upstream;
   readonly filters: readonly Filter[];
-  /** The session affinity of the route does not apply to it. */
+  /** True if the session affinity of the route does not apply to this backend. */
   readonly unbound?: boolean;
-  /** How the route chooses among its endpoints; undefined: as the policy of its Service says. */
+  /** How the route selects an endpoint; undefined to use the policy of the Service. */
   readonly balancing?: CompiledBalancing | undefined;
-  /** Each request gets a connection of its own. */
+  /** True if each request gets a dedicated connection. */
   readonly closes?: boolean;
-  /** The backend of requests that came over TLS; undefined: the same one. */
+  /** The backend for requests received over TLS; undefined if it is the same one. */
   readonly whenSecure?: CompiledUpstream | undefined;
 };
 
-/** A backend of a route: an upstream, or the status that answers its share. */
+/** A backend of a route: an upstream, or the status that answers its share of the requests. */
 export type CompiledBackend = CompiledUpstream | { readonly kind: "status"; readonly status: number };

@@ -18,7 +18,7 @@ import type { ErrorPagePlan, Filter, RetryPlan, MirrorPlan } from "./filter.ts";
 import type { PublicPort } from "./listener-view.ts";
 import type { ExchangeTrace, RequestIdAnswer } from "./observer.ts";
 
-/** The parts of the client's URL that differ from those of the connection; absent: they do not. */
+/** The parts of the client's URL that differ from those of the connection; undefined for parts that do not. */
 export type ForwardedUrl = {
   readonly scheme: "http" | "https" | undefined;
   /** In lower case, without port. */
@@ -26,91 +26,101 @@ export type ForwardedUrl = {
   readonly port: number | undefined;
 };
 
-/** Methods instead of closures: these are set for every request. */
+/** Work that can be cancelled. It has methods instead of closures because one is set for every request. */
 export type Cancellable = {
-  /** `timedOut`: because the upstream took too long, not because the client has left. */
+  /** Stops the work. `timedOut` means that the upstream took too long, not that the client has left. */
   cancel(timedOut?: boolean): void;
-  /** Says to the client that the proxy ends, if the protocol has words for that; what was begun is cut later. */
+  /**
+   * Notifies the client that the proxy shuts down, if the protocol has a message for it. The work itself is cut later.
+   */
   sayEnd?(): void;
 };
 
 /**
- * One request and its response: the only thing that routing and filters see, a plain mutable record. What the pipeline does with
- * it is in the same object (http/pipeline.ts), so that the hot path allocates once.
+ * One request and its response: a plain mutable record, and the only thing that routing and filters see. The pipeline
+ * extends it with the processing steps (http/pipeline.ts), so that the hot path allocates one object.
  */
 export abstract class Exchange {
   readonly connection: ClientConnection;
   readonly client: ClientStream;
   readonly version: RequestHead["version"];
   readonly method: string;
-  /** All request fields as the client sent them, for what must look behind the proxy's own forwarding fields. */
+  /** All request fields as the client sent them, including those that the proxy's forwarding fields replace. */
   readonly received: Fields;
   /** Milliseconds on the monotonic clock. */
   readonly startedAtMs: number;
 
   /** Host as the client sent it (with port), for forwarding. */
   authority = "";
-  /** Host for the upstream where a filter changes it (docs/features/request-headers.md). */
+  /** Host for the upstream if a filter changes it (docs/features/request-headers.md). */
   upstreamAuthority: string | undefined = undefined;
   /** Lower case, without port and trailing dot; empty for HTTP/1.0 without Host. */
   host = "";
-  /** Normalised path as it is forwarded. Filters may rewrite it; matching is over by then. */
+  /** Normalised path as it is forwarded. Filters of the route, which run after matching, may rewrite it. */
   path = "/";
   /** Normalised path as it was matched, for the access log. */
   matchedPath = "/";
   /** Query with its `?`, or empty. Never normalised. */
   query = "";
-  /** Path and query of the request and the text that they were received in, where that is canonical. */
+  /** Path and query before any filter changed them, and their text as received if that is canonical. */
   private receivedPath = "";
   private receivedQuery = "";
   private receivedTarget: string | undefined = undefined;
   /** Request fields as the client sent them, hop-by-hop and forwarding fields removed. Filters may change them. */
   headers: Fields;
-  /** Address that policies see: the peer, or what a trusted forwarding header says. */
+  /** Address that policies see: that of the peer, or the one in a trusted forwarding header. */
   clientIp: string;
 
-  /** The port that clients see of the listener whose route serves the request; only those of Gateways do something before. */
+  /**
+   * The public port for the kind of the route; before a route is found, that of Gateways, whose filters run by then.
+   */
   publicPort: PublicPort;
 
-  /** What a trusted proxy in front says about the URL that the client used (docs/features/trust-forwarded-for.md). */
+  /** The URL that the client used, as reported by a trusted proxy in front (docs/features/trust-forwarded-for.md). */
   forwardedUrl: ForwardedUrl | undefined = undefined;
 
-  /** The filters of the listener, which ran before there was a route. */
+  /** The filters of the listener, which run before the route is looked up. */
   listenerFilters: readonly Filter[] = noFilters;
   route: CompiledRoute | undefined = undefined;
-  /** Counts this request; set with the route, so that a route that is removed meanwhile brings no series back. */
+  /**
+   * Counts this request. Set with the route, so that a request cannot recreate the series of a route removed meanwhile.
+   */
   routeMetrics: RequestMetrics | undefined = undefined;
   /** The filters of the backend, once one has been chosen. */
   backendFilters: readonly Filter[] = noFilters;
 
-  /** Most body bytes that may pass; a larger request is answered 413 (docs/features/max-body-size.md). */
+  /** The largest body in bytes; a larger request is answered 413 (docs/features/max-body-size.md). */
   maxBodyBytes = Number.POSITIVE_INFINITY;
 
-  /** The body, once something had to read it whole; it goes upstream from there (docs/features/ext-auth.md). */
+  /**
+   * The buffered body, if a filter had to read all of it; it is sent upstream from here (docs/features/ext-auth.md).
+   */
   held: HeldBody | undefined = undefined;
 
-  /** Fields that checks add to the response, be it of the upstream or the proxy's own: see response-filters.ts. */
+  /** Fields that checks add to any response, of the upstream or of the proxy itself: see response-filters.ts. */
   clientFields: HeaderList | undefined = undefined;
 
-  /** How the session of the request is kept at its endpoint, where the route says so. */
+  /** The session affinity that the route sets; undefined if it sets none. */
   affinity: SessionAffinity | undefined = undefined;
-  /** How the endpoint of the chosen backend is selected, and the text that is hashed for it, where the route says so. */
+  /** How the endpoint is selected, if the route or a policy sets it, and the text that is hashed for that. */
   balancing: RequestBalancing | undefined = undefined;
   hashKey = "";
-  /** The chosen backend wants a connection for this request only. */
+  /** True if the chosen backend requires a dedicated connection for each request. */
   closesUpstream = false;
-  /** Changes what the upstream has written into fields of its response, before anything is added to them. */
+  /** Rewrites response fields of the upstream, before the proxy adds any. */
   rewriteUpstreamFields: ((headers: Fields) => void) | undefined = undefined;
 
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
-  /** Measures the gaps of the present attempt, where the route limits them. */
+  /** Measures the gaps of the current attempt; undefined unless the route limits them. */
   gaps: UpstreamGaps | undefined = undefined;
 
-  /** When the request is sent again (docs/features/retry.md). */
+  /** The conditions under which the request is sent again (docs/features/retry.md). */
   retry: RetryPlan | undefined = undefined;
 
-  /** The errors that a Service answers; undefined once one does (docs/features/error-pages.md). */
+  /**
+   * The errors that a Service answers; cleared once a Service is asked to answer one (docs/features/error-pages.md).
+   */
   errorPages: ErrorPagePlan | undefined = undefined;
 
   /** The upstreams that get a copy of the request (docs/features/mirror-target.md). */
@@ -123,44 +133,46 @@ export abstract class Exchange {
   /** True for gRPC requests, whose errors travel in `grpc-status`. */
   grpc = false;
 
-  /** A filter has waited: the request is no longer in the turn that it began in, and what begins now has a time of its own. */
+  /**
+   * True once a filter has waited asynchronously; `startedAtMs` is then too early for the start of the first attempt.
+   */
   hasWaited = false;
 
-  /** True once the response has ended, one way or the other; nothing may be done to the exchange any more. */
+  /** True once the response has ended, successfully or not; the exchange must not be changed afterwards. */
   finished = false;
   /** The work under way for this exchange (upstream request, tunnel); set by the part that does it. */
   work: Cancellable | undefined = undefined;
-  /** The beginning, and the last byte in either direction, in milliseconds of the awake clock. */
+  /** When the request began, and when the last byte passed in either direction, in milliseconds of the awake clock. */
   readonly awakeAtMs: number;
   lastActivityMs: number;
   private ownId: string | undefined = undefined;
-  /** Runs where the route limits the whole request. */
+  /** Limits the whole request; undefined unless the route sets such a limit. */
   private timer: AwakeTimer | undefined = undefined;
   private atEnd: (() => void)[] | undefined = undefined;
-  /** Its place among the active exchanges, theirs to set. */
+  /** The index in `ActiveExchanges`, which alone sets it. */
   activeIndex = -1;
 
   /** For log and metrics. */
   status = 0;
   attempts = 0;
-  /** What the client was sent after its connection was upgraded. */
+  /** Bytes sent to the client after its connection was upgraded. */
   tunnelBytesSent = 0;
-  /** Bytes of the body that were read, or that the client sent over an upgraded connection. */
+  /** Bytes received from the client: those read of the body, or those sent over an upgraded connection. */
   bytesReceived = 0;
-  /** The attempts, where the log or the trace shows them. */
+  /** Notes about the attempts; undefined unless the log or the trace shows them. */
   notes: UpstreamNotes | undefined = undefined;
-  /** The trace of the request, where there are traces. */
+  /** The trace of the request; undefined if it is not traced. */
   trace: ExchangeTrace | undefined = undefined;
-  /** Where every request has an id that its client gets as well. */
+  /** Returns the request id to the client; undefined unless request ids are enabled. */
   requestIds: RequestIdAnswer | undefined = undefined;
   upstreamService = "";
   upstreamAddress = "";
-  /** How its last attempt came to a connection; undefined when none did. */
+  /** Whether the latest connection of an attempt was new or reused; undefined if no attempt got one. */
   upstreamConnection: "new" | "reused" | undefined = undefined;
   error = "";
-  /** The code of `error`, where its text alone does not say it. */
+  /** The code of `error`, if the text alone does not determine it. */
   reason: RefusalCode | undefined = undefined;
-  /** What led to `error`, for the access log; undefined: nothing more is known. */
+  /** The cause of `error`, for the access log; undefined if nothing more is known. */
   detail: string | undefined = undefined;
 
   constructor(connection: ClientConnection, head: RequestHead, client: ClientStream, startedAtMs: number) {
@@ -177,7 +189,7 @@ export abstract class Exchange {
     this.lastActivityMs = this.awakeAtMs;
   }
 
-  /** Sets path and query as they are matched; `target` is the text of both, where they are as they were received. */
+  /** Sets path and query for matching; `target` is their text as received, absent if that is not canonical. */
   setPath(path: string, query: string, target?: string): void {
     this.path = path;
     this.matchedPath = path;
@@ -187,20 +199,23 @@ export abstract class Exchange {
     this.receivedTarget = target;
   }
 
-  /** Path and query as they go to the backend; unchanged ones are not put together again. */
+  /** Path and query as sent to the backend. Unchanged ones are not concatenated again. */
   get target(): string {
     const { path, query, receivedTarget } = this;
     const isReceived = path === this.receivedPath && query === this.receivedQuery;
     return isReceived && receivedTarget !== undefined ? receivedTarget : path + query;
   }
 
-  /** Ends the request when its response has not ended this many milliseconds after its head came. */
+  /** Ends the request if its response has not ended this many milliseconds after the request began. */
   limitTo(requestTimeoutMs: number): void {
     const leftMs = requestTimeoutMs - (awake.nowMs - this.awakeAtMs);
     this.timer = new AwakeTimer(() => this.expire("request timeout"), Math.max(0, leftMs));
   }
 
-  /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. Like `giveUp` harmless once the response has ended. */
+  /**
+   * Answers 504, or cuts a response that has begun. Called when a time limit is exceeded; like `giveUp`, it has no
+   * effect once the response has ended.
+   */
   abstract expire(error: RefusalError): void;
 
   /** Ends the request with this answer, or cuts the response that has begun. */
@@ -209,13 +224,13 @@ export abstract class Exchange {
   /** Called once, when `finished` becomes true. */
   protected abstract onFinish(): void;
 
-  /** Calls back once, when the response has ended, one way or the other. */
+  /** Registers a callback that is called once, when the response has ended, successfully or not. */
   whenFinished(callback: () => void): void {
     if (this.atEnd === undefined) this.atEnd = [callback];
     else this.atEnd.push(callback);
   }
 
-  /** The response is complete, or will never be. */
+  /** Ends the exchange, because the response is complete or will never be. */
   finish(): void {
     if (this.finished) return;
     this.finished = true;
@@ -228,7 +243,10 @@ export abstract class Exchange {
     this.onFinish();
   }
 
-  /** The client's side ended before the response did: logged as 499 when the client left and saw no head. */
+  /**
+   * Ends the exchange because the client's side ended early; logged as 499, or 502 if the response was broken, if no
+   * head was sent.
+   */
   clientClosed(reason: ClientCloseReason): void {
     if (this.finished) return;
     if (!this.client.headSent) this.status = reason === "broken-response" ? 502 : 499;
@@ -237,17 +255,17 @@ export abstract class Exchange {
     this.finish();
   }
 
-  /** An id of the request, 32 hexadecimal digits; made when it is asked for first. */
+  /** The id of the request: the one that was set, or else 32 hexadecimal digits, generated on first use. */
   get requestId(): string {
     return (this.ownId ??= newRequestId());
   }
 
-  /** The same where anything has asked for it; empty where nothing has. */
+  /** The id of the request if it has been set or generated; otherwise empty. */
   get knownRequestId(): string {
     return this.ownId ?? "";
   }
 
-  /** Another id in its place: one that a trusted peer sent, or that of a rehearsal. */
+  /** Sets the id of the request, such as one that a trusted peer sent. */
   set requestId(id: string) {
     this.ownId = id;
   }
@@ -264,7 +282,7 @@ export abstract class Exchange {
     );
   }
 
-  /** The same for response fields; they belong to filters of the route and of the chosen backend. */
+  /** Names of response fields that belong to a filter of the route or of the chosen backend. */
   get ownedResponseFields(): readonly string[] {
     if (this.route?.filters.length === 0 && this.backendFilters.length === 0) return noNames;
     return [...(this.route?.filters ?? noFilters), ...this.backendFilters].flatMap(
@@ -277,7 +295,7 @@ export abstract class Exchange {
     return this.connection.listener.secure;
   }
 
-  /** The scheme that the client used, which a trusted proxy in front may know better than the connection. */
+  /** The scheme that the client used: the one reported by a trusted proxy in front, or else that of the connection. */
   get scheme(): "http" | "https" {
     return this.forwardedUrl?.scheme ?? (this.secure ? "https" : "http");
   }

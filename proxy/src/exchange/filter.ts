@@ -12,9 +12,9 @@ export type BodyEnds = {
 
 /** Receives the body of an upstream and passes a changed one on. */
 export type BodyTransform = BodySink & {
-  /** The client can take more. */
+  /** Called when the client can accept more. */
   resume(): void;
-  /** Nothing more is wanted: frees what is held. */
+  /** Called when the output is no longer needed; frees the memory held. */
   cancel(): void;
 };
 
@@ -25,21 +25,23 @@ export type BodyTransform = BodySink & {
 export type Filter = {
   readonly slug: string;
   /**
-   * Names of request fields about which this filter alone decides: a client cannot send them as trailers either
+   * Names of request fields that this filter alone controls: a client cannot send them as trailers either
    * (docs/features/forwarding.md, "Bodies and trailers").
    */
   readonly ownedFields?: readonly string[];
-  /** The same for fields of responses: an upstream cannot send them as trailers. */
+  /** Names of response fields that this filter alone controls: an upstream cannot send them as trailers. */
   readonly ownedResponseFields?: readonly string[];
-  /** Answers the request itself by returning a reply; undefined lets it go on. */
+  /** Returns a reply to answer the request itself, or undefined to let it continue. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
-  /** Changes a request that another check has admitted in place of this one, as this one would (docs/features/satisfy.md). */
+  /**
+   * Applies the changes of this check to a request that an alternative check has admitted (docs/features/satisfy.md).
+   */
   readonly onUnchecked?: (exchange: Exchange) => void;
   /** Sees, and may change, the head of every response of the route, local replies included. */
   readonly onResponse?: (exchange: Exchange, head: ResponseHead) => void;
   /**
-   * May put a transformation between an upstream's body and the client, or undefined to leave the body alone. Called
-   * after all `onResponse` hooks; may change the head once more.
+   * Returns a transformation to insert between an upstream's body and the client, or undefined to leave the body
+   * unchanged. Called after all `onResponse` hooks; may change the head once more.
    */
   readonly transformBody?: (
     exchange: Exchange,
@@ -48,7 +50,7 @@ export type Filter = {
   ) => BodyTransform | undefined;
 };
 
-/** When a request is sent again, ready to be asked. */
+/** The compiled conditions under which a request is sent again. */
 export type RetryPlan = {
   /** Attempts after the first one. */
   readonly attempts: number;
@@ -56,7 +58,7 @@ export type RetryPlan = {
   readonly grpcCodes: ReadonlySet<number>;
   /** Shortest wait before each retry in milliseconds, 0 for none. */
   readonly backoffMs: number;
-  /** See common/src/features/retry.ts; undefined: the failures of the page. */
+  /** See common/src/features/retry.ts; undefined for the failures in docs/features/retry.md. */
   readonly conditions: ReadonlySet<RetryCondition> | undefined;
   readonly everyMethod: boolean;
   /** No attempt begins later than this after the first one, in milliseconds. */
@@ -66,24 +68,24 @@ export type RetryPlan = {
 /** A failure without a response. */
 export type RetryCondition = NonNullable<Retry["conditions"]>[number];
 
-/** One place that gets copies of requests. */
+/** A destination of copies of requests. */
 export type MirrorPlan = {
   /** `namespace/name` of the Service, or a host. */
   readonly service: string;
-  /** The present upstream; undefined: there is only a host that the gateway serves. */
+  /** Returns the current upstream; undefined if copies go only to a host that the gateway serves. */
   readonly upstream: (() => Upstream) | undefined;
   /** The share of requests that are copied, 0 to 1. */
   readonly share: number;
-  /** Undefined: the copy has the URL and body of the request. */
+  /** The URL of copies; undefined if they keep the URL and body of the request. */
   readonly url: MirrorUrl | undefined;
 };
 
-/** What copies have in place of the URL of their request. */
+/** The URL of copies, which replaces that of their request. */
 export type MirrorUrl = {
   readonly authorityOf: (exchange: Exchange) => string;
   readonly targetOf: (exchange: Exchange) => string;
   readonly withoutBody: boolean;
-  /** Sends a copy through the routes of the gateway; answers undefined when it does not serve the host. */
+  /** Sends a copy through the routes of the gateway; returns undefined if the gateway does not serve the host. */
   readonly sendToHost: ((exchange: Exchange, copy: HostCopy) => HostCopyCall | undefined) | undefined;
 };
 
@@ -93,18 +95,18 @@ type HostCopy = {
   readonly timeoutMs: number;
 };
 
-/** The answer of the host; undefined when there is none in time. */
+/** The pending answer of the host; it resolves to undefined if none arrives in time. */
 type HostCopyCall = { readonly answer: Promise<{ readonly status: number } | undefined> };
 
-/** The errors that a Service answers in place of the proxy and of backends (docs/features/error-pages.md). */
+/** The errors that a Service answers instead of the proxy and of backends (docs/features/error-pages.md). */
 export type ErrorPagePlan = {
   readonly codes: ReadonlySet<number>;
   /** Whether errors of backends are replaced, too. */
   readonly takesBackends: boolean;
-  /** The present upstream of the Service; undefined: the proxy answers with the status. */
+  /** Returns the current upstream of the Service; undefined if the proxy answers with the status. */
   readonly page: (() => Upstream) | undefined;
-  /** The present upstream that gets requests whose backend has no endpoint. */
+  /** Returns the current upstream for requests whose backend has no endpoint; undefined if there is no such Service. */
   readonly standIn: (() => Upstream) | undefined;
-  /** Fields that the Service gets besides those about the request. */
+  /** Fields sent to the Service in addition to those that describe the request. */
   readonly fields: HeaderList;
 };

@@ -2,40 +2,40 @@ import type { Fields } from "../message/fields.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 import type { TracedRequest } from "./traced-request.ts";
 
-/** How requests are logged and traced: of the whole proxy, of a listener, or of a class of Ingresses. */
+/** How requests are logged and traced. The proxy has one, and so can a listener or a class of Ingresses. */
 export type Observer = {
   readonly accessLog: AccessLog;
-  /** Undefined: they are not traced. */
+  /** Begins the traces; undefined if the requests are not traced. */
   readonly tracer: RequestTracer | undefined;
 };
 
 /** Begins the traces of requests (docs/features/tracing.md). */
 export type RequestTracer = {
-  /** Nothing of the request is changed. */
+  /** Begins the trace of a request without changing it. */
   begin(request: TracedRequest): ExchangeTrace;
-  /** The tracer of listeners or routes that sample another share, from 0 to 1. */
+  /** Returns a tracer for listeners or routes that sample another share of requests, from 0 to 1. */
   withRatio(ratio: number): RequestTracer;
 };
 
 /** The trace of a request. */
 export type ExchangeTrace = {
   readonly traceId: string;
-  /** Whether spans are made. */
+  /** Whether spans are recorded. */
   readonly isSampled: boolean;
-  /** Puts the context of this request in place of the one that it came with. */
+  /** Replaces the trace context that the request arrived with by its own. */
   inject(headers: Fields): void;
-  /** Puts the span of the next attempt in place of the one before, and returns it. */
+  /** Replaces the parent span in the trace context by a new span for the next attempt, and returns its id. */
   injectAttempt(headers: Fields): string;
-  /** Hands the spans of the request over, when it has ended. */
+  /** Passes the spans of the request on for export. Called when it has ended. */
   end(request: TracedRequest): void;
 };
 
-/** Shows clients the ids of their requests (docs/features/access-log.md, "Request ids"). */
+/** Adds the ids of requests to their responses (docs/features/access-log.md, "Request ids"). */
 export type RequestIdAnswer = { answer(headers: Fields, id: string): void };
 
 /**
- * The observer of a request. What a class says holds for its Ingresses, what a policy says for a listener of a Gateway, so not
- * for Ingresses on a socket that both share.
+ * Returns the observer of a request. The settings of a class apply to its Ingresses, those of a policy to a listener of
+ * a Gateway, but not to Ingresses that share its socket.
  */
 export function observerOf(
   route: { readonly group: string; readonly observer?: Observer | undefined } | undefined,

@@ -5,25 +5,29 @@ import type { CompiledRoute } from "./compiled-route.ts";
 import type { Filter } from "./filter.ts";
 import type { RouteQuery } from "./route-query.ts";
 
-/** The compiled routes of one port, always those that serve now. */
+/** The compiled routes of one port; lookups always use the current ones. */
 export type PortTable = {
   /** How far the path of a request for this host is normalised before it is looked up. */
   pathLevel(host: string): PathLevel;
-  /** What runs before the lookup of a route for this host; undefined where no host of the port has any such filter. */
+  /** Returns the filters that run before the route lookup for this host. Undefined if no host of the port has any. */
   readonly filtersOf: ((host: string) => readonly Filter[] | undefined) | undefined;
   /**
-   * By which rules the clients of this host's connections with TLS must have been verified; undefined where no host of the
-   * port asks for anything. The host table that routes a request decides, not the table of certificates: a wildcard of a
-   * Gateway covers more labels than a certificate does.
+   * Returns the rules by which clients of this host must have been verified on connections with TLS. Undefined if no
+   * host of the port has such rules. They are taken from the host table that routes a request, not from the table of
+   * certificates: a wildcard of a Gateway covers more labels than a certificate does.
    */
   readonly clientRulesOf: ((host: string) => DemandedRules | undefined) | undefined;
-  /** The route that serves the request, or undefined: 404, or 414 where the lookup is overspent. */
+  /** Returns the route that serves the request; undefined leads to 404, or to 414 if the lookup exceeded its budget. */
   match(query: RouteQuery): CompiledRoute | undefined;
   /**
-   * Whether a request for `host` must not come over a connection whose handshake named `serverName`: the host belongs to a
-   * listener of a Gateway, and the server name to another one (Gateway API, `hostname` of a listener; RFC 9110 15.5.20).
+   * Reports whether a request for `host` must not use a connection whose handshake named `serverName`, because the host
+   * belongs to a listener of a Gateway and the server name does not (Gateway API, `hostname` of a listener; RFC 9110
+   * 15.5.20).
    */
   isMisdirected(serverName: string, host: string): boolean;
-  /** Whose host this is by its own name or a wildcard; undefined: only a catch-all serves it, or nothing does. */
+  /**
+   * Returns the kind of the owner that serves this host by name or wildcard; undefined if only a catch-all does, or
+   * none.
+   */
   groupOf(host: string): RouteGroup | undefined;
 };

@@ -1,6 +1,9 @@
 import type { Fields } from "../message/fields.ts";
 
-/** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
+/**
+ * The parts of a request that a route lookup reads. Host is lower case without port and trailing dot; path is
+ * normalised.
+ */
 export type RouteQuery = {
   readonly host: string;
   readonly path: string;

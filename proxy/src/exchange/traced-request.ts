@@ -4,8 +4,8 @@ import type { Fields } from "../message/fields.ts";
 import type { RequestHead } from "../message/message.ts";
 
 /**
- * What traces read of a request (docs/features/tracing.md); an Exchange is one. Listeners and routes hold tracers, and an
- * exchange holds its listener and route: a type of its own keeps tracers out of that circle.
+ * The parts of a request that traces read (docs/features/tracing.md); an Exchange is one. Listeners and routes hold
+ * tracers, and an exchange holds its listener and route: a separate type avoids a circular dependency.
  */
 export type TracedRequest = {
   readonly connection: TracedPeer;
@@ -18,7 +18,7 @@ export type TracedRequest = {
   readonly startedAtMs: number;
   readonly scheme: "http" | "https";
   readonly authority: string;
-  /** Where a filter changes it. */
+  /** Host for the upstream if a filter changes it. */
   readonly upstreamAuthority: string | undefined;
   readonly host: string;
   readonly path: string;
