@@ -30,9 +30,7 @@ export type ForwardedUrl = {
 export type Cancellable = {
   /** Stops the work. `timedOut` means that the upstream took too long, not that the client has left. */
   cancel(timedOut?: boolean): void;
-  /**
-   * Notifies the client that the proxy shuts down, if the protocol has a message for it. The work itself is cut later.
-   */
+  /** Notifies the client that the proxy shuts down, if the protocol has a message for it; the work is cut later. */
   sayEnd?(): void;
 };
 
@@ -71,9 +69,7 @@ export abstract class Exchange {
   /** Address that policies see: that of the peer, or the one in a trusted forwarding header. */
   clientIp: string;
 
-  /**
-   * The public port for the kind of the route; before a route is found, that of Gateways, whose filters run by then.
-   */
+  /** The public port for the kind of the route; before a route is found, that of Gateways, whose filters run then. */
   publicPort: PublicPort;
 
   /** The URL that the client used, as reported by a trusted proxy in front (docs/features/trust-forwarded-for.md). */
@@ -82,9 +78,7 @@ export abstract class Exchange {
   /** The filters of the listener, which run before the route is looked up. */
   listenerFilters: readonly Filter[] = noFilters;
   route: CompiledRoute | undefined = undefined;
-  /**
-   * Counts this request. Set with the route, so that a request cannot recreate the series of a route removed meanwhile.
-   */
+  /** Counts this request. Set with the route, so that series of a route that is removed meanwhile are not recreated. */
   routeMetrics: RequestMetrics | undefined = undefined;
   /** The filters of the backend, once one has been chosen. */
   backendFilters: readonly Filter[] = noFilters;
@@ -92,9 +86,7 @@ export abstract class Exchange {
   /** The largest body in bytes; a larger request is answered 413 (docs/features/max-body-size.md). */
   maxBodyBytes = Number.POSITIVE_INFINITY;
 
-  /**
-   * The buffered body, if a filter had to read all of it; it is sent upstream from here (docs/features/ext-auth.md).
-   */
+  /** The buffered body, if a filter had to read all of it; it is sent upstream from there (docs/features/ext-auth.md). */
   held: HeldBody | undefined = undefined;
 
   /** Fields that checks add to any response, of the upstream or of the proxy itself: see response-filters.ts. */
@@ -118,9 +110,7 @@ export abstract class Exchange {
   /** The conditions under which the request is sent again (docs/features/retry.md). */
   retry: RetryPlan | undefined = undefined;
 
-  /**
-   * The errors that a Service answers; cleared once a Service is asked to answer one (docs/features/error-pages.md).
-   */
+  /** The errors that a Service answers; cleared once it is asked to answer one (docs/features/error-pages.md). */
   errorPages: ErrorPagePlan | undefined = undefined;
 
   /** The upstreams that get a copy of the request (docs/features/mirror-target.md). */
@@ -133,9 +123,7 @@ export abstract class Exchange {
   /** True for gRPC requests, whose errors travel in `grpc-status`. */
   grpc = false;
 
-  /**
-   * True once a filter has waited asynchronously; `startedAtMs` is then too early for the start of the first attempt.
-   */
+  /** True once a filter has waited: the first attempt then takes a start time of its own instead of `startedAtMs`. */
   hasWaited = false;
 
   /** True once the response has ended, successfully or not; the exchange must not be changed afterwards. */

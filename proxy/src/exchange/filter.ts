@@ -33,9 +33,7 @@ export type Filter = {
   readonly ownedResponseFields?: readonly string[];
   /** Returns a reply to answer the request itself, or undefined to let it continue. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
-  /**
-   * Applies the changes of this check to a request that an alternative check has admitted (docs/features/satisfy.md).
-   */
+  /** Applies the changes of this check to a request that another check has admitted (docs/features/satisfy.md). */
   readonly onUnchecked?: (exchange: Exchange) => void;
   /** Sees, and may change, the head of every response of the route, local replies included. */
   readonly onResponse?: (exchange: Exchange, head: ResponseHead) => void;

@@ -22,9 +22,9 @@ export type ExchangeTrace = {
   readonly traceId: string;
   /** Whether spans are recorded. */
   readonly isSampled: boolean;
-  /** Replaces the trace context that the request arrived with by its own. */
+  /** Replaces the trace context of the received request with its own. */
   inject(headers: Fields): void;
-  /** Replaces the parent span in the trace context by a new span for the next attempt, and returns its id. */
+  /** Replaces the parent span in the trace context with a new span for the next attempt, and returns its id. */
   injectAttempt(headers: Fields): string;
   /** Passes the spans of the request on for export. Called when it has ended. */
   end(request: TracedRequest): void;

@@ -2,23 +2,23 @@ import { type Result, ok, problem } from "@svc-gateway/common/values/result.ts";
 import { kindsMask } from "./known-names.ts";
 import type { RequestHead } from "./message.ts";
 
-/** Where a request goes, after the checks of RFC 9112 3.2 and RFC 9113 8.3.1. */
+/** The host and target of a request, after the checks of RFC 9112 3.2 and RFC 9113 8.3.1. */
 export type RequestAddress = {
   /** Host as it is forwarded, port included; empty for HTTP/1.0 without Host. */
   readonly authority: string;
-  /** Lower case, without port and trailing dot: what routing compares. */
+  /** The host that routing compares: lower case, without port and trailing dot. */
   readonly host: string;
   /** Origin-form target; `*` for `OPTIONS *`. */
   readonly target: string;
 };
 
-/** A host that has been taken apart before, such as that of the last request on a connection. */
+/** A host that has been parsed before, such as that of the last request on a connection. */
 export type KnownHost = Pick<RequestAddress, "authority" | "host">;
 
 /**
- * Takes host and target of a request apart; a `known` host is not looked at again. Refused: a missing Host (except
- * HTTP/1.0), several ones, one that is not `host[:port]`, userinfo, and one that differs from the absolute form or
- * `:authority`.
+ * Parses host and target of a request; a `known` host is not parsed again. Rejects a missing Host (except over
+ * HTTP/1.0), more than one, one that is not `host[:port]` or has userinfo, and one that differs from the absolute form
+ * or `:authority`.
  */
 export function parseRequestAddress(head: RequestHead, known?: KnownHost): Result<RequestAddress> {
   const { headers, target } = head;
@@ -37,9 +37,9 @@ export function parseRequestAddress(head: RequestHead, known?: KnownHost): Resul
 }
 
 /**
- * What a request that is refused says about its address, for the access log. The path comes without the query, which may
- * hold secrets, and is empty for targets in other forms; of a host with userinfo in front of it only the host is left
- * (RFC 3986 3.2.1). Either may hold credentials.
+ * Returns authority and path of a refused request as received, for the access log. Query and userinfo (RFC 3986 3.2.1)
+ * are removed, because either may contain credentials. The path is empty for targets in forms other than origin form
+ * and `*`.
  */
 export function addressAsReceived(head: RequestHead): { readonly authority: string; readonly path: string } {
   const { target } = head;
@@ -152,7 +152,7 @@ function ipv6HostOf(authority: string): string | undefined {
   return authority.slice(0, close + 1).toLowerCase();
 }
 
-/** True for `:` and up to five digits that are a port; the empty port is allowed (RFC 3986 3.2.3). */
+/** Reports whether the text from `start` on is `:` and a valid port; an empty port is allowed (RFC 3986 3.2.3). */
 function isPortSuffix(authority: string, start: number): boolean {
   if (authority.charCodeAt(start) !== COLON || authority.length - start > 6) return false;
   let port = 0;

@@ -1,8 +1,8 @@
 import type { Fields } from "./fields.ts";
 
 /**
- * The value of the first cookie of that name (RFC 6265 4.2, and 9113 8.2.3 for several fields); undefined when there is
- * none. Names are compared with their case, and quotes belong to the value.
+ * Returns the value of the first cookie of that name (RFC 6265 4.2, and 9113 8.2.3 for several fields); undefined if
+ * absent. Names are case-sensitive, and quotes are part of the value.
  */
 export function cookieValue(headers: Pick<Fields, "all">, name: string): string | undefined {
   for (const line of headers.all("cookie")) {

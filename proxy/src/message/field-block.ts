@@ -2,10 +2,10 @@ import type { HeaderList, ReadonlyHeaderList } from "./field-list.ts";
 import { isFieldName, isFieldValue } from "./field-syntax.ts";
 import { kindOfName } from "./known-names.ts";
 
-/** Fields that many messages end with, put together and checked once. */
+/** Fields that many messages end with, serialised and checked once. */
 export class FieldBlock {
   readonly list: ReadonlyHeaderList;
-  /** Their lines; undefined where one of them is malformed. */
+  /** The lines of the fields; undefined if one of them is malformed. */
   readonly text: string | undefined;
 
   constructor(list: ReadonlyHeaderList) {
@@ -15,8 +15,8 @@ export class FieldBlock {
 }
 
 /**
- * A list as lines of text, each with its CRLF, without fields of some kinds. Undefined when one of them could end its line
- * early or is no field, which is looked for in a suspect list only.
+ * Serialises a list as lines, each with its CRLF, without the fields of some kinds. Returns undefined if a name is
+ * invalid or a value could end its line early; only a suspect list is checked for that.
  */
 export function linesOf(
   list: ReadonlyHeaderList,
@@ -33,7 +33,7 @@ export function linesOf(
   return text;
 }
 
-/** The fields of a list that are of none of these kinds. */
+/** Returns the fields of a list that are not of these kinds. */
 export function listWithoutKinds(list: ReadonlyHeaderList, kinds: number): HeaderList {
   const kept: HeaderList = [];
   for (let i = 0; i < list.length; i += 2) {

@@ -2,25 +2,25 @@ import type { FieldBlock } from "./field-block.ts";
 import { fieldKind, kindOfName } from "./known-names.ts";
 
 /**
- * The field lines of a message as they were received and checked: one text with `name: value` and CRLF for each, one
- * character per octet, and where its parts are. Immutable, so that the fields that were received and those that go on share
- * it. The text is of the reader's own making, and may hold more than the lines.
+ * The field lines of a message as received and checked: one text with `name: value` and CRLF for each, one character
+ * per octet, and the positions of its parts. Immutable, so that the received fields and those that are forwarded can
+ * share it. The reader of the message creates the text, which may contain more than the lines.
  */
 export type FieldLines = {
   readonly text: string;
-  /** A packed place for each line (`placeOf`), and behind them one for where the last line ends. */
+  /** The packed place of each line (`placeOf`), followed by one for the end of the last line. */
   readonly places: readonly number[];
-  /** The kinds of the lines, a mask (known-names.ts). */
+  /** The kinds of the lines, as a mask (known-names.ts). */
   readonly kinds: number;
-  /** The lines as `[name, value, …]`, names in lower case, where they came as that (HTTP/2). */
+  /** The lines as `[name, value, …]`, names in lower case, if they were received in that form (HTTP/2). */
   readonly list: readonly string[] | undefined;
-  /** What was written of them last, where the same lines serve many messages. */
+  /** The text last written from these lines, if the same lines are used for many messages. */
   readonly written: LastWritten | undefined;
-  /** The same for HTTP/2. */
+  /** The last HTTP/2 encoding of these lines, if the same lines are used for many messages. */
   readonly encoded: LastEncoded | undefined;
 };
 
-/** The lines of fields that have none. */
+/** The value for fields without received lines. */
 export const noLines: FieldLines = {
   text: "",
   places: [0],
@@ -30,32 +30,32 @@ export const noLines: FieldLines = {
   encoded: undefined,
 };
 
-/** How lines that serve many messages were encoded last for HTTP/2, as a block on its own. */
+/** The last HTTP/2 encoding of lines that many messages share, as a self-contained block. */
 export type LastEncoded = {
   /** The lines that were removed, as a mask. */
   dropped: number;
-  /** Undefined: nothing has been encoded yet. */
+  /** The encoded block; undefined if nothing has been encoded yet. */
   bytes: Buffer | undefined;
 };
 
-/** What was written last of lines that serve many messages, with all that decides about it. */
+/** The text last written from lines that many messages share, with the inputs that determined it. */
 export type LastWritten = {
   /** The lines that were removed, as a mask. */
   dropped: number;
-  /** Kinds that were left out (known-names.ts). */
+  /** The kinds that were omitted (known-names.ts). */
   withoutKinds: number;
-  /** What followed the lines; undefined: nothing has been written yet. */
+  /** The block that followed the lines; undefined if nothing has been written yet. */
   block: FieldBlock | undefined;
   text: string;
 };
 
-// The bits of a place, all of which fit into a small integer: where the line begins, the length of its name, its kind.
+// The bits of a place, which together fit into a small integer: start of the line, length of its name, kind.
 const startBits = 18;
 const nameBits = 8;
 const maxStart = (1 << startBits) - 1;
 const maxNameLength = (1 << nameBits) - 1;
 
-/** The place of a line that begins at `start`; neither of them may be beyond its bits. */
+/** Returns the place of a line that begins at `start`; each value must fit into its bits. */
 export const placeOf = (start: number, nameLength: number, kind: number): number =>
   start | (nameLength << startBits) | (kind << (startBits + nameBits));
 
@@ -63,23 +63,23 @@ export const startOf = (place: number): number => place & maxStart;
 export const nameLengthOf = (place: number): number => (place >> startBits) & maxNameLength;
 export const kindOf = (place: number): number => place >> (startBits + nameBits);
 
-/** Between a name and its value. */
+/** The length of `: ` between a name and its value. */
 const separatorLength = 2;
 const crlfLength = 2;
-/** What a line has besides its name and value. */
+/** The length of a line without its name and value. */
 export const syntaxLength = separatorLength + crlfLength;
 
-/** Where the value of line `index` begins. */
+/** The position at which the value of line `index` begins. */
 export const valueStart = (places: readonly number[], index: number): number => {
   const place = places[index] as number;
   return startOf(place) + nameLengthOf(place) + separatorLength;
 };
 
-/** Where it ends. */
+/** The position at which the value of line `index` ends. */
 export const valueEnd = (places: readonly number[], index: number): number =>
   startOf(places[index + 1] as number) - crlfLength;
 
-/** Gathers the places of lines while they are read; used again for each message, which gets an array of its own size. */
+/** Collects the places of lines while they are read. Reused for each message, which gets a copy of exact size. */
 export class FieldPlaces {
   private readonly places: number[] = [];
   private count = 0;
@@ -92,19 +92,19 @@ export class FieldPlaces {
     this.fits = true;
   }
 
-  /** Adds a line that is written as the proxy writes it: `nameEnd` is where its name ends. */
+  /** Adds a line in the form in which the proxy writes it. Its name is at `start` to `nameEnd`. */
   add(text: string, start: number, nameEnd: number): void {
     this.addOf(start, nameEnd - start, kindOfName(text, start, nameEnd));
   }
 
-  /** The same where the kind is known. */
+  /** Adds a line whose kind is known. */
   addOf(start: number, nameLength: number, kind: number): void {
     if (nameLength > maxNameLength || start > maxStart) this.fits = false;
     this.kinds |= 1 << kind;
     this.places[this.count++] = placeOf(start, nameLength, kind);
   }
 
-  /** The lines; undefined where one of them is too long for a place. */
+  /** Returns the lines; undefined if a line is too long for a place, or begins too far into the text. */
   finish(text: string, end: number, list?: readonly string[]): FieldLines | undefined {
     if (!this.fits || end > maxStart) return undefined;
     this.places[this.count] = placeOf(end, 0, fieldKind.other);
@@ -113,14 +113,14 @@ export class FieldPlaces {
   }
 }
 
-/** So many lines have a bit in a mask that is a small integer. */
+/** The number of lines that can have a bit in a mask that is a small integer. */
 export const maxMaskedLines = 30;
 
-/** Whether a line was removed, by the mask of those that were. */
+/** Reports whether a line was removed, given the mask of removed lines. */
 export const isLineDropped = (mask: number, line: number): boolean =>
   line < maxMaskedLines && ((mask >> line) & 1) === 1;
 
-/** The lines of some kinds, a bit for each. */
+/** Returns a mask with a bit for each line of the wanted kinds. */
 export function maskOf({ places, kinds }: FieldLines, wanted: number): number {
   if ((kinds & wanted) === 0) return 0;
   let mask = 0;

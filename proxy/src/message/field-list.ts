@@ -1,17 +1,17 @@
 /**
- * Reading and changing header lists, such as trailers. Names are compared without case (RFC 9110 5.1); those that functions
- * take are in lower case.
+ * Functions that read and change header lists, such as trailers. Names are compared without case (RFC 9110 5.1); names
+ * passed as arguments must be in lower case.
  */
 /**
- * A flat list `[name, value, name, value, ...]`: order and repetition are kept, names as received. For what has few fields or is
- * rare: trailers, informational responses, what is added. The fields of heads are `Fields` (fields.ts).
+ * A flat list `[name, value, name, value, ...]` that keeps order, repetition and names as received. Used where fields
+ * are few or rare: trailers, informational responses, added fields. The fields of heads are `Fields` (fields.ts).
  */
 export type HeaderList = string[];
 export type ReadonlyHeaderList = readonly string[];
 
 /**
- * The value of a field, its lines joined in order (RFC 9110 5.3), by `, ` unless `separator` says otherwise; undefined
- * when it is absent.
+ * Returns the value of a field, with its lines joined in order by `separator` (RFC 9110 5.3); undefined if the field is
+ * absent.
  */
 export function joinedField(
   headers: ReadonlyHeaderList,
@@ -46,14 +46,14 @@ export function fieldLines(headers: ReadonlyHeaderList, name: string): readonly 
 
 const none: readonly string[] = [];
 
-/** The fields as pairs, in order; for what is not done for every message. */
+/** Returns the fields as pairs, in order. Allocates, so not for use on every message. */
 export function fieldPairs(headers: ReadonlyHeaderList): [name: string, value: string][] {
   const pairs: [string, string][] = [];
   for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] as string, headers[i + 1] as string]);
   return pairs;
 }
 
-/** The names of the fields, in lower case unless they are to be spelt in another way. */
+/** Returns the names of the fields, converted by `spell`: to lower case by default. */
 export function fieldNames(headers: ReadonlyHeaderList, spell = lowerCase): Set<string> {
   const names = new Set<string>();
   for (let i = 0; i < headers.length; i += 2) names.add(spell(headers[i] as string));
@@ -62,19 +62,22 @@ export function fieldNames(headers: ReadonlyHeaderList, spell = lowerCase): Set<
 
 const lowerCase = (name: string): string => name.toLowerCase();
 
-/** Whether a name as it was sent is one of these, which are in lower case; nothing is built for names of other lengths. */
+/**
+ * Reports whether a name in any case is one of `names`, which are in lower case. Allocates nothing if no length
+ * matches.
+ */
 export function isOneOf(names: ReadonlySet<string>, name: string): boolean {
   for (const one of names) if (one.length === name.length) return names.has(name.toLowerCase());
   return false;
 }
 
-/** Whether there is a field whose name, as it was sent, `isWanted` takes. */
+/** Reports whether `isWanted` returns true for the name of a field, as it was sent. */
 export function hasNameThat(list: ReadonlyHeaderList, isWanted: (name: string) => boolean): boolean {
   for (let i = 0; i < list.length; i += 2) if (isWanted(list[i] as string)) return true;
   return false;
 }
 
-/** A list of the fields that `isKept` takes, which sees names as they were sent. */
+/** Returns the fields for which `isKept` returns true; it gets names as they were sent. */
 export function keptFields(
   headers: ReadonlyHeaderList,
   isKept: (name: string, value: string) => boolean,
@@ -88,7 +91,7 @@ export function keptFields(
   return kept;
 }
 
-/** Takes away all fields of these names, in one pass and in place. */
+/** Removes all fields of these names, in one pass and in place. */
 function dropFields(headers: HeaderList, names: ReadonlySet<string>): void {
   let kept = 0;
   for (let i = 0; i < headers.length; i += 2) {
@@ -101,7 +104,7 @@ function dropFields(headers: HeaderList, names: ReadonlySet<string>): void {
   headers.length = kept;
 }
 
-/** Puts fields in place of those of the same names, except for cookies, of which there may be any number: they are added. */
+/** Replaces all fields of the same names with these; Set-Cookie fields are added, since there may be several. */
 export function putFields(headers: HeaderList, fields: ReadonlyHeaderList): void {
   const replaced = fieldNames(fields);
   replaced.delete("set-cookie");
@@ -109,13 +112,13 @@ export function putFields(headers: HeaderList, fields: ReadonlyHeaderList): void
   headers.push(...fields);
 }
 
-/** A name in the form in which identity headers are compared: some servers treat `_` like `-`. */
+/** Returns a name in the form used to compare identity headers, since some servers treat `_` like `-`. */
 export const plainName = (name: string): string => name.toLowerCase().replaceAll("_", "-");
 
 const isNamed = (name: string, lower: string): boolean =>
   name.length === lower.length && (name === lower || name.toLowerCase() === lower);
 
-/** The octets of all names and values, and `perField` for each field. */
+/** Returns the octets of all names and values, plus `perField` for each field. */
 export function octetsOfList(list: ReadonlyHeaderList, perField: number): number {
   let octets = (list.length / 2) * perField;
   for (let i = 0; i < list.length; i++) octets += (list[i] as string).length;

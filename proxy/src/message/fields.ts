@@ -31,31 +31,31 @@ import { isNameAt } from "./known-names.ts";
 import { decimalAt } from "./plain-decimal.ts";
 import { encodingOf, repeatable, writtenLines } from "./written-lines.ts";
 
-/** The list of fields that have none of their own; it stays empty. */
+/** The shared list of `Fields` that have no list yet; it stays empty. */
 const noList: HeaderList = [];
 const noBlock = new FieldBlock([]);
 
-/** Any of the known names may be among fields that are kept as a list. */
+/** The mask for fields kept as a list, which may contain any kind. */
 const anyKind = -1;
 
 /**
- * The header fields of a message (RFC 9110 5), in order and as they were spelt. Names are compared without case; those that
- * methods take to look something up are in lower case.
+ * The header fields of a message (RFC 9110 5), in order and as they were spelt. Names are compared without case; those
+ * passed to lookups must be in lower case.
  *
- * Fields that came over HTTP/1 stay the text that they came in: looking one up builds no string but its value, and a
- * change is recorded, a bit for each line that is removed, and a list of what is added behind. A sender
- * copies runs of that text (`linesText`). Fields that came over HTTP/2 are that text as well, put together of lines that its
- * decoder keeps, and beside it the names and values. What was checked when it was read is not checked again; what is added is
- * checked as it is added. See docs/adr/0032-fields-as-text.md.
+ * Fields received over HTTP/1 are kept as the text that was received. A lookup creates no string except the value.
+ * Changes are recorded: a bit for each removed line, and a list of the fields added at the end. A sender copies runs of
+ * the text (`linesText`). Fields received over HTTP/2 are kept as such a text as well, assembled from lines that the
+ * decoder keeps, together with the names and values. Received fields are not checked again; added ones are checked when
+ * they are added. See docs/adr/0032-fields-as-text.md.
  */
 export class Fields {
   private lines: FieldLines;
-  /** The lines that were removed, as a mask. */
+  /** The removed lines, as a mask. */
   private dropped = 0;
-  /** What follows the lines, and what follows that; nothing else has a reference to the list unless it is `noList`. */
+  /** The fields after the lines: those of a block, then those of a list, which is not shared unless it is `noList`. */
   private block: FieldBlock = noBlock;
   private list: HeaderList;
-  /** Something in the list may be unfit to be written. */
+  /** True if the list may contain a field that cannot be written. */
   private isSuspect: boolean;
 
   private constructor(lines: FieldLines, list: HeaderList, isSuspect: boolean) {
@@ -64,27 +64,27 @@ export class Fields {
     this.isSuspect = isSuspect;
   }
 
-  /** Fields of any source; the list is theirs from now on. They are checked when they are written. */
+  /** Takes ownership of a list from any source, which is checked when it is written. */
   static of(list: HeaderList): Fields {
     return new Fields(noLines, list, true);
   }
 
-  /** Fields that one of the proxy's own codecs has read and checked; the list is theirs from now on. */
+  /** Takes ownership of a list that one of the proxy's own codecs has read and checked. */
   static checked(list: HeaderList): Fields {
     return new Fields(noLines, list, false);
   }
 
-  /** The same as lines of text. */
+  /** Wraps lines that one of the proxy's own codecs has read and checked. */
   static received(lines: FieldLines): Fields {
     return new Fields(lines, noList, false);
   }
 
-  /** No fields, to which some may be added. */
+  /** Returns an empty set of fields, to which more can be added. */
   static none(): Fields {
     return new Fields(noLines, noList, false);
   }
 
-  /** False when there is certainly no field of any of these kinds (known-names.ts). */
+  /** Returns false if no field is of any of these kinds (known-names.ts); true means that one may be. */
   mayHave(kinds: number): boolean {
     const isText = this.list.length === 0 && this.block === noBlock;
     return ((isText ? this.lines.kinds : anyKind) & kinds) !== 0;
@@ -106,8 +106,8 @@ export class Fields {
   }
 
   /**
-   * The value of a field, its lines joined in order (RFC 9110 5.3), by `, ` unless `separator` says otherwise; undefined
-   * when it is absent.
+   * Returns the value of a field, with its lines joined in order by `separator` (RFC 9110 5.3); undefined if the field
+   * is absent.
    */
   joined(name: string, separator: ", " | "," | "; " = ", "): string | undefined {
     let joined: string | undefined;
@@ -136,7 +136,7 @@ export class Fields {
     return this.octetsWith(0);
   }
 
-  /** The octets of all names and values, and `perField` for each field. */
+  /** Returns the octets of all names and values, plus `perField` for each field. */
   octetsWith(perField: number): number {
     const { places } = this.lines;
     let octets = 0;
@@ -147,7 +147,7 @@ export class Fields {
     return octets + octetsOfList(this.block.list, perField) + octetsOfList(this.list, perField);
   }
 
-  /** Shows all fields in order. */
+  /** Passes all fields to a visitor, in order. */
   visit(visitor: FieldVisitor): void {
     const { text, places, list } = this.lines;
     for (let i = 0; i < places.length - 1; i++) {
@@ -172,8 +172,8 @@ export class Fields {
   }
 
   /**
-   * The value of a field that was received in one line and is a decimal number as programs write it, of at most 15 digits and
-   * without leading zeros; undefined in any other case. No string is built.
+   * Returns the value of a field that was received in a single line as a decimal number of at most 15 digits without
+   * leading zeros; undefined in any other case. Allocates nothing.
    */
   plainNumber(name: string): number | undefined {
     const line = this.nextLine(name, 0);
@@ -182,7 +182,7 @@ export class Fields {
     return decimalAt(text, valueStart(places, line), valueEnd(places, line));
   }
 
-  /** The fields as `[name, value, …]`, not to be changed, nor kept while the fields change. */
+  /** Returns the fields as `[name, value, …]`. The list must not be changed, nor kept while the fields change. */
   toList(): ReadonlyHeaderList {
     const { lines, block, list } = this;
     if (block !== noBlock) return this.copy();
@@ -190,35 +190,35 @@ export class Fields {
     return list.length === 0 && this.dropped === 0 ? (lines.list ?? this.copy()) : this.copy();
   }
 
-  /** The fields as pairs, for what is not done for every message. */
+  /** Returns the fields as pairs. Allocates, so not for use on every message. */
   pairs(): [name: string, value: string][] {
     return fieldPairs(this.toList());
   }
 
-  /** A list of the fields that `isKept` takes, which sees names as they were sent. */
+  /** Returns the fields for which `isKept` returns true; it gets names as they were sent. */
   kept(isKept: (name: string, value: string) => boolean): HeaderList {
     return keptFields(this.toList(), isKept);
   }
 
-  /** The names of the fields, in lower case unless they are to be spelt in another way. */
+  /** Returns the names of the fields, converted by `spell`: to lower case by default. */
   names(spell?: (name: string) => string): Set<string> {
     return fieldNames(this.toList(), spell);
   }
 
-  /** The same fields for many messages, which copy them: what is written of their lines is kept with them. */
+  /** Returns a copy for use in many messages, which copy it in turn: it caches the text written from its lines. */
   repeatable(): Fields {
     const fields = this.withoutKinds(0);
     if (fields.lines !== noLines) fields.lines = repeatable(fields.lines) ?? noLines;
     return fields;
   }
 
-  /** What is kept of how exactly these fields were encoded for HTTP/2; undefined where nothing is to be kept. */
+  /** The cache for the HTTP/2 encoding of exactly these fields; undefined if it must not be cached. */
   get encoding(): LastEncoded | undefined {
     const isText = this.list.length === 0 && this.block === noBlock;
     return isText ? encodingOf(this.lines, this.dropped) : undefined;
   }
 
-  /** The same fields without those of some kinds (known-names.ts). Changes of either do not change the other. */
+  /** Returns a copy without the fields of some kinds (known-names.ts). Later changes of one do not affect the other. */
   withoutKinds(kinds: number): Fields {
     const { lines, list } = this;
     if (this.block !== noBlock || lines.places.length > maxMaskedLines) {
@@ -230,7 +230,7 @@ export class Fields {
     return fields;
   }
 
-  /** Takes away the fields of some kinds (known-names.ts). */
+  /** Removes the fields of some kinds (known-names.ts). */
   removeKinds(kinds: number): void {
     if (this.block !== noBlock || this.lines.places.length > maxMaskedLines) {
       this.list = listWithoutKinds(this.own(), kinds);
@@ -240,19 +240,19 @@ export class Fields {
     this.dropped |= maskOf(this.lines, kinds);
   }
 
-  /** Adds a field behind the others. */
+  /** Adds a field at the end. */
   append(name: string, value: string): void {
     if (this.list === noList) this.list = [];
     this.list.push(name, value);
     if (!this.isSuspect && !(isFieldName(name) && isFieldValue(value))) this.isSuspect = true;
   }
 
-  /** Adds fields behind the others. */
+  /** Adds fields at the end. */
   appendAll(list: ReadonlyHeaderList): void {
     for (let i = 0; i < list.length; i += 2) this.append(list[i] as string, list[i + 1] as string);
   }
 
-  /** Adds fields that many messages have behind the others. */
+  /** Adds fields that many messages share at the end. */
   appendBlock(block: FieldBlock): void {
     if (block.list.length === 0) return;
     if (block.text === undefined) return this.appendAll(block.list);
@@ -261,7 +261,7 @@ export class Fields {
     else for (let i = 0; i < block.list.length; i++) this.list.push(block.list[i] as string);
   }
 
-  /** Gives the last field of that name, which may be in any case, another value; without one, appends it. */
+  /** Changes the value of the last field of that name, in any case; appends a field if there is none. */
   replace(name: string, value: string): void {
     const lower = name.toLowerCase();
     const list = this.own();
@@ -271,7 +271,7 @@ export class Fields {
     this.setValue(list, at + 1, value);
   }
 
-  /** Gives the fields for which `change` answers a value that value. */
+  /** Calls `change` for each field and sets the value that it returns, if any. */
   rewrite(change: (name: string, value: string) => string | undefined): void {
     const list = this.own();
     for (let i = 0; i < list.length; i += 2) {
@@ -280,7 +280,7 @@ export class Fields {
     }
   }
 
-  /** Puts fields in place of those of the same names, except for cookies, of which there may be any number: they are added. */
+  /** Replaces all fields of the same names with these; Set-Cookie fields are added, since there may be several. */
   put(fields: ReadonlyHeaderList): void {
     const replaced = fieldNames(fields);
     replaced.delete("set-cookie");
@@ -288,14 +288,14 @@ export class Fields {
     this.appendAll(fields);
   }
 
-  /** Says that the response depends on this field of the request, unless it says so already (RFC 9110 12.5.5). */
+  /** Adds the name of a request field to Vary, unless it is already listed or `*` is (RFC 9110 12.5.5). */
   addToVary(name: string): void {
     const present = this.joined("vary");
     const named = present === undefined ? [] : present.toLowerCase().split(/[\s,]+/);
     if (!named.includes("*") && !named.includes(name.toLowerCase())) this.append("Vary", name);
   }
 
-  /** Takes away all fields of these names. */
+  /** Removes all fields of these names. */
   remove(names: ReadonlySet<string>): void {
     if (this.lines.places.length > maxMaskedLines) this.own();
     for (const name of names) {
@@ -304,7 +304,7 @@ export class Fields {
     this.removeFromList((name) => isOneOf(names, name));
   }
 
-  /** Takes away all fields that `isDropped` takes, which sees names as they were sent. */
+  /** Removes all fields for which `isDropped` returns true; it gets names as they were sent. */
   removeThat(isDropped: (name: string) => boolean): void {
     if (this.lines.places.length > maxMaskedLines) this.own();
     for (let i = 0; i < this.lines.places.length - 1; i++) {
@@ -314,8 +314,8 @@ export class Fields {
   }
 
   /**
-   * The fields as lines of text, each with its CRLF, without those of some kinds (known-names.ts); undefined when one of them
-   * could end its line early, or is no field.
+   * Serialises the fields as lines, each with its CRLF, without those of some kinds (known-names.ts). Returns undefined
+   * if a name is invalid or a value could end its line early.
    */
   linesText(withoutKinds = 0): string | undefined {
     const { lines, dropped, block, list, isSuspect } = this;
@@ -329,7 +329,7 @@ export class Fields {
     return isLineDropped(this.dropped, line);
   }
 
-  /** The index of the next line of that name from line `from` on; negative when there is none. */
+  /** Returns the index of the next line of that name from line `from` on; negative if there is none. */
   private nextLine(name: string, from: number): number {
     const { text, places, list } = this.lines;
     for (let i = from; i < places.length - 1; i++) {
@@ -367,7 +367,7 @@ export class Fields {
     return copy;
   }
 
-  /** Turns everything into the list, where fields are changed in their places. */
+  /** Converts everything to the list, in which fields can be changed in place. */
   private own(): HeaderList {
     if (this.lines !== noLines || this.block !== noBlock || this.list === noList) {
       this.list = this.copy();

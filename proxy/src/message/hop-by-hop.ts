@@ -2,7 +2,7 @@ import type { Fields } from "./fields.ts";
 import { kindOfName, kindsMask } from "./known-names.ts";
 import { protectedNames } from "./protected-names.ts";
 
-/** The fields that no proxy passes on, also where Connection does not name them. */
+/** The fields that no proxy forwards, even if Connection does not name them. */
 export const hopByHopKinds = kindsMask(
   "connection",
   "keepAlive",
@@ -12,10 +12,10 @@ export const hopByHopKinds = kindsMask(
   "hopByHop",
 );
 
-/** Fields that a Connection field cannot take away (docs/features/forwarding.md, "Hop-by-hop fields"). */
+/** Fields that a Connection field cannot remove (docs/features/forwarding.md, "Hop-by-hop fields"). */
 const protectedFields = new Set(protectedNames);
 
-/** True for such a field; takes a name in any case. */
+/** Reports whether a field, whose name is in any case, is a hop-by-hop field. */
 export const isHopByHop = (name: string): boolean =>
   ((hopByHopKinds >> kindOfName(name, 0, name.length)) & 1) === 1;
 
@@ -23,7 +23,7 @@ export const isHopByHop = (name: string): boolean =>
 const keepAliveOnly: readonly string[] = ["keep-alive"];
 const closeOnly: readonly string[] = ["close"];
 
-/** The options of Connection fields in lower case (RFC 9110 7.6.1). */
+/** Returns the options in the value of Connection, in lower case (RFC 9110 7.6.1). */
 export function connectionOptions(value: string): readonly string[] {
   if (value === "keep-alive") return keepAliveOnly;
   if (value === "close") return closeOnly;
@@ -34,7 +34,7 @@ export function connectionOptions(value: string): readonly string[] {
     .filter((option) => option !== "");
 }
 
-/** Options that say something about the connection and name no field. */
+/** Reports whether an option concerns the connection itself instead of naming a field. */
 const isSignal = (option: string): boolean =>
   option === "keep-alive" || option === "close" || option === "upgrade";
 

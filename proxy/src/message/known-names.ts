@@ -1,11 +1,11 @@
 import { forwardingNames } from "./protected-names.ts";
 
 /**
- * What a field is to a proxy, by its name: a small number, so that a set of kinds is a mask of bits and a message says by
- * one comparison that it has none of some fields.
+ * The kinds of fields that a proxy distinguishes by name. They are small numbers, so that a set of kinds is a bit mask,
+ * and a single comparison shows that a message has no field of some kinds.
  */
 export const fieldKind = {
-  /** Nothing that the proxy has to know. */
+  /** A field without a meaning to the proxy. */
   other: 0,
   host: 1,
   connection: 2,
@@ -18,18 +18,18 @@ export const fieldKind = {
   contentType: 9,
   date: 10,
   keepAlive: 11,
-  /** Other fields of one connection (RFC 9110 7.6.1), and `proxy-*`. */
+  /** Other fields that concern one connection only (RFC 9110 7.6.1), and `proxy-*`. */
   hopByHop: 12,
-  /** What a client must not say about itself or to a backend; in a response a field like any other. */
+  /** A field that a client must not send to a backend, such as `X-Forwarded-For`; in a response an ordinary field. */
   clientClaim: 13,
   /**
-   * A name of the others or of those above with `_` for `-`: some servers treat both alike, so a client must not be able to
-   * smuggle `X_Forwarded_For` past the removal of `X-Forwarded-For`. In a response a field like any other.
+   * One of the known names with `_` instead of `-`. Some servers treat both alike, so a client must not be able to
+   * smuggle `X_Forwarded_For` past the removal of `X-Forwarded-For`. In a response an ordinary field.
    */
   lookalike: 14,
 } as const;
 
-/** A set of kinds. */
+/** Returns the mask of a set of kinds. */
 export const kindsMask = (...kinds: readonly (keyof typeof fieldKind)[]): number =>
   kinds.reduce((mask, kind) => mask | (1 << fieldKind[kind]), 0);
 
@@ -49,18 +49,21 @@ const known: readonly KnownName[] = [
   { name: "keep-alive", kind: fieldKind.keepAlive },
   { name: "trailer", kind: fieldKind.hopByHop },
   { name: "http2-settings", kind: fieldKind.clientClaim },
-  // CGI shows it to programs as HTTP_PROXY, which says where their own requests go ("httpoxy", CVE-2016-5385).
+  // CGI passes it to programs as HTTP_PROXY, which redirects their own requests ("httpoxy", CVE-2016-5385).
   { name: "proxy", kind: fieldKind.clientClaim },
   ...forwardingNames.map((name) => ({ name, kind: fieldKind.clientClaim })),
 ];
 
-/** The bits of a letter that its case does not change. */
+/** The number of low bits of a letter that do not depend on its case. */
 const letterBits = 5;
 const letterMask = (1 << letterBits) - 1;
 /** The longest of the known names. */
 const maxKnownLength = 31;
 
-/** The known names by their length and first letter; most have none. Names that begin with something else find none that is alike. */
+/**
+ * The known names by length and first letter; most entries are empty. A name that begins with another character can
+ * share an entry, but the comparison then fails.
+ */
 const byStart: readonly (readonly KnownName[] | undefined)[] = Array.from(
   { length: (maxKnownLength + 1) << letterBits },
   (_, place) => {
@@ -76,7 +79,7 @@ const hyphen = 0x2d;
 const lowerP = 0x70;
 const proxyPrefix = "proxy-";
 
-/** The kind of the field whose name, in any case, is at `start` to `end` of a text. */
+/** Returns the kind of the field whose name, in any case, is at `start` to `end` of a text. */
 export function kindOfName(text: string, start: number, end: number): number {
   const length = end - start;
   const first = text.charCodeAt(start);
@@ -86,7 +89,7 @@ export function kindOfName(text: string, start: number, end: number): number {
       const { name, kind } = names[i] as KnownName;
       const likeness = likenessOf(text, start, name);
       if (likeness === same) return kind;
-      // A name with an underscore is another media type to no one.
+      // `content_type` is not treated as Content-Type by any server.
       if (likeness === alike) return kind === fieldKind.contentType ? fieldKind.other : fieldKind.lookalike;
     }
   }
@@ -100,7 +103,7 @@ const different = 0;
 const alike = 1;
 const same = 2;
 
-/** Compares a text from `start` on with a name in lower case: without case, and with `_` for `-`. */
+/** Compares a text from `start` on with a lower-case name, ignoring case; `alike` means equal if `_` counts as `-`. */
 function likenessOf(
   text: string,
   start: number,
@@ -120,7 +123,7 @@ function likenessOf(
 /** The octet of a letter in lower case. */
 const lowerCase = (octet: number): number => (octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet);
 
-/** Whether a name in lower case is at `start` of a text, in any case; the caller has compared the lengths. */
+/** Reports whether the text at `start` is this lower-case name, ignoring case; the caller has compared the lengths. */
 export function isNameAt(text: string, start: number, name: string): boolean {
   for (let i = 0; i < name.length; i++) {
     const octet = text.charCodeAt(start + i);

@@ -4,21 +4,21 @@ import { fieldKind } from "./known-names.ts";
 import type { ListedField, RepeatedLines } from "./repeated-lines.ts";
 import { repeatable } from "./written-lines.ts";
 
-/** Fields with more octets are not kept, because what is kept takes memory until their connection is closed. */
+/** Fields with more octets are not remembered, because remembered ones use memory until their connection is closed. */
 const maxRememberedOctets = 4096;
 
 /**
- * Gathers the fields of a message of HTTP/2, which come one by one and were checked: their lines are ready for a backend of
- * HTTP/1, and names and values stay the texts that they are for everything else. Used again for each message.
+ * Collects the decoded and checked fields of an HTTP/2 message. Each has a line that is ready for an HTTP/1 backend;
+ * its name and value are used unchanged for everything else. Reused for each message.
  */
 export class ListedLines {
   private readonly places = new FieldPlaces();
-  /** Beyond `count` it holds what is left of earlier messages. */
+  /** Entries from `count` on are left over from earlier messages. */
   private readonly fields: ListedField[] = [];
   private count = 0;
   private octets = 0;
   private areKept = true;
-  /** The pieces of a Cookie, and where the first one is. */
+  /** The number of Cookie fields, and the index of the first one. */
   private cookies = 0;
   private cookieAt = 0;
 
@@ -35,13 +35,16 @@ export class ListedLines {
     if (!field.isKept) this.areKept = false;
   }
 
-  /** Adds a Cookie, whole or a piece of it: pieces become one field again (RFC 9113 8.2.3). */
+  /** Adds a Cookie field, which may be one of several pieces: `finish` joins them (RFC 9113 8.2.3). */
   addCookie(field: ListedField): void {
     if (this.cookies++ === 0) this.cookieAt = this.count;
     this.add(field);
   }
 
-  /** The fields, with names in lower case. Those that `last` remembers are not put together again, others are remembered. */
+  /**
+   * Returns the fields, with names in lower case. If `last` remembers the same fields, their lines are not assembled
+   * again; otherwise it remembers these.
+   */
   finish(last: RepeatedLines): Fields {
     if (!this.areKept || this.octets > maxRememberedOctets) return this.fieldsOf(this.putTogether());
     const { fields, count } = this;
@@ -57,7 +60,7 @@ export class ListedLines {
     return lines === undefined ? Fields.checked(this.list()) : Fields.received(lines);
   }
 
-  /** Undefined where a line is too long for a place. */
+  /** Assembles the lines; undefined if a line is too long for a place. */
   private putTogether(): FieldLines | undefined {
     if (this.cookies > 1) this.joinCookies();
     const { fields, places, count } = this;

@@ -4,26 +4,26 @@ import { fieldPairs } from "./field-list.ts";
 import { Fields } from "./fields.ts";
 import type { HeaderList, ResponseHead } from "./message.ts";
 
-/** An answer of the proxy itself. */
+/** A response that the proxy generates itself. */
 export type LocalReply = Reply & Cause;
 
 type Reply = {
   readonly status: number;
   /** Additional fields, such as `Location` or `Retry-After`. */
   readonly headers?: HeaderList;
-  /** Absent: the standard body `<code> <reason>\n`. An empty string: no body. */
+  /** The body; if absent, the standard body `<code> <reason>\n` is sent. An empty string means no body. */
   readonly body?: string;
-  /** True for the answer of another service that is passed on: nothing is added but its length. */
+  /** True for a response of another service that is passed on: nothing is added except its length. */
   readonly isVerbatim?: boolean;
-  /** The status of a gRPC call, where it does not follow from `status`. */
+  /** The status of a gRPC call, if it does not follow from `status`. */
   readonly grpcStatus?: number;
-  /** What led to the answer, for the access log alone: a rule that applied, or what another service did. */
+  /** The cause in detail, for the access log only: a rule that applied, or the reaction of another service. */
   readonly detail?: string;
   /** True when the connection must not be used again (framing is in doubt). */
   readonly close?: boolean;
 };
 
-/** Why the proxy answers, for log and metrics: a short fixed text, and its code where the text alone does not say it. */
+/** The cause, for log and metrics: a short fixed text, and its code if the text alone does not determine it. */
 type Cause =
   | { readonly error?: RefusalError; readonly reason?: RefusalCode }
   | { readonly error: string; readonly reason: RefusalCode };
@@ -32,9 +32,9 @@ type Cause =
 export type RenderedReply = { readonly head: ResponseHead; readonly body: string };
 
 /**
- * Renders a local reply: `<code> <reason>\n` as plain text that must not be stored (docs/features/errors.md); how long a
- * redirect may be stored follows from its status (RFC 9110 15.4). A gRPC
- * client instead gets HTTP 200 with the status in the head (trailers-only), because it ignores HTTP statuses.
+ * Renders a local reply: `<code> <reason>\n` as plain text that must not be stored (docs/features/errors.md). Redirects
+ * get no Cache-Control, since their status determines whether they may be stored (RFC 9110 15.4). A gRPC client instead
+ * gets HTTP 200 with the gRPC status in the head (trailers-only), because it ignores HTTP statuses.
  */
 export function renderReply(
   reply: LocalReply,
@@ -49,7 +49,7 @@ export function renderReply(
   if (isOwn && text !== "" && !bodyless) headers.push("Content-Type", "text/plain");
   if (isOwn && (status < 300 || status > 399)) headers.push("Cache-Control", "no-store");
   if (reply.headers !== undefined) headers.push(...reply.headers);
-  // Of an answer to HEAD only its service knows the length, and says it in the fields or not at all (RFC 9110 8.6).
+  // Only the service itself knows the length for an answer to HEAD, and may have omitted it (RFC 9110 8.6).
   const isLengthOpen = !isOwn && request.head && text === "";
   const length = bodyless ? 0 : Buffer.byteLength(text, "latin1");
   if (!bodyless && !isLengthOpen) headers.push("Content-Length", String(length));
@@ -85,7 +85,7 @@ function renderGrpcReply(reply: LocalReply): RenderedReply {
   };
 }
 
-/** HTTP status to gRPC status for errors of the proxy. See docs/features/grpc.md. */
+/** Returns the gRPC status for an HTTP status of the proxy itself. See docs/features/grpc.md. */
 function grpcStatusOf(httpStatus: number): number {
   switch (httpStatus) {
     case 400:
@@ -114,7 +114,7 @@ function grpcStatusOf(httpStatus: number): number {
 const encodeGrpcMessage = (text: string): string =>
   text.replaceAll(/[^ -$&-~]/g, (char) => encodeURIComponent(char));
 
-/** The answer when an upstream has no endpoint to offer. */
+/** Returns the reply for a request for which no endpoint could be selected. */
 export const noSelection = ({ endpoints }: { readonly endpoints: readonly unknown[] }): LocalReply => ({
   status: 503,
   error: endpoints.length === 0 ? "no endpoint" : "circuit breaker open",

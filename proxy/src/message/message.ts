@@ -1,6 +1,6 @@
 /**
- * The vocabulary of the data plane. Fronts (HTTP/1, HTTP/2) and upstream clients speak these types, so that either
- * can be replaced without touching routing or filters. See docs/architecture.md, "Exchange is the seam".
+ * The message types of the data plane. Fronts (HTTP/1, HTTP/2) and upstream clients exchange only these types, so that
+ * either can be replaced without touching routing or filters. See docs/architecture.md, "Exchange is the seam".
  */
 
 import type { HeaderList, ReadonlyHeaderList } from "./field-list.ts";
@@ -17,7 +17,7 @@ export type Chunk = Buffer | string;
 
 export type HttpVersion = "1.0" | "1.1" | "2.0";
 
-/** What a front parsed before anything is decided. */
+/** The head of a request as a front parsed it, before any decision about it. */
 export type RequestHead = {
   readonly version: HttpVersion;
   readonly method: string;
@@ -27,27 +27,27 @@ export type RequestHead = {
   readonly authority: string | undefined;
   /** HTTP/2 `:scheme`, when present. */
   readonly scheme: string | undefined;
-  /** All header fields, pseudo-fields left out. */
+  /** All header fields, without pseudo-fields. */
   readonly headers: Fields;
 };
 
-/** Why a request body ended without its end. */
+/** Why a request body was cut short. */
 export type BodyAbortReason = "client-closed" | "timeout" | "malformed" | "too-large";
 
-/** Receives a body. `onData` answers false to pause the source until its `resume()`. */
+/** Receives a body. `onData` returns false to pause the source until its `resume()`. */
 export type BodySink = {
-  /** True: `onData` keeps nothing of a piece that is a view of memory that connections share (`isLent`). */
+  /** True if `onData` does not keep pieces that are views of memory shared by connections (`isLent`). */
   readonly takesViews?: boolean;
   onData(chunk: Chunk): boolean;
-  /** The complete end, with trailers when the message had some. */
+  /** Called at the end of a complete body, with trailers if the message had any. */
   onEnd(trailers: HeaderList | undefined): void;
-  /** The body will not be completed; nothing follows. */
+  /** Called if the body will not be completed; no other call follows. */
   onAbort(reason: BodyAbortReason): void;
 };
 
 /**
  * A request body that has not been read yet. Nothing beyond the front's own buffer is read before `start`; after
- * `onData` answered false nothing arrives until `resume`.
+ * `onData` returned false nothing arrives until `resume`.
  */
 export type RequestBody = {
   /** Declared length in bytes; undefined for a chunked or streaming body. */
@@ -56,24 +56,24 @@ export type RequestBody = {
   /** Called at most once, and once more after each `restart`. Data may arrive synchronously. */
   start(sink: BodySink): void;
   resume(): void;
-  /** True while all that was read of the body is kept, so that it can be sent again from its beginning. */
+  /** True while everything read of the body is kept, so that it can be sent again from its beginning. */
   readonly restartable?: boolean;
   /** Detaches a restartable body from its sink, which is not called again; the next `start` begins with its first byte. */
   restart?(): void;
 };
 
-/** What the response looks like before its body. */
+/** The head of a response: everything before its body. */
 export type ResponseHead = {
   status: number;
-  /** Hop-by-hop fields are already removed; framing fields (Content-Length) are still there. */
+  /** The fields without hop-by-hop fields, but still with framing fields (Content-Length). */
   headers: Fields;
   /** Body length in bytes when known, else undefined. */
   length: number | undefined;
   /** True when no body follows (HEAD, 204, 304): the message is its head. */
   bodyless: boolean;
-  /** The whole message has arrived: its data and its end follow in this turn. Absent: they may. */
+  /** True if the whole message has arrived: its data and end follow in this turn. If absent, they may or may not. */
   isWhole?: boolean;
-  /** The route removes Date, so that none is added where it is missing. */
+  /** True if the route removes Date, so that none is added. */
   undated?: true;
 };
 
@@ -82,14 +82,14 @@ export type ClientCloseReason =
   | "client-closed"
   | "timeout"
   | "shutdown"
-  /** The response does not fit its head, and was cut. */
+  /** The response did not match its head, and was cut. */
   | "broken-response"
-  /** The client took too little while the memory of waiting responses was full. */
+  /** The client read too little while the memory for waiting responses was full. */
   | "response-memory";
 
 /**
  * The client's side of one request. Exactly one response is written to it: informational heads, then a head, then
- * data, then `end`; or `abort`. All methods are no-ops after the client has left.
+ * data, then `end`; or `abort`. All methods are no-ops after the client has disconnected.
  */
 export type ClientStream = {
   /** The request's body; null when the request has none. */
@@ -100,54 +100,58 @@ export type ClientStream = {
    */
   readonly canUpgrade: boolean;
   /**
-   * The response has started: bytes of its final head were given to the system. One that was handed over before the end of
-   * this turn has not, and can be taken back.
+   * True once bytes of the final head were passed to the operating system. A head that was handed over in the current
+   * turn is still held, and can be taken back.
    */
   readonly headSent: boolean;
   /** Body bytes handed over so far. */
   readonly bytesSent: number;
 
   /**
-   * Response bytes handed over that are still held here; at 0 their memory may be written over by the sender.
-   * Undefined: unknown.
+   * Response bytes handed over that are still held here. At 0 the sender may overwrite their memory. Undefined if
+   * unknown.
    */
   readonly pendingBytes?: number | undefined;
 
   /**
-   * True: `write` keeps nothing of the memory that it is given, which may be written over as soon as it has returned. `lent`: so it
-   * does with views of memory that connections share (`isLent`), and holds others while `pendingBytes` says so.
+   * True if `write` keeps no reference to the memory that it is given, which may be overwritten as soon as it has
+   * returned. `lent` if that holds only for views of memory shared by connections (`isLent`); other memory is held
+   * until `pendingBytes` is 0.
    */
   readonly copies?: boolean | "lent";
 
-  /** The most response bytes that the client's side accepts at once while `write` answers true; undefined: unknown. */
+  /** The most response bytes that the client's side accepts at once while `write` returns true; undefined: unknown. */
   readonly roomBytes?: number | undefined;
 
-  /** A 1xx head (RFC 9110 15.2), never 101. Not relayed to HTTP/1.0 clients. */
+  /** Sends a 1xx head (RFC 9110 15.2), never 101. Not relayed to HTTP/1.0 clients. */
   sendInformational(status: number, headers: HeaderList): void;
-  /** The final head. It leaves with the first data or end of the same turn, or, unless it is `isWhole`, at the end of the turn. */
+  /**
+   * Sends the final head. It is written with the first data or the end in the same turn, or else, unless it is
+   * `isWhole`, at the end of the turn.
+   */
   sendHead(head: ResponseHead): void;
-  /** Forgets a head, and what came after it, that has not started to leave: another one may be sent in its place. */
+  /** Discards a head that has not been written yet and everything after it, so that another one can be sent. */
   takeBack(): void;
-  /** False: stop until `onDrain`. */
+  /** Writes data; returns false if the caller must wait for `onDrain`. */
   write(chunk: Chunk): boolean;
   end(trailers: HeaderList | undefined): void;
   /** Makes the failure visible to the client: stream reset or connection close, never a clean end. */
   abort(): void;
   /**
-   * Closes the connection once this response is complete, because it is in doubt where the next request begins. Does nothing
-   * on HTTP/2, where that is never so.
+   * Closes the connection once this response is complete, because it is uncertain where the next request begins. Has no
+   * effect on HTTP/2, where that is always certain.
    */
   closeAfterResponse(): void;
   /**
-   * Answers 101 with these headers and hands over the raw connection, or 200 and the stream on HTTP/2; undefined when the
-   * front cannot. Nothing of it is read before its transport is started.
+   * Answers 101 with these headers and returns the raw connection, or answers 200 and returns the stream on HTTP/2;
+   * undefined if the front cannot upgrade. Nothing is read from it before its transport is started.
    */
   upgrade(headers: Fields): TunnelEnd | undefined;
 
-  /** Set by the exchange; called when `write` may go on. */
+  /** Set by the exchange; called when `write` may be called again. */
   onDrain: (() => void) | null;
   /** Set by the exchange; called once when the response starts. */
   onHeadSent: (() => void) | null;
-  /** Set by the exchange; called once if the client leaves before the response has ended. */
+  /** Set by the exchange; called once if the client's side ends before the response does. */
   onClose: ((reason: ClientCloseReason) => void) | null;
 };

@@ -1,15 +1,15 @@
 import { ownText } from "./own-text.ts";
 
-/** The longest names that are kept, in UTF-16 units, and how many. */
+/** The length of the longest names that are kept, in UTF-16 units, and their number. */
 type Limits = { readonly maxLength: number; readonly maxNames: number };
 
 /** Longer names are rare. */
 const forFields: Limits = { maxLength: 64, maxNames: 4096 };
 
 /**
- * Remembers a value per field name: the same few spellings come again and again. Untrusted clients choose the names, so the
- * memory is bounded in bytes as well (about half a megabyte), and is emptied when it is full: names that were made up to
- * fill it cannot keep the others out.
+ * Memoises a function of a field name, since the same few spellings recur. Untrusted clients choose the names, so the
+ * memory is also bounded in bytes (about half a megabyte). It is cleared when it is full, so that names invented to
+ * fill it cannot keep others out.
  */
 export function memoByName<Value>(
   compute: (name: string) => Value,

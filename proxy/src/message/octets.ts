@@ -1,4 +1,4 @@
-/** Octets of HTTP/1 messages, and which of them each part may hold. */
+/** Octets of HTTP/1 messages, and the octets that each part may contain. */
 
 export const tab = 0x09;
 export const lineFeed = 0x0a;
@@ -26,5 +26,5 @@ for (let octet = 0; octet < 256; octet++) {
   isTargetOctet[octet] = octet > space && octet < 0x7f ? 1 : 0;
 }
 
-/** True for the blanks around a field value (OWS, RFC 9110 5.6.3). */
+/** Reports whether an octet is optional whitespace around a field value (OWS, RFC 9110 5.6.3). */
 export const isBlank = (octet: number): boolean => octet === space || octet === tab;

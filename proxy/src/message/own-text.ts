@@ -1,5 +1,5 @@
 /**
- * The same text in memory of its own, one octet per character. A field is a piece of the text of a whole head, all of which it keeps
- * in memory while it is kept itself.
+ * Copies a latin1 text into its own memory. A field is a slice of the text of a whole head, and would keep all of that
+ * text in memory.
  */
 export const ownText = (text: string): string => Buffer.from(text, "latin1").toString("latin1");

@@ -1,8 +1,11 @@
-/** More digits than this may not be exact as a number. */
+/** The most decimal digits that a number always represents exactly. */
 const maxExactDigits = 15;
 const digitZero = 0x30;
 
-/** The number whose decimal digits are all that is at `start` to `end` of a text, written in the shortest way. */
+/**
+ * Returns the decimal number at `start` to `end` of a text; undefined for anything else, leading zeros or over 15
+ * digits.
+ */
 export function decimalAt(text: string, start: number, end: number): number | undefined {
   if (end === start || end - start > maxExactDigits) return undefined;
   if (text.charCodeAt(start) === digitZero && end - start > 1) return undefined;

@@ -1,6 +1,6 @@
-/** Names of fields, in lower case, that a client or an upstream must not slip past a check. */
+/** Names of fields, in lower case, that a client or an upstream must not be able to smuggle past a check. */
 
-/** What the proxy says about the client (docs/features/forwarding.md): never taken from the client itself. */
+/** Fields by which the proxy describes the client (docs/features/forwarding.md); never accepted from clients. */
 export const forwardingNames: readonly string[] = [
   "forwarded",
   "x-forwarded-for",
@@ -11,7 +11,7 @@ export const forwardingNames: readonly string[] = [
   "x-ssl-client-cert",
 ];
 
-/** What routes, frames or authenticates a message, and what the proxy says about the client. */
+/** Fields that route, frame or authenticate a message, and those by which the proxy describes the client. */
 export const protectedNames: readonly string[] = [
   "authorization",
   "content-length",
@@ -20,7 +20,7 @@ export const protectedNames: readonly string[] = [
   ...forwardingNames,
 ];
 
-/** Fields that concern one connection only (RFC 9110 7.6.1); besides them `proxy-*`. */
+/** Fields that concern one connection only (RFC 9110 7.6.1), except `proxy-*`. */
 export const connectionNames: readonly string[] = [
   "connection",
   "keep-alive",

@@ -4,8 +4,8 @@ import type { HeaderList } from "./message.ts";
 import { connectionNames, protectedNames } from "./protected-names.ts";
 
 /**
- * Fields that must not arrive as trailers (RFC 9110 6.5.1): what frames, routes, authenticates or modifies the
- * message was decided when its head was read. Besides them `proxy-*`.
+ * Fields that must not arrive as trailers (RFC 9110 6.5.1), in addition to `proxy-*`: fields that frame, route,
+ * authenticate or modify the message have been evaluated when its head was read.
  */
 const forbidden = new Set([
   ...connectionNames,
@@ -27,9 +27,9 @@ const forbidden = new Set([
 const isUnsafe = (name: string): boolean => forbidden.has(name) || name.startsWith("proxy-");
 
 /**
- * The trailers of a request that may go on after the head `sent`. Besides the unsafe ones those are left out that repeat a
- * field of the head, and those of `owned` names (`Filter.ownedFields`): what a route puts in or takes away in the head
- * must not come back behind the body. Undefined when none is left.
+ * Returns the trailers of a request that may be forwarded after the head `sent`; undefined if none is left. Omits
+ * unsafe fields, those that repeat a field of the head, and those of `owned` names (`Filter.ownedFields`): a field that
+ * a route sets or removes in the head must not return after the body.
  */
 export function relayedTrailers(
   trailers: HeaderList,
@@ -41,16 +41,16 @@ export function relayedTrailers(
   return withoutTrailers(trailers, (name) => isUnsafe(name) || repeated.has(name) || taken.has(name));
 }
 
-/** How a gRPC call ended: without these there is no answer. */
+/** The result of a gRPC call, which is incomplete without these fields. */
 const grpcStatus = new Set(["grpc-status", "grpc-message", "grpc-status-details-bin"]);
 const noNames: ReadonlySet<string> = new Set();
-/** About bytes that the client does not get where a filter has made others of them. */
+/** Fields that describe the original bytes, which the client does not get if a filter transformed the body. */
 const digests = new Set(["content-digest", "content-md5", "digest", "repr-digest"]);
 
 /**
- * The trailers of a response that may go on. Besides the unsafe ones those of `owned` names are left out
- * (`Filter.ownedResponseFields`), except the status of a gRPC call, and digests of a body that was `transformed`.
- * Undefined when none is left.
+ * Returns the trailers of a response that may be forwarded; undefined if none is left. Omits unsafe fields, those of
+ * `owned` names (`Filter.ownedResponseFields`), and digests of a body that was `transformed`, but never the status of a
+ * gRPC call.
  */
 export function relayedResponseTrailers(
   trailers: HeaderList,

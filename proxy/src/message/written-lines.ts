@@ -2,7 +2,10 @@ import type { FieldBlock } from "./field-block.ts";
 import { type FieldLines, isLineDropped, type LastEncoded, kindOf, startOf } from "./field-lines.ts";
 import { ownText } from "./own-text.ts";
 
-/** The same lines for more than one message: their text is one piece, and so is what is written of them. */
+/**
+ * Returns a copy of lines for use in many messages, with its own text and with caches for the written and encoded
+ * forms.
+ */
 export const repeatable = (lines: FieldLines | undefined): FieldLines | undefined =>
   lines && {
     ...lines,
@@ -11,7 +14,7 @@ export const repeatable = (lines: FieldLines | undefined): FieldLines | undefine
     encoded: { dropped: 0, bytes: undefined },
   };
 
-/** What is kept of how the lines that are not in the mask `dropped` were encoded; undefined where nothing is to be kept. */
+/** Returns the cache for the encoding of the lines not in the mask `dropped`; undefined if it must not be cached. */
 export function encodingOf({ encoded }: FieldLines, dropped: number): LastEncoded | undefined {
   if (encoded !== undefined && encoded.dropped !== dropped) {
     encoded.dropped = dropped;
@@ -20,7 +23,10 @@ export function encodingOf({ encoded }: FieldLines, dropped: number): LastEncode
   return encoded;
 }
 
-/** The text of the lines that are not in the mask `dropped` nor of the kinds `withoutKinds`, with that of the block behind them. */
+/**
+ * Returns the text of the lines not in the mask `dropped` nor of the kinds `withoutKinds`, followed by that of the
+ * block.
+ */
 export function writtenLines(
   lines: FieldLines,
   dropped: number,
@@ -28,7 +34,7 @@ export function writtenLines(
   block: FieldBlock,
 ): string {
   const { written } = lines;
-  // Only blocks that are well formed are taken as such.
+  // `Fields` keeps a block as such only if it is well formed.
   if (written === undefined) return textLeft(lines, dropped, withoutKinds) + (block.text ?? "");
   if (written.block === block && written.dropped === dropped && written.withoutKinds === withoutKinds) {
     return written.text;
@@ -40,7 +46,7 @@ export function writtenLines(
   return written.text;
 }
 
-/** Copied in runs. */
+/** Copies the remaining lines in runs. */
 function textLeft({ text, places, kinds }: FieldLines, dropped: number, withoutKinds: number): string {
   const lineCount = places.length - 1;
   const hasSome = (kinds & withoutKinds) !== 0;
