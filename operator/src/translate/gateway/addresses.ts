@@ -1,16 +1,16 @@
-/** The addresses that a Gateway asks for. See docs/gateway-api.md, "Addresses". */
+/** The addresses that a Gateway requests. See docs/gateway-api.md, "Addresses". */
 import { parseIpAddress } from "@svc-gateway/common/values/ip-address.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { reasonAt, type ConditionReason } from "../condition.ts";
 import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 
-/** The address is a cluster IP (GEP-5093). */
+/** The routability of a cluster IP (GEP-5093). */
 export const clusterRoutability = "Cluster";
-/** A value of the conformance suite that promises nothing. */
+/** The routability that the conformance suite uses. It requires nothing of the address. */
 export const sentinelRoutability = "testing.x-k8s.io/sentinel";
 
-/** An entry of `spec.addresses`; what it leaves out is empty. */
+/** An entry of `spec.addresses` with its defaults: type IPAddress, no value, no routability. */
 export type AddressRequest = {
   readonly type: string;
   readonly value: string;
@@ -24,13 +24,13 @@ export type RequestedAddress = {
    * cluster IP, or an IP address is requested without routability Cluster.
    */
   readonly isInternal: boolean;
-  /** The IP address that becomes the cluster IP of the Gateway's Service; undefined: any address will do. */
+  /** The IP address to request as the cluster IP of the Gateway's Service; undefined if any address will do. */
   readonly pinned: string | undefined;
-  /** Host names of which the Service must have each. */
+  /** The host names that the Service must all have. */
   readonly hostnames: readonly string[];
-  /** Why the Gateway is not accepted. */
+  /** The reason why the Gateway is not accepted; undefined if it is. */
   readonly refusal: ConditionReason | undefined;
-  /** Why no address can be as it is asked for; the Gateway is accepted, but not programmed. */
+  /** The reason why the requested addresses cannot be assigned. The Gateway is accepted, but not programmed. */
   readonly unusable: ConditionReason | undefined;
 };
 

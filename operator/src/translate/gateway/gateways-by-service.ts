@@ -1,4 +1,4 @@
-/** Which Gateways use a Service: they are the ancestors in the status of its BackendTLSPolicy. */
+/** Finds the Gateways that use a Service. They are the ancestors in the status of its BackendTLSPolicy. */
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { GatewaysByService } from "../backends/tls-policies.ts";
 import { filterFindingsOf, listenersOf, type PlannedGateway } from "./listeners/gateways.ts";
@@ -8,7 +8,7 @@ import type { CommonPlan } from "./routes/route-plan.ts";
 /** A route with the listeners that it is attached to. */
 export type ReferringRoute = Pick<AttachedRoute<CommonPlan>, "listeners" | "plan">;
 
-/** The Gateways that send traffic to a Service: by a route, or for external authorization of their requests. */
+/** Returns the Gateways that send traffic to each Service: through a route, or to authorize their requests. */
 export function gatewaysByService(
   gateways: readonly PlannedGateway[],
   routes: readonly ReferringRoute[],

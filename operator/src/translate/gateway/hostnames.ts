@@ -1,4 +1,4 @@
-/** Host names of listeners and routes, and what they have in common (Gateway API, "Hostname matching"). */
+/** The host names of listeners and routes, and their intersections (Gateway API, "Hostname matching"). */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { formatHostname, parseHostname } from "@svc-gateway/common/values/hostname.ts";
 import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -22,13 +22,13 @@ export function covers(outer: HostPattern, inner: HostPattern): boolean {
   return outer.kind === "wildcard" && inner.host.endsWith(outer.host.slice(1));
 }
 
-/** The hosts that two patterns have in common: the narrower of the two, or nothing. */
+/** The hosts that both patterns match: the narrower of the two, or undefined if there are none. */
 export function intersect(a: HostPattern, b: HostPattern): HostPattern | undefined {
   if (covers(a, b)) return b;
   return covers(b, a) ? a : undefined;
 }
 
-/** The hosts on which a route serves at a listener: what they have in common, each once; empty when nothing. */
+/** The hosts on which a listener serves a route, without duplicates; empty if they have none in common. */
 export function commonHosts(
   listener: HostPattern,
   route: readonly HostPattern[] | undefined,
@@ -42,11 +42,13 @@ export function commonHosts(
   return [...common.values()];
 }
 
-/** How narrow a pattern is: of two patterns that cover a host, the one with the greater value decides. */
+/**
+ * The rank of a pattern by its narrowness. Of two patterns that cover a host, the one with the higher rank decides.
+ */
 export const specificity = ({ kind, host }: HostPattern): number =>
   kind === "exact" ? 1000 : kind === "wildcard" ? host.length : 0;
 
-/** The hosts of a route; undefined: every host. An invalid one is left out and passed to `leftOut`. */
+/** The hosts of a route; undefined for every host. An invalid one is omitted and passed to `leftOut`. */
 export function readHosts(
   written: readonly string[] = [],
   leftOut: (index: number, why: Problem) => void,

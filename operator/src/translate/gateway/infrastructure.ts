@@ -9,7 +9,7 @@ type Texts = Readonly<Record<string, string>>;
 export type InfrastructureMetadata = {
   readonly labels: Texts | undefined;
   readonly annotations: Texts | undefined;
-  /** Paths of what was left out, such as `infrastructure.annotations[…]`. */
+  /** The paths of omitted entries, such as `infrastructure.annotations[…]`. */
   readonly ignored: readonly string[];
 };
 
@@ -22,9 +22,9 @@ export function infrastructureOf({ spec }: ObjectOf<"Gateway">): InfrastructureM
 }
 
 /**
- * Beginnings of the keys by which an annotation chooses the security profile of a container (AppArmor before Kubernetes
- * 1.30, seccomp before 1.27) or speaks to a container runtime (CRI-O, crun, Kata Containers, gVisor): what security
- * contexts fix, these would change.
+ * Prefixes of annotation keys that select the security profile of a container (AppArmor before Kubernetes 1.30,
+ * seccomp before 1.27) or configure a container runtime (CRI-O, crun, Kata Containers, gVisor). Such
+ * annotations could override what the security contexts set.
  */
 const runtimePrefixes = [
   "container.apparmor.security.beta.kubernetes.io/",

@@ -33,19 +33,20 @@ const families = new Map<ListenerProtocol, Family>(
   Object.values(protocols).map(({ protocol, family }) => [protocol, family]),
 );
 
-/** Listeners of one family can share a port: each connection shows later which one it belongs to. */
+/** The family of a protocol. Listeners of one family that has hostnames can share a port. */
 export const familyOf = (protocol: ListenerProtocol): Family => families.get(protocol) ?? "http";
 
-/** Whether listeners of the family have host names that tell them apart. */
+/** Whether listeners of the family are distinguished by their hostnames. */
 export const hasHostnames = (family: Family): boolean => family === "http" || family === "tls";
 
-/** The transport of a protocol. Ports of TCP and UDP do not collide. */
+/** The transport of a protocol. TCP and UDP ports with the same number do not conflict. */
 export const transportOf = (protocol: ListenerProtocol): "TCP" | "UDP" =>
   protocol === "udp" ? "UDP" : "TCP";
 
 /**
- * Whether a reference to a parent names a kind that no API has: in the group of the Gateway API only the kinds with
- * listeners are parents, and the core group has none of these. Kinds of other groups may belong to other controllers.
+ * Whether a reference to a parent names a kind that does not exist. In the group of the Gateway API, only the
+ * kinds with listeners can be parents, and the core group has none of these. Kinds of other groups can belong
+ * to other controllers.
  */
 export const isMisnamedParent = (group: string, kind: string): boolean =>
   (group === gatewayGroup && kind !== "Gateway" && kind !== "ListenerSet") ||

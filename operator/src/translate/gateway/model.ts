@@ -7,15 +7,15 @@ import type { PlannedGateway } from "./listeners/gateways.ts";
 
 export type PortPolicy = Pick<Listener, "proxyProtocol" | "maxConnections" | "observation">;
 
-/** By the port that clients use. */
+/** Policies by the port that clients use. */
 export type PortPolicies = ReadonlyMap<number, PortPolicy>;
 
 export type ClientTraffic<G extends PlannedGateway> = {
-  /** How a Gateway takes connections; undefined: as the flags of the proxy say. */
+  /** Returns how a Gateway accepts connections; undefined if only the flags of the proxy apply. */
   readonly of: (gateway: G) => PortPolicies | undefined;
   readonly attachments: readonly PolicyAttachment<"ClientTrafficPolicy">[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The authorization of every request to a Gateway; the same value while that stays the same. */
+/** The authorization of every request to a Gateway. The object keeps its identity until the authorization changes. */
 export type Guard = { readonly asked: ExtAuth; readonly endpointRefs: readonly EndpointRef[] };

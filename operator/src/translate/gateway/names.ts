@@ -1,4 +1,7 @@
-/** Names and labels of what the controller creates for a Gateway. See docs/gateway-api.md, "Objects of a Gateway". */
+/**
+ * Names and labels of the objects that the controller creates for a Gateway. See docs/gateway-api.md, "Objects
+ * of a Gateway".
+ */
 import { createHash } from "node:crypto";
 import type { ObjectOf } from "../../api/kinds.ts";
 
@@ -6,26 +9,32 @@ export const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
 export const gatewayNamespaceLabel = "gateway.svc-labs.dev/gateway-namespace";
 export const componentLabel = "app.kubernetes.io/component";
 export const vipComponent = "shared-gateway-vip";
-/** The component of everything that belongs to a Gateway with proxies of its own. */
+/** The component of all objects of a Gateway with dedicated proxies. */
 export const dedicatedComponent = "dedicated-proxy";
 /** The component of the ServiceAccount that represents a Gateway of the shared proxies in its namespace. */
 export const identityComponent = "shared-gateway-identity";
-/** An annotation that names the controller that made an object: several may run in one cluster. */
+/** The annotation that names the controller that created an object. Several controllers can run in one cluster. */
 export const controllerAnnotation = "gateway.svc-labs.dev/controller-name";
 
 const maxNameLength = 63;
 
-/** The first 8 hex digits of the SHA-256 of `namespace/name`, which tell names apart whose beginnings are equal. */
+/**
+ * The first 8 hex digits of the SHA-256 of `namespace/name`, which distinguish names that are truncated to the
+ * same text.
+ */
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8);
 
-/** A name, or a label's value, that is not longer than Kubernetes allows. */
+/**
+ * Limits a name, or the value of a label, to the length that Kubernetes allows. A truncated one ends in a
+ * digest of `key`.
+ */
 export const bounded = (name: string, key: string): string =>
   name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength - 9)}-${digest(key)}`;
 
-/** Name of the Service that gives a Gateway of the shared proxies its own address. */
+/** The name of the Service that provides a Gateway of the shared proxies with its own address. */
 export const vipName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix(gateway)}-shared-gw`;
 
-/** Name of the ServiceAccount that represents a Gateway of the shared proxies in its namespace. */
+/** The name of the ServiceAccount that represents a Gateway of the shared proxies in its namespace. */
 export const identityName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix(gateway)}-shared-sa`;
 
 function sharedPrefix({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string {
@@ -33,21 +42,26 @@ function sharedPrefix({ metadata: { namespace, name } }: ObjectOf<"Gateway">): s
   return `${readable}-${digest(`${namespace}/${name}`)}`;
 }
 
-/** Text that the name of a Service may begin with: Gateways may have dots in theirs, and namespaces begin with a digit. */
+/**
+ * Makes a text valid as the beginning of a Service name: names of Gateways can contain dots, and namespaces can
+ * begin with a digit.
+ */
 function serviceLabel(name: string): string {
   const letters = name.replaceAll(".", "-");
   return /^[a-z]/.test(letters) ? letters : `gw-${letters}`;
 }
 
 /**
- * Name of the Deployment, the Service and every other object of a Gateway with dedicated proxies, except the next.
+ * The name of the Deployment, the Service and every other object of a Gateway with dedicated proxies, except
+ * its ServiceAccount (`serviceAccountNames`).
  */
 export const dedicatedName = ({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string =>
   objectName(`${name}-svc`, `${namespace}/${name}`);
 
 /**
- * Names of the ServiceAccounts of the proxies of Gateways: `<gateway>-<class>` (GEP-1762). Where that is one name for two
- * Gateways of a namespace, the first one in the list has it. `gateways` are in the order of their age.
+ * The names of the ServiceAccounts of the Gateways' proxies: `<gateway>-<class>` (GEP-1762). If two Gateways of
+ * a namespace would share a name, the first in the list gets it, and the name of the other one contains a
+ * digest. `gateways` must be in the order of their age.
  */
 export function serviceAccountNames(
   gateways: readonly ObjectOf<"Gateway">[],
@@ -68,10 +82,13 @@ export function serviceAccountNames(
   );
 }
 
-/** The beginning of a name, so that a dash and more may follow it. */
+/** The beginning of a name, without trailing dots, so that a dash and a digest can be appended. */
 const beginning = (name: string, length: number): string => name.slice(0, length).replace(/\.+$/, "");
 
-/** A name that a Service may have as well. One that is changed gets a digest, so that no two Gateways meet. */
+/**
+ * Returns a name that is also valid for a Service. A changed name contains a digest, so that the names of two
+ * Gateways never collide.
+ */
 function objectName(name: string, key: string): string {
   const safe = serviceLabel(name);
   return safe === name ? bounded(name, key) : `${safe.slice(0, maxNameLength - 9)}-${digest(key)}`;
@@ -87,7 +104,7 @@ export const ownLabelKeys: ReadonlySet<string> = new Set([
   gatewayNamespaceLabel,
 ]);
 
-/** The labels by which the pods of a Gateway are found, in its namespace. They never change. */
+/** The labels that select the pods of a Gateway in its namespace. They never change. */
 export function selectorLabels(
   gateway: ObjectOf<"Gateway">,
   component: string,
@@ -100,7 +117,7 @@ export function selectorLabels(
   };
 }
 
-/** The labels of every object that is made for a Gateway. */
+/** The labels of every object that is created for a Gateway. */
 export function ownLabels(
   { metadata: { namespace, name } }: ObjectOf<"Gateway">,
   component: string,

@@ -1,4 +1,4 @@
-/** Reuse of the last translation of the Gateway API while nothing that it depends on changes. */
+/** Reuses the last translation of the Gateway API until something that it depends on changes. */
 import { kindNames, type KindName } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
 import { haveSameItems } from "../incremental/memo.ts";
@@ -6,8 +6,9 @@ import type { HostOwners } from "../ownership.ts";
 import type { LeftOut } from "../size/object-size.ts";
 
 /**
- * Kinds that no part of a Gateway depends on: those of Ingresses, and those that only later stages read. Routes name endpoint
- * sets and never look into them, and endpoints change far more often than everything else.
+ * Kinds that the translation of Gateways does not depend on: those of Ingresses, and those that only later
+ * stages read. Routes refer to endpoint sets by name without reading them, and endpoints change far more often
+ * than everything else.
  */
 const unrelatedKinds: ReadonlySet<KindName> = new Set([
   "Ingress",
@@ -21,7 +22,10 @@ const unrelatedKinds: ReadonlySet<KindName> = new Set([
 type Plan<T> = (world: World) => Build<T>;
 type Build<T> = (leftOut: LeftOut, owners: HostOwners) => T;
 
-/** The same stage, which returns its last result until a list of another kind, what is left out, or a host owner changes. */
+/**
+ * Returns the same stage, which repeats its last result until a list of another kind, what is left out, or a
+ * host owner changes.
+ */
 export function reuseUnlessChanged<T>(plan: Plan<T>): Plan<T> {
   let last: { readonly world: World; readonly build: Build<T> } | undefined;
   return (world) => {

@@ -1,4 +1,4 @@
-/** All Gateway API objects together: from the objects to listeners, host tables, certificates and statuses. */
+/** Translates all Gateway API objects into listeners, host tables, certificates and statuses. */
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
@@ -52,25 +52,25 @@ import { createLossStatuses, joinLost } from "./status/lost-hosts.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./status/statuses.ts";
 
 export type GatewayPart = {
-  /** What the shared proxies serve. */
+  /** The scope of the shared proxies. */
   readonly shared: GatewayScope;
-  /** What the proxies of single Gateways serve. */
+  /** The scopes of the Gateways with dedicated proxies. */
   readonly dedicated: readonly OwnScope[];
   readonly statuses: GatewayStatuses;
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
-  /** The oldest routes of the shared proxies that name hosts; empty while hosts are not owned. */
+  /** The oldest routes of the shared proxies that name hosts; empty unless host ownership is enabled. */
   readonly owners: HostOwners;
   readonly vips: readonly Vip[];
   readonly identities: readonly Manifest[];
-  /** Computed on demand; the same function while its result is the same. */
+  /** Computed on demand. The function keeps its identity until its result can change. */
   readonly gatewaysByService: () => GatewaysByService;
   readonly policies: Translation["gatewayPolicies"];
 };
 
 /**
- * Translates in two steps: the first plans Gateways and routes and reports to the ledger how large they are, the second builds what
- * was not left out. Under the same settings, results for objects that stay the same are remembered.
+ * Translates in two steps. The first plans Gateways and routes and reports their sizes to the ledger; the
+ * second builds everything that is not left out. Results for unchanged objects are reused.
  */
 export function createGatewayTranslator(
   settings: TranslateSettings,
@@ -110,7 +110,7 @@ export function createGatewayTranslator(
             : planHttpRoute(route, { view, allowExternalName }),
         unusableRoute(route),
       ),
-    // A rule that is not supported answers 500, also when no other is left.
+    // An unsupported rule answers 500, even if it is the only one left.
     serves: (plan) => plan.routes.length > 0,
     fit: fitRoute,
     leaveOut: leaveOutRoute,
@@ -121,13 +121,13 @@ export function createGatewayTranslator(
     plan: (route, view) =>
       attempt(route, () => planL4Route(route, { view, allowExternalName }), unusableL4Route(route)),
     serves: (plan) => !plan.isUnusable,
-    // Nothing of them repeats what can be large.
+    // L4 plans contain nothing large that tables repeat.
     fit: (plan) => plan,
     leaveOut: (plan) => plan,
   });
   const countSizes = createRouteSizes(ledger);
   const countCertificates = createCertificateSizes(ledger);
-  // Ports are shared where the shared proxies bind them as Gateways write them.
+  // Without VIPs, the shared proxies bind the ports that Gateways specify, so these Gateways share ports.
   const attachPolicies = createPolicyAttacher<PlacedGateway>(
     (gateway) =>
       gatewayVips === undefined && gateway.placement.inShared ? "" : nameOf(refOf(gateway.gateway)),
@@ -159,7 +159,7 @@ export function createGatewayTranslator(
     const bindingsOf = (gateway: PlacedGateway): Bindings =>
       scopeOf(gateway).kind === "shared" ? bindings.of(gateway) : bindOwn(gateway);
 
-    // 4. Routes: what each one asks for, and at which listeners.
+    // 4. The plan of each route, and the listeners that it attaches to.
     const parents = parentsFor(gateways, undefined);
     const plannedHttp = attachHttp(world, parents);
     const l4 = attachL4(world, parents).finish(nothingLeftOut);
@@ -172,12 +172,12 @@ export function createGatewayTranslator(
       // 6. Routes and certificates without what is left out.
       const http = plannedHttp.finish(leftOut);
       const unoffered = withoutCertificates(gateways, leftOut);
-      // Without Gateways that have their own proxies, every route is the shared ones'.
+      // Without Gateways that have dedicated proxies, every route belongs to the shared proxies.
       const isMixed = own.length > 0;
       const plansOf = createPlanFinder(http.routes, isMixed ? gateways : undefined);
       const l4PlansOf = createPlanFinder(l4.routes, isMixed ? gateways : undefined);
 
-      // 7. Hosts that belong to an Ingress or route of another namespace are taken away.
+      // 7. Host ownership: removes claims to hosts that belong to an Ingress or route of another namespace.
       const isOwned = settings.hostOwnership === "namespace";
       const ownedIn = (of: readonly PlacedGateway[], otherOwners: HostOwners): OwnedClaims =>
         isOwned
@@ -192,7 +192,7 @@ export function createGatewayTranslator(
               events: [],
             };
       const owned = ownedIn(inShared, ingressOwners);
-      // Proxies of a Gateway's own serve no Ingress.
+      // Dedicated proxies serve no Ingresses.
       const ownedApart = new Map(
         own.map(({ gateway: of }) => [
           of,
@@ -280,7 +280,7 @@ export function createGatewayTranslator(
 const idsOf = (gateways: readonly PlannedGateway[]): ReadonlySet<string> =>
   new Set(gateways.flatMap((gateway) => listenersOf(gateway).map(({ id }) => id)));
 
-/** The part of the Gateway API when it is not served. */
+/** The empty result, for when the Gateway API is not served. */
 export const noGateways: GatewayPart = {
   shared: {
     listenerSets: [],

@@ -11,26 +11,26 @@ import { portsOf } from "../scopes/ports.ts";
 import { transportsOn } from "../scopes/vip-plan.ts";
 import { planDedicated, type DedicatedPlanOptions, type Manifest } from "./plan.ts";
 
-/** A Gateway with proxies of its own, and what is done about them. */
+/** A Gateway with dedicated proxies, and how their objects are reconciled. */
 export type DedicatedGateway = {
   readonly gateway: ObjectOf<"Gateway">;
-  /** The account of its proxies, in its namespace. */
+  /** The ServiceAccount of its proxies, in its namespace. */
   readonly serviceAccount: string;
   /**
-   * `wanted`: its objects are made, and kept as they should be. `leaving`: they stay until the shared proxies serve the
-   * Gateway. `held`: they stay as they are, because what the Gateway asks for cannot be.
+   * `wanted`: the objects are created and kept up to date. `leaving`: they remain until the shared proxies
+   * serve the Gateway. `held`: they are not changed, because the request of the Gateway cannot be fulfilled.
    */
   readonly state: "wanted" | "leaving" | "held";
-  /** The objects, in the order in which they are made; none unless they are wanted. */
+  /** The objects in the order in which they are created; empty unless they are wanted. */
   readonly objects: readonly Manifest[];
-  /** Whether a Service that is there already stays, although it is not among the objects. */
+  /** Whether an existing Service is kept, although it is not among the objects. */
   readonly keepsService: boolean;
   readonly events: readonly DesiredEvent[];
 };
 
 /**
- * Plans the objects of each Gateway, and remembers them while the Gateway stays the same. `gateways` are all, the
- * oldest first.
+ * Plans the objects of each Gateway, and remembers them while the Gateway stays the same. `gateways` must
+ * contain all Gateways, oldest first.
  */
 export function createDedicatedPlanner(
   options: DedicatedPlanOptions,
@@ -76,7 +76,8 @@ function dedicatedGateway(
     ...base,
     state: "wanted",
     objects: planDedicated({ gateway, serviceAccount, parameters, ports, address }, image, options),
-    // An address that is given up may never come back, so it outlasts a time in which no listener serves.
+    // A released address might never be assigned again, so the Service outlasts periods without a serving
+    // listener.
     keepsService: ports.length === 0,
     events: ignored.size === 0 ? [] : [podTemplateSanitized(refOf(gateway), [...ignored])],
   };

@@ -4,8 +4,8 @@ import type { PlacedGateway } from "../scopes/placement.ts";
 import { planIdentity, type Manifest } from "./plan.ts";
 
 /**
- * The ServiceAccounts of the Gateways of the shared proxies, one each: labels and annotations of `infrastructure`
- * appear in the Gateway's namespace whichever proxies serve it (GEP-1867).
+ * Plans one ServiceAccount for each Gateway of the shared proxies. It makes the labels and annotations of
+ * `infrastructure` appear in the Gateway's namespace, whichever proxies serve it (GEP-1867).
  */
 export function createIdentityPlanner(
   controllerName: string,

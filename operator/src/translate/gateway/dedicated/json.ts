@@ -1,4 +1,4 @@
-/** A parsed JSON object of which nothing is known yet. */
+/** A parsed JSON object of unknown content. */
 export type JsonObject = { readonly [field: string]: unknown };
 
 export const isObject = (value: unknown): value is JsonObject =>

@@ -1,6 +1,6 @@
 /**
- * The podTemplate of SvcGatewayParameters, without everything that would weaken the pod: permission to write
- * parameters must not be enough to get a privileged pod. See docs/dedicated-gateways.md, "Pod template".
+ * Reads the podTemplate of SvcGatewayParameters, without everything that would weaken the pod: permission to
+ * write parameters must not be enough to create a privileged pod. See docs/dedicated-gateways.md, "Pod template".
  */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { isObject, type JsonObject } from "./json.ts";
@@ -8,14 +8,14 @@ import { withoutRuntimeAnnotations } from "../infrastructure.ts";
 import { ownLabelKeys } from "../names.ts";
 import { proxyContainer, renderedVolumes, secretsPath } from "./pod-parts.ts";
 
-/** The parts that may be merged into a pod template. */
+/** The parts of a podTemplate that may be merged into the pod template. */
 export type Overlay = {
   readonly template: JsonObject;
-  /** Paths of what was left out, such as `spec.hostNetwork`. */
+  /** The paths of omitted parts, such as `spec.hostNetwork`. */
   readonly ignored: readonly string[];
 };
 
-/** Fields of a pod that stay as they are rendered. */
+/** Fields of a pod that keep their rendered values. */
 const fixedFields: ReadonlySet<string> = new Set([
   "automountServiceAccountToken",
   "enableServiceLinks",
@@ -30,7 +30,7 @@ const fixedFields: ReadonlySet<string> = new Set([
   "shareProcessNamespace",
 ]);
 
-/** Volumes that reach nothing of the node. */
+/** Types of volumes that give no access to the node. */
 const volumeTypes: ReadonlySet<string> = new Set([
   "configMap",
   "csi",
@@ -42,7 +42,7 @@ const volumeTypes: ReadonlySet<string> = new Set([
   "secret",
 ]);
 
-/** The security settings that containers besides the proxy may have; all of them make the container no stronger. */
+/** The security settings that containers besides the proxy may have. None of them adds privileges. */
 const securityFields: ReadonlySet<string> = new Set([
   "readOnlyRootFilesystem",
   "runAsGroup",
@@ -50,7 +50,10 @@ const securityFields: ReadonlySet<string> = new Set([
   "runAsUser",
 ]);
 
-/** Reads a podTemplate; undefined when there is none. The error names a part that no pod template can have. */
+/**
+ * Reads a podTemplate; returns undefined if it is absent. The error names a part whose shape is not valid in a
+ * pod template.
+ */
 export function overlayOf(podTemplate: unknown): Result<Overlay | undefined, string> {
   if (podTemplate === undefined || podTemplate === null) return ok(undefined);
   const malformed = findMalformed(podTemplate);
@@ -67,9 +70,9 @@ export function overlayOf(podTemplate: unknown): Result<Overlay | undefined, str
 }
 
 /**
- * Reads the podTemplate of the flag `--dedicated-pod-template`, which has the same limits, except that it may choose the
- * ids of the pod or leave them to the cluster. Its author can correct it at once, so that what would be left out is an
- * error. undefined: an empty one.
+ * Reads the podTemplate of the flag `--dedicated-pod-template`. It has the same limits, except that it may set
+ * the ids of the pod or leave them to the cluster. Its author can correct it immediately, so a field that would
+ * be omitted is an error. An undefined podTemplate is an empty one.
  */
 export function baseTemplateOf(podTemplate: unknown): Result<JsonObject, string> {
   const overlay = overlayOf(podTemplate);
@@ -90,11 +93,14 @@ export function baseTemplateOf(podTemplate: unknown): Result<JsonObject, string>
 
 const securityPath = "spec.securityContext";
 
-/** The lowest value of each id: the pod does not run as root, but may be of its group, as pods of OpenShift are. */
+/** The lowest value of each id. The pod never runs as root, but may be in the root group, as pods of OpenShift are. */
 const lowestIds: Readonly<Record<string, number>> = { runAsUser: 1, runAsGroup: 0, fsGroup: 0 };
 const highestId = 2 ** 31 - 1;
 
-/** The ids of a security context; null leaves one to the cluster. The error continues the path of the security context. */
+/**
+ * Reads the ids of a security context; null leaves an id to the cluster. The error text continues the path of
+ * the security context.
+ */
 function readIds(context: unknown): Result<JsonObject, string> {
   if (!isObject(context)) return fail(" must be an object");
   for (const [field, id] of Object.entries(context)) {
@@ -114,7 +120,7 @@ function sanitizeMetadata(metadata: JsonObject, ignored: string[]): JsonObject {
   const kept: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(metadata)) {
     if (field === "annotations" && isObject(value)) {
-      // Checked to be texts.
+      // Checked to be strings.
       const annotations = withoutRuntimeAnnotations(value as Record<string, string>, "metadata.annotations");
       kept[field] = annotations.kept;
       ignored.push(...annotations.ignored);
@@ -173,10 +179,10 @@ function sanitizeContainer(container: JsonObject, list: string, ignored: string[
   return isProxy ? kept : { ...kept, securityContext: unprivileged(kept["securityContext"]) };
 }
 
-/** Fields of containers that have the kubelet of the node connect somewhere. */
+/** Fields of containers that make the kubelet of the node open connections. */
 const hooks: ReadonlySet<string> = new Set(["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"]);
 
-/** Probes and hooks are sent to the pod, not to a host that the template names. */
+/** Removes hosts that the template names: probes and hooks are sent to the pod. */
 function withoutHosts(value: unknown, path: string, ignored: string[]): unknown {
   if (!isObject(value)) return value;
   const kept: Record<string, unknown> = {};
@@ -196,7 +202,7 @@ function withoutHostPort(port: JsonObject, path: string, ignored: string[]): Jso
   return kept;
 }
 
-/** Whether a mount leaves the token and the trust bundle of the proxy alone. */
+/** Whether a mount does not cover the token and the trust bundle of the proxy. */
 function isElsewhere(mount: JsonObject, path: string, ignored: string[]): boolean {
   const at = `${String(mount["mountPath"])}/`.replace(/\/+/g, "/");
   const covers = at.startsWith(`${secretsPath}/`) || `${secretsPath}/`.startsWith(at);
@@ -214,7 +220,7 @@ function sanitizeSecurity(value: unknown, path: string, ignored: string[]): Json
   return kept;
 }
 
-/** Fields that are rendered anyway are not reported. */
+/** Whether the value is rendered in any case, so that its omission is not reported. */
 const isImplied = (field: string, wanted: unknown): boolean =>
   ((field === "allowPrivilegeEscalation" || field === "privileged") && wanted === false) ||
   (field === "capabilities" && isObject(wanted) && Object.keys(wanted).join() === "drop") ||
@@ -227,7 +233,7 @@ const unprivileged = (present: unknown): JsonObject => ({
   capabilities: { drop: ["ALL"] },
 });
 
-/** The first part of a podTemplate that has another shape than in a pod template. */
+/** Describes the first part of a podTemplate that does not have the shape of a pod template; undefined if there is none. */
 function findMalformed(podTemplate: unknown): string | undefined {
   if (!isObject(podTemplate)) return expected("podTemplate", "an object");
   const { metadata, spec } = podTemplate;
@@ -277,6 +283,6 @@ function findMalformedList(
 
 const expected = (path: string, what: string): string => `${path} must be ${what}`;
 
-/** The entries of a list whose shape is checked. */
+/** The entries of a list whose shape has been checked. */
 const entriesOf = (list: unknown): readonly JsonObject[] =>
   Array.isArray(list) ? list.filter(isObject) : [];

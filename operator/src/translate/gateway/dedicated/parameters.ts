@@ -1,4 +1,6 @@
-/** SvcGatewayParameters: what a Gateway's own proxies should be like. See docs/dedicated-gateways.md, "Parameters". */
+/**
+ * SvcGatewayParameters: the settings of a Gateway's dedicated proxies. See docs/dedicated-gateways.md, "Parameters".
+ */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type {
   SvcGatewayParametersAutoscaling as Autoscaling,
@@ -16,18 +18,18 @@ import type { View } from "../../incremental/view.ts";
 import { quoteKind } from "../../text.ts";
 import { overlayOf, type Overlay } from "./overlay.ts";
 
-/** The parameters of a class under those of a Gateway. */
+/** The parameters of a Gateway, on top of those of its class. */
 export type Parameters = {
   readonly replicas: number;
   readonly resources: Resources | undefined;
   readonly image: string | undefined;
   readonly serviceType: NonNullable<Spec["serviceType"]>;
-  /** The overlays that are merged into the pod template, in this order. */
+  /** The overlays to merge into the pod template, in this order. */
   readonly overlays: readonly Overlay[];
   readonly autoscaling: Scaling | undefined;
 };
 
-/** Numbers of an autoscaler. */
+/** The limits and the target of an autoscaler. */
 export type Scaling = {
   readonly minReplicas: number;
   readonly maxReplicas: number;
@@ -45,8 +47,8 @@ type Reference = {
 };
 
 /**
- * The parameters of a Gateway; undefined when neither it nor its class names any: then the shared proxies serve it. The
- * refusal says which reference cannot be followed, or which part of a podTemplate is none.
+ * Reads the parameters of a Gateway; undefined if neither it nor its class names any, in which case the shared
+ * proxies serve it. The refusal names the reference that cannot be resolved, or the invalid part of a podTemplate.
  */
 export function readParameters(
   gateway: ObjectOf<"Gateway">,
@@ -77,7 +79,9 @@ export function readParameters(
 
 type Layer = { readonly spec: Spec; readonly overlay: Overlay | undefined };
 
-/** The parameters that a class names; a reference that cannot be followed makes the class unusable for new Gateways. */
+/**
+ * The parameters that a class names. A reference that cannot be resolved makes the class unusable for new Gateways.
+ */
 export const readClassParameters = (
   { spec: { parametersRef: ref } }: ObjectOf<"GatewayClass">,
   view: View,
@@ -107,11 +111,11 @@ function read(
 const invalid = (message: string): Result<never, ConditionReason> =>
   fail({ reason: "InvalidParameters", message });
 
-/** A field that is there without a value sets nothing. */
+/** Removes fields without a value, which set nothing. */
 const withoutUndefined = (spec: Spec): Spec =>
   Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined && value !== null));
 
-/** Where there are no proxies but one, parameters of Gateways change nothing, and their owner should know. */
+/** Findings about parameters in a process with a single proxy, where they have no effect. */
 export const parametersWithoutEffect = (
   gateways: readonly { readonly gateway: ObjectOf<"Gateway"> }[],
   classes: ReadonlyMap<string, ObjectOf<"GatewayClass">>,

@@ -1,6 +1,6 @@
 /**
- * Everything that a Gateway with proxies of its own has in its namespace: a pure function of the Gateway and its
- * parameters. See docs/dedicated-gateways.md, "Objects".
+ * The objects that a Gateway with dedicated proxies has in its namespace: a pure function of the Gateway and
+ * its parameters. See docs/dedicated-gateways.md, "Objects".
  */
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
@@ -18,7 +18,7 @@ import type { JsonObject } from "./json.ts";
 import type { Parameters } from "./parameters.ts";
 import { podTemplateOf } from "./pod.ts";
 
-/** An object as it is applied: what is not named here is left to others. */
+/** An object as it is applied. Fields that are not set here belong to others. */
 export type Manifest = {
   readonly apiVersion: string;
   readonly kind:
@@ -46,7 +46,7 @@ export type ServedPort = { readonly port: number; readonly protocol: "TCP" | "UD
 
 export type DedicatedInput = {
   readonly gateway: ObjectOf<"Gateway">;
-  /** The account of the proxies. */
+  /** The ServiceAccount of the proxies. */
   readonly serviceAccount: string;
   readonly parameters: Parameters;
   readonly ports: readonly ServedPort[];
@@ -56,8 +56,8 @@ export type DedicatedInput = {
 export type DedicatedPlanOptions = DedicatedSettings & { readonly controllerName: string };
 
 /**
- * The objects of a Gateway, in the order in which they are made. Without a port that serves no Service is among
- * them, because the API server takes none without ports.
+ * Plans the objects of a Gateway, in the order in which they are created. Without a served port there is no
+ * Service, because the API server rejects one without ports.
  */
 export function planDedicated(
   { gateway, serviceAccount, parameters, ports, address }: DedicatedInput,
@@ -113,7 +113,7 @@ export function planDedicated(
             ],
           }),
         ]),
-    // A budget for a single pod would only keep nodes from being emptied.
+    // A budget for a single pod would only prevent nodes from being drained.
     ...((autoscaling?.minReplicas ?? replicas) < 2
       ? []
       : [
@@ -125,7 +125,10 @@ export function planDedicated(
   ];
 }
 
-/** The ServiceAccount that carries the infrastructure labels of a Gateway of the shared proxies into its namespace. */
+/**
+ * The ServiceAccount that makes the infrastructure labels of a Gateway of the shared proxies appear in its
+ * namespace.
+ */
 export const planIdentity = (
   gateway: ObjectOf<"Gateway">,
   name: string,

@@ -1,4 +1,4 @@
-/** The pod of a Gateway's own proxies. See docs/dedicated-gateways.md, "Pods". */
+/** The pod of dedicated proxies. See docs/dedicated-gateways.md, "Pods". */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { DedicatedSettings } from "../../settings.ts";
 import { infrastructureOf } from "../infrastructure.ts";
@@ -24,7 +24,7 @@ export type PodInput = {
   readonly image: string;
 };
 
-/** The pod template, with what the flag and the parameters merge into it. */
+/** The pod template, including what the flag and the parameters merge into it. */
 export function podTemplateOf(input: PodInput, settings: DedicatedSettings): JsonObject {
   const { gateway, parameters } = input;
   const { labels, annotations } = infrastructureOf(gateway);
@@ -47,11 +47,12 @@ const podSpec = (
 ): JsonObject => ({
   serviceAccountName: serviceAccount,
   automountServiceAccountToken: false,
-  // Variables made of the names of Services would look like settings of the proxy.
+  // Environment variables derived from the names of Services could be mistaken for settings of the proxy.
   enableServiceLinks: false,
-  // Longer than a shutdown takes: 30 s to drain and 5 s to cut.
+  // Longer than a shutdown takes: 30 s to drain and 5 s to close the remaining connections.
   terminationGracePeriodSeconds: 45,
-  // A lost answer of the DNS costs a second, not the five that resolvers wait by default; the fourth try waits eight.
+  // A lost DNS answer costs one second instead of the five that resolvers wait by default; the fourth attempt
+  // waits eight.
   dnsConfig: {
     options: [
       { name: "timeout", value: "1" },
@@ -64,7 +65,7 @@ const podSpec = (
     runAsGroup: user,
     fsGroup: user,
     seccompProfile: { type: "RuntimeDefault" },
-    // Any port without a capability.
+    // Allows the proxy to bind any port without a capability.
     sysctls: [{ name: "net.ipv4.ip_unprivileged_port_start", value: "0" }],
   },
   containers: [
@@ -84,13 +85,14 @@ const podSpec = (
         { name: "SVC_DISCOVERY_ENDPOINT", value: settings.discoveryEndpoint },
         { name: "SVC_DISCOVERY_BOOTSTRAP_ENDPOINT", value: settings.bootstrapEndpoint },
         { name: "SVC_DISCOVERY_TRUST_DOMAIN", value: settings.trustDomain },
-        // Of the main thread, which is in no hurry; those that serve requests have a limit of their own.
+        // For the main thread, which is not latency-critical. The threads that serve requests have a limit of
+        // their own.
         { name: "NODE_OPTIONS", value: "--max-semi-space-size=4" },
       ],
       ports: Object.entries(podPorts).map(([name, containerPort]) => ({ name, containerPort })),
       startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
       livenessProbe: { ...probe("/healthz"), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
-      // As in the chart: on a node with too much to do one answer that is late must not take a pod out of service.
+      // As in the chart: on an overloaded node, a single late answer must not take a pod out of service.
       readinessProbe: { ...probe("/readyz"), ...readinessTimes },
       ...(resources !== undefined && { resources }),
       securityContext: {
@@ -125,7 +127,7 @@ const podSpec = (
   ],
 });
 
-/** Those of the chart's `sharedProxy.readinessProbe`, which says what others would cost. */
+/** The same values as `sharedProxy.readinessProbe` of the chart, where the cost of other values is described. */
 export const readinessTimes = { periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 };
 
 const probe = (path: string): JsonObject => ({ httpGet: { path, port: "health" } });

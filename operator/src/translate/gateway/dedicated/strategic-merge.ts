@@ -1,7 +1,10 @@
-/** Strategic merge of parts of a pod template, as `kubectl patch --type strategic` does it (Kubernetes API conventions). */
+/**
+ * Strategic merge of parts of a pod template, as `kubectl patch --type strategic` does it (Kubernetes API
+ * conventions).
+ */
 import { isObject, type JsonObject } from "./json.ts";
 
-/** The field that identifies the entries of these lists; every other list is replaced as a whole. */
+/** The field that identifies the entries of these lists. Every other list is replaced as a whole. */
 const mergeKeys: Readonly<Record<string, string>> = {
   containers: "name",
   initContainers: "name",
@@ -16,7 +19,7 @@ const mergeKeys: Readonly<Record<string, string>> = {
   volumeDevices: "devicePath",
 };
 
-/** Objects are merged field by field, a null takes a field away, lists are merged by key or replaced. */
+/** Merges objects field by field. A null removes a field; lists are merged by key or replaced. */
 export function strategicMerge(base: JsonObject, patch: JsonObject): JsonObject {
   const merged: Record<string, unknown> = { ...base };
   for (const [field, value] of Object.entries(patch)) {
@@ -31,7 +34,7 @@ export function strategicMerge(base: JsonObject, patch: JsonObject): JsonObject 
   return merged;
 }
 
-/** Entries of the base keep their places, new ones follow in their order. */
+/** Merges lists by key. Entries of the base keep their positions, and additional ones follow in their order. */
 function mergeLists(base: readonly unknown[], patch: readonly unknown[], key: string): readonly unknown[] {
   const merged = [...base];
   for (const entry of patch) {

@@ -1,4 +1,4 @@
-/** The filter CORS of a rule. See docs/features/cors.md. */
+/** The CORS filter of a rule. See docs/features/cors.md. */
 import { defaultCorsMaxAgeSeconds, type Cors } from "@svc-gateway/common/features/cors.ts";
 import { parseOriginPattern } from "@svc-gateway/common/values/origin.ts";
 import type { HTTPRouteRuleFilterCors as Written } from "../../../api/generated/httproute.ts";
@@ -6,7 +6,7 @@ import { describeProblem } from "../../diagnostics/define-finding.ts";
 import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { FilterContext } from "./filter-context.ts";
 
-/** A CORS filter. Without origins nothing is allowed; one that is none allows nothing, and a finding says so. */
+/** Reads a CORS filter. Without origins, nothing is allowed. An invalid origin is ignored, with a finding. */
 export function readCors(written: Written = {}, { place, findings }: FilterContext): Cors {
   const allowOrigins = (written.allowOrigins ?? []).filter((text) => {
     const read = text === "*" ? undefined : parseOriginPattern(text);

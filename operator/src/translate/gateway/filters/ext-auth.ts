@@ -1,4 +1,4 @@
-/** The standard filter ExternalAuth (GEP-1494) as questions to a service. See docs/features/ext-auth.md. */
+/** The standard filter ExternalAuth (GEP-1494), read as a check by a service. See docs/features/ext-auth.md. */
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { maxCheckedBodyBytes } from "@svc-gateway/common/features/ext-auth.ts";
 import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
@@ -11,7 +11,7 @@ import { quote } from "../../text.ts";
 import { resolveBackendRef } from "../routes/backend-ref.ts";
 import type { FilterContext } from "./filter-context.ts";
 
-/** The question, or why the filter cannot be followed: `unresolved` where it is the backend's fault. */
+/** Returns the check, or the reason why the filter cannot be applied: `unresolved` if its reference is at fault. */
 export function readExternalAuthFilter(
   written: Written | undefined,
   { view, allowExternalName, kind, namespace, level, place, findings }: FilterContext,

@@ -1,4 +1,4 @@
-/** Filters of type ExtensionRef: resources of ours as features. See docs/gateway-api.md, "Extensions". */
+/** Filters of type ExtensionRef: resources of our own API group as features. See docs/gateway-api.md, "Extensions". */
 import { authBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
 import { authJwt } from "@svc-gateway/common/features/auth-jwt.ts";
 import { compression } from "@svc-gateway/common/features/compression.ts";
@@ -45,7 +45,7 @@ type Name = { readonly namespace: string; readonly name: string };
 type ReadExtension = (name: Name, context: FilterContext) => RouteFeatures;
 type ReadWithPaths = (name: Name, context: FilterContext) => ReadOptions;
 
-/** Works a feature out as if an annotation named the resource: one feature, one place. */
+/** Translates a feature as if an annotation named the resource, so that both share one implementation. */
 const asIfAnnotated =
   <T>(
     definition: AnnotationDefinition<T>,
@@ -54,7 +54,7 @@ const asIfAnnotated =
   (name, context) =>
     translate(readOnly(definition, name), featureContext(context));
 
-/** A reader of annotations that knows one, and its value already read. */
+/** An annotation reader that knows a single annotation, whose value is already read. */
 const readOnly = (definition: { readonly name: string }, value: Name): AnnotationReader =>
   Object.assign((asked: { readonly name: string }) => (asked.name === definition.name ? value : undefined), {
     inherited: () => undefined,
@@ -68,17 +68,17 @@ type Extension = {
   /** The kind of the object. */
   readonly resource: KindName;
   readonly httpOnly?: true;
-  /** It is about upstreams or responses, so there is nothing for it to do before a route is chosen. */
+  /** Whether the feature acts on upstreams or responses, so that it has nothing to do before a route is chosen. */
   readonly afterRouting?: true;
-  /** Of several, each counts: who must let a request in is not one of them only. */
+  /** Whether several filters of this kind all apply. Of several authentications, each must admit the request. */
   readonly additive?: true;
-  /** It makes clients prove who they are, with any content. */
+  /** Whether the filter authenticates clients, regardless of the content of the resource. */
   readonly authenticates?: true;
 } & ({ readonly read: ReadExtension } | { readonly readWithPaths: ReadWithPaths });
 
 const authentication = { additive: true, authenticates: true } as const;
 
-/** By the kind that a filter names. */
+/** The extensions by the kind that a filter names. */
 const extensions: { readonly [kind: string]: Extension } = {
   RetryPolicy: { resource: "RetryPolicy", afterRouting: true, read: readRetryExtension },
   IpAccessControl: {
@@ -126,15 +126,18 @@ const extensions: { readonly [kind: string]: Extension } = {
 /** The kinds that a filter of type ExtensionRef may name. */
 export const extensionKinds: readonly string[] = Object.keys(extensions);
 
-/** Whether several extensions of this kind all count. */
+/** Whether several extensions of this kind all apply. */
 export const isAdditiveExtension = (kind: string | undefined): boolean =>
   kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.additive === true;
 
-/** Whether an extension of this kind makes clients prove who they are. */
+/** Whether an extension of this kind authenticates clients. */
 export const isAuthentication = (kind: string | undefined): boolean =>
   kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.authenticates === true;
 
-/** The feature that an ExtensionRef asks for; the resource is in the namespace of what carries the filter. */
+/**
+ * Returns the feature that an ExtensionRef requests. The resource must be in the namespace of the object with
+ * the filter.
+ */
 export function readExtension(ref: ExtensionRef | undefined, context: FilterContext): ExtensionResult {
   const { group = "", kind = "", name = "" } = ref ?? {};
   const isKnown = group === extensionGroup && Object.hasOwn(extensions, kind);
@@ -147,7 +150,7 @@ export function readExtension(ref: ExtensionRef | undefined, context: FilterCont
   }
   const { namespace, view } = context;
   const found = view.lookup(extension.resource, namespace, name);
-  // The stand-in of any other kind closes the route, and is read for that.
+  // A stand-in of any other kind closes the route, so it is read like a resource.
   if (found === undefined || (isStandIn(found) && isNamedKind(extension.resource))) {
     const message = describeUnusable(`${kind} ${namespace}/${name}`, found);
     return { missing: { reason: "InvalidKind", message } };
@@ -162,7 +165,7 @@ function isSupported({ httpOnly, afterRouting }: Extension, { level, kind }: Fil
   return level === "rule" && (httpOnly !== true || kind === "HTTPRoute");
 }
 
-/** gRPC codes are for GRPCRoutes. */
+/** Reads a RetryPolicy. Its gRPC codes apply to GRPCRoutes only. */
 function readRetryExtension(
   { namespace, name }: Name,
   { view, kind, place, findings }: FilterContext,
@@ -177,7 +180,7 @@ function readRetryExtension(
   return { retry: kind === "GRPCRoute" ? value : http };
 }
 
-/** A Secret of another namespace needs a grant to BasicAuths of this one. */
+/** Reads a BasicAuth. A Secret in another namespace requires a ReferenceGrant for BasicAuths of this namespace. */
 function readBasicAuth({ namespace, name }: Name, context: FilterContext): RouteFeatures {
   const resource = context.view.lookup("BasicAuth", namespace, name);
   if (resource === undefined) return {};
@@ -206,7 +209,10 @@ function readSizeLimit({ namespace, name }: Name, { view, place, findings }: Fil
   return {};
 }
 
-/** HTTP routes by the path, gRPC has the name of a method there. A pattern that does not compile changes nothing. */
+/**
+ * Reads a PathRewriteRegex. It is for HTTPRoutes only, because the path of a gRPC request is the name of a
+ * method. Paths are not rewritten if the pattern does not compile.
+ */
 function readPathRewrite({ namespace, name }: Name, { view, place, findings }: FilterContext): RouteFeatures {
   const resource = view.lookup("PathRewriteRegex", namespace, name);
   if (resource === undefined) return {};

@@ -1,4 +1,4 @@
-/** The context in which filters of a route or listener are read, and the findings that they leave. */
+/** The context in which filters of a route or listener are read, and the findings that reading them produces. */
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointRef } from "../../backends/service-port.ts";
 import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
@@ -10,15 +10,15 @@ import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
 import type { HttpRouteKind, ListenerOwner } from "../kinds.ts";
 
-/** What the filters of an object refer to and report, besides the backends of a route. */
+/** The references and findings of the filters of an object, apart from the backends of a route. */
 export type FilterFindings = {
   readonly endpointRefs: EndpointRef[];
   readonly resources: Resource[];
   readonly keySets: KeySetRef[];
   readonly diagnostics: Diagnostic[];
-  /** The rest of the regex budget of the object. */
+  /** The part of the object's regex budget that is not used yet. */
   readonly regexBudget: RegexBudget;
-  /** The findings that apply where neither the listener nor its Gateway authenticates clients. */
+  /** The findings that apply only if neither the listener nor its Gateway authenticates clients. */
   readonly unlessAuthenticated: Diagnostic[];
 };
 
@@ -28,7 +28,10 @@ export type FilterContext = {
   /** The kind of the object that has the filters. */
   readonly kind: HttpRouteKind | ListenerOwner["kind"];
   readonly namespace: string;
-  /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules and listeners. */
+  /**
+   * The place of the filters. Filters of a backend run after every step that can wait, so extensions belong to
+   * rules and listeners.
+   */
   readonly level: "listener" | "rule" | "backend";
   /** Whether one of the filters authenticates clients. */
   readonly authenticates?: boolean;
@@ -47,8 +50,8 @@ export const noFindings = (): FilterFindings => ({
 });
 
 /**
- * The context of a feature that a resource of the same namespace configures: what would be an Event for an annotation
- * of an Ingress is a finding here.
+ * The context of a feature that a resource of the same namespace configures. Faults that are Events for
+ * annotations of an Ingress are findings here.
  */
 export function featureContext(context: FilterContext): FeatureContext {
   const { view, kind, namespace, authenticates = false, place, findings } = context;
@@ -58,7 +61,7 @@ export function featureContext(context: FilterContext): FeatureContext {
   return {
     ...view,
     referrer: { kind, namespace },
-    // Only the redirects of Ingresses need it.
+    // Used only by the redirects of Ingresses.
     httpsPublicPort: 443,
     report: (_, finding) => find(finding),
     reportWithEvent: (_, finding) => find(finding),

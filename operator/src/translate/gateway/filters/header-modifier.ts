@@ -9,9 +9,9 @@ import { describeProblem } from "../../diagnostics/define-finding.ts";
 import { quote } from "../../text.ts";
 
 /**
- * A header modifier of a route, by the rules of the annotations: fields that frame the message or belong to one
- * connection are left out with a warning, and of several entries for one name the first counts. A name in several lists,
- * which the API calls invalid (HTTPHeaderFilter), is set, added to and removed, in this order.
+ * Reads a header modifier of a route by the rules of the annotations: fields that frame the message or belong to
+ * one connection are omitted with a warning, and only the first of several entries for a name is used. A name in
+ * several lists, which the API calls invalid (HTTPHeaderFilter), is set, added to and removed, in this order.
  */
 export function readHeaderModifier(
   written: Written | undefined,
@@ -50,7 +50,10 @@ export function readHeaderModifier(
   };
 }
 
-/** Warns of names that appear several times. The API server accepts them in several lists or in another case. */
+/**
+ * Warns of repeated names. The API server accepts a name that is in several lists, or that is repeated in
+ * another case.
+ */
 function warnOfRepeats(written: Written | undefined, warn: (message: string) => void): void {
   const { set = [], add = [], remove = [] } = written ?? {};
   const names = [...set, ...add].map(({ name }) => name).concat(remove);

@@ -4,7 +4,9 @@ import type { ConditionReason } from "../../condition.ts";
 import { resolveBackendRef } from "../routes/backend-ref.ts";
 import type { FilterContext } from "./filter-context.ts";
 
-/** Where a RequestMirror filter sends copies, or why its backend cannot be used. */
+/**
+ * Returns the targets that a RequestMirror filter copies requests to, or the reason why its backend cannot be used.
+ */
 export function readMirror(
   written: Written | undefined,
   { view, allowExternalName, kind, namespace, findings }: FilterContext,

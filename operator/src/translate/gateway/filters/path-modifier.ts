@@ -4,8 +4,8 @@ import type { HTTPRouteRuleFilterUrlRewritePath } from "../../../api/generated/h
 import { canonicalPath } from "../../ingress/path.ts";
 
 /**
- * The `path` of a RequestRedirect or URLRewrite filter. Replacing a prefix removes what the match names, so without a
- * prefix match, which the API server demands, the path stays as it is.
+ * Reads the `path` of a RequestRedirect or URLRewrite filter. A replaced prefix is the one that the match
+ * names. Without a prefix match, which the API server requires, the path is not changed.
  */
 export function readPathModifier(
   written: HTTPRouteRuleFilterUrlRewritePath | undefined,

@@ -3,7 +3,7 @@ import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilterRequestRedirect } from "../../../api/generated/httproute.ts";
 import { readPathModifier } from "./path-modifier.ts";
 
-/** A RequestRedirect filter. A port that is the scheme's own is not written into the Location. */
+/** Reads a RequestRedirect filter. The default port of the scheme is not written into the Location. */
 export function readRedirect(
   { scheme, hostname, port, path, statusCode = 302 }: HTTPRouteRuleFilterRequestRedirect = {},
   match: PathMatch,

@@ -2,7 +2,7 @@ import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import type { HTTPRouteRuleRetry } from "../../../api/generated/httproute.ts";
 import { readRetrySpec } from "../../features/retry.ts";
 
-/** The retries of a rule (GEP-1731): those of a RetryPolicy, with one attempt more unless it says how many. */
+/** Reads the retries of a rule (GEP-1731), which are those of a RetryPolicy with `attempts` defaulting to 1. */
 export function readRetry(
   written: HTTPRouteRuleRetry | undefined,
   warn: (message: string) => void,

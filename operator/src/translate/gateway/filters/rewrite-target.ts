@@ -3,7 +3,7 @@ import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilterUrlRewrite } from "../../../api/generated/httproute.ts";
 import { readPathModifier } from "./path-modifier.ts";
 
-/** A URLRewrite filter. */
+/** Reads a URLRewrite filter. */
 export function readRewrite(
   { hostname, path }: HTTPRouteRuleFilterUrlRewrite = {},
   match: PathMatch,

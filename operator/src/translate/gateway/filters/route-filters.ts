@@ -1,4 +1,4 @@
-/** The filters of a rule, or of one of its backends, as features. See docs/gateway-api.md, "Filters". */
+/** Reads the filters of a rule, or of one of its backends, as features. See docs/gateway-api.md, "Filters". */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../../api/generated/httproute.ts";
@@ -16,11 +16,11 @@ import { readRedirect } from "./redirect.ts";
 import { readRewrite } from "./rewrite-target.ts";
 
 export type ReadFilters = {
-  /** The features for requests of one match, since replacing a prefix depends on it. */
+  /** Returns the features for requests of one match. They depend on it because of prefix replacements. */
   readonly of: (path: PathMatch) => RouteFeatures | undefined;
   /**
-   * References that cannot be followed. Such a mirror is left out; a rule or backend with another such filter answers
-   * 500.
+   * References that cannot be resolved. A mirror with one is omitted; a rule or backend with another such
+   * filter answers 500.
    */
   readonly unresolved: readonly Fault[];
   /** Filters that are not supported: a rule or backend with one answers 500. */
@@ -30,7 +30,7 @@ export type ReadFilters = {
 
 /**
  * Reads the filters of a rule or backend. Of two filters of a type, or two extensions of a kind, the first one
- * applies, except that every mirror and every authorization applies.
+ * applies, except that all mirrors and authorizations apply.
  */
 export function readFilters(filters: readonly Filter[] | undefined, outer: FilterContext): ReadFilters {
   if (filters === undefined || filters.length === 0) return none;
@@ -118,7 +118,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
     const features = Object.assign({}, common, ...parts) as {
       -readonly [S in keyof RouteFeatures]: RouteFeatures[S];
     };
-    // Host and path of a URLRewrite are set beside what an extension does to the path.
+    // The host and path of a URLRewrite are combined with the path rewrite of an extension.
     const rewrite = Object.assign({}, ...[common, ...parts].map((part) => part["rewrite-target"]));
     if (Object.keys(rewrite).length > 0) features["rewrite-target"] = rewrite;
     return Object.values(features).every((value) => value === undefined) ? undefined : features;
@@ -126,32 +126,32 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
   return { of, unresolved, unsupported, isBroken };
 }
 
-/** The answer of a rule or backend with a filter that is missing or not supported. */
+/** The answer of a rule or backend with a filter that is missing or not supported, for messages. */
 const answersInstead = ({ kind, level }: FilterContext): string =>
   `${level === "backend" ? "the backend's share" : "every request of the rule"} is answered ${invalidAnswer(kind)}`;
 
-/** The key that is equal for two filters of which only the first one applies. */
+/** A key that two filters share if only the first of them applies. */
 const describe = ({ type, extensionRef: ref }: Filter): string =>
   type === "ExtensionRef"
     ? `${type} ${quoteKind({ group: ref?.group ?? "", kind: ref?.kind ?? "" })}`
     : quote(type);
 
-/** Filters that all apply, beside others of their type: mirrors and authorizations. */
+/** Whether a filter applies in addition to others of its type, as mirrors and authorizations do. */
 const isAdditive = ({ type, extensionRef }: Filter): boolean =>
   type === "RequestMirror" ||
   type === "ExternalAuth" ||
   (type === "ExtensionRef" && isAdditiveExtension(extensionRef?.kind));
 
-/** Filters that make clients prove who they are. */
+/** Whether a filter authenticates clients. */
 export const asksClients = ({ type, extensionRef }: Filter): boolean =>
   type === "ExternalAuth" || (type === "ExtensionRef" && isAuthentication(extensionRef?.kind));
 
-/** The features of filters that are additive: lists, each of whose entries counts. */
+/** The features of additive filters. Their values are lists, and every entry applies. */
 const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;
 
 /**
- * The features of all filters together, the entries of such lists in the order of the filters; what filters do to
- * headers of responses is joined by its parts.
+ * Joins the features of all filters. Lists of additive features keep the order of the filters, and the changes
+ * to response headers are merged field by field.
  */
 function join(all: readonly RouteFeatures[]): RouteFeatures {
   const lists = additive.flatMap((slug) => {

@@ -1,4 +1,4 @@
-/** RouteOptions: annotations of Ingresses as filters of a rule. See docs/gateway-api.md, "RouteOptions". */
+/** RouteOptions: annotations for Ingresses, used as filters of a rule. See docs/gateway-api.md, "RouteOptions". */
 import { authBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
@@ -22,7 +22,9 @@ import { expandRewriteTarget } from "../../ingress/rewrite-target.ts";
 import { quote } from "../../text.ts";
 import { featureContext, type FilterContext } from "./filter-context.ts";
 
-/** What the options come to; `ofPath`: instead of a feature of the same name, for a path of the rule. */
+/**
+ * The features of the options. Those that `ofPath` returns for a path of the rule replace features of the same name.
+ */
 export type ReadOptions = {
   readonly features: RouteFeatures;
   readonly ofPath?: (path: PathMatch) => RouteFeatures;
@@ -73,7 +75,10 @@ export function readRouteOptions(resource: ObjectOf<"RouteOptions">, context: Fi
 
 const clientCertificates = annotationKey(authTls.annotations.authTlsSecret);
 
-/** Options of routing and TLS belong to hosts; a redirect to https needs to know the listener. */
+/**
+ * Whether an annotation can be an option. Those of routing and TLS belong to hosts; a redirect to https depends
+ * on the listener.
+ */
 const isOption = (key: string): boolean => {
   const definition = known.get(key);
   const slug = definition && slugOfAnnotation(definition.name);
@@ -87,7 +92,7 @@ function withoutEffect(key: string): string {
   return `${quote(key)} is not an annotation of this gateway${hint}; it has no effect`;
 }
 
-/** The context of the filter, in which the annotations of the object count as those of an Ingress do. */
+/** The context of the filter, in which the annotations of the object count like those of an Ingress. */
 function contextOf(written: { readonly [key: string]: string }, context: FilterContext): FeatureContext {
   const { filters, ...rest } = featureContext(context);
   return {

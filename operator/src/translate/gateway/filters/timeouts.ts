@@ -2,7 +2,7 @@ import { parseTimeout, type Timeouts } from "@svc-gateway/common/features/timeou
 import type { HTTPRouteRuleTimeouts } from "../../../api/generated/httproute.ts";
 import { describeProblem } from "../../diagnostics/define-finding.ts";
 
-/** The timeouts of a rule (GEP-1742); zero means none, even where the proxy has a default. */
+/** Reads the timeouts of a rule (GEP-1742). Zero disables a timeout, even where the proxy has a default. */
 export function readTimeouts(
   written: HTTPRouteRuleTimeouts | undefined,
   warn: (message: string) => void,

@@ -11,13 +11,19 @@ import { noGrant, type Referrer } from "../../reference-grants.ts";
 import { quoteKind } from "../../text.ts";
 
 export type ResolvedCertificates = {
-  /** Those that can be served, last good ones of spoiled Secrets included; the others do not keep them from it. */
+  /**
+   * The certificates that can be served, including the last valid ones of Secrets that have become unusable.
+   * Faulty references do not prevent the others from being served.
+   */
   readonly certificates: readonly TlsCertificate[];
   /** The fault of the first reference that cannot be resolved, or whose Secret has become unusable. */
   readonly refusal: ConditionReason | undefined;
 };
 
-/** Resolves every reference; Secrets of other namespaces need a ReferenceGrant. `fieldOf` names a reference by its index. */
+/**
+ * Resolves every reference. Secrets of other namespaces require a ReferenceGrant. `fieldOf` returns the field
+ * of a reference by its index.
+ */
 export function resolveCertificates(
   refs: readonly CertificateRef[],
   owner: Referrer,

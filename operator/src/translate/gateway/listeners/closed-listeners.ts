@@ -7,8 +7,9 @@ import { listenersOf, type Listener, type PlannedGateway } from "./gateways.ts";
 type ClosedListener = Pick<Listener, "id"> & { readonly belowHttp: boolean };
 
 /**
- * All of a Gateway, or those that share a port with one that is named, since how a connection begins is settled before a
- * listener is found; and all of a ListenerSet.
+ * The closed listeners. For a Gateway these are all of its listeners, or those that share a port with a
+ * listener that the policy names, because the beginning of a connection is handled before a listener is chosen.
+ * For a ListenerSet these are all of its listeners.
  */
 export const closedListeners = memo((planned: PlannedGateway): readonly ClosedListener[] => {
   const { gateway, own, sets } = planned;

@@ -1,4 +1,7 @@
-/** Client certificates that the HTTPS listeners of a Gateway ask for (GEP-91). See docs/features/frontend-client-certificates.md. */
+/**
+ * The client certificates that HTTPS listeners of a Gateway request (GEP-91). See
+ * docs/features/frontend-client-certificates.md.
+ */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type {
   ClientCertPort,
@@ -23,10 +26,10 @@ import { listMemo, memo } from "../../incremental/memo.ts";
 import type { Listener } from "./gateways.ts";
 import type { ListenerClients } from "./listener-clients.ts";
 
-/** The client certificates that a listener asks for. */
+/** The client certificates that a listener requests. */
 export type FrontendValidation = {
   readonly mode: ClientValidation["mode"];
-  /** PEM; absent: no client certificate is valid. */
+  /** The certificate authorities as PEM. If absent, no client certificate is valid. */
   readonly authorities: string | undefined;
   /** As in `ClientRules`. */
   readonly maxIntermediates?: number;
@@ -35,10 +38,10 @@ export type FrontendValidation = {
 };
 
 export type ReadFrontendValidation = {
-  /** Undefined: nothing is asked. */
+  /** The validation; undefined if no certificates are requested. */
   readonly validation: FrontendValidation | undefined;
   readonly unresolved: ConditionReason | undefined;
-  /** Without an authority no client can be let in, so the listener is not served. */
+  /** The reason why the listener is not served: without an authority, no client could be admitted. */
   readonly unaccepted: ConditionReason | undefined;
 };
 
@@ -49,8 +52,8 @@ const nothing: ReadFrontendValidation = {
 };
 
 /**
- * The validation of client certificates at a port of a Gateway: the entry of the port, even an empty one, comes
- * before the default.
+ * The validation of client certificates at a port of a Gateway. The entry of the port, even an empty one, takes
+ * precedence over the default.
  */
 function validationOf(
   { spec }: ObjectOf<"Gateway">,
@@ -64,7 +67,7 @@ function validationOf(
   return validation && { validation, field: `spec.tls.frontend.${at}.validation.caCertificateRefs` };
 }
 
-/** Of several references the first one counts. */
+/** Reads the validation at a port of a Gateway. Only the first of several references is used. */
 export function readFrontendValidation(
   gateway: ObjectOf<"Gateway">,
   port: number,
@@ -98,8 +101,8 @@ export function readFrontendValidation(
 }
 
 /**
- * What a listener asks of its clients: what its Gateway says for the port, or its own options. With both it is not served, because
- * neither may take a demand of the other one away.
+ * Joins the validation that the Gateway sets for the port with the options of the listener itself. A listener
+ * with both is not served, because neither may weaken the other.
  */
 export function joinClients(
   ofGateway: ReadFrontendValidation | undefined,
@@ -138,11 +141,11 @@ const isInsecure = ({ mode }: Validation): boolean => mode === "AllowInsecureFal
 type WrittenValidation = {
   readonly validation: Validation;
   readonly field: string;
-  /** The ports of listeners that it is for. */
+  /** The ports that the validation applies to, for messages. */
   readonly ports: string;
 };
 
-/** The validations of a Gateway, whether or not it has listeners that they are for. */
+/** All validations of a Gateway, including those that apply to none of its listeners. */
 function validationsIn({ spec }: ObjectOf<"Gateway">): readonly WrittenValidation[] {
   const { default: byDefault, perPort = [] } = spec.tls?.frontend ?? {};
   const written = [
@@ -156,13 +159,13 @@ function validationsIn({ spec }: ObjectOf<"Gateway">): readonly WrittenValidatio
   );
 }
 
-/** Whether a Gateway lets clients in without a valid certificate, at some port or by default. */
+/** Whether a Gateway admits clients without a valid certificate, at some port or by default. */
 export const hasInsecureValidation = (gateway: ObjectOf<"Gateway">): boolean =>
   validationsIn(gateway).some(({ validation }) => isInsecure(validation));
 
 /**
- * The findings about the validations of a Gateway: modes that let any client in, and references that do not count, because each
- * validation uses its first one only.
+ * Findings about the validations of a Gateway: modes that admit any client, and references that are ignored
+ * because each validation uses only its first one.
  */
 export const frontendFindings = memo((gateway: ObjectOf<"Gateway">): readonly Diagnostic[] =>
   validationsIn(gateway).flatMap(({ validation, field, ports }) => {
@@ -181,14 +184,17 @@ const authoritiesIdOf = memo(({ authorities }: FrontendValidation) =>
   authorities === undefined ? undefined : sha256Hex(authorities),
 );
 
-/** The listener without the authorities of its clients, which are too large: it asks for certificates, and none is valid. */
+/**
+ * Returns the listener without its authorities for clients, which are too large. It still requests
+ * certificates, but none is valid.
+ */
 export const withoutAuthorities = memo((listener: Listener): Listener =>
   listener.validation === undefined
     ? listener
     : { ...listener, validation: { ...listener.validation, authorities: undefined } },
 );
 
-/** The client certificate that requests for a host of the listener need; undefined: none. */
+/** The rules for the client certificate that requests for a host of the listener need; undefined if they need none. */
 export function demandOf({ id, validation }: Pick<Listener, "id" | "validation">): ClientRules | undefined {
   if (validation === undefined) return undefined;
   const { mode, maxIntermediates, byRequest, forward } = validation;
@@ -203,11 +209,11 @@ export function demandOf({ id, validation }: Pick<Listener, "id" | "validation">
   };
 }
 
-/** Whether every client that a listener serves has a valid certificate. */
+/** Whether a listener serves only clients with a valid certificate. */
 export const requiresCertificate = (validation: FrontendValidation | undefined): boolean =>
   validation?.mode === "require" || validation?.byRequest?.mode === "on";
 
-/** The client certificates that the listeners of a port ask for; the same value while the listeners are the same. */
+/** Builds the client certificate settings of a port. The result is the same value while the listeners are the same. */
 export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {
   const build = listMemo(buildClientCertPort);
   return (listeners) => build(listeners, undefined);
@@ -236,8 +242,8 @@ function buildClientCertPort(listeners: readonly Listener[]): ClientCertPort {
 }
 
 /**
- * The client certificates that Ingresses ask for at names for which no listener has a certificate: a name of a
- * listener shows its certificate, so the listener decides about its clients.
+ * Removes the client certificate settings of Ingresses for names that a listener has a certificate for: the
+ * listener whose certificate is presented also decides about the clients.
  */
 export function withoutNamesOf(
   { hosts: served }: TlsPort,
@@ -247,7 +253,7 @@ export function withoutNamesOf(
   return { authorities, hosts: hosts.filter(({ host }) => !taken.has(host)) };
 }
 
-/** Both on one port. They have no names in common. */
+/** Merges the settings of one port. The two have no names in common. */
 export function mergeClientCertPorts(first: ClientCertPort, second: ClientCertPort): ClientCertPort {
   const hosts = [...first.hosts, ...second.hosts];
   hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));

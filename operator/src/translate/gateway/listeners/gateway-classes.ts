@@ -1,9 +1,9 @@
-/** Which GatewayClasses are ours. See docs/gateway-api.md, "Classes". */
+/** Selects the GatewayClasses of this controller. See docs/gateway-api.md, "Classes". */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { listMemo } from "../../incremental/memo.ts";
 
-/** The classes of this controller by name; the same map while they stay the same objects. */
+/** Returns the classes of this controller by name. The map is the same while they stay the same objects. */
 export function createGatewayClassReader(
   controllerName: string,
 ): (world: World) => ReadonlyMap<string, ObjectOf<"GatewayClass">> {

@@ -1,4 +1,4 @@
-/** Gateways with their ListenerSets: which listeners they have, and which of those serve. See docs/gateway-api.md. */
+/** Gateways with their ListenerSets: their listeners, and which of them serve. See docs/gateway-api.md. */
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
@@ -17,7 +17,7 @@ import { admits, readNamespaceRule } from "./namespaces.ts";
 
 /** A listener among all listeners of its Gateway. */
 export type Listener = ParsedListener & {
-  /** The conflict with an earlier listener, which keeps this one from being accepted. */
+  /** The conflict with an earlier listener, because of which this one is not accepted. */
   readonly conflict: ConditionReason | undefined;
   /** Whether it is bound, and routes attached to it are served. */
   readonly serves: boolean;
@@ -27,21 +27,21 @@ export type Listener = ParsedListener & {
 export type ListenerGroup = {
   readonly owner: ListenerOwner;
   readonly listeners: readonly Listener[];
-  /** Why the Gateway does not take this ListenerSet. */
+  /** The reason why the Gateway does not accept this ListenerSet; undefined if it does. */
   readonly refusal: ConditionReason | undefined;
 };
 
 export type PlannedGateway = {
   readonly gateway: ObjectOf<"Gateway">;
   readonly age: Age;
-  /** The client certificate for backends with TLS; undefined: none. */
+  /** The client certificate for backends with TLS; undefined if the Gateway has none. */
   readonly backendCertificate: GatewayCertificate | undefined;
   readonly own: ListenerGroup;
   /** Oldest first. */
   readonly sets: readonly ListenerGroup[];
   /** The authorization of every request to the Gateway. */
   readonly guard?: Guard;
-  /** How connections begin, by the port that clients use; other ports are as the flags of the proxy say. */
+  /** How connections begin, by the port that clients use. On other ports, the flags of the proxy apply. */
   readonly traffic?: PortPolicies;
 };
 
@@ -49,7 +49,7 @@ export type PlannedGateway = {
 export const listenersOf = ({ own, sets }: Pick<PlannedGateway, "own" | "sets">): readonly Listener[] =>
   [own, ...sets].flatMap(({ listeners }) => listeners);
 
-/** The same Gateway with something else in the place of each of its listeners. */
+/** Returns the Gateway with each of its listeners replaced by the result of `change`. */
 export function withListeners<G extends PlannedGateway>(
   gateway: G,
   change: (listener: Listener) => Listener,
@@ -65,7 +65,7 @@ type ReadGateway = Pick<PlannedGateway, "gateway" | "backendCertificate">;
 
 type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readonly ParsedListener[] };
 
-/** Plans each Gateway, and remembers it while nothing that its listeners depend on changes. Oldest first. */
+/** Plans each Gateway, oldest first. A plan is reused until something that its listeners depend on changes. */
 export function createGatewayPlanner({
   trustBundles,
   allowExternalName,
@@ -110,7 +110,7 @@ export function createGatewayPlanner({
   };
 }
 
-/** The Gateway that a ListenerSet belongs to; undefined where it names something else. */
+/** The Gateway that a ListenerSet belongs to; undefined if its parent is not a Gateway. */
 export function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): NamespacedName | undefined {
   const { group = gatewayGroup, kind = "Gateway", namespace = metadata.namespace, name } = spec.parentRef;
   return group === gatewayGroup && kind === "Gateway" ? { namespace, name } : undefined;
@@ -123,7 +123,7 @@ export const filterFindingsOf = memo((gateway: PlannedGateway): readonly FilterF
     .map(({ filters }) => filters.findings),
 );
 
-/** The findings about what the listeners of the Gateway and its ListenerSets ask of clients. */
+/** The findings about the client certificates that listeners of the Gateway and its ListenerSets request. */
 export const clientFindingsOf = memo((gateway: PlannedGateway): readonly Diagnostic[] =>
   listenersOf(gateway).flatMap(({ clientFindings }) => clientFindings),
 );
@@ -143,14 +143,14 @@ function refuseSet(
 }
 
 /**
- * Merges listener groups. Of listeners that conflict the first one serves: the Gateway's own, then the oldest
- * ListenerSet's.
+ * Merges listener groups. Of conflicting listeners, the first one serves: those of the Gateway precede those of
+ * its ListenerSets, and older ListenerSets precede newer ones.
  */
 function mergeGroups(
   groups: readonly ReadGroup[],
   { gateway, backendCertificate }: ReadGateway,
 ): PlannedGateway {
-  /** By transport and port. */
+  /** The listeners on each port, by transport and port. */
   const taken = new Map<string, ParsedListener[]>();
   const [own, ...sets] = groups.map((group): ListenerGroup => {
     const listeners = group.listeners.map((listener): Listener => {
@@ -169,13 +169,16 @@ function mergeGroups(
     gateway,
     age: ageOf(gateway),
     backendCertificate,
-    // A group was handed in for the Gateway itself.
+    // The group of the Gateway itself is always present.
     own: own ?? { owner: gateway, listeners: [], refusal: undefined },
     sets,
   };
 }
 
-/** The listener as another one should call it: with its object, where that is another one. */
+/**
+ * The name of the listener `other` in a message about listener `id`. It includes the object of `other` if that
+ * is another one.
+ */
 export const nameFor = ({ id }: { readonly id: string }, other: ParsedListener): string => {
   const [kind, namespace, name] = other.id.split("/");
   const isNeighbour = id.startsWith(`${kind}/${namespace}/${name}/`);

@@ -1,4 +1,7 @@
-/** Client certificates that the TLS options of a listener ask for. See docs/features/auth-tls.md, "Listeners of Gateways". */
+/**
+ * Client certificates that the TLS options of a listener request. See docs/features/auth-tls.md, "Listeners of
+ * Gateways".
+ */
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey, annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { GatewayListener as Written } from "../../../api/generated/gateway.ts";
@@ -18,11 +21,14 @@ import { featureContext, noFindings } from "../filters/filter-context.ts";
 import type { ListenerOwner } from "../kinds.ts";
 
 export type ListenerClients = {
-  /** Undefined: the options ask for nothing. */
+  /** The requested validation; undefined if the options request none. */
   readonly asked: AuthTls | undefined;
-  /** Why the listener is not served: it would admit clients that its options are meant to refuse. */
+  /** The reason why the listener is not served: it would admit clients that its options are meant to reject. */
   readonly unaccepted: ConditionReason | undefined;
-  /** Why the Secret cannot be used. The listener is served and admits no client: another listener may have a host that covers its own. */
+  /**
+   * The reason why the Secret cannot be used. The listener is served and admits no client; otherwise a listener
+   * with a wider host could serve its requests.
+   */
   readonly unresolved: ConditionReason | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -37,7 +43,10 @@ const nothing: ListenerClients = {
 const clientKeys: ReadonlySet<string> = new Set(Object.values(authTls.annotations).map(annotationKey));
 const secretKey = annotationKey(authTls.annotations.authTlsSecret);
 
-/** Reads each option as the annotation of an Ingress; the listener is that at `index` of its Gateway or ListenerSet. */
+/**
+ * Reads each option like the annotation of an Ingress. `index` is the position of the listener in its Gateway
+ * or ListenerSet.
+ */
 export function readListenerClients(
   { protocol, tls }: Written,
   index: number,
@@ -66,7 +75,7 @@ export function readListenerClients(
     return { ...nothing, unaccepted: { reason: "UnsupportedValue", message }, diagnostics };
   }
   let unresolved: ConditionReason | undefined;
-  /** What is wrong with the Secret is a condition of the listener, from which its finding is made. */
+  /** A fault of the Secret becomes a condition of the listener, from which the finding is derived. */
   const report = (key: string, finding: Diagnostic, reason: string): void => {
     if (key !== secretKey) diagnostics.push(finding);
     else unresolved ??= reasonAt(keyField("tls.options", key), { reason, message: finding.message });
@@ -81,10 +90,10 @@ export function readListenerClients(
   return { asked, unaccepted: undefined, unresolved, diagnostics };
 }
 
-/** As for the authorities of `spec.tls.frontend` (GEP-91). */
+/** The reason of the condition, as for the authorities of `spec.tls.frontend` (GEP-91). */
 const invalidReference = "InvalidCACertificateRef";
 
-/** The context of the annotations, whose findings are about options. */
+/** The context of the annotations, which reports findings about options. */
 function contextOf(
   options: Readonly<Record<string, string>>,
   { kind, metadata: { namespace } }: ListenerOwner,

@@ -14,16 +14,17 @@ import { asksClients } from "../filters/route-filters.ts";
 import type { ListenerOwner } from "../kinds.ts";
 
 export type ListenerFilters = {
-  /** In the order in which they run; one that cannot be followed has a step without features. */
+  /** The filters in the order in which they run. One that cannot be resolved is a step without features. */
   readonly steps: readonly Step[];
   readonly findings: FilterFindings;
-  /** Whether one of them makes clients prove who they are. */
+  /** Whether one of the filters authenticates clients. */
   readonly authenticates: boolean;
   /**
-   * A filter that is not supported: the listener is not served, because the filter may be one that rejects requests.
+   * The reason of an unsupported filter. The listener is not served, because the filter could be one that
+   * rejects requests.
    */
   readonly unaccepted: ConditionReason | undefined;
-  /** The first reference that cannot be followed. */
+  /** The first reference that cannot be resolved. */
   readonly unresolved: ConditionReason | undefined;
 };
 
@@ -35,7 +36,10 @@ const none: ListenerFilters = {
   unresolved: undefined,
 };
 
-/** Reads the filters of the listener at `index` of its Gateway or ListenerSet: each counts, in the order of the list. */
+/**
+ * Reads the filters of the listener at `index` of its Gateway or ListenerSet. All of them apply, in the order
+ * of the list.
+ */
 export function readListenerFilters(
   { protocol, filters }: Listener,
   index: number,
@@ -99,7 +103,7 @@ function readFilter(filter: Written, context: FilterContext): ReadFilter {
   }
 }
 
-/** Every fault of a reference except a missing grant has one reason on listeners. */
+/** The reason on listeners is the same for every fault of a reference, except for a missing grant. */
 const asReference = ({ reason, message }: ConditionReason): ConditionReason => ({
   reason: reason === "RefNotPermitted" ? reason : "InvalidListenerFilterRef",
   message,

@@ -1,4 +1,4 @@
-/** A listener as its Gateway or ListenerSet writes it, read on its own. See docs/gateway-api.md, "Listeners". */
+/** A single listener, as its Gateway or ListenerSet specifies it. See docs/gateway-api.md, "Listeners". */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { GatewayListener as Written } from "../../../api/generated/gateway.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
@@ -34,35 +34,35 @@ export type ParsedListener = {
   readonly name: string;
   /** The port that clients connect to. */
   readonly port: number;
-  /** The name in the API; also of one that is not served. */
+  /** The name of the protocol in the API, even if it is not supported. */
   readonly written: string;
   readonly protocol: ListenerProtocol | undefined;
-  /** Every host where the protocol has no host names. */
+  /** The host that the listener serves; every host if the protocol has no host names. */
   readonly hostname: HostPattern;
-  /** Where TLS ends; undefined where none is spoken. */
+  /** Where TLS is terminated; undefined for protocols without TLS. */
   readonly tlsMode: "terminate" | "passthrough" | undefined;
-  /** Routes that may attach, by kind. */
+  /** The kinds of routes that can attach. */
   readonly kinds: readonly RouteKind[];
-  /** Namespaces that routes may come from. */
+  /** The namespaces whose routes can attach. */
   readonly namespaces: NamespaceRule;
   readonly certificates: readonly TlsCertificate[];
-  /** The client certificates that the listener asks for. */
+  /** The client certificates that the listener requests. */
   readonly validation: FrontendValidation | undefined;
   /** The findings about its TLS options. */
   readonly clientFindings: readonly Diagnostic[];
-  /** The Gateway whose certificate backends are shown; undefined: none is. */
+  /** The name of the Gateway whose certificate is presented to backends; undefined if none is. */
   readonly backendCertificate: string | undefined;
   /** The filters that run on every request before a route is chosen. */
   readonly filters: ListenerFilters;
-  /** Why the listener is not accepted. */
+  /** The reason why the listener is not accepted; undefined if it is. */
   readonly unaccepted: ConditionReason | undefined;
-  /** Which of its references cannot be followed. */
+  /** The reason why one of its references cannot be resolved; undefined if all can. */
   readonly unresolved: ConditionReason | undefined;
 };
 
 export type ListenerOptions = AuthorityOptions & Pick<TranslateSettings, "allowExternalName">;
 
-/** Reads all listeners of an object that belong to a Gateway. */
+/** Reads all listeners of `owner`: the Gateway itself, or a ListenerSet of it. */
 export const readListeners = (
   owner: ListenerOwner,
   gateway: ObjectOf<"Gateway">,
@@ -123,7 +123,7 @@ const unsupportedProtocol = (protocol: string): ConditionReason | undefined =>
         message: `Protocol ${quote(protocol)} is not supported, expected one of ${Object.keys(protocols).join(", ")}`,
       };
 
-/** The kinds that the protocol carries, or those of them that `allowedRoutes.kinds` names. */
+/** The kinds that the protocol carries, limited to those that `allowedRoutes.kinds` names, if any. */
 function readKinds({ protocol, allowedRoutes }: Written): {
   readonly kinds: readonly RouteKind[];
   readonly refusal?: ConditionReason;

@@ -1,14 +1,14 @@
-/** Namespaces that a Gateway lets in: those of routes at a listener, those of ListenerSets. */
+/** The namespaces that a Gateway admits: those of routes at a listener, and those of ListenerSets. */
 import type { GatewayAllowedListenersNamespacesSelector as Selector } from "../../../api/generated/gateway.ts";
 import type { View } from "../../incremental/view.ts";
 
-/** `Same` is the namespace of the object that says it. A selector looks at the labels of the Namespace. */
+/** `Same` is the namespace of the object with the rule. A selector matches the labels of the Namespace. */
 export type NamespaceRule =
   { readonly from: "All" | "Same" | "None" } | { readonly from: "Selector"; readonly selector: Selector };
 
 type Written = { readonly from?: string; readonly selector?: Selector } | undefined;
 
-/** Reads a rule; an unknown value, and a missing selector, allow no namespace. */
+/** Reads a rule. An unknown value or a missing selector admits no namespace. */
 export function readNamespaceRule(written: Written, byDefault: "Same" | "None"): NamespaceRule {
   switch (written?.from ?? byDefault) {
     case "All":
@@ -24,7 +24,7 @@ export function readNamespaceRule(written: Written, byDefault: "Same" | "None"):
   }
 }
 
-/** Whether objects of `namespace` are let in by the rule of an object in `own`. */
+/** Whether the rule of an object in namespace `own` admits objects of `namespace`. */
 export function admits(rule: NamespaceRule, own: string, namespace: string, view: View): boolean {
   switch (rule.from) {
     case "All":
@@ -39,8 +39,8 @@ export function admits(rule: NamespaceRule, own: string, namespace: string, view
 }
 
 /**
- * The labels of a namespace with its name, which an API server gives to each (Kubernetes, "Well-Known Labels"). Manifests
- * in a folder need not have it, nor the Namespace at all.
+ * The labels of a namespace, including its name, which the API server adds to each (Kubernetes, "Well-Known
+ * Labels"). Manifests in a folder can lack this label, or the Namespace.
  */
 const labelsOf = (namespace: string, view: View): { readonly [key: string]: string } => ({
   ...view.lookup("Namespace", "", namespace)?.metadata.labels,

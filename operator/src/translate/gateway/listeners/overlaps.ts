@@ -1,4 +1,7 @@
-/** Listeners of one port that end TLS for the same server names (GEP-3567). See docs/gateway-api.md, "Listeners". */
+/**
+ * Listeners of one port that terminate TLS for the same server names (GEP-3567). See docs/gateway-api.md,
+ * "Listeners".
+ */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { ConditionReason } from "../../condition.ts";
 import { memo } from "../../incremental/memo.ts";
@@ -6,9 +9,9 @@ import { anyHost } from "../../ingress/host.ts";
 import { listenersOf, nameFor, type Listener, type PlannedGateway } from "./gateways.ts";
 
 /**
- * What overlaps, by the id of the listener. Clients may share a connection between listeners of a port of which one's
- * host name covers the other's, and between those of which one has a certificate that is good for a host of the other.
- * Only what ends TLS counts: who passes it through has no certificate to show.
+ * The overlaps of listeners, by the id of the listener. Clients can share a connection between two listeners of
+ * a port if the host name of one covers that of the other, or if a certificate of one is valid for a host of
+ * the other. Only listeners that terminate TLS count: those that pass it through present no certificate.
  */
 export const overlapsOf: (gateway: PlannedGateway) => ReadonlyMap<string, ConditionReason> = memo(
   (gateway) => {
@@ -30,7 +33,7 @@ function findHostnames(listeners: readonly Listener[], overlaps: Map<string, Con
     const message = `Host ${listener.hostname.host} overlaps with ${other.hostname.host} of ${nameFor(listener, other)}`;
     overlaps.set(listener.id, { reason: "OverlappingHostnames", message });
   };
-  // No two that serve have the same host name.
+  // No two serving listeners have the same host name.
   const byHost = new Map(listeners.map((listener) => [listener.hostname.host, listener]));
   for (const listener of listeners) {
     for (const host of widerHosts(listener.hostname)) {
@@ -51,7 +54,10 @@ function* widerHosts({ kind, host }: HostPattern): Generator<string, void> {
   yield anyHost.host;
 }
 
-/** Each name of a certificate is looked at once, however many listeners have it, and each host of a listener too. */
+/**
+ * Finds overlapping certificates. Each name of a certificate and each host of a listener is inspected once,
+ * however many listeners share it.
+ */
 function findCertificates(listeners: readonly Listener[], overlaps: Map<string, ConditionReason>): void {
   const reported = new Set<string>();
   const note = (listener: Listener, message: string): void => {
@@ -82,7 +88,7 @@ function findCertificates(listeners: readonly Listener[], overlaps: Map<string, 
   }
 }
 
-/** The listeners that have each name, each once. */
+/** The listeners by each name that they have, without duplicates. */
 function listenersByName(
   listeners: readonly Listener[],
   namesOf: (listener: Listener) => readonly string[],
@@ -98,7 +104,7 @@ function listenersByName(
   return found;
 }
 
-/** The names in a certificate of which each makes it good for a host (RFC 6125 6.4): of every host none does. */
+/** The certificate names that are valid for a host (RFC 6125 6.4). No name is valid for every host. */
 function certificateNames({ kind, host }: HostPattern): readonly string[] {
   switch (kind) {
     case "any":

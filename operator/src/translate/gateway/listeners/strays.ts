@@ -1,4 +1,4 @@
-/** Gateways and ListenerSets that no controller will ever serve, since what they name does not exist. */
+/** Gateways and ListenerSets that no controller will ever serve, because the object that they name does not exist. */
 import { didYouMean } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
@@ -12,7 +12,7 @@ import { parentOf } from "./gateways.ts";
 
 const none: readonly Diagnostic[] = [];
 
-/** Finds them; an object is looked at again when it, or what it names, changes. */
+/** Finds strays. An object is checked again when it, or the object that it names, changes. */
 export function createStrayFinder(
   isWatched: (namespace: string) => boolean,
 ): (world: World, isServed: (gateway: ObjectOf<"Gateway">) => boolean) => readonly Diagnostic[] {

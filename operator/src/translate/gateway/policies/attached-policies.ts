@@ -1,4 +1,4 @@
-/** Gateways together with the policies that are attached to them. */
+/** Gateways with the policies that are attached to them. */
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import type { Diagnostic } from "../../finding.ts";
@@ -17,8 +17,8 @@ export type WithPolicies<G extends PlannedGateway> = {
 type Known<G> = { readonly guard: Guard | undefined; readonly form: string; readonly result: G };
 
 /**
- * Adds its policies to each Gateway. A Gateway without policies is returned as it is, the others as the same value
- * while their policies say the same.
+ * Adds to each Gateway its policies. A Gateway without policies is returned unchanged; the others are the same
+ * value until their policies change.
  */
 export function createPolicyAttacher<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,

@@ -27,34 +27,34 @@ import {
 } from "./policy-targets.ts";
 
 type Policy = ObjectOf<"ClientTrafficPolicy">;
-/** The port space of a Gateway; the same text for Gateways that share their ports. */
+/** The port space of a Gateway. It is the same text for Gateways that share their ports. */
 export type PortSpaceOf<G extends PlannedGateway> = (gateway: G) => string;
 
 type Settings = {
   readonly ofPort: PortPolicy;
-  /** Whether headers are demanded, but no peer could be read that may send them. */
+  /** Whether PROXY protocol headers are required, but no entry of the trusted peers is valid. */
   readonly rejectsEveryPeer: boolean;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** A target of a policy, and the sockets that it is about. */
+/** A target of a policy, with the sockets that the policy applies to. */
 type Claim = {
   readonly policy: Policy;
   readonly index: number;
-  /** A listener is more specific than its Gateway. */
+  /** Whether the target is a listener, which is more specific than a Gateway. */
   readonly isSpecific: boolean;
   readonly sockets: readonly string[];
   readonly missing: Verdict | undefined;
   /**
-   * A Gateway that has a socket of the target before its own Gateway, and decides how connections are taken there:
-   * its name, and why it has.
+   * The name of an older Gateway that shares a socket of the target and decides how connections are accepted
+   * there, with the reason for its precedence, for messages.
    */
   readonly elder: string | undefined;
 };
 
 const settingsOf = memo((policy: Policy): Settings =>
   attempt(policy, () => readSettings(policy), {
-    // A policy that restricts peers and cannot be read lets none of them in.
+    // A policy that restricts peers and cannot be read admits none of them.
     ofPort: { proxyProtocol: { accepted: true, trustedPeers: [] } },
     rejectsEveryPeer: true,
   }),
@@ -88,9 +88,9 @@ function readSettings(policy: Policy): Settings {
 }
 
 /**
- * The policy of each port. The PROXY protocol header comes before everything that distinguishes the listeners of a
- * port, so they share one policy: that of the oldest that names one of the listeners, else of the oldest that names
- * the Gateway. Where Gateways share a port, only policies of the oldest of them count.
+ * Finds the policy of each port. The PROXY protocol header precedes everything that distinguishes the listeners of
+ * a port, so they share one policy: that of the oldest policy that names one of the listeners, otherwise that of
+ * the oldest policy that names the Gateway. If Gateways share a port, only policies of the oldest Gateway count.
  */
 export function createClientTrafficReader<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,
@@ -182,7 +182,7 @@ const isOfListener = ({ isSpecific }: Claim): boolean => isSpecific;
 const targetOf = ({ policy, index }: Claim): Policy["spec"]["targetRefs"][number] =>
   policy.spec.targetRefs[index] ?? { name: "" };
 
-/** The sockets of a Gateway, or of one listener of it, that take connections. */
+/** The sockets of a Gateway, or of one of its listeners, that accept TCP connections. */
 function socketsNamed<G extends PlannedGateway>(
   planned: G,
   sectionName: string | undefined,
@@ -215,7 +215,7 @@ function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<strin
     const message = `${elder}, so its policies apply to ${target}`;
     return { reason: "Conflicted", message };
   }
-  // Claims are in the order of age.
+  // Claims are sorted by age.
   const older = claims.find((one) => describeTarget(one) === target);
   const lost = sockets.filter((socket) => owners.get(socket)?.policy !== policy);
   const winner =

@@ -26,7 +26,7 @@ import {
 } from "./policy-targets.ts";
 
 export type GuardedGateways = {
-  /** By `namespace/name` of the Gateway. */
+  /** Guards by `namespace/name` of the Gateway. */
   readonly guards: ReadonlyMap<string, Guard>;
   readonly attachments: readonly PolicyAttachment<"SvcExternalAuth">[];
   readonly diagnostics: readonly Diagnostic[];
@@ -34,19 +34,20 @@ export type GuardedGateways = {
 
 type Read = {
   readonly guard: Guard;
-  /** Why the service cannot be used. */
+  /** The reason why the service cannot be used; undefined if it can. */
   readonly problem: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** No service can be asked, so no request passes. */
+/** A check without a usable service: no request passes. */
 const closed: ExtAuth = [{}];
 
 /** The guard of a Gateway that an invalid policy targets. */
 export const closedGuard: Guard = { asked: closed, endpointRefs: [] };
 
 /**
- * Finds the authorization of each Gateway: of several policies that target one, the oldest, even if it is invalid.
+ * Finds the authorization of each Gateway. Of several policies that target one Gateway, the oldest applies,
+ * even if it is invalid.
  */
 export function createExternalAuthAttacher(
   isWatched: (namespace: string) => boolean,
@@ -97,7 +98,7 @@ export function createExternalAuthAttacher(
           ...describeVerdict(
             {
               object: refOf(policy),
-              // Whichever Gateway is targeted, the fault is in the reference to the service.
+              // For every target, the fault is in the reference to the service.
               field: verdict.reason === "Invalid" ? fieldOfService(policy) : `spec.targetRefs[${index}]`,
             },
             verdict,
@@ -111,7 +112,7 @@ export function createExternalAuthAttacher(
   };
 }
 
-/** What says which service is asked. */
+/** The field that names the service. */
 const fieldOfService = ({ spec }: ObjectOf<"SvcExternalAuth">): string =>
   spec.http?.url === undefined ? "spec.backendRef" : "spec.http.url";
 

@@ -17,8 +17,8 @@ export type GatewayPolicy = ObjectOf<"SvcExternalAuth"> | ObjectOf<"ClientTraffi
 type TargetRef = { readonly name: string; readonly sectionName?: string };
 
 /**
- * A Gateway of the policy's namespace: ours, one that does not exist (`missing`), or that of another controller,
- * which decides about the policy (`foreign`).
+ * Finds a Gateway in the namespace of the policy: one of this controller, one that does not exist (`missing`),
+ * or one of another controller, which decides about the policy (`foreign`).
  */
 export type FindGateway<G extends PlannedGateway> = (
   policy: GatewayPolicy,

@@ -1,4 +1,4 @@
-/** The routes of some kinds with the listeners that accept them, kept up to date with the world. */
+/** The routes of some kinds with the listeners that accept them, kept up to date with the World. */
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -22,24 +22,24 @@ import { routeStatus, type RouteStatus } from "../status/object-status.ts";
 import { attach, findMissingParents, type Attachment, type Parents } from "./attachment.ts";
 import type { CommonPlan } from "./route-plan.ts";
 
-/** A route with the listeners that take it. */
+/** A route with the listeners that accept it. */
 export type AttachedRoute<Plan> = {
   readonly plan: Plan;
   readonly status: RouteStatus;
-  /** Ids of the listeners that count it, each once. */
+  /** The ids of the listeners that count the route as attached, without duplicates. */
   readonly listeners: readonly string[];
   readonly claims: readonly Claim<Plan>[];
   readonly diagnostics: readonly Diagnostic[];
-  /** It with something left out. */
+  /** Returns the route reduced to what remains of it when it is left out of a snapshot. */
   readonly without: (leftOut: LeftOutObject) => AttachedRoute<Plan>;
 };
 
-/** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
+/** All attached routes. The order does not depend on earlier Worlds, and unchanged values keep their identity. */
 export type AttachedRoutes<Plan> = {
   readonly routes: readonly AttachedRoute<Plan>[];
   /** The statuses of routes with a parent of this controller. */
   readonly statuses: readonly RouteStatus[];
-  /** How many routes are attached to the listener with this id. */
+  /** Returns the number of routes that are attached to the listener with this id. */
   readonly attached: (listener: string) => number;
   /** The hosts that routes claim, by the id of the listener. */
   readonly claims: ReadonlyMap<string, ClaimsOfListener<Plan>>;
@@ -55,17 +55,17 @@ export type AttachedRoutesOptions<K extends RouteKind, Plan> = {
   readonly plan: (route: ObjectOf<K>, view: View) => Plan;
   /** Whether objects of a namespace are served. */
   readonly isWatched: (namespace: string) => boolean;
-  /** Whether there is anything to serve. */
+  /** Reports whether a plan has anything to serve. */
   readonly serves: (plan: Plan) => boolean;
-  /** The rest of a plan that appears in so many tables; the same one where that is all of it. */
+  /** Reduces a plan that would be too large in `copies` tables; returns other plans unchanged. */
   readonly fit: (plan: Plan, copies: number) => Plan;
-  /** The rest of it where the snapshot would become too large. */
+  /** Reduces a plan to what remains of it when its route is left out of a snapshot. */
   readonly leaveOut: (plan: Plan, leftOut: LeftOutObject) => Plan;
 };
 
 /**
- * Keeps routes in line with the world and with the listeners of Gateways. Of a route that changes only the hosts that it
- * has or had are looked at again; other listeners and hosts keep their identity.
+ * Keeps routes up to date with the World and with the listeners of Gateways. When a route changes, only its
+ * previous and its current hosts are computed again; other listeners and hosts keep their identity.
  */
 export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPlan>({
   kinds,
@@ -195,11 +195,11 @@ function createListenerClaims<Plan extends CommonPlan>() {
   };
 }
 
-/** Claims of one host are in the same order, independent of history. */
+/** Sorts the claims of one host into an order that does not depend on when they were added. */
 const compareClaims = ({ plan: a }: Claim<CommonPlan>, { plan: b }: Claim<CommonPlan>): number =>
   compareText(a.age.key, b.age.key) || compareText(b.kind, a.kind);
 
-/** Parents that take the route, but serve none of the listeners that do. */
+/** Findings about parents that accept the route, but serve none of the listeners that do. */
 const findIdleParents = (
   { ref, parentRefs }: CommonPlan,
   attachments: readonly Attachment[],
@@ -213,7 +213,7 @@ const findIdleParents = (
 /** A host of a listener. */
 type Place = Pick<Claim<CommonPlan>, "listener" | "host">;
 
-/** Each host of each listener that takes the route, once. */
+/** Each host of each serving listener that accepts the route, without duplicates. */
 function placesOf(attachments: readonly Attachment[]): readonly Place[] {
   const places = new Map<string, Place>();
   for (const { listeners } of attachments) {

@@ -1,4 +1,4 @@
-/** Which listeners a route attaches to. See docs/gateway-api.md, "Attaching routes". */
+/** Decides which listeners a route attaches to. See docs/gateway-api.md, "Attaching routes". */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { ConditionReason } from "../../condition.ts";
@@ -17,11 +17,13 @@ import type { CommonPlan } from "./route-plan.ts";
 export type Parents = ReadonlyMap<string, Parent>;
 
 type Parent = ListenerGroup & {
-  /** Whether a service is asked about every request of the Gateway. */
+  /** Whether an external service authorizes every request of the Gateway. */
   readonly isGuarded: boolean;
 };
 
-/** All Gateways and ListenerSets of ours; the listeners of a ListenerSet belong to it, not to its Gateway. */
+/**
+ * All Gateways and ListenerSets of this controller. The listeners of a ListenerSet belong to it, not to its Gateway.
+ */
 export const parentsOf = (gateways: readonly PlannedGateway[]): Parents =>
   new Map(
     gateways.flatMap(({ own, sets, guard }) =>
@@ -35,11 +37,11 @@ export const parentsOf = (gateways: readonly PlannedGateway[]): Parents =>
     ),
   );
 
-/** A route as far as attaching goes. */
+/** The part of a route that attachment depends on. */
 export type Attachable = {
   readonly kind: RouteKind;
   readonly namespace: string;
-  /** Undefined: the hosts of the listener. */
+  /** The host names of the route; undefined if it uses those of the listener. */
   readonly hosts: readonly HostPattern[] | undefined;
   readonly parentRefs: readonly ParentRef[];
 };
@@ -47,14 +49,14 @@ export type Attachable = {
 /** The result of one parent reference. */
 export type Attachment = {
   readonly parentRef: ParentRef;
-  /** Why the route is attached to no listener. */
+  /** The reason why the route is attached to no listener; undefined if it is attached. */
   readonly refusal: ConditionReason | undefined;
   readonly listeners: readonly { readonly listener: Listener; readonly hosts: readonly HostPattern[] }[];
-  /** Whether each of the listeners, or the Gateway, makes clients prove who they are. */
+  /** Whether the Gateway, or every one of the listeners, authenticates clients. */
   readonly isAuthenticated: boolean;
 };
 
-/** One attachment for each reference to a parent of ours; references to others are left alone. */
+/** Returns one attachment for each reference to a parent of this controller. Other references are ignored. */
 export function attach(route: Attachable, parents: Parents, view: View): readonly Attachment[] {
   return route.parentRefs.flatMap((parentRef): Attachment | readonly [] => {
     const { group = gatewayGroup, kind = "Gateway", namespace = route.namespace, name } = parentRef;
@@ -112,7 +114,10 @@ function describeMissing({ sectionName, port }: ParentRef): string {
   return `The parent has no listener ${parts.join(" ")}`.trimEnd();
 }
 
-/** Parents that do not exist at all, or are not named: no controller will ever serve the route there. */
+/**
+ * Findings about parents that do not exist, and about a route that names none: no controller will ever serve it
+ * there.
+ */
 export function findMissingParents(
   { ref, namespace: own, parentRefs }: Pick<CommonPlan, "ref" | "namespace" | "parentRefs">,
   view: View,

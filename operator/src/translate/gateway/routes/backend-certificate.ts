@@ -1,4 +1,4 @@
-/** The certificate that a Gateway shows to backends with TLS (GEP-3155). See docs/features/backend-tls.md. */
+/** The certificate that a Gateway presents to backends with TLS (GEP-3155). See docs/features/backend-tls.md. */
 import { backendCertificateKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
@@ -8,20 +8,22 @@ import type { View } from "../../incremental/view.ts";
 import { resolveCertificates } from "../listeners/certificate-refs.ts";
 
 export type GatewayCertificate = {
-  /** Without a certificate when there is a refusal: then backends with TLS are not connected to. */
+  /** The resource. It has no certificate if there is a refusal; backends with TLS are then not connected to. */
   readonly resource: Resource;
-  /** Replaces the certificate where it is left out of a snapshot: none is presented. */
+  /**
+   * Replaces the resource if the certificate is left out of a snapshot. It has no certificate, with the same effect.
+   */
   readonly withheld: Resource;
   /** The size of the certificate in bytes. */
   readonly bytes: number;
   readonly refusal: ConditionReason | undefined;
 };
 
-/** The name under which host tables refer to the certificate of a Gateway; undefined: it shows none. */
+/** The name by which host tables refer to the certificate of a Gateway; undefined if it presents none. */
 export const backendCertificateName = (gateway: ObjectOf<"Gateway">): string | undefined =>
   gateway.spec.tls?.backend?.clientCertificateRef === undefined ? undefined : nameOf(refOf(gateway));
 
-/** Undefined when the Gateway names none. */
+/** Reads the client certificate of a Gateway; returns undefined if the Gateway names none. */
 export function readBackendCertificate(
   gateway: ObjectOf<"Gateway">,
   view: View,

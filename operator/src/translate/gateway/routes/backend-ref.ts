@@ -18,7 +18,7 @@ export type WrittenBackendRef = {
 };
 
 export type ResolvedBackendRef = {
-  /** Answers 500 for its share when the reference cannot be followed. */
+  /** The backend. It answers 500 for its share of requests if the reference cannot be resolved. */
   readonly backend: Backend;
   readonly endpointRef?: EndpointRef;
   readonly refusal?: ConditionReason;
@@ -27,7 +27,7 @@ export type ResolvedBackendRef = {
 /** The status of the share of requests whose backend is invalid (Gateway API, HTTPRouteRule.backendRefs). */
 const invalidBackend = 500;
 
-/** The same as clients see it: the status of HTTP, or that of gRPC. */
+/** The same answer as clients see it: the HTTP status, or the gRPC status. */
 export const invalidAnswer = (kind: string): string =>
   kind === "GRPCRoute" ? "UNAVAILABLE" : String(invalidBackend);
 
@@ -35,13 +35,13 @@ export type BackendRefOptions = {
   readonly view: View;
   readonly allowExternalName: boolean;
   readonly isGrpc: boolean;
-  /** TCP unless it says otherwise. */
+  /** Defaults to TCP. */
   readonly transport?: Transport;
-  /** Requests unless it says otherwise. */
+  /** Defaults to requests. */
   readonly use?: EndpointUse;
 };
 
-/** Resolves a reference to a Service port; `isGrpc` says that the backend speaks HTTP/2 regardless of its port. */
+/** Resolves a reference to a Service port. With `isGrpc`, the backend speaks HTTP/2 regardless of its port. */
 export function resolveBackendRef(
   ref: WrittenBackendRef,
   from: Referrer,

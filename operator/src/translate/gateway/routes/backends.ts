@@ -10,7 +10,7 @@ import { invalidAnswer, resolveBackendRef, type WrittenBackendRef } from "./back
 type Written = WrittenBackendRef & { readonly filters?: readonly unknown[] };
 
 export type ReadBackends = {
-  /** The backends for requests of one match, since replacing a prefix depends on it. */
+  /** Returns the backends for requests of one match. They depend on it because of prefix replacements. */
   readonly of: (path: PathMatch) => readonly Backend[];
   readonly endpointRefs: readonly EndpointRef[];
   readonly unresolved: readonly Fault[];
@@ -18,8 +18,8 @@ export type ReadBackends = {
 };
 
 /**
- * The backends of a rule with their own filters. A backend that cannot be resolved, or that has a filter which is not
- * supported, answers 500 for its share.
+ * Reads the backends of a rule with their own filters. A backend that cannot be resolved, or that has an
+ * unsupported filter, answers 500 for its share of requests.
  */
 export function readBackends(refs: readonly Written[] | undefined, context: FilterContext): ReadBackends {
   const { view, allowExternalName, kind, namespace } = context;

@@ -20,7 +20,7 @@ import {
 } from "./route-plan.ts";
 import { warnOfSessions } from "./unserved-fields.ts";
 
-/** Reads all rules of a route; one that is broken costs none of the others. */
+/** Reads all rules of a route. A broken rule does not affect the others. */
 export const planHttpRoute = (route: ObjectOf<"HTTPRoute">, context: RouteContext): RoutePlan =>
   planRoute<HTTPRouteRule>(route, route.spec.rules ?? [{}], context, planRule);
 

@@ -12,11 +12,14 @@ import { describeRoute, hostsOf, unusable, type CommonPlan, type RouteContext } 
 import { unservedOfRoute } from "./unserved-fields.ts";
 
 export type L4Plan = CommonPlan & {
-  /** Undefined: nothing of the route can be served. */
+  /** The route to serve; undefined if nothing of it can be served. */
   readonly route: L4Route | undefined;
 };
 
-/** Reads the one rule that such a route has. A backend that cannot be resolved refuses its share. */
+/**
+ * Reads the single rule of such a route. A backend that cannot be resolved refuses its share of connections or
+ * datagrams.
+ */
 export function planL4Route(
   object: ObjectOf<L4RouteKind>,
   { view, allowExternalName }: RouteContext,
@@ -67,7 +70,7 @@ export function planL4Route(
   };
 }
 
-/** A route that trips over a bug: nothing of it is served. */
+/** The plan of a route whose translation throws: nothing of it is served. */
 export const unusableL4Route = (object: ObjectOf<L4RouteKind>): Omit<L4Plan, "diagnostics"> => ({
   ...unusable(object),
   route: undefined,

@@ -65,7 +65,10 @@ function readValues(
   return ok([...values.values()]);
 }
 
-/** Reads a match of a GRPCRoute: a method of a service is the path of a request (gRPC over HTTP/2, "Requests"). */
+/**
+ * Reads a match of a GRPCRoute. The method of a service is the path of the HTTP request (gRPC over HTTP/2,
+ * "Requests").
+ */
 export function readGrpcMatch(
   { method, headers: written }: GRPCRouteRuleMatch,
   regexBudget: RegexBudget,
@@ -81,12 +84,12 @@ export function readGrpcMatch(
   return ok({ path: path.value, ...(headers.value.length > 0 && { headers: headers.value }) });
 }
 
-/** The length that ranks a match of an HTTPRoute, or a match of a GRPCRoute that is a path as well. */
+/** The length that ranks a match of an HTTPRoute, or a match of a GRPCRoute that is not a regular expression. */
 export const pathLength = ({ value }: PathMatch): PathLength => [value.length, 0];
 
 /**
- * The length that ranks a match of a GRPCRoute: a regular expression is ranked by its part for the service, not by
- * all of its characters.
+ * The length that ranks a match of a GRPCRoute. A regular expression is ranked by its part for the service,
+ * then by its part for the method, not by all of its characters.
  */
 export const methodLength = (
   { method: { service = "", method = "" } = {} }: GRPCRouteRuleMatch,

@@ -4,11 +4,11 @@ import type { FilterContext } from "../filters/filter-context.ts";
 
 type Weighted = { readonly weight?: number };
 
-/** Whether backends are named, but none of them is to get anything. */
+/** Whether backends are named, but all of them have weight 0. */
 export const areWeightless = (refs: readonly Weighted[] | undefined): boolean =>
   refs !== undefined && refs.length > 0 && refs.every(({ weight }) => weight === 0);
 
-/** The reason why requests of a rule of an HTTPRoute or GRPCRoute have no backend (HTTPRouteRule.backendRefs). */
+/** Reports why requests of a rule of an HTTPRoute or GRPCRoute have no backend (HTTPRouteRule.backendRefs). */
 export function reportNoBackend(
   rule: {
     readonly backendRefs?: readonly Weighted[];

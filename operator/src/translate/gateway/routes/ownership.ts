@@ -1,6 +1,6 @@
 /**
- * Host ownership among routes: which claims are removed from hosts of other namespaces. See docs/routing.md, "Who
- * owns a host".
+ * Host ownership among routes: removes claims to hosts that belong to other namespaces. See docs/routing.md,
+ * "Who owns a host".
  */
 import { sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, nameOf, type ObjectRef } from "../../../api/object.ts";
@@ -18,21 +18,25 @@ import type { CommonPlan, RoutePlan } from "./route-plan.ts";
 
 type Claims<Plan> = ReadonlyMap<string, ClaimsOfListener<Plan>>;
 
-/** All that routes serve at the listeners of Gateways, by the id of the listener. */
+/** Everything that routes serve at the listeners of Gateways, by the id of the listener. */
 export type AllClaims = { readonly claims: Claims<RoutePlan>; readonly l4Claims: Claims<L4Plan> };
 
 export type OwnedClaims = FindingsList &
   AllClaims & {
-    /** The oldest routes that name hosts. */
+    /** The oldest route that names each host. */
     readonly owners: HostOwners;
-    /** Whether the host of a listener belongs to an Ingress of another namespace, so that its requests are not the listener's. */
+    /**
+     * Whether the host of a listener belongs to an Ingress of another namespace, so that the listener does not
+     * serve it.
+     */
     readonly isTaken: (listener: Listener) => boolean;
     readonly lost: LostHosts;
   };
 
 /**
- * Takes from every host of one scope what routes of other namespaces than that of its oldest route or Ingress have there.
- * `listeners` are the ids of those of the scope. TLS routes are among them by their names, as far as they have any.
+ * Removes from every host of one scope the claims of routes outside the namespace of its oldest route or
+ * Ingress. `listeners` are the ids of the listeners of the scope. TLSRoutes take part with their host names, if
+ * they have any.
  */
 export function createOwnedClaims(): (
   all: AllClaims,
@@ -48,7 +52,7 @@ export function createOwnedClaims(): (
       for (const one of l4Claims.get(id)?.values ?? []) if (isName(one)) addOwners(routeOwners, one);
     }
     const ownerOf: HostOwners = (host) => olderOf(ingressOwners(host), routeOwners.get(host));
-    /** A host of several listeners is lost once. */
+    /** By object and message: a host that several listeners have is reported as lost once. */
     const losses = new Map<string, Loss>();
     const lost = new Map<string, LostHost[]>();
     const leave = <Plan extends CommonPlan>(all: Claims<Plan>, reduce: Reduction<Plan>): Claims<Plan> => {
@@ -86,10 +90,10 @@ export function createOwnedClaims(): (
   };
 }
 
-/** The claims of the owner of a host; undefined: all of them. */
+/** Returns the claims that the owner of a host keeps; undefined if it keeps all of them. */
 type Reduction<Plan> = (one: ClaimedHost<Plan>, owner: HostOwner) => ReducedHost<Plan> | undefined;
 
-/** Remembers what is left of a host until it or its owner changes. */
+/** Remembers the remaining claims of a host until the host or its owner changes. */
 function createReduction<Plan extends CommonPlan>(
   isOwnable: (one: ClaimedHost<Plan>) => boolean,
   pathsOf: (plan: Plan) => readonly string[],
@@ -107,7 +111,7 @@ function createReduction<Plan extends CommonPlan>(
   };
 }
 
-/** TLS routes have names only: connections to every other name have no owner, and TCP and UDP have no names. */
+/** Whether a host can be owned. Only TLSRoutes have host names; connections for any other name have no owner. */
 const isName = ({ host: { kind }, claims }: ClaimedHost<L4Plan>): boolean =>
   kind !== "any" && claims.every(({ plan }) => plan.kind === "TLSRoute");
 
@@ -117,7 +121,7 @@ function addTo(lost: Map<string, LostHost[]>, route: string, host: LostHost): vo
   else hosts.push(host);
 }
 
-/** Of a listener: `<Kind>/<namespace>/<name>/<listener>`. */
+/** The namespace in the id of a listener, `<Kind>/<namespace>/<name>/<listener>`. */
 const namespaceOf = (id: string): string | undefined => id.split("/")[1];
 
 function addOwners(owners: Map<string, HostOwner>, { host, claims }: ClaimedHost<CommonPlan>): void {
@@ -128,16 +132,16 @@ function addOwners(owners: Map<string, HostOwner>, { host, claims }: ClaimedHost
 }
 
 type ReducedHost<Plan> = {
-  /** Undefined: nothing is left. */
+  /** The host with the remaining claims; undefined if none remain. */
   readonly host: ClaimedHost<Plan> | undefined;
-  /** The routes that get nothing of it. */
+  /** The routes that lose their claims to the host. */
   readonly losers: readonly ObjectRef[];
   readonly losses: readonly Loss[];
 };
 
 type Loss = { readonly finding: Diagnostic; readonly event: DesiredEvent };
 
-/** Characters of a path in a message. */
+/** The number of characters up to which a message shows a path in full. */
 const maxShownPath = 500;
 
 function leaveToOwner<Plan extends CommonPlan>(

@@ -1,19 +1,19 @@
-/** Which of two routes of a host comes first. See docs/gateway-api.md, "Precedence". */
+/** The order of the routes of a host. See docs/gateway-api.md, "Precedence". */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { compareAges, type Age } from "../../age.ts";
 
 /**
- * The length that makes one path match narrower than another one of its type: of HTTP the characters of the path, of
- * a gRPC method those of the service and, where these are as many, those of the method (Gateway API,
+ * The length that ranks a path match among others of its type. For HTTP it is the number of characters of the
+ * path. For gRPC it is that of the service and, where these are equal, that of the method (Gateway API,
  * GRPCRouteRule.matches).
  */
 export type PathLength = readonly [number, number];
 
-/** A route with what decides when its match is as good as another's. */
+/** A route with everything that decides its precedence besides its match. */
 export type Ranked = {
   readonly route: Route;
   readonly pathLength: PathLength;
-  /** 0 for routes with the narrowest host names of their own. */
+  /** The rank of the route's own host name; 0 for the narrowest one. */
   readonly tier: number;
   readonly age: Age;
   readonly position: number;
@@ -22,8 +22,9 @@ export type Ranked = {
 const rank = { exact: 0, prefix: 1, regex: 2 } as const;
 
 /**
- * The narrower host name of its own, then the exact path, then the longest prefix, a method, the most headers, the most query parameters; then the oldest route,
- * and its rules and matches in their order (Gateway API, HTTPRouteRule.matches).
+ * Compares two routes of a host by these criteria, in this order: the narrower host name of the route itself,
+ * an exact path, the longest prefix, a method, the most headers, the most query parameters, the oldest route,
+ * and the order of rules and matches (Gateway API, HTTPRouteRule.matches).
  */
 export function comparePrecedence(a: Ranked, b: Ranked): number {
   const first = a.route.match;

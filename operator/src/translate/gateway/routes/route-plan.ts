@@ -1,4 +1,4 @@
-/** What a route asks for, independent of its kind and of the listeners that accept it. */
+/** The plan of a route, independent of its kind and of the listeners that accept it. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
@@ -38,13 +38,13 @@ export type CommonPlan = {
   readonly kind: RouteKind;
   readonly namespace: string;
   readonly age: Age;
-  /** Undefined: every host of the listener. */
+  /** The host names of the route; undefined for every host of the listener. */
   readonly hosts: readonly HostPattern[] | undefined;
   readonly parentRefs: readonly ParentRef[];
   readonly endpointRefs: readonly EndpointRef[];
-  /** The references that cannot be followed. */
+  /** The references that cannot be resolved. */
   readonly unresolved: readonly Fault[];
-  /** Rules of which nothing is served, by index, with what is wrong there. */
+  /** Invalid and unsupported rules by index, with their faults. */
   readonly dropped: readonly DroppedRule[];
   /** Whether every rule is dropped. */
   readonly isUnusable: boolean;
@@ -61,15 +61,15 @@ export type RoutePlan = CommonPlan & {
   /** The resources that filters refer to besides endpoint sets. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetRef[];
-  /** Whether its routes come after those of all others on their hosts. */
+  /** Whether its routes are ordered after all others on their hosts. */
   readonly isLast?: true;
   readonly isTooLarge?: true;
 };
 
-/** A route with what its path match is ranked by. */
+/** A route with the length that ranks its path match. */
 export type PlannedRoute = { readonly route: Route; readonly pathLength: PathLength };
 
-/** One match of a rule, with what happens to its requests. */
+/** One match of a rule, with the backends and features for its requests. */
 export type MatchPlan = {
   readonly match: RouteMatch;
   readonly pathLength: PathLength;
@@ -77,7 +77,7 @@ export type MatchPlan = {
   readonly features?: RouteFeatures | undefined;
 };
 
-/** One rule as its kind reads it. */
+/** One rule, as read by the reader of its kind. */
 export type RulePlan =
   | {
       readonly matches: readonly MatchPlan[];
@@ -86,10 +86,13 @@ export type RulePlan =
       /** The parts of the rule that are not supported. */
       readonly unsupported: readonly Fault[];
     }
-  /** Not served at all. */
+  /** The rule is not served at all. */
   | { readonly invalid: Fault };
 
-/** A match that cannot be tested takes its rule away: what it would have let through must not go elsewhere. */
+/**
+ * The fault of a match that cannot be tested. The whole rule is dropped, so that it never serves only a part of
+ * its requests.
+ */
 export const invalidMatch = (field: string, why: Problem): Fault => ({
   field,
   reason: "UnsupportedValue",
@@ -114,7 +117,7 @@ type RulePlanOf = Exclude<RulePlan, { readonly invalid: Fault }>;
 
 type RuleName = { readonly name?: string };
 
-/** Puts the rules of a route together. */
+/** Assembles the plan of a route from those of its rules. */
 function assembleRoute(
   object: ObjectOf<HttpRouteKind>,
   hosts: readonly HostPattern[] | undefined,
@@ -157,7 +160,7 @@ function assembleRoute(
   };
 }
 
-/** Reads all rules of a route by the reader of its kind; one that is broken costs none of the others. */
+/** Reads all rules of a route with the reader of its kind. A broken rule does not affect the others. */
 export function planRoute<R extends RuleName>(
   route: ObjectOf<HttpRouteKind>,
   rules: readonly R[],
@@ -174,7 +177,7 @@ export function planRoute<R extends RuleName>(
   return assembleRoute(route, hostsOf(route, findings.diagnostics), plans, findings);
 }
 
-/** A rule with all its parts read: 500 for every request when one of its filters is missing or not supported. */
+/** Assembles a rule from its parts. It answers every request 500 if one of its filters is missing or not supported. */
 export function assembleRule(
   matches: readonly MatchPlan[],
   filters: ReadFilters,
@@ -187,8 +190,8 @@ export function assembleRule(
 }
 
 /**
- * A plan that appears in so many tables, reduced to its matches, which answer 500, where it would fill the snapshot;
- * and without these where they alone would.
+ * Reduces a plan that would be too large in `copies` tables to its matches, which then answer 500. If the
+ * matches alone are too large, nothing remains.
  */
 export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
   const isTooLarge = (planned: readonly PlannedRoute[]): boolean =>
@@ -203,14 +206,14 @@ export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
   return { ...unserved(plan, isTooLarge(refused) ? [] : refused, message, consequence), isTooLarge: true };
 }
 
-/** The same matches with another answer, and nothing else. */
+/** The same matches with other backends and without features. */
 const answering = (planned: readonly PlannedRoute[], backends: readonly Backend[]): readonly PlannedRoute[] =>
   planned.map(({ route: { id, match, source }, pathLength }) => ({
     route: { id, match, source, backends },
     pathLength,
   }));
 
-/** A plan with nothing but these routes, and why. */
+/** The plan reduced to these routes, with the reason. */
 function unserved(
   plan: RoutePlan,
   routes: readonly PlannedRoute[],
@@ -223,7 +226,7 @@ function unserved(
     routes,
     dropped: (plan.object.spec.rules ?? [{}]).map((_, rule) => ({
       rule,
-      // Said once for all of them.
+      // The fault is reported once, with the first rule.
       faults: rule === 0 ? [fault] : [],
     })),
     isUnusable: true,
@@ -236,7 +239,7 @@ function unserved(
 /** The answer of a route that is left out of a full snapshot. */
 const noRoom: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 503 }];
 
-/** The rest of a plan where the snapshot would become too large. */
+/** The remainder of a plan whose route is left out of a snapshot. */
 export function leaveOutRoute(plan: RoutePlan, leftOut: LeftOutObject): RoutePlan {
   const { message, consequence } = describeLeftOut(leftOut);
   const at = (routes: readonly PlannedRoute[]): RoutePlan => unserved(plan, routes, message, consequence);
@@ -250,10 +253,10 @@ export function leaveOutRoute(plan: RoutePlan, leftOut: LeftOutObject): RoutePla
   }
 }
 
-/** The matches of a plan with 503 as their answer. */
+/** The matches of a plan, which answer 503. */
 export const closeRoutes = ({ routes }: RoutePlan): readonly PlannedRoute[] => answering(routes, noRoom);
 
-/** Answers 503 on a host where no other route has something. */
+/** A route that answers 503 to requests for a host that no other route matches. */
 export const hostClosed = ({ kind, ref, namespace }: RoutePlan): PlannedRoute => ({
   route: {
     id: `${kind.toLowerCase()}/${namespace}/${ref.name}:left-out`,
@@ -264,7 +267,7 @@ export const hostClosed = ({ kind, ref, namespace }: RoutePlan): PlannedRoute =>
   pathLength: [1, 0],
 });
 
-/** The hosts of a route, and findings about names that are none, such as IP addresses. */
+/** The hosts of a route. Adds findings about invalid names, such as IP addresses. */
 export const hostsOf = (
   object: ObjectOf<HttpRouteKind | "TLSRoute">,
   diagnostics: Diagnostic[],

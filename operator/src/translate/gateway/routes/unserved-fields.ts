@@ -7,7 +7,10 @@ import { memo } from "../../incremental/memo.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 import type { RouteKind } from "../kinds.ts";
 
-/** A rule's `sessionPersistence` (GEP-1619), which the API itself has given up in favour of the backend's. */
+/**
+ * Warns of `sessionPersistence` in a rule (GEP-1619), which the API itself has dropped in favour of that of the
+ * backend.
+ */
 export function warnOfSessions(
   { sessionPersistence }: { readonly sessionPersistence?: object },
   { place, findings }: FilterContext,
@@ -21,7 +24,10 @@ export function warnOfSessions(
   );
 }
 
-/** Default Gateways (GEP-3793): routes attach to those that they name. */
+/**
+ * Findings about default Gateways (GEP-3793), which are not supported: routes attach only to Gateways that they
+ * name.
+ */
 export const unservedOfRoute = ({ spec, ...object }: ObjectOf<RouteKind>): readonly Diagnostic[] =>
   wantsDefault(spec.useDefaultGateways)
     ? [
@@ -32,7 +38,7 @@ export const unservedOfRoute = ({ spec, ...object }: ObjectOf<RouteKind>): reado
       ]
     : [];
 
-/** The same of a Gateway that would be one. */
+/** The same findings for a Gateway that declares itself a default one. */
 export const unservedOfGateway = memo(({ spec, ...object }: ObjectOf<"Gateway">): readonly Diagnostic[] =>
   wantsDefault(spec.defaultScope)
     ? [

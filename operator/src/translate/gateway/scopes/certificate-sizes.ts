@@ -12,8 +12,8 @@ import type { ListenerGroup, PlannedGateway } from "../listeners/gateways.ts";
 import type { PlacedGateway } from "./placement.ts";
 
 /**
- * Says in the ledger what the certificates of each Gateway and ListenerSet take: each on every port that it is offered on.
- * Those of one object that take more than an object may are not offered.
+ * Reports to the ledger the size of the certificates of each Gateway and ListenerSet: each certificate counts once
+ * for every port that offers it. If those of one object exceed the limit of an object, none of them is offered.
  */
 export function createCertificateSizes(ledger: SizeLedger): (gateways: readonly PlacedGateway[]) => void {
   let known = new Map<PlacedGateway, readonly ObjectSize[]>();
@@ -31,11 +31,11 @@ export function createCertificateSizes(ledger: SizeLedger): (gateways: readonly 
   };
 }
 
-/** Whose certificates are not used, because they are left out or take too much. */
+/** The objects whose certificates are not used, because they are left out or too large. */
 export type WithoutCertificates = {
-  /** The ids of listeners that offer none. */
+  /** The ids of listeners that offer no certificate. */
   readonly listeners: ReadonlySet<string>;
-  /** Gateways that show none to backends. */
+  /** Gateways that present no certificate to backends. */
   readonly gateways: ReadonlySet<ObjectOf<"Gateway">>;
 };
 
@@ -78,8 +78,8 @@ function sizesOf(placed: PlacedGateway): readonly ObjectSize[] {
 }
 
 /**
- * Of each port the certificates that its listeners offer, and the authorities that clients' must come from, each once;
- * with a Gateway's own what it shows to backends.
+ * The size of the certificates that the listeners of each port offer and of the authorities for client certificates,
+ * each counted once per port. The certificate that a Gateway presents to backends counts with its own listeners.
  */
 function bytesOf(group: ListenerGroup, { own, backendCertificate }: PlannedGateway): number {
   const counted = new Set<string>();

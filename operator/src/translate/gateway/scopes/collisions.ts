@@ -1,6 +1,7 @@
 /**
- * Listeners of different Gateways that the same proxies would bind to one port. This is so where a listener's port is
- * the port of the proxy: standalone, and on a controller without virtual IPs. See docs/gateway-api.md, "Shared ports".
+ * Listeners of different Gateways that the same proxies would bind to one port. They exist where the port of a
+ * listener is that of the proxy: in standalone mode, and with a controller without virtual IPs. See
+ * docs/gateway-api.md, "Shared ports".
  */
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
 import { refOf, nameOf } from "../../../api/object.ts";
@@ -10,7 +11,7 @@ import { familyOf, hasHostnames, transportOf } from "../kinds.ts";
 import { listenersOf, withListeners } from "../listeners/gateways.ts";
 import type { PlacedGateway } from "./placement.ts";
 
-/** A port that is taken before any Gateway: its number and protocol. */
+/** A port that is bound before those of Gateways: its number and protocol. */
 export type Reserved = { readonly port: number; readonly protocol: BoundListener["protocol"] };
 
 type Holder = {
@@ -25,16 +26,16 @@ type Holder = {
 type Sockets = {
   readonly holders: Map<string, Holder>;
   readonly placeOf: (listener: Reserved) => Place;
-  /** The flag by which the process has a port for itself. */
+  /** The flag that reserves a port for the process itself; undefined if none does. */
   readonly flagOf: (place: Place) => string | undefined;
 };
 
 type Place = { readonly key: string; readonly localPort: number };
 
 /**
- * Takes listeners out of service when their port already serves another protocol, an older Gateway serves their host
- * on it, or another port accepts connections at the same place. Gateways without such a listener are returned as they
- * are, the others as the same value while nothing of this changes.
+ * Takes listeners out of service if their port already serves another protocol, if an older Gateway serves
+ * their host on it, or if the local port already accepts the connections for another port. Gateways without
+ * such a listener are returned unchanged; the others are the same value until their refusals change.
  */
 export function createCollisionCheck(
   reserved: readonly Reserved[],
@@ -44,7 +45,7 @@ export function createCollisionCheck(
   const localPorts = new Map(map.map(({ listenerPort, localPort }) => [listenerPort, localPort]));
   const placeOf = ({ port, protocol }: Reserved): Place => {
     const localPort = localPorts.get(port) ?? port;
-    // A listener that takes a free port collides with none.
+    // A listener that is assigned any free port cannot collide.
     const name = localPort === 0 ? `free for ${port}` : localPort;
     return { key: `${transportOf(protocol)}/${name}`, localPort };
   };

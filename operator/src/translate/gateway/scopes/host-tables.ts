@@ -1,4 +1,4 @@
-/** The host tables of Gateways: which listener has which host on a port, and what it serves there. */
+/** The host tables of Gateways: the listener of each host on a port, and the routes that it serves there. */
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
@@ -26,15 +26,15 @@ export type Claim<Plan> = {
   readonly plan: Plan;
 };
 
-/** All that is served on one host of one listener. */
+/** All claims on one host of one listener. */
 export type ClaimedHost<Plan> = {
-  /** Its id. */
+  /** The id of the listener. */
   readonly listener: string;
   readonly host: HostPattern;
   readonly claims: readonly Claim<Plan>[];
 };
 
-/** By host. The same value while nothing in it changes. */
+/** The claims of a listener by host. The value keeps its identity until its content changes. */
 export type ClaimsOfListener<Plan> = SortedEntries<ClaimedHost<Plan>, string>;
 
 export type GatewayHost = { readonly served: ServedHost; readonly resource: Resource };
@@ -42,24 +42,25 @@ export type GatewayHost = { readonly served: ServedHost; readonly resource: Reso
 /** Listeners that serve on one port of one scope. */
 export type PortListeners = { readonly port: number; readonly listeners: readonly Listener[] };
 
-/** The tables of one listener on one port, and what they were made from. */
+/** The tables of one listener on one port, and the inputs that they were built from. */
 type ListenerTables = {
   readonly listener: Listener;
   /** All listeners of the port. */
   readonly peers: readonly Listener[];
   readonly guard: Guard;
   readonly claims: ClaimsOfListener<RoutePlan>;
-  /** Whether requests for its own host go to another table while no route here serves them. */
+  /** Whether requests for its own host belong to another table unless a route here serves them. */
   readonly isTaken: boolean;
   /** By host. */
   readonly tables: SortedEntries<GatewayHost, string>;
 };
 
 /**
- * The tables of all ports. Each host belongs to the narrowest listener of its port that covers it, and to no other
- * (listener isolation): each listener has a table for its own host name, even an empty one, so that requests for it
- * never fall to another listener; a TLS listener beside HTTPS ones too, so that they are answered 421. Within a listener a
- * request goes on from narrower hosts to wider ones.
+ * Builds the tables of all ports. Each host belongs only to the narrowest listener of its port that covers it
+ * (listener isolation). Each listener has a table for its own host name, even an empty one, so that its
+ * requests never fall through to another listener. A TLS listener beside HTTPS listeners also has one, so that
+ * its requests are answered 421. Within a listener, a request that no route matches falls through from narrower
+ * hosts to wider ones.
  */
 export function createHostTableBuilder(): (
   ports: readonly PortListeners[],
@@ -90,8 +91,9 @@ export function createHostTableBuilder(): (
 }
 
 /**
- * The listeners whose hosts requests may name. Requests for the name of a TLS listener come over connections of HTTPS listeners:
- * clients reuse them for every name in the certificate (RFC 9113 9.1.1).
+ * The listeners whose hosts requests can name. Requests for the name of a TLS listener can arrive over
+ * connections of HTTPS listeners, because clients reuse them for every name in the certificate (RFC 9113
+ * 9.1.1).
  */
 function peersOf(listeners: readonly Listener[]): readonly Listener[] {
   const serving = listeners.filter(({ protocol }) => protocol === "http" || protocol === "https");
@@ -100,7 +102,7 @@ function peersOf(listeners: readonly Listener[]): readonly Listener[] {
   return named.length === 0 ? serving : [...serving, ...named];
 }
 
-/** Where only claims differ from the last time, only the tables of their hosts are built again. */
+/** If only claims have changed, only the tables of their hosts are built again. */
 function tablesOf(
   port: number,
   inputs: Omit<ListenerTables, "tables">,
@@ -151,7 +153,7 @@ function identity(listener: Listener): Omit<HostRoutes, "routes"> {
   };
 }
 
-/** The Gateway itself has no authorization. */
+/** The guard of a Gateway without authorization. */
 const unguarded: Guard = { asked: [], endpointRefs: [] };
 
 function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Guard): GatewayHost {
@@ -173,13 +175,16 @@ function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Gu
   return encode(port, first.host, { ...identity(first.listener), routes });
 }
 
-/** How narrow the route's own host name is of which its listener takes this host; 0 for a route without host names. */
+/**
+ * The rank of the narrowest host name of the route that yields this host at the listener; 0 for a route without
+ * host names.
+ */
 export function narrowness({ listener, host, plan }: Claim<CommonPlan>): number {
   const names = (plan.hosts ?? []).filter((one) => intersect(listener.hostname, one)?.host === host.host);
   return Math.max(0, ...names.map(specificity));
 }
 
-/** The authorization of the Gateway comes before those of the route. */
+/** Puts the authorization of the Gateway before those of the route. */
 function guarded(route: Route, { asked }: Guard): Route {
   if (asked.length === 0) return route;
   const own = route.features?.["ext-auth"] ?? [];

@@ -27,10 +27,10 @@ export type L4Table = {
   readonly resource: Resource;
 };
 
-/** `isTaken`: its own name belongs to an Ingress on the port, so connections for it are not the listener's. */
+/** A listener of a port. With `isTaken`, its own host name belongs to an Ingress, which receives its connections. */
 type PortListener = Listener & { readonly isTaken?: true };
 
-/** The tables of all ports; the same values while their listeners and routes stay the same. */
+/** Builds the tables of all ports. They are the same values until their listeners or routes change. */
 export function createL4TableBuilder(): (
   ports: readonly PortListeners[],
   claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>,
@@ -70,7 +70,7 @@ function buildTable(inputs: readonly (PortListener | L4Claims)[], port: number):
   const hosts = new Map<string, L4Host>();
   for (const listener of listeners) {
     const { id, hostname } = listener;
-    // Also without a route the names of a listener are its own: they never fall to a wider one.
+    // Even without a route, a listener keeps its own name: its connections never fall through to a wider one.
     const entries = new Map<string, L4Host>(
       listener.isTaken ? [] : [[hostname.host, { ...hostname, ...treatmentOf(listener) }]],
     );
@@ -85,8 +85,9 @@ function buildTable(inputs: readonly (PortListener | L4Claims)[], port: number):
 }
 
 /**
- * The table with the names that Ingresses serve on its port over TLS, which the narrowest name decides about as well: a
- * wildcard of a listener does not take an Ingress's exact name away. A name that both have is the listener's.
+ * Adds the names that Ingresses serve over TLS on the port. The narrowest name decides between listeners and
+ * Ingresses as well, so a wildcard listener does not receive the connections of an Ingress's exact name. A name
+ * that both have is the listener's.
  */
 export function withIngressNames(table: L4Table, ingress: TlsPort): L4Table {
   const { protocol, port, value } = table;
@@ -98,8 +99,8 @@ export function withIngressNames(table: L4Table, ingress: TlsPort): L4Table {
 }
 
 /**
- * The table of an HTTPS port with names of Ingresses whose TLS is passed through, and with others that must not be. A name that
- * the listeners have is theirs.
+ * Adds to the table of an HTTPS port the names of Ingresses whose TLS is passed through, and other names that
+ * must not be. A name that a listener has remains the listener's.
  */
 export function withPassthrough(
   table: L4Table | undefined,
@@ -134,8 +135,8 @@ function treatmentOf({
 }
 
 /**
- * Of routes that serve one host of one listener: the one whose own host name is the narrowest, then the oldest (Gateway
- * API, "Hostname intersection precedence").
+ * Orders the routes of one host of one listener: the one with the narrowest host name of its own first, then
+ * the oldest (Gateway API, "Hostname intersection precedence").
  */
 const compareClaims = (a: L4Claim, b: L4Claim): number =>
   narrowness(b) - narrowness(a) || compareAges(a.plan.age, b.plan.age);

@@ -1,12 +1,12 @@
-/** How much of the resources of ports are the certificates of Gateways. See docs/routing.md, "Size". */
+/** The share of certificates of Gateways in the resources of ports. See docs/routing.md, "Size". */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import { memo } from "../../incremental/memo.ts";
 import type { GatewayScope } from "./scope.ts";
 
 /**
- * The characters of the certificates and client authorities that Gateways offer on the ports of a scope, as resources
- * contain them. The size ledger counts them for the namespaces of the Gateways.
+ * The number of characters that the certificates and client authorities of Gateways take in the resources of a
+ * scope's ports. The size ledger counts them for the namespaces of the Gateways.
  */
 export function offeredCertificateBytes({
   tls,
@@ -29,5 +29,5 @@ const authoritiesOf = memo(({ authorities }: ClientCertPort): number =>
   Object.values(authorities).reduce((sum, text) => sum + encodedLength(text), 0),
 );
 
-/** Line ends of PEM are escaped in JSON. */
+/** The length as JSON, in which the line ends of PEM are escaped. */
 const encodedLength = (text: string): number => JSON.stringify(text).length;

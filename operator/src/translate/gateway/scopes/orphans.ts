@@ -1,12 +1,12 @@
-/** Gateways that were served and whose class was deleted. See docs/gateway-api.md, "Classes". */
+/** Gateways that were served before their class was deleted. See docs/gateway-api.md, "Classes". */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
 import { hasSharedService, hasOwnService, type PlacementSettings } from "./placement.ts";
 
 /**
- * Whether this controller has served a Gateway whose class does not exist: then it has a Service of this controller,
- * and everything that serves it stays. A class of another controller is no such case.
+ * Finds Gateways whose class does not exist and that this controller has served. They still have a Service of this
+ * controller, and everything that serves them is kept. Gateways of a class of another controller are not orphans.
  */
 export function createOrphanFinder(
   settings: PlacementSettings,

@@ -1,4 +1,4 @@
-/** The scopes of Gateways with proxies of their own, and which routes each of them has. */
+/** The scopes of Gateways with dedicated proxies, and the routes of each. */
 import type { DedicatedGateway } from "../dedicated/gateway.ts";
 import { listenersOf } from "../listeners/gateways.ts";
 import type { Claim } from "./host-tables.ts";
@@ -8,7 +8,7 @@ import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.
 /** The scope of one Gateway. */
 export type OwnScope = GatewayScope & { readonly of: DedicatedGateway };
 
-/** Builds the scopes of the Gateways that have one, and forgets those of removed Gateways. */
+/** Builds the scopes of the Gateways that have one, and drops the state of removed Gateways. */
 export function createOwnScopes(): (
   own: readonly DedicatedGateway[],
   inputOf: (gateway: DedicatedGateway["gateway"]) => ScopeInput | undefined,
@@ -37,8 +37,8 @@ type Claiming<Plan> = {
 };
 
 /**
- * Finds the routes that are served at any of some Gateways, each once. Without the list of all Gateways
- * these are all routes that have a parent of ours.
+ * Finds the routes that are served at any of the given Gateways, without duplicates. If `gateways` is
+ * undefined, these are all routes that have a parent of this controller.
  */
 export function createPlanFinder<Plan>(
   routes: readonly Claiming<Plan>[],

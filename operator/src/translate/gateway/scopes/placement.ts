@@ -1,5 +1,6 @@
 /**
- * Which proxies serve a Gateway: the shared ones, its own, or both while it moves. See docs/dedicated-gateways.md, "Mode".
+ * Decides which proxies serve a Gateway: the shared ones, dedicated ones, or both while it moves between them.
+ * See docs/dedicated-gateways.md, "Mode".
  */
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
@@ -21,16 +22,18 @@ import {
   vipName,
 } from "../names.ts";
 
-/** Where a Gateway is served, and where it should be. */
+/** The proxies that serve a Gateway now, and those that should serve it. */
 export type Placement = {
-  /** The proxies that it belongs to; undefined while that cannot be said: then everything stays as it is. */
+  /** The proxies that should serve it; undefined while that is unknown, in which case nothing is changed. */
   readonly mode: "shared" | "dedicated" | undefined;
-  /** The proxies that have it. Both have it from the moment of a change until those that should have it do. */
+  /**
+   * Which proxies have it in their snapshots. During a move both have it, until the proxies that should serve it do.
+   */
   readonly inShared: boolean;
   readonly inDedicated: boolean;
   /** The parameters of its dedicated proxies. */
   readonly parameters: Parameters | undefined;
-  /** Why the Gateway is not accepted. */
+  /** The reason why the Gateway is not accepted; undefined if it is. */
   readonly refusal: ConditionReason | undefined;
 };
 
@@ -40,7 +43,7 @@ export type PlacedGateway = PlannedGateway & { readonly placement: Placement };
 export type Proxies =
   { readonly kind: "shared" } | { readonly kind: "dedicated"; readonly gateway: NamespacedName };
 
-/** The proxies that the status of a Gateway speaks of: those that should have it. */
+/** The proxies that the status of a Gateway refers to: those that should serve it. */
 export const scopeOf = ({ gateway, placement }: PlacedGateway): Proxies => {
   const { mode, inShared, inDedicated } = placement;
   const isDedicated = mode === "dedicated" || (mode === undefined && inDedicated && !inShared);
@@ -48,18 +51,18 @@ export const scopeOf = ({ gateway, placement }: PlacedGateway): Proxies => {
   return isDedicated ? { kind: "dedicated", gateway: { namespace, name } } : { kind: "shared" };
 };
 
-/** The settings that decide about placement besides the objects. */
+/** The settings that placement depends on, besides the objects. */
 export type PlacementSettings = {
   readonly controllerName: string;
-  /** Undefined: there are no proxies but the shared ones. */
+  /** Settings of dedicated proxies; undefined if there are only the shared ones. */
   readonly dedicated: DedicatedSettings | undefined;
-  /** Whether a Gateway that asks for other ones is refused. */
+  /** Whether a Gateway that requests dedicated proxies is not accepted. */
   readonly refusesDedicated: boolean;
-  /** Namespace of the Services of Gateways of the shared proxies; undefined: they have none. */
+  /** The namespace of the Services of Gateways of the shared proxies; undefined if they have none. */
   readonly vipNamespace: string | undefined;
 };
 
-/** Places each Gateway; the same value while nothing of it changes. */
+/** Decides the placement of each Gateway. The result is the same value until it changes. */
 export function createPlacer(
   settings: PlacementSettings,
 ): (
@@ -147,14 +150,14 @@ const classDeleted = (name: string): ConditionReason => ({
   message: `GatewayClass ${name} does not exist; what serves the Gateway is not changed until the class is back or the Gateway is deleted`,
 });
 
-/** Whether the shared proxies have a Service for a Gateway. */
+/** Whether a Gateway has a Service for the shared proxies. */
 export const hasSharedService = (
   gateway: ObjectOf<"Gateway">,
   view: Pick<View, "lookup">,
   { vipNamespace }: Pick<PlacementSettings, "vipNamespace">,
 ): boolean => vipNamespace !== undefined && isVip(view.lookup("Service", vipNamespace, vipName(gateway)));
 
-/** Whether a Gateway has a Service for proxies of its own, which this controller has made. */
+/** Whether a Gateway has a Service for dedicated proxies that this controller has created. */
 export const hasOwnService = (
   gateway: ObjectOf<"Gateway">,
   view: Pick<View, "lookup">,
@@ -170,7 +173,7 @@ export const hasOwnService = (
 const isVip = (service: ObjectOf<"Service"> | undefined): boolean =>
   service?.metadata.labels?.[componentLabel] === vipComponent;
 
-/** Whether this controller has made a Service for the proxies of this very Gateway. */
+/** Whether this controller has created the Service for the proxies of this Gateway, as identified by its UID. */
 function isServiceOf(
   { metadata: { uid } }: ObjectOf<"Gateway">,
   service: ObjectOf<"Service"> | undefined,
@@ -186,7 +189,7 @@ function isServiceOf(
 
 const taken: ReadonlySet<number> = new Set(Object.values(podPorts));
 
-/** Takes listeners out of service whose port the pods have for themselves. */
+/** Takes listeners out of service whose port is reserved by the proxy pods. */
 function withoutPodPorts(planned: PlannedGateway): PlannedGateway {
   return withListeners(planned, (listener) =>
     listener.serves && taken.has(listener.port)

@@ -1,7 +1,7 @@
 /**
- * The ports that the shared proxies bind for Gateways. All Gateways share the proxies' pods, so each port of a
- * Gateway gets a port of its own there, and the Service of the Gateway maps one to the other. An existing mapping of
- * a Service is kept. See docs/gateway-api.md, "Shared proxies".
+ * The ports that the shared proxies bind for Gateways. All Gateways share the pods of these proxies, so each
+ * port of a Gateway is assigned a port of its own in the pods, and the Service of the Gateway maps one to the
+ * other. An existing mapping of a Service is kept. See docs/gateway-api.md, "Shared proxies".
  */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
@@ -15,7 +15,7 @@ import { componentLabel, vipComponent, vipName } from "../names.ts";
 export const firstInternalPort = 30_000;
 export const lastInternalPort = 32_767;
 
-/** The port that proxies bind, by the port that clients use; a port that got none is missing. */
+/** The port that proxies bind, by the port that clients use. A port without an assignment is missing. */
 export type Bindings = ReadonlyMap<number, number>;
 
 export type Assignment = {
@@ -23,7 +23,7 @@ export type Assignment = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** Where proxies bind the ports that clients use: nothing is assigned. */
+/** Binds the ports that clients use, without an assignment. */
 export function bindAdvertised(): (gateways: readonly PlannedGateway[]) => Assignment {
   const of = memo(
     (gateway: PlannedGateway): Bindings => new Map(portsOf(gateway).map((port) => [port, port])),
@@ -32,8 +32,8 @@ export function bindAdvertised(): (gateways: readonly PlannedGateway[]) => Assig
 }
 
 /**
- * Assigns internal ports: a Gateway keeps what its Service in `namespace` maps; the others get the lowest free ports,
- * the oldest Gateway first. The bindings of a Gateway are the same value while they say the same.
+ * Assigns internal ports. A Gateway keeps the mapping of its Service in `namespace`; all other ports get the lowest
+ * free numbers, those of the oldest Gateway first. The bindings of a Gateway are the same value until they change.
  */
 export function bindInternal(
   namespace: string,
@@ -47,7 +47,8 @@ export function bindInternal(
     for (const gateway of gateways) {
       kept.set(gateway, keep(portsOf(gateway), vips.get(vipName(gateway.gateway)), taken));
     }
-    // Ports of Gateways that were deleted or serve nothing now are free once their Services are deleted.
+    // Ports of Gateways that were deleted, or that serve nothing now, become free when their Services are
+    // deleted.
     const serving = new Set(
       gateways.filter((one) => portsOf(one).length > 0).map(({ gateway }) => vipName(gateway)),
     );
@@ -106,7 +107,7 @@ const listenersOn = (gateway: PlannedGateway, ports: readonly number[]): readonl
     .filter(({ serves, port }) => serves && ports.includes(port))
     .map(({ name }) => name);
 
-/** The Services that lead to internal ports, by name. */
+/** The Services that map to internal ports, by name. */
 function vipsOf(world: World, namespace: string): ReadonlyMap<string, ObjectOf<"Service">> {
   const vips = new Map<string, ObjectOf<"Service">>();
   for (const service of objectsIn(world, "Service", namespace)) {
@@ -124,7 +125,7 @@ export const mappingOf = (vip: ObjectOf<"Service"> | undefined): ReadonlyMap<num
     ),
   );
 
-/** The part of a Service's mapping that is in range and that no Gateway before has taken. */
+/** The part of a Service's mapping that is in range and not already taken by an earlier Gateway. */
 function keep(
   ports: readonly number[],
   vip: ObjectOf<"Service"> | undefined,

@@ -13,8 +13,8 @@ import type { PlacedGateway } from "./placement.ts";
 type Attached = AttachedRoute<RoutePlan>;
 
 /**
- * Says in the ledger what routes take: each in every scope that one of its listeners is served in. Where Gateways have moved
- * from one scope to another, all routes are looked at again.
+ * Reports the sizes of routes to the ledger, for every scope that serves one of their listeners. When Gateways
+ * or their listeners have moved between scopes, all routes are measured again.
  */
 export function createRouteSizes(
   ledger: SizeLedger,
@@ -93,7 +93,7 @@ function sizeOf(
 const sizeOfPlanned = (planned: readonly PlannedRoute[]): number =>
   sizeOfRoutes(planned.map(({ route }) => route));
 
-/** The filters of a listener are repeated at each of its hosts. */
+/** The size of the filters of a listener, which are repeated for each of its hosts. */
 const sizeOfFilters = memo((steps: Listener["filters"]["steps"]) =>
   steps.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(steps)),
 );

@@ -1,4 +1,4 @@
-/** Builds what the proxies of one scope serve for Gateways: the shared proxies, or those of one Gateway. */
+/** Builds the resources for Gateways of one scope: the shared proxies, or those of one Gateway. */
 import { collect, joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -25,21 +25,21 @@ import type { Bindings } from "./ports.ts";
 import { createTlsBuilder } from "./tls.ts";
 
 export type GatewayScope = {
-  /** One for each Gateway that serves something. */
+  /** One resource for each Gateway with a bound listener. */
   readonly listenerSets: readonly Resource[];
   readonly hosts: readonly GatewayHost[];
   readonly l4: readonly L4Table[];
   readonly tls: ReadonlyMap<number, TlsPort>;
-  /** The client certificates that are asked for, by port; ports without any such host are left out. */
+  /** The client certificates that are requested, by port. Ports where none is requested are omitted. */
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
-  /** May name a Service port more than once. */
+  /** Can contain a Service port more than once. */
   readonly endpointRefs: readonly EndpointRef[];
   /**
-   * The resources that routes, listeners and host tables refer to besides endpoint sets; may hold a key more than
-   * once, then with the same value.
+   * The resources that routes, listeners and host tables refer to, besides endpoint sets. Can contain a key
+   * more than once, with the same value.
    */
   readonly resources: readonly Resource[];
-  /** Key sets that routes and listeners name; may hold a name more than once. */
+  /** Key sets that routes and listeners name. Can contain a name more than once. */
   readonly keySets: readonly KeySetRef[];
 };
 
@@ -48,9 +48,9 @@ export type ScopeInput = {
   readonly gateways: readonly PlannedGateway[];
   /** The ports that the proxies bind for a Gateway. */
   readonly bindingsOf: (gateway: PlannedGateway) => Bindings;
-  /** By the id of the listener; may hold those of other scopes. */
+  /** By the id of the listener. Can include listeners of other scopes. */
   readonly claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>;
-  /** Whether the host of a listener is served by Ingresses, with which it shares the port. */
+  /** Whether the host of a listener is served by Ingresses on the same port. */
   readonly isTaken: (listener: Listener, port: number) => boolean;
   readonly l4Claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>;
   /** The routes that are attached in this scope. */
@@ -59,7 +59,7 @@ export type ScopeInput = {
   readonly withoutCertificates: WithoutCertificates;
 };
 
-/** Builds one scope, time and again; what stays the same from one time to the next stays the same value. */
+/** Builds one scope repeatedly. Unchanged parts of the result keep their identity. */
 export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
   const buildTables = createHostTableBuilder();
   const buildL4Tables = createL4TableBuilder();
@@ -73,7 +73,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
     const tls = new Map<number, TlsPort>();
     const clientCerts = new Map<number, ClientCertPort>();
     for (const { port, listeners } of ports) {
-      // A wildcard's certificate is also for the names below it, of any owner.
+      // The certificate of a wildcard is also used for the names that it covers, regardless of their owner.
       const secure = listeners.filter(
         (one) => one.tlsMode === "terminate" && !(one.hostname.kind === "exact" && isTaken(one, port)),
       );
@@ -120,7 +120,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
   };
 }
 
-/** The listeners that serve, by the port that proxies bind, the oldest Gateway's first. */
+/** The serving listeners by the port that proxies bind; those of the oldest Gateway come first. */
 function listenersByPort(
   gateways: readonly PlannedGateway[],
   bindingsOf: ScopeInput["bindingsOf"],
@@ -139,7 +139,7 @@ function listenersByPort(
   return new Map([...ports].sort(([a], [b]) => a - b));
 }
 
-/** The authorization of the requests of a listener, those of ListenerSets included. */
+/** Returns the authorization of requests to a listener, including listeners of ListenerSets. */
 function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => Guard | undefined {
   const byListener = new Map<string, Guard>();
   for (const gateway of gateways) {
@@ -151,7 +151,7 @@ function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => 
   return ({ id }) => byListener.get(id);
 }
 
-/** The routes below HTTP, without those of closed listeners. */
+/** The claims of L4 routes, without those at closed listeners. */
 function withoutClosed(
   claims: ScopeInput["l4Claims"],
   gateways: readonly PlannedGateway[],
@@ -163,7 +163,10 @@ function withoutClosed(
   return left;
 }
 
-/** The listeners that the proxies bind for a Gateway, each port and protocol once; undefined: none. */
+/**
+ * The resource with the listeners that the proxies bind for a Gateway, one for each port and protocol;
+ * undefined if there are none.
+ */
 export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resource | undefined = (() => {
   const ofGateway = memo((gateway: PlannedGateway) =>
     memo((ports: Bindings) => {

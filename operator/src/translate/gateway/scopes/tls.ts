@@ -1,11 +1,14 @@
-/** The certificates of listeners that terminate TLS as ports offer them. See docs/gateway-api.md, "Certificates". */
+/** The certificates that ports offer for listeners that terminate TLS. See docs/gateway-api.md, "Certificates". */
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { compareText } from "../../age.ts";
 import { compareChoice } from "../../certificates/tls-secret.ts";
 import { listMemo } from "../../incremental/memo.ts";
 import type { Listener } from "../listeners/gateways.ts";
 
-/** The certificates of all such listeners of a port; the same value while the listeners are the same. */
+/**
+ * Builds the certificates of the given listeners of a port. The result is the same value while the listeners
+ * are the same.
+ */
 export const createTlsBuilder = (): ((listeners: readonly Listener[]) => TlsPort) => {
   const build = listMemo(buildTlsPort);
   return (listeners) => build(listeners, undefined);
@@ -30,7 +33,7 @@ function buildTlsPort(listeners: readonly Listener[]): TlsPort {
   return { certificates, hosts };
 }
 
-/** Both on one port: of a host that both have, the first one's certificates are offered. */
+/** Merges the certificates of one port. For a host that both have, the certificates of the first are offered. */
 export function mergeTlsPorts(first: TlsPort, second: TlsPort): TlsPort {
   const taken = new Set(first.hosts.map(({ host }) => host));
   const others = second.hosts.filter(({ host }) => !taken.has(host));

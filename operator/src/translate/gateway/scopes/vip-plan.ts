@@ -1,4 +1,7 @@
-/** The Services that give Gateways of the shared proxies an address. See docs/gateway-api.md, "Shared proxies". */
+/**
+ * The Services that provide Gateways of the shared proxies with an address. See docs/gateway-api.md, "Shared
+ * proxies".
+ */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { memo } from "../../incremental/memo.ts";
 import type { VipSettings } from "../../settings.ts";
@@ -10,7 +13,7 @@ import { ownLabels, vipComponent, vipName } from "../names.ts";
 import type { PlacedGateway } from "./placement.ts";
 import { portsOf, type Bindings } from "./ports.ts";
 
-/** A Service as it is applied: what is not named here is left to others. */
+/** A Service as it is applied. Fields that are not set here belong to others. */
 export type VipService = {
   readonly apiVersion: "v1";
   readonly kind: "Service";
@@ -33,32 +36,34 @@ export type VipService = {
   };
 };
 
-/** The Service of a Gateway, and what is done about it. */
+/** The Service of a Gateway, and how it is reconciled. */
 export type Vip = {
   readonly gateway: ObjectOf<"Gateway">;
   readonly service: VipService;
   /**
-   * `wanted`: it is made, and kept as it should be. `leaving`: likewise, until the Gateway's own proxies serve. `held`: it
-   * stays as it is, because what the Gateway asks for cannot be, or because none of its listeners serves now: an address that
-   * is given up may never come back.
+   * `wanted`: the Service is created and kept up to date. `leaving`: the same, until the dedicated proxies of
+   * the Gateway serve. `held`: it is not changed, because the request of the Gateway cannot be fulfilled, or
+   * because none of its listeners serves at present. It is not deleted, because a released address might never
+   * be assigned again.
    */
   readonly state: "wanted" | "leaving" | "held";
 };
 
-/** Remembers the Service of each Gateway; one whose ports have no room in the band has none. */
+/** Plans the Service of each Gateway. There is none if no internal port could be assigned. */
 export function createVipPlanner(
   settings: VipSettings,
 ): (gateway: PlacedGateway, ports: Bindings) => Vip | undefined {
   const ofGateway = memo((placed: PlacedGateway) => memo((ports: Bindings) => plan(placed, ports, settings)));
   return (placed, ports) => {
-    // The API server takes no Service without ports, so a Gateway of which nothing serves can only keep what it has.
+    // The API server rejects a Service without ports, so a Gateway without serving listeners can only keep an
+    // existing one.
     const hasNoRoom =
       ports.size === 0 && (portsOf(placed).length > 0 || placed.placement.mode === "dedicated");
     return hasNoRoom ? undefined : ofGateway(placed)(ports);
   };
 }
 
-/** The transports of the serving listeners of a port; TCP first. */
+/** The transports of the serving listeners of a port, TCP first. */
 export function transportsOn(gateway: PlannedGateway, port: number): readonly ("TCP" | "UDP")[] {
   const used = new Set(
     listenersOf(gateway)

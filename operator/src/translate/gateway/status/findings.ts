@@ -1,4 +1,4 @@
-/** The faults in the statuses of Gateway API objects, as findings for `check`, `explain` and the log. */
+/** Derives findings for `check`, `explain` and the log from faults in the statuses of Gateway API objects. */
 import { refOf } from "../../../api/object.ts";
 import type { DesiredCondition } from "../../condition.ts";
 import type { Place } from "../../diagnostics/define-finding.ts";
@@ -15,7 +15,10 @@ export const describeStatuses = ({
 }: Pick<GatewayStatuses, "gateways" | "listenerSets">): readonly Diagnostic[] =>
   [...gateways, ...listenerSets].flatMap(findingsOfListeners);
 
-/** Reasons of conditions that say that nothing of their object is served; others may leave in place what is there. */
+/**
+ * Reasons of conditions that take the whole object out of service. With other reasons, what is already served
+ * can remain.
+ */
 const outOfService: ReadonlySet<string> = new Set([
   "ListenersNotValid",
   "NoValidCACertificate",
@@ -74,10 +77,13 @@ const findings = (
 ): readonly Diagnostic[] =>
   conditions.filter(isBad).map((condition) => conditionFinding(place, condition, consequence));
 
-/** Conditions of which `True` is the bad news. */
+/** Conditions whose abnormal status is `True`. */
 const abnormal: ReadonlySet<string> = new Set(["Conflicted", "PartiallyInvalid"]);
 
-/** What a listener reports itself is not repeated for its Gateway. */
+/**
+ * Whether a condition reports a fault of its own. Faults that listeners report themselves are not repeated for
+ * their Gateway.
+ */
 const isBad = ({ type, status, reason }: DesiredCondition): boolean =>
   type === "Accepted" && reason === "ListenersNotValid"
     ? status === "False"

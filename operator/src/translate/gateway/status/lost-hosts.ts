@@ -6,15 +6,15 @@ import type { HostOwner } from "../../ownership.ts";
 import { oneLine } from "../../text.ts";
 import type { RouteStatus } from "./object-status.ts";
 
-/** A host of a listener that a route does not get. */
+/** A host of a listener that a route loses to the host's owner. */
 export type LostHost = { readonly listener: string; readonly host: string; readonly owner: HostOwner };
 
-/** By the route, as `formatRef` writes it. */
+/** Lost hosts by the route, in the format of `formatRef`. */
 export type LostHosts = ReadonlyMap<string, readonly LostHost[]>;
 
 type Parent = RouteStatus["parents"][number];
 
-/** All of them, of several scopes: a listener is in one. */
+/** Joins the lost hosts of several scopes. Each listener belongs to one scope. */
 export const joinLost = (all: readonly LostHosts[]): LostHosts =>
   new Map(
     Array.from(
@@ -26,12 +26,12 @@ export const joinLost = (all: readonly LostHosts[]): LostHosts =>
     ),
   );
 
-/** Hosts that a condition names. */
+/** The maximum number of hosts that a condition names. */
 const maxNamed = 16;
 
 /**
- * Adds the lost hosts to the statuses of routes: `Accepted` is False where a route loses every host at a parent, else
- * `PartiallyInvalid` is True. A status is the same value while it says the same.
+ * Adds the lost hosts to the statuses of routes. If a route loses every host at a parent, `Accepted` is False;
+ * otherwise `PartiallyInvalid` is True. A status is the same value until its content changes.
  */
 export function createLossStatuses(): (
   routes: readonly RouteStatus[],

@@ -1,6 +1,6 @@
 /**
- * What the statuses of Gateway API objects should say, as far as the objects themselves decide it. Whether a listener is
- * programmed is known to the controller alone, which asks the proxies. See docs/gateway-api.md, "Conditions".
+ * The desired statuses of Gateway API objects, as far as they follow from the objects themselves. Whether a listener
+ * is programmed is known only to the controller, which asks the proxies. See docs/gateway-api.md, "Conditions".
  */
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
@@ -24,21 +24,21 @@ export type ListenerStatus = {
   readonly name: string;
   readonly supportedKinds: readonly { readonly group: string; readonly kind: RouteKind }[];
   readonly attachedRoutes: number;
-  /** All but `Programmed`. */
+  /** All conditions except `Programmed`. */
   readonly conditions: readonly DesiredCondition[];
-  /** Why the listener cannot be programmed, however long one waits. */
+  /** The reason why the listener can never be programmed in its present form; undefined if it can. */
   readonly unprogrammable: ConditionReason | undefined;
-  /** The port that the proxies bind for it; undefined when it serves nothing, or when there was none left. */
+  /** The port that the proxies bind for it; undefined if it serves nothing, or if no port was left. */
   readonly port: number | undefined;
 };
 
 /** The facts about listeners besides their own fields. */
 export type ListenerFacts = {
-  /** How many routes are attached to the listener with this id. */
+  /** Returns the number of routes that are attached to the listener with this id. */
   readonly attached: (listener: string) => number;
   /** The ports that the proxies bind. */
   readonly ports: Bindings;
-  /** The ports that proxies bind for the Gateway. */
+  /** The resource with the ports that proxies bind for the Gateway. */
   readonly bound: Resource | undefined;
   /** The overlaps with other listeners that terminate TLS, by the id of the listener. */
   readonly overlaps: ReadonlyMap<string, ConditionReason>;
@@ -46,12 +46,12 @@ export type ListenerFacts = {
 
 export type GatewayStatus = {
   readonly object: ObjectOf<"Gateway">;
-  /** All but `Programmed`. */
+  /** All conditions except `Programmed`. */
   readonly conditions: readonly DesiredCondition[];
   readonly listeners: readonly ListenerStatus[];
-  /** ListenerSets that the Gateway takes and that have a listener that serves. */
+  /** The number of ListenerSets that the Gateway accepts and that have a serving listener. */
   readonly attachedListenerSets: number;
-  /** The resources that proxies must have to serve its listeners; undefined: none serves. */
+  /** The resource that proxies must have to serve its listeners; undefined if none serves. */
   readonly bound: Resource | undefined;
   /** The proxies that should serve it. */
   readonly scope: Proxies;
@@ -63,25 +63,25 @@ export type ListenerSetStatus = {
   readonly gateway: ObjectOf<"Gateway">;
   /** The proxies that should serve it. */
   readonly scope: Proxies;
-  /** All but `Programmed`; a set that the Gateway does not take has `Programmed` as well. */
+  /** All conditions except `Programmed`. A set that the Gateway does not accept has `Programmed` as well. */
   readonly conditions: readonly DesiredCondition[];
   readonly listeners: readonly ListenerStatus[];
-  /** The resources that proxies must have to serve the listeners of the Gateway. */
+  /** The resource that proxies must have to serve the listeners of the Gateway. */
   readonly bound: Resource | undefined;
 };
 
 export type RouteStatus = {
   readonly object: ObjectOf<RouteKind>;
-  /** One entry for each reference to a parent of ours. */
+  /** One entry for each reference to a parent of this controller. */
   readonly parents: readonly {
     readonly parentRef: ParentRef;
-    /** Why the parent does not take the route. */
+    /** The reason why the parent does not accept the route; undefined if it does. */
     readonly refusal: ConditionReason | undefined;
     readonly conditions: readonly DesiredCondition[];
-    /** The hosts that it would have at listeners of the parent, by their ids. */
+    /** The hosts that the route claims at listeners of the parent, by the ids of the listeners. */
     readonly places: readonly { readonly listener: string; readonly host: string }[];
   }[];
-  /** The faults of the route at every parent; the conditions report them as well, but not all of them. */
+  /** The faults of the route that apply at every parent. The conditions report them too, but not all of them. */
   readonly faults: readonly Fault[];
 };
 
@@ -108,7 +108,7 @@ export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): Gate
   };
 }
 
-/** Nothing of a Gateway that is not accepted can be programmed. */
+/** Marks a listener as unprogrammable if its Gateway is not accepted. */
 const withRefusal = (listener: ListenerStatus, refused: ConditionReason | undefined): ListenerStatus =>
   refused === undefined || listener.unprogrammable !== undefined
     ? listener
@@ -118,7 +118,7 @@ const resolvedRefs = (refusal: ConditionReason | undefined): DesiredCondition =>
   conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
 
 /**
- * The condition of the client certificate for backends, where the Gateway names one. Listeners report their own
+ * The condition of the client certificate for backends, if the Gateway names one. Listeners report their own
  * references.
  */
 const gatewayReferences = (certificate: PlacedGateway["backendCertificate"]): readonly DesiredCondition[] =>
@@ -131,7 +131,7 @@ const insecureValidation: DesiredCondition = {
   message: "AllowInsecureFallback lets clients in without a valid certificate",
 };
 
-/** Accepted while one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
+/** Accepted if at least one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
 function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
   const broken = listeners.filter(({ serves }) => !serves);
   if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is accepted"));
@@ -176,7 +176,10 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
   };
 }
 
-/** Requests that come over a connection of the other one are answered 421 (docs/gateway-api.md, "Listeners"). */
+/**
+ * The condition of overlapping listeners. Requests that arrive over a connection of the other listener are
+ * answered 421 (docs/gateway-api.md, "Listeners").
+ */
 const overlappingTls = (overlap: ConditionReason): DesiredCondition => ({
   type: "OverlappingTLSConfig",
   status: "True",
@@ -215,7 +218,7 @@ export function listenerSetStatus(
   };
 }
 
-/** Accepted while one of its listeners can be programmed: otherwise it adds nothing to its Gateway. */
+/** Accepted if at least one of its listeners can be programmed; otherwise the set adds nothing to its Gateway. */
 function acceptedSet(listeners: readonly ListenerStatus[]): DesiredCondition {
   const broken = listeners.filter(({ unprogrammable }) => unprogrammable !== undefined);
   if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The listeners are accepted"));
@@ -237,7 +240,7 @@ export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]
   faults: [...plan.dropped.flatMap(({ faults }) => faults), ...plan.unresolved],
 });
 
-/** The status of a route whose translation throws. */
+/** The reason for a route whose translation throws. */
 const unreadable: ConditionReason = {
   reason: "UnsupportedValue",
   message: "The route cannot be translated, so nothing of it is served",

@@ -1,4 +1,4 @@
-/** The desired statuses of all Gateway API objects; each is the same value while it says the same. */
+/** The desired statuses of all Gateway API objects. Each is the same value until its content changes. */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { conditionOf, type DesiredCondition } from "../../condition.ts";
@@ -34,16 +34,16 @@ export type GatewayStatuses = {
 type StatusInput = {
   readonly classes: ReadonlyMap<string, ObjectOf<"GatewayClass">>;
   readonly gateways: readonly PlacedGateway[];
-  /** The ports that the proxies bind for a Gateway which should have it. */
+  /** Returns the ports that the proxies bind which should serve a Gateway. */
   readonly bindingsOf: (gateway: PlacedGateway) => Bindings;
-  /** Of routes with a parent of ours. */
+  /** The statuses of routes with a parent of this controller. */
   readonly routes: readonly RouteStatus[];
-  /** How many routes are attached to the listener with this id. */
+  /** Returns the number of routes that are attached to the listener with this id. */
   readonly attached: ListenerFacts["attached"];
   readonly world: World;
 };
 
-/** Remembers the status of each Gateway until its listeners or the numbers of their routes change. */
+/** Remembers the status of each Gateway until its listeners, their ports or their numbers of routes change. */
 export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
   const ofClass = trackedMemo((object: ObjectOf<"GatewayClass">, _: undefined, view): GatewayClassStatus => ({
     object,
@@ -79,7 +79,10 @@ export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
   };
 }
 
-/** A server that has the kind only in an older version has definitions from before v1.0 of the API. */
+/**
+ * The conditions of a class. An API server that has the kind only in a version before v1 has CRDs that are
+ * older than v1.0 of the API.
+ */
 const classConditions = (object: ObjectOf<"GatewayClass">, view: View): readonly DesiredCondition[] => {
   const parameters = readClassParameters(object, view);
   return [

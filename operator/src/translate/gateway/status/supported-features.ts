@@ -1,6 +1,6 @@
 import type { KindName } from "../../../api/kinds.ts";
 
-/** The features of the Gateway API that this release has, by their names in the conformance suite, sorted. */
+/** The features of the Gateway API that this release supports, by their names in the conformance suite, sorted. */
 const supportedFeatures: readonly string[] = [
   "BackendTLSPolicy",
   "BackendTLSPolicySANValidation",
@@ -58,7 +58,7 @@ const supportedFeatures: readonly string[] = [
   "UDPRoute",
 ];
 
-/** Kinds that an installation can do without, in whose names the names of their features begin. */
+/** Kinds that need not be installed. The names of their features begin with the name of the kind. */
 const optionalKinds: readonly KindName[] = [
   "BackendTLSPolicy",
   "ClusterTrustBundle",
@@ -70,19 +70,21 @@ const optionalKinds: readonly KindName[] = [
   "UDPRoute",
 ];
 
-/** A field that the installed definition of a kind may lack: of another channel, or of an older release. */
+/**
+ * A field that the installed definition of a kind can lack, because it is of another channel or of an older release.
+ */
 export type OptionalField = {
   readonly kind: KindName;
-  /** Names of properties from the root on; items of lists are passed through. */
+  /** The names of properties from the root of the object. Items of lists have no element of their own. */
   readonly path: readonly string[];
 };
 
 const fieldOf = (kind: KindName, path: string): OptionalField => ({ kind, path: path.split(".") });
 
-/** The field in which a Gateway requests, and its status reports, from where an address can be reached. */
+/** The field in which a Gateway requests from where an address is reachable. Its status reports the same. */
 export const routabilityField = fieldOf("Gateway", "spec.addresses.routability");
 
-/** Fields without which features cannot be, by what the names of these begin with. */
+/** The fields that features require, by prefixes of the features' names. */
 const neededFields: Readonly<Record<string, OptionalField>> = {
   GatewayAddressRoutability: routabilityField,
   GatewayFrontendClientCertificateValidation: fieldOf("Gateway", "spec.tls.frontend"),
@@ -91,10 +93,10 @@ const neededFields: Readonly<Record<string, OptionalField>> = {
   HTTPRouteRetry: fieldOf("HTTPRoute", "spec.rules.retry"),
 };
 
-/** Fields that standard or older definitions lack, and that features depend on. */
+/** Fields that features depend on and that standard or older definitions lack. */
 export const optionalFields: readonly OptionalField[] = Object.values(neededFields);
 
-/** The features in the status of a GatewayClass (GEP-2162): those whose kinds and fields are installed. */
+/** The features for the status of a GatewayClass (GEP-2162): those whose kinds and fields are installed. */
 export function supportedFeaturesOf(
   installed: ReadonlySet<KindName>,
   hasField: (field: OptionalField) => boolean,
