@@ -16,24 +16,24 @@ export type SetIdentity = {
   readonly name: string;
   readonly service: string;
   readonly retryBudget: RetryBudget;
-  /** Shared by all endpoints of the set, also later ones. */
+  /** Shared by all endpoints of the set, including those added later. */
   readonly limits: ConnectionLimits;
 };
 
 /**
- * The endpoints of a set for one client certificate, or for none, and their upstreams by protocol. An endpoint remains
- * the same object while its address, port and TLS settings do not change.
+ * The endpoints of a set for one client certificate (or none), and their upstreams by protocol. An endpoint remains the
+ * same object while its address, port and TLS settings do not change.
  */
 export class EndpointGroup {
-  /** The Gateway whose certificate is presented to backends; empty: none. */
+  /** The Gateway whose certificate is presented to backends; empty for none. */
   readonly certificate: string;
   endpoints: readonly UpstreamEndpoint[] = [];
   private readonly identity: SetIdentity;
   private readonly environment: ViewEnvironment;
-  /** One per protocol that was asked for. */
+  /** One per protocol that has been requested. */
   private views = noViews;
   private set: Pick<EndpointSet, "policy" | "balancing"> = {};
-  /** The upstream of requests that came without TLS, by protocol; undefined: the same one. */
+  /** Returns the upstream of requests received without TLS; undefined if they use the same one as all others. */
   private cleartext: ((protocol: Protocol) => Upstream) | undefined = undefined;
 
   constructor(identity: SetIdentity, environment: ViewEnvironment, certificate = "") {
@@ -42,7 +42,7 @@ export class EndpointGroup {
     this.environment = environment;
   }
 
-  /** Takes over the addresses and the TLS settings of the set. Returns the removed endpoints. */
+  /** Applies the addresses, policy and TLS settings of the set. Returns the removed endpoints. */
   update(
     { addresses, policy, balancing }: EndpointSet,
     tls: UpstreamTls | undefined,
@@ -94,7 +94,7 @@ export class EndpointGroup {
     for (const { view } of this.views) view.refreshGauges();
   }
 
-  /** Drops what was learnt about the endpoints; no upstream of the group is used any more. */
+  /** Drops the circuit breakers of the endpoints. No upstream of the group may be used afterwards. */
   close(): void {
     for (const { view } of this.views) view.close();
   }

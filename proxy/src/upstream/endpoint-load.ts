@@ -1,13 +1,15 @@
 import type { UpstreamEndpoint } from "./upstream.ts";
 
-/** Share of a new sample in the moving average of the latency. */
+/** The weight of a new sample in the moving average of the latency. */
 const alpha = 1 / 8;
 
-/** The load and latency of an endpoint as one worker has measured them. Kept while the endpoint object is. */
+/** The load and latency of an endpoint as measured by one worker. Kept while the endpoint object exists. */
 export class EndpointLoad {
   /** Requests that were sent and have not ended. */
   inFlight = 0;
-  /** Moving average of the time from a request to the head of its response, in milliseconds; undefined: no sample yet. */
+  /**
+   * Moving average of the time from a request to its response head, in milliseconds; undefined before the first sample.
+   */
   latencyMs: number | undefined = undefined;
 
   observe(latencyMs: number): void {

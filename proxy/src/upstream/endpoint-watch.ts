@@ -4,8 +4,8 @@ import { realNowMs } from "../timing/real-clock.ts";
 import type { AttemptWatch } from "./upstream.ts";
 
 /**
- * The latency that a failed attempt counts as, in milliseconds: an endpoint that refuses connections at once must not
- * look like the fastest one.
+ * The lowest latency that is recorded for a failed attempt, in milliseconds. Without it, an endpoint that refuses
+ * connections immediately would look like the fastest one.
  */
 const failureLatencyMs = 1_000;
 
@@ -16,7 +16,6 @@ export class EndpointWatch implements AttemptWatch {
   private readonly startedMs: number;
   private phase: "waiting" | "answered" | "failed" = "waiting";
 
-  /** Begins the attempt. */
   constructor(load: EndpointLoad | undefined, admission: Admission | undefined) {
     this.load = load;
     this.admission = admission;

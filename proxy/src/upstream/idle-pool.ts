@@ -1,53 +1,55 @@
 import { realNowMs } from "../timing/real-clock.ts";
 
-/** A connection that nothing uses at the moment. */
+/** A connection that no request uses at the moment. */
 export type IdleConnection = {
   /** Closes the connection and removes it from the pool of its endpoint; called once. */
   closeIdle(): void;
-  /** Owned by the pool: the place of the connection, reused for every stay. */
+  /**
+   * The place of the connection in the pool, which owns this property. Reused each time that the connection is idle.
+   */
   idlePlace?: IdlePlace;
 };
 
-/** A place in the order of entry; without neighbours while its connection is in use. */
+/** A node of the list of idle connections, ordered by entry. It has no neighbours while its connection is in use. */
 export type IdlePlace = {
   readonly connection: IdleConnection | undefined;
-  /** When it has been idle for too long, in monotonic milliseconds. */
+  /** When the connection expires, in monotonic milliseconds. */
   untilMs: number;
-  /** When its peer may begin to close it without having announced a timeout, likewise. */
+  /** The time after which a peer that announced no timeout might close the connection, in monotonic milliseconds. */
   staleFromMs: number;
   earlier: IdlePlace | undefined;
   later: IdlePlace | undefined;
 };
 
 /**
- * The bound on idle upstream connections over all endpoints and protocols of a worker: the one that has been idle
- * longest is evicted (docs/features/upstream.md, "Connection pool").
+ * Bounds the number of idle upstream connections over all endpoints and protocols of a worker. Beyond the bound, the
+ * connection that has been idle longest is evicted (docs/features/upstream.md, "Connection pool").
  */
 export type IdlePool = {
   /**
-   * Adds a connection that has become idle, once; may close it, or another, at once. It expires after `timeoutMs`;
-   * undefined: never.
+   * Adds a connection that has become idle, unless it is in the pool already. It expires after `timeoutMs`; if
+   * undefined, never. A connection can be evicted during the call, even the added one.
    */
   add(connection: IdleConnection, timeoutMs?: number): void;
   /** Removes a connection that is about to be used or has ended. */
   remove(connection: IdleConnection): void;
-  /** Whether a connection that is or was here has been idle for too long. */
+  /** Reports whether a connection that is or was in the pool has expired. */
   hasExpired(connection: IdleConnection): boolean;
   /**
-   * Whether its peer might be closing a connection that is or was here, by its own idle timeout: it has been idle for
-   * more than a second, and neither the peer nor its Service has set an idle timeout.
+   * Reports whether the peer might be closing the connection by an idle timeout that is not known here: the connection
+   * has been idle for more than a second, and neither the peer nor the policy of its Service set an idle timeout.
    */
   mayBeStale(connection: IdleConnection): boolean;
-  /** Closes the connection that has been idle longest, for its descriptor; false: there is none. */
+  /** Closes the connection that has been idle longest, to free its descriptor; returns false if the pool is empty. */
   closeOldest(): boolean;
-  /** Closes what has been idle for too long; called every now and then. */
+  /** Closes the expired connections; called periodically. */
   closeExpired(nowMs: number): void;
   readonly size: number;
 };
 
 /**
- * Creates an empty pool. Every request takes a connection out and puts it back, so this is a linked list of places that
- * live with their connections: it allocates nothing, where a Set would copy its table again and again.
+ * Creates an empty pool. Every request takes a connection out and puts it back. The pool is therefore a linked list
+ * whose nodes are kept with their connections and does not allocate; a Set would copy its table again and again.
  */
 export function createIdlePool(maxConnections: number, now: () => number = realNowMs): IdlePool {
   /** The sentinel of the circular list, between the newest and the oldest. */
@@ -55,7 +57,7 @@ export function createIdlePool(maxConnections: number, now: () => number = realN
   sentinel.earlier = sentinel;
   sentinel.later = sentinel;
   let size = 0;
-  /** Connections that may stay for a limited time only. */
+  /** The number of connections in the list that have a timeout. */
   let limited = 0;
 
   const remove = (connection: IdleConnection): void => {
@@ -125,7 +127,7 @@ export function createIdlePool(maxConnections: number, now: () => number = realN
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Servers that close idle connections without announcing it wait for longer than this. */
+/** The idle time that servers are assumed to grant at least when they announce no timeout. */
 const minServerIdleMs = 1000;
 
 const newPlace = (connection: IdleConnection | undefined): IdlePlace => ({

@@ -1,16 +1,16 @@
 import { type AddressRecord, isDenial, type NameService } from "./name-service.ts";
 
-/** The last answer about addresses of one kind. Times are milliseconds of the resolver's clock. */
+/** The last answer of one source (IPv4, IPv6 or the system). Times are milliseconds of the resolver's clock. */
 type Part = { readonly addresses: readonly string[]; readonly answeredMs: number };
 
-/** What is known of a name after a query (docs/features/upstream.md, "Endpoints by name"). */
+/** The state of a name after a query (docs/features/upstream.md, "Endpoints by name"). */
 export type NameAnswer = {
   /** IPv4 first. */
   readonly addresses: readonly string[];
   readonly ttlMs: number;
-  /** The addresses may be used until then where no later answer comes. */
+  /** The time until which the addresses can be used if no later answer arrives. */
   readonly usableUntilMs: number;
-  /** A query failed, so that some of it is not known, or older than its time to live. */
+  /** Whether a query failed, so that some addresses are unknown or older than their time to live. */
   readonly hasFailed: boolean;
   readonly v4: Part;
   readonly v6: Part;
@@ -19,16 +19,16 @@ export type NameAnswer = {
 
 const minTtlMs = 5_000;
 const maxTtlMs = 60_000;
-/** For how long it is remembered that a name has no address. */
+/** How long the absence of addresses is cached. */
 const negativeTtlMs = 1_000;
-/** For how long addresses are used while name servers fail (RFC 8767). */
+/** How long addresses are used while name servers fail (RFC 8767). */
 const maxStaleMs = 3_600_000;
-/** The most addresses of each kind that are used: a connect divides its time among them. */
+/** The most addresses that are used of each source, because a connect divides its time among them. */
 const maxAddresses = 16;
 
 const noPart: Part = { addresses: [], answeredMs: Number.NEGATIVE_INFINITY };
 
-/** Nothing is known of the name. */
+/** The state of a name before its first query. */
 export const unknownName: NameAnswer = {
   addresses: [],
   ttlMs: 0,
@@ -40,8 +40,8 @@ export const unknownName: NameAnswer = {
 };
 
 /**
- * Queries both families; a name that DNS does not have is looked up by the system. Where a query fails without an answer,
- * `last` stays valid in that part, until `maxStaleMs` after it was given.
+ * Queries both address families, and then the system's resolver if they yield no address. If a query fails without an
+ * answer, its part of `last` is kept until `maxStaleMs` after that part was received.
  */
 export async function queryName(
   names: NameService,
@@ -62,7 +62,7 @@ export async function queryName(
   return collector.answer({ v4, v6, system: collector.add(looked, last.system) });
 }
 
-/** Puts the parts of an answer together. */
+/** Assembles an answer from its parts. */
 class Collector {
   private readonly now: () => number;
   private ttlMs = maxTtlMs;
@@ -104,5 +104,5 @@ async function lookUp(names: NameService, name: string): Promise<readonly Addres
   return (await names.lookup(name)).map((address) => ({ address, ttl: minTtlMs / 1000 }));
 }
 
-/** Never sent to a name server (RFC 6761 6.3). */
+/** Reports whether a name is `localhost` or below it. Such names are never sent to a name server (RFC 6761 6.3). */
 const isLocalName = (name: string): boolean => /(?:^|\.)localhost\.?$/i.test(name);

@@ -3,7 +3,7 @@ import { promises as dns } from "node:dns";
 /** A record with its time to live in seconds. */
 export type AddressRecord = { readonly address: string; readonly ttl: number };
 
-/** The source of addresses; replaced in tests. Calls never throw but reject, with the codes of Node's `dns`. */
+/** The source of addresses; replaced in tests. Its methods never throw, but reject with the codes of Node's `dns`. */
 export type NameService = {
   resolve4(name: string): Promise<readonly AddressRecord[]>;
   resolve6(name: string): Promise<readonly AddressRecord[]>;
@@ -11,7 +11,10 @@ export type NameService = {
   lookup(name: string): Promise<readonly string[]>;
 };
 
-/** The name servers of the system, or these (`address:port`), and its lookup. A query takes up to three seconds per server. */
+/**
+ * Creates a name service on the name servers of the system, or on `servers` (`address:port`), and on the system's
+ * resolver. A query takes up to three seconds per server.
+ */
 export function systemNames(servers?: readonly string[]): NameService {
   const resolver = new dns.Resolver({ timeout: 1000, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);
@@ -25,9 +28,9 @@ export function systemNames(servers?: readonly string[]): NameService {
   };
 }
 
-/** The codes that say that a name has no such address, where all others leave it open. */
+/** The error codes that prove that a name has no such address; all others leave that open. */
 const denials: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 
-/** Whether a query failed because the name has no such address. */
+/** Reports whether a query failed because the name has no such address. */
 export const isDenial = (reason: unknown): boolean =>
   reason instanceof Error && "code" in reason && denials.has(reason.code);

@@ -7,16 +7,16 @@ export type OwnPortGuardOptions = Pick<
   ProcessSettings,
   "managementBindAddress" | "adminPort" | "healthPort"
 > & {
-  /** The addresses of this host; those of its interfaces unless given. */
+  /** Returns the addresses of this host; by default those of its network interfaces. */
   readonly interfaces?: () => readonly string[];
 };
 
-/** How long the addresses of this host are remembered, in milliseconds. */
+/** How long the addresses of this host are cached, in milliseconds. */
 const addressesForMs = 5_000;
 
 /**
- * The last guard before a connect: nothing that the proxy sends for a client goes to a port of the gateway itself, even
- * when an endpoint or a name leads there (docs/security.md, "Ports of the gateway itself").
+ * The last check before a connect. It keeps the traffic of clients away from the ports of the gateway itself, even when
+ * an endpoint has such an address or resolves to one (docs/security.md, "Ports of the gateway itself").
  */
 export class OwnPortGuard {
   private readonly options: OwnPortGuardOptions;
@@ -31,16 +31,16 @@ export class OwnPortGuard {
     this.check = createOwnPortCheck(noOwnPorts, this.localPorts);
   }
 
-  /** Takes over the addresses of the gateway's pods from a snapshot. */
+  /** Applies the ports of the gateway's pods from a snapshot. */
   update(ownPorts: OwnPorts): void {
     this.check = createOwnPortCheck(ownPorts, this.localPorts);
   }
 
-  /** Whether an address and port are the gateway's own. */
+  /** Reports whether an address and port belong to the gateway. */
   refuses(ip: string, port: number): boolean {
     if (this.check(ip, port)) return true;
     const { adminPort, healthPort } = this.options;
-    // Rare: the addresses of the host matter for the ports of this process alone.
+    // The addresses of the host matter only for the ports of this process, so they are rarely read.
     return (port === adminPort || port === healthPort) && this.ofHost()(ip, port);
   }
 

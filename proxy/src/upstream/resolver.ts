@@ -6,20 +6,20 @@ import { realNowMs } from "../timing/real-clock.ts";
 export type Addresses = readonly string[];
 
 /**
- * Addresses of endpoints that are DNS names (docs/features/upstream.md, "Endpoints by name"). An answer is kept for its
- * time to live; while name servers fail or are slow, the last one is used. Equal queries at the same time are sent once.
+ * Resolves endpoints that are DNS names (docs/features/upstream.md, "Endpoints by name"). An answer is cached for its
+ * time to live; while name servers fail or are slow, the last one is used. Concurrent queries for a name share one.
  */
 export type Resolver = {
-  /** Calls `done` at once when the answer is cached. */
+  /** Calls `done` with the addresses of a name, before returning if the answer is cached. */
   resolve(name: string, done: (addresses: Result<Addresses, "unresolved">) => void): void;
   /**
-   * The last known addresses, fresh or not, none where the name has none; an expired answer is refreshed meanwhile.
-   * Undefined: they are not known.
+   * Returns the last known addresses: none if the name has none, undefined if they are unknown. If they have expired, a
+   * query is started to refresh them.
    */
   lastKnown(name: string): Addresses | undefined;
 };
 
-/** False where a connection of an endpoint goes to an address that the name of the endpoint no longer has. */
+/** Reports whether the address of a connection still belongs to its endpoint, as far as that is known. */
 export function isCurrentAddress(resolver: Resolver, host: string, address: string): boolean {
   if (address === host) return true;
   const addresses = resolver.lastKnown(host);
@@ -27,28 +27,30 @@ export function isCurrentAddress(resolver: Resolver, host: string, address: stri
 }
 
 const maxNames = 1024;
-/** When an answer takes longer, the last one is used (RFC 8767 5, the client response timer). */
+/** How long callers wait for an answer before the last one is used (RFC 8767 5, the client response timer). */
 const patienceMs = 1_000;
 
 type Waiter = (addresses: Result<Addresses, "unresolved">) => void;
 type Entry = {
   answer: NameAnswer;
   expiresAtMs: number;
-  /** Callers that wait for the query under way; undefined: there is none. */
+  /** The callers that wait for the query under way; undefined if there is none. */
   waiting: Waiter[] | undefined;
-  /** The query under way takes long, or the last one failed: callers do not wait where the last addresses can be used. */
+  /**
+   * Whether the query under way is slow or the last one failed. Callers then do not wait if the last answer is usable.
+   */
   isTroubled: boolean;
 };
 
 /**
- * `answered`: name servers or the system gave all addresses, `denied`: the name has none, `failed`: the last addresses, as
- * far as they are known and not too old, are used instead.
+ * The outcome of a query. `answered`: all addresses are from this query. `denied`: the name has no addresses. `failed`:
+ * a part of the query failed, and the last addresses of that part are used if they are known and not too old.
  */
 export type NameOutcome = "answered" | "denied" | "failed";
 
 export type ResolverOptions = {
   readonly names?: NameService;
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly now?: () => number;
   /** Called with the outcome of each query. */
   readonly onQuery?: (outcome: NameOutcome) => void;

@@ -1,14 +1,14 @@
-/** Retries per request that a backend gets at most, in the long run. */
+/** The largest number of retries per request in the long run. */
 const retriesPerRequest = 0.2;
 /** Retries per second that are always allowed, so that a backend with few requests is retried too. */
 const retriesPerSecond = 10;
-/** Retries that can be saved up: ten seconds' worth. */
+/** The most retries that can be saved up, ten seconds' worth. */
 const maxSaved = 100;
 
 /**
- * Bounds the retries towards one backend, so that an outage is not made worse by its own retries: every request adds
- * a fifth of a retry, every second ten. A token bucket after Finagle's RetryBudget; see docs/features/retry.md, "The
- * budget". Times are milliseconds on a monotonic clock.
+ * Limits the retries towards one backend, so that retries do not make an outage worse. Every request adds a fifth of a
+ * retry and every second adds ten: a token bucket after Finagle's RetryBudget (docs/features/retry.md, "The budget").
+ * Times are milliseconds of a monotonic clock.
  */
 export class RetryBudget {
   private saved = maxSaved;
@@ -23,7 +23,7 @@ export class RetryBudget {
     this.saved = Math.min(maxSaved, this.saved + retriesPerRequest);
   }
 
-  /** Takes one retry; false when there is none left. */
+  /** Takes one retry from the budget; returns false if none is left. */
   withdraw(nowMs: number): boolean {
     const passedMs = nowMs - this.refilledAtMs;
     this.refilledAtMs = nowMs;

@@ -6,24 +6,26 @@ import type { CookieRules, SessionCookies } from "./session-cookie.ts";
 import type { PickRequest, Selection, UpstreamEndpoint } from "./upstream.ts";
 
 export type SelectorParts = {
-  /** The algorithm. */
+  /** Picks by the load-balancing algorithm. */
   readonly picker: Picker;
-  /** For the first attempt of a request: session persistence by header, else the algorithm. */
+  /**
+   * Picks for the first attempt of a request: by session persistence by header if configured, else by the algorithm.
+   */
   readonly firstPicker: Picker;
   readonly sessions: SessionCookies;
-  /** The cookie of the policy of the Service, for routes that have none of their own. */
+  /** The session cookie of the Service's policy, for routes without their own. */
   readonly cookie: CookieRules | undefined;
   readonly breakers: UpstreamBreakers | undefined;
-  /** Whether an algorithm uses the load and latency of endpoints: that of the Service, or of a route. */
+  /** Reports whether the algorithm of the Service or of a route uses the load and latency of endpoints. */
   readonly needsLoad: () => boolean;
 };
 
 type Endpoints = ReadonlySet<UpstreamEndpoint>;
 
 /**
- * Chooses the endpoint of an attempt: session persistence first, then the algorithm; circuit breakers can reject the
- * choice of either. A retry uses the algorithm alone, and prefers endpoints that were not tried. See
- * docs/features/backend-policy.md, "How an endpoint is chosen".
+ * Chooses the endpoint of an attempt, by session persistence first, then by the algorithm. Circuit breakers can reject
+ * the choice of either. A retry prefers endpoints that were not tried, and uses the algorithm alone unless the cookie
+ * of its route binds sessions through failures. See docs/features/backend-policy.md, "How an endpoint is chosen".
  */
 export class Selector {
   private readonly parts: SelectorParts;
@@ -54,7 +56,7 @@ export class Selector {
     return this.select(endpoint, admission, setCookie);
   }
 
-  /** Whether one of the endpoints has the session of the request. */
+  /** Reports whether the session cookie of the request names one of the endpoints. */
   hasSession(request: PickRequest): boolean {
     const cookie = this.cookieOf(request);
     return cookie !== undefined && this.parts.sessions.endpointOf(cookie.cookie, request) !== undefined;
@@ -94,9 +96,9 @@ function pickUntried(
 }
 
 /**
- * Picks the algorithm's choice, if its breaker admits the request, as it nearly always does. Otherwise the algorithm
- * picks among the endpoints whose breakers might, until one does: an open breaker admits only the first request as its
- * probe.
+ * Returns the algorithm's choice if the circuit breaker of that endpoint admits the request, which it nearly always
+ * does. Otherwise picks again among the endpoints whose breakers appear to admit requests. This can take several
+ * rounds, because another worker can take the single probe of a half-open breaker in the meantime.
  */
 function pickAdmitted(
   picker: Picker,

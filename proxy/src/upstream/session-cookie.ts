@@ -4,14 +4,15 @@ import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts
 import { cookieValue } from "../message/cookies.ts";
 import type { PickRequest, UpstreamEndpoint } from "./upstream.ts";
 
-/** The key of all session cookies of an installation; undefined until a snapshot has brought it. */
+/** The key of all session cookies of an installation; undefined until a snapshot has delivered it. */
 export type SessionKey = { current: Buffer | undefined };
 
 const valueBytes = 16;
 
 /**
- * The values of session cookies of one upstream: each names an endpoint in a form that only holders of the key can create or
- * read. They hold no state, so they are valid on every proxy and after a restart. See docs/features/backend-policy.md.
+ * The session cookie values of one upstream. Each value names an endpoint in a form that only holders of the key can
+ * create or read. Values refer to no stored state, so they are valid on every proxy and after a restart. See
+ * docs/features/backend-policy.md.
  */
 export class SessionCookies {
   private readonly service: string;
@@ -43,7 +44,7 @@ export class SessionCookies {
     return value === undefined ? undefined : renderCookie(rules, value, request);
   }
 
-  /** Computes the values, once for each key and set of endpoints, when they are first needed. */
+  /** Computes the values when they are first needed, and again after the key has changed. */
   private make(): void {
     const { current } = this.key;
     if (current === this.madeWith) return;
@@ -55,7 +56,7 @@ export class SessionCookies {
   }
 }
 
-/** The cookie of a route, or of the policy of a Service, whose sessions move when their endpoint fails. */
+/** The session cookie of a route, or that of a Service's policy, whose sessions move when their endpoint fails. */
 export type CookieRules = SessionAffinity & { readonly isOfPolicy?: true };
 
 export const policyCookie = (cookie: string, rules: SessionCookie = { path: "/" }): CookieRules => ({
@@ -64,7 +65,7 @@ export const policyCookie = (cookie: string, rules: SessionCookie = { path: "/" 
   isOfPolicy: true,
 });
 
-/** Renders the field as RFC 6265 4.1 does, its attributes in the order that nginx gives them. */
+/** Renders a Set-Cookie value (RFC 6265 4.1), with its attributes in the order in which nginx writes them. */
 function renderCookie(rules: CookieRules, value: string, { secure, received }: PickRequest): string {
   const { cookie, path, domain, expiresSeconds, maxAgeSeconds, sameSite } = rules;
   let text = `${cookie}=${value}`;
@@ -81,13 +82,16 @@ function renderCookie(rules: CookieRules, value: string, { secure, received }: P
   return isSecure && rules.partitioned === true ? `${text}; Partitioned` : text;
 }
 
-/** The last day that the format can show (RFC 9110 5.6.7). */
+/** The last day that the date format can represent (RFC 9110 5.6.7). */
 const lastDateMs = Date.UTC(9999, 11, 31);
 
 const dateIn = (seconds: number): string =>
   new Date(Math.min(Date.now() + seconds * 1000, lastDateMs)).toUTCString();
 
-/** Chrome 40 to 69, Safari of iOS 12 and of macOS 10.14 (chromium.org, "SameSite=None: Known Incompatible Clients"). */
+/**
+ * Reports whether a client misinterprets `SameSite=None`: Chrome 40 to 69, Safari on iOS 12 and on macOS 10.14
+ * (chromium.org, "SameSite=None: Known Incompatible Clients").
+ */
 function misreadsNone(userAgent: string | undefined): boolean {
   if (userAgent === undefined) return false;
   if (/Chrome\/[456]/.test(userAgent)) return true;

@@ -6,7 +6,7 @@ import type { OwnPortGuard } from "./own-port-guard.ts";
 import { createResolver, type Resolver } from "./resolver.ts";
 import type { UpstreamClient } from "./upstream.ts";
 
-/** Limits of a worker towards its upstreams. */
+/** The limits and dependencies of a worker's upstream client. */
 export type UpstreamLimits = {
   /** Limit of a connect, name resolution included, in milliseconds; 0 = none. */
   readonly connectTimeoutMs: number;
@@ -16,13 +16,13 @@ export type UpstreamLimits = {
   readonly resolver?: Resolver;
   /** How the bytes of established connections are read and written; Node's public sockets by default. */
   readonly sockets?: SocketLayer;
-  /** What speaks HTTP/2; `node` by default. */
+  /** The HTTP/2 implementation; `node` by default. */
   readonly http2Codec?: Http2Codec;
-  /** Rejects endpoints that are ports of the gateway itself; absent: rejects none. */
+  /** Rejects endpoints that are ports of the gateway itself; if absent, none is rejected. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
 };
 
-/** The upstream client of a worker: HTTP/1.1 and HTTP/2, as each request asks. */
+/** Creates the upstream client of a worker, which speaks the protocol that each request names. */
 export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient & {
   /** Closes connections that have been idle for longer than their Service allows. */
   closeExpired(nowMs: number): void;

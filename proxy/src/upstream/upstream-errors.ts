@@ -1,13 +1,13 @@
 import { type RefusalCode, reasonOfError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 
-/** A failure of one attempt; `text` is fixed wording for the access log. */
+/** Creates the error of a failed attempt; `text` is fixed wording for the access log. */
 export const upstreamError = (
   kind: UpstreamErrorKind,
   text: string,
   options: { readonly requestSent: boolean },
 ): UpstreamError => ({ kind, text, requestSent: options.requestSent });
 
-/** The error of a failed connect (docs/features/upstream.md, "Errors"). */
+/** Returns the error of a failed connect, by its system error code (docs/features/upstream.md, "Errors"). */
 export function connectError(code: string | undefined): UpstreamError {
   switch (code) {
     case "ECONNREFUSED":
@@ -31,12 +31,12 @@ export const connectTimeoutError: UpstreamError = upstreamError("connect-timeout
   requestSent: false,
 });
 
-/** No connection, because TLS failed or is not possible; nothing of a request has been sent. */
+/** Creates the error of a connection on which TLS failed or is not possible. No part of a request has been sent. */
 export const tlsError = (text: string): UpstreamError => upstreamError("tls", text, { requestSent: false });
 
 /**
- * The error of a failed handshake, by Node's code (docs/features/backend-tls.md, "Errors"); `nameMismatch` is the code
- * of the check of names in tls/peer-names.ts.
+ * Returns the error of a failed handshake, by Node's code (docs/features/backend-tls.md, "Errors") or by one of the
+ * codes of the check in tls/peer-names.ts.
  */
 export function handshakeError(code: string | undefined): UpstreamError {
   switch (code) {
@@ -54,15 +54,20 @@ export function handshakeError(code: string | undefined): UpstreamError {
   }
 }
 
-/** OpenSSL's name of the same fault; Node has no option for the length of chains. */
+/**
+ * The code of a certificate chain that is too long, after OpenSSL's name. Node has no option for the length of chains.
+ */
 export const chainTooLong = "CERT_CHAIN_TOO_LONG";
 
 export const nameMismatch = "ERR_UPSTREAM_NAME_MISMATCH";
 
-/** Names of OpenSSL's verification results (X509_V_ERR_*) other than those of time. */
+/** Matches the names of OpenSSL's verification errors (X509_V_ERR_*). Those about validity dates are handled before. */
 const untrusted = /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|INVALID_|PATH_LENGTH|CA_|EE_|ERROR_IN_CERT)/;
 
-/** Node's codes of OpenSSL errors: on a connection that is up, the other side has sent an alert or broken TLS. */
+/**
+ * Reports whether a code is one of Node's for OpenSSL errors. On an established connection, such an error means that
+ * the peer sent an alert or violated TLS.
+ */
 export const isTlsFault = (code: string | undefined): boolean => code?.startsWith("ERR_SSL_") === true;
 
 export const nameError: UpstreamError = upstreamError("connect", "name not resolved", { requestSent: false });
@@ -72,7 +77,7 @@ export const ownPortError: UpstreamError = upstreamError("own-port", "endpoint i
   requestSent: false,
 });
 
-/** A name of a tenant leads to an address that never leaves the node. */
+/** A host name that a tenant chose resolves to an address that never leaves the node. */
 export const nodeLocalError: UpstreamError = upstreamError("own-port", "endpoint is an address of the node", {
   requestSent: false,
 });
@@ -83,10 +88,10 @@ export type UpstreamErrorKind =
   /** Any other connect failure, DNS included. */
   | "connect"
   | "connect-timeout"
-  /** This process, or its machine, has no socket left: the endpoint is not at fault. */
+  /** This process, or its machine, has no socket left; the endpoint is not at fault. */
   | "no-socket"
   | "tls"
-  /** The endpoint is a port of the gateway itself, which is never connected to. */
+  /** The endpoint is a port of the gateway itself or a refused address of the node; no connection is attempted. */
   | "own-port"
   /** The connection ended or was reset before the response was complete. */
   | "reset"
@@ -94,18 +99,18 @@ export type UpstreamErrorKind =
   | "invalid"
   /** No progress within an idle limit. */
   | "timeout"
-  /** The request body could not be completed (client disconnected, limit, malformed): the upstream is not at fault. */
+  /** The request body could not be completed (client disconnected, limit, malformed); the upstream is not at fault. */
   | "request-body";
 
 export type UpstreamError = {
   readonly kind: UpstreamErrorKind;
   /** Short fixed text for the access log, e.g. `connect timeout`. */
   readonly text: string;
-  /** True when the endpoint may have seen part of the request. */
+  /** Whether the endpoint might have received part of the request. */
   readonly requestSent: boolean;
 };
 
-/** True where a failure says something about the endpoint, so that its breaker and its load count it. */
+/** Reports whether a failure is attributed to the endpoint, so that its circuit breaker and its load count it. */
 export const isFaultOfEndpoint = ({ kind }: Pick<UpstreamError, "kind">): boolean =>
   kind !== "request-body" && kind !== "no-socket";
 
@@ -122,6 +127,6 @@ const reasons: { readonly [Kind in UpstreamErrorKind]: RefusalCode } = {
   "request-body": "malformed-body",
 };
 
-/** The reason of a failure: that of its text, else that of its kind. */
+/** Returns the refusal code of a failure, by its text if that has one, otherwise by its kind. */
 export const reasonOfUpstream = ({ kind, text }: Pick<UpstreamError, "kind" | "text">): RefusalCode =>
   reasonOfError(text) ?? reasons[kind];

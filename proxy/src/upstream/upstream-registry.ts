@@ -7,47 +7,51 @@ import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
 import type { ViewEnvironment } from "./upstream-view.ts";
 import { UsableEndpoints, type UsableEndpointGauges } from "./usable-endpoints.ts";
 
-/** What an update changes: endpoint sets by name (undefined: removed), and the TLS settings that they reference. */
+/** The changes of an update: endpoint sets by name (undefined if removed), and the TLS settings that they reference. */
 export type UpstreamChanges = {
   readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
   readonly tls?: TlsChanges;
 };
 
 /**
- * The upstreams of a worker: one per endpoint set, protocol and, where the set has TLS, client certificate. An endpoint
- * remains the same object while its address, port and TLS settings do not change, so that pools and counters carry
- * over, and connections of another policy or certificate are never used; an upstream is replaced when its set changes.
+ * The upstreams of a worker, one per endpoint set, protocol and (if the set has TLS) client certificate. An endpoint
+ * remains the same object while its address, port and TLS settings do not change. This keeps its pools and counters,
+ * and never uses a connection under another policy or certificate. An upstream is replaced when its set changes.
  */
 export type UpstreamRegistry = {
-  /** The changes hold when this returns. Its time depends on how many of the sets are in use, not on how many change. */
+  /** Applies changes, which are in effect on return. Its cost is bounded by the number of sets in use. */
   update(changes: UpstreamChanges): void;
-  /** Puts what has changed where the unchanged sets are; the next update does it where this has not been called. */
+  /**
+   * Merges the changes of the last update into the store of all sets. If this is not called, the next update does it.
+   */
   settle(): Steps<void>;
-  /** The present endpoint set of a name. */
+  /** Returns the current endpoint set of a name, so that its changes can be followed; undefined if it is unknown. */
   follow(name: string): FollowedSet | undefined;
   /**
-   * The present upstream of an endpoint set (`namespace/service/port`); without endpoints when the set is unknown.
-   * `identity` is the Gateway whose certificate is presented to backends with TLS, or `passThrough`.
+   * Returns the current upstream of an endpoint set (`namespace/service/port`). It has no endpoints if the set is
+   * unknown. `identity` is the Gateway whose certificate is presented to backends with TLS, or `passThrough`.
    */
   get(name: string, protocol: Upstream["protocol"], identity?: string): Upstream;
   /** Sets the key of session cookies; undefined removes it. */
   setSessionKey(key: Buffer | undefined): void;
-  /** Drops the state of all routes but these. */
+  /** Drops the state of all routes that are no longer served. */
   retainRoutes(isServed: (routeId: string) => boolean): void;
-  /** Brings gauges up to date: the numbers of endpoints, and what follows memory shared with other workers. */
+  /** Updates the gauges of endpoint counts, and those that reflect memory shared with other workers. */
   refreshGauges(): void;
 };
 
-/** An endpoint set that links follow: its upstreams have changed whenever the number has. */
+/**
+ * An endpoint set to follow. `changes` increases whenever its upstreams are replaced, except when the set is removed.
+ */
 export type FollowedSet = { readonly changes: number };
 
 export type UpstreamRegistryOptions = {
-  /** Called with removed endpoints (`UpstreamClient.retire`). */
+  /** Receives removed endpoints (`UpstreamClient.retire`). */
   readonly retire: (endpoints: readonly UpstreamEndpoint[]) => void;
   /** Written by `refreshGauges`. */
   readonly usableEndpoints: UsableEndpointGauges;
   readonly breakers: ViewEnvironment["breakers"];
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
 };
 
@@ -55,7 +59,7 @@ type Entry = {
   set: EndpointSet;
   changes: number;
   identity: SetIdentity | undefined;
-  /** One for each certificate that was asked for. */
+  /** One per client certificate that has been requested. */
   groups: readonly EndpointGroup[];
 };
 
@@ -63,15 +67,17 @@ const noGroups: readonly EndpointGroup[] = [];
 
 const noCertificate = "";
 
-/** The identity of connections whose bytes are passed through: for them no set has TLS. No Gateway has this name. */
+/**
+ * The identity of connections that are passed through, which ignore the TLS settings of sets. No Gateway has this name.
+ */
 export const passThrough = "-";
 
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
   const { breakers, random = Math.random } = options;
   const sets = new Map<string, EndpointSet>();
-  /** What holds already and is not in `sets` yet. */
+  /** Changes that are in effect but not yet merged into `sets`. */
   let changed: UpstreamChanges["endpoints"] | undefined;
-  /** The sets that have been asked for: of a large snapshot, most are not on a worker. */
+  /** The sets that this worker has used. Most sets of a large snapshot are never used on a given worker. */
   const entries = new Map<string, Entry>();
   const usableEndpoints = new UsableEndpoints(options.usableEndpoints);
   const environment: ViewEnvironment = { breakers, sessionKey: { current: undefined }, random };
@@ -123,7 +129,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     for (const group of entry.groups) closeGroup(group);
   };
 
-  /** Changes the sets that are in use. */
+  /** Updates the sets that are in use. */
   const updateEntries = (changes: UpstreamChanges["endpoints"]): void => {
     const update = (name: string, entry: Entry | undefined): void => {
       if (entry === undefined || !changes.has(name)) return;

@@ -12,11 +12,11 @@ import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
 export type ViewEnvironment = {
   readonly breakers: BreakerEnvironment;
   readonly sessionKey: SessionKey;
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a number from 0 to 1, 1 excluded. */
   readonly random: () => number;
 };
 
-/** What the endpoint set says besides its addresses. */
+/** The settings of an endpoint set, without its addresses. */
 export type ViewSettings = {
   readonly policy?: BackendPolicy | undefined;
 } & Pick<Upstream, "balancing" | "cleartext">;
@@ -24,8 +24,8 @@ export type ViewSettings = {
 type Identity = Pick<Upstream, "key" | "service" | "protocol" | "retryBudget">;
 
 /**
- * One upstream through all changes of its endpoints and its policy. The state of an algorithm and of the breakers is
- * kept while their own settings do not change.
+ * The state of one upstream that survives changes of its endpoints and its policy. The state of the load-balancing
+ * algorithm is kept until the settings of the algorithm change; that of circuit breakers while they are configured.
  */
 export class UpstreamView {
   private readonly identity: Identity;
@@ -42,7 +42,7 @@ export class UpstreamView {
     this.ofRoutes = new RoutePickers(environment.random);
   }
 
-  /** The upstream as it is from now on. */
+  /** Applies endpoints and settings. Returns the upstream that replaces the previous one. */
   update(
     endpoints: readonly UpstreamEndpoint[],
     { policy = {}, balancing, cleartext }: ViewSettings = {},

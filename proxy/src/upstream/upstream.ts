@@ -8,65 +8,67 @@ import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamTls } from "./tls/upstream-tls.ts";
 
 /**
- * One address that requests can be sent to. Identity is kept across snapshots while address, port and TLS stay; pooled
- * connections belong to it, so that none is used under rules that it was not opened under.
+ * One address that requests can be sent to. It remains the same object across snapshots while its address, port and TLS
+ * settings do not change. Pooled connections belong to it, so none is reused under different settings.
  */
 export type UpstreamEndpoint = {
   readonly host: string;
   readonly port: number;
-  /** `ip:port`, `[ip6]:port`: for logs and hashing. */
+  /** `ip:port` or `[ip6]:port`, for logs and hashing. */
   readonly address: string;
   /** The limits that its Service sets for connections; one object for all endpoints of a set, updated in place. */
   readonly limits?: ConnectionLimits;
-  /** Absent: connections are not encrypted. */
+  /** The TLS settings of connections; absent for cleartext. */
   readonly tls?: UpstreamTls | undefined;
 };
 
 export type ConnectionLimits = {
-  /** Limit of a connect in milliseconds; undefined: that of the client. */
+  /** Limit of a connect in milliseconds; undefined for the limit of the upstream client. */
   connectTimeoutMs: number | undefined;
-  /** Longest time that a pooled connection may be idle, in milliseconds; undefined: any. */
+  /** Longest time that a pooled connection may be idle, in milliseconds; undefined for no limit. */
   idleTimeoutMs: number | undefined;
   /** Whether addresses that never leave the node are refused. */
   refusesNodeLocal?: boolean;
 };
 
-/** What a balancer may look at when it picks; an Exchange is one. */
+/** The properties of a request by which a balancer picks an endpoint; implemented by Exchange. */
 export type PickRequest = {
   readonly clientIp: string;
   readonly path: string;
-  /** With its `?`, or empty. */
+  /** The query with its `?`, or empty. */
   readonly query: string;
-  /** As they go to the backend. */
+  /** The header fields as sent to the backend. */
   readonly headers: Fields;
-  /** As the client sent them. */
+  /** The header fields as received from the client. */
   readonly received: Fields;
-  /** Empty without a route. */
+  /** The ID of the route; empty if there is none. */
   readonly routeId: string;
-  /** The client came over TLS. */
+  /** Whether the client used TLS. */
   readonly secure: boolean;
-  /** The session affinity of the route; undefined: the policy of the Service decides. */
+  /** The session affinity of the route; if undefined, the policy of the Service decides. */
   readonly affinity?: SessionAffinity | undefined;
-  /** How the route, or the text of a policy, chooses among endpoints; undefined: as the algorithm of the Service says. */
+  /**
+   * The balancing of the route, or of a policy that hashes a template; if undefined, the Service's algorithm decides.
+   */
   readonly balancing?: RequestBalancing | undefined;
   /** The text that `balancing` hashes. */
   readonly hashKey?: string;
 };
 
-/** A balancing with what puts its key together, once per request; undefined: it hashes nothing. */
+/** A balancing with the function that renders its hash key, called once per request; undefined if it does not hash. */
 export type CompiledBalancing = {
   readonly balancing: RequestBalancing;
   readonly keyOf: ((request: TemplateRequest) => string) | undefined;
 };
 
-/** The balancing of a request, whose key is put together before: `hashKey` of the request. */
+/** The balancing of a request. Its key is rendered in advance, as `hashKey` of the request. */
 export type RequestBalancing =
   | { readonly algorithm: "round_robin" | "least_conn" | "ewma" }
   | { readonly algorithm: "hash"; readonly subset?: number | undefined };
 
 /**
  * A Service port as the data plane sees it: its endpoints and how to speak to them. Replaced when the endpoint set
- * changes; run-time state (pools, counters) carries over by `key`.
+ * changes; pools and counters carry over, because they belong to the endpoints.
  */
 export type Upstream = {
   /** `namespace/service/port`. */
@@ -77,27 +79,27 @@ export type Upstream = {
   readonly endpoints: readonly UpstreamEndpoint[];
   /** Limits the retries to the Service port; shared by all routes to it. */
   readonly retryBudget: RetryBudget;
-  /** How the policy of the Service hashes a text of several parts; for requests whose text is empty it says nothing. */
+  /**
+   * The template that the policy of the Service hashes; it does not apply to requests for which the template is empty.
+   */
   readonly balancing?: CompiledBalancing | undefined;
-  /** The upstream of requests that came without TLS; absent: the same one. */
+  /** Returns the upstream of requests received without TLS; absent if it is the same one. */
   readonly cleartext?: (() => Upstream) | undefined;
   /**
-   * The endpoint of the next attempt of a request; undefined when there is none (503). A retry names the endpoints that
-   * were `tried`: another one is picked while there is any, else one of them again.
+   * Returns the endpoint of the next attempt of a request; undefined if there is none (503). A retry passes the
+   * endpoints that were `tried`, which are picked again only if no other is available.
    */
   pick(request: PickRequest, tried?: ReadonlySet<UpstreamEndpoint>): Selection | undefined;
-  /** Whether one of its endpoints has the session of the request; absent: none ever has. */
+  /** Reports whether one of its endpoints has the session of the request; absent if none ever has. */
   readonly hasSession?: (request: PickRequest) => boolean;
 };
 
-/**
- * The choice for one attempt of a request. The attempt must be sent by `sendSelected`, or its end is never reported.
- */
+/** The endpoint chosen for one attempt. The attempt must be sent by `sendSelected`, or its end is never reported. */
 export type Selection = {
   readonly endpoint: UpstreamEndpoint;
-  /** Records how the attempt goes; undefined where that is not needed. */
+  /** Records the outcome of the attempt; undefined if that is not needed. */
   readonly watch: AttemptWatch | undefined;
-  /** Value of the Set-Cookie field that goes to the client if this endpoint answers. */
+  /** Value of the Set-Cookie field that is added to the response of this endpoint. */
   readonly setCookie: string | undefined;
 };
 
@@ -105,16 +107,16 @@ export type Selection = {
 export type AttemptWatch = {
   /** The head of the response has arrived. */
   responded(status: number): void;
-  /** The endpoint has failed: no connection, no answer in time, a broken answer. */
+  /** The endpoint has failed: no connection, no timely response, or a broken response. */
   failed(): void;
-  /** The attempt is over, however it went. Called once, last. */
+  /** The attempt is over, with any outcome. Called once, last. */
   ended(): void;
 };
 
-/** How long a body waits for the 100 that its client asked for (RFC 9110 10.1.1), in milliseconds. */
+/** How long a body is held back for the 100 that its client expects (RFC 9110 10.1.1), in milliseconds. */
 export const continueTimeoutMs = 1000;
 
-/** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
+/** A request as sent to an endpoint. Its headers are final, without hop-by-hop and framing fields. */
 export type UpstreamRequest = {
   /** The protocol of the connection, with or without TLS: HTTP/1.1, or HTTP/2 (with prior knowledge without TLS). */
   readonly protocol: Upstream["protocol"];
@@ -123,48 +125,51 @@ export type UpstreamRequest = {
   readonly target: string;
   /** Value of Host (HTTP/1) or `:authority` (HTTP/2); not contained in `headers`. */
   readonly authority: string;
-  /** `http` or `https` as the client used it, for `:scheme`. */
+  /** The scheme that the client used, for `:scheme`. */
   readonly scheme: "http" | "https";
   readonly headers: Fields;
   /** Null when the request has no body. The client starts it once a connection is ready. */
   readonly body: RequestBody | null;
   /** Set for an upgrade request (`websocket`): the client adds `Connection: upgrade` and `Upgrade`. */
   readonly upgrade: string | undefined;
-  /** The client asked for 100-continue: the body starts when a 100 or final head arrives, or after `continueTimeoutMs`. */
+  /**
+   * Whether the client expects 100-continue. The body then waits for a 100 or final head, at most `continueTimeoutMs`.
+   */
   readonly expectContinue: boolean;
-  /** The connection is used for this request only, and its peer is asked to close it (HTTP/1.1). */
+  /** Whether the connection is used for this request only, and `Connection: close` is sent (HTTP/1.1). */
   readonly closes?: boolean;
-  /** Limit of a connect for this request in milliseconds; absent: that of the endpoint. */
+  /** Limit of a connect for this request in milliseconds; if absent, that of the endpoint applies. */
   readonly connectTimeoutMs?: number | undefined;
 };
-/** Receives one response. Exactly one of `onEnd`, `onError`, `onUpgrade` ends it; nothing follows. */
+/** Receives one response. Exactly one of `onEnd`, `onError`, `onUpgrade` ends it; no other call follows. */
 export type UpstreamHandler = {
-  /** The request is on a connection: `reused` says that it was pooled. Once per attempt on the wire. */
+  /**
+   * The request has been assigned a connection; `reused` is true for a pooled one. Called once per attempt on the wire.
+   */
   onConnection(reused: boolean): void;
-  /** The server has not processed the request (RFC 9113 8.7), which is sent once more on a new connection. */
+  /** The server did not process the request (RFC 9113 8.7), and it is sent again on a new connection. */
   onRefused?(): void;
   /** A 1xx head other than 101. */
   onInformational(status: number, headers: HeaderList): void;
-  /** The final head; hop-by-hop fields are removed (RFC 9110 7.6.1). */
+  /** The final head, without hop-by-hop fields (RFC 9110 7.6.1). */
   onHead(head: ResponseHead): void;
-  /** False pauses the response until `resume()`; the end may still follow. */
+  /** A piece of the body. Returning false pauses the response until `resume()`; the end can still follow. */
   onData(chunk: Chunk): boolean;
   /**
-   * Bytes of the pieces so far that the receiver still holds. At 0 the client may write over the memory of those
-   * pieces, which makes large bodies a third faster; undefined: unknown, every piece is the receiver's to keep.
+   * The number of bytes of earlier pieces that the receiver still holds. At 0 the client may overwrite the memory of
+   * those pieces, which makes large bodies a third faster. If undefined, the number is unknown and the receiver keeps
+   * every piece.
    */
   readonly pendingBytes?: number | undefined;
   /**
-   * True: it keeps nothing of a piece once `onData` has returned, so that memory of any kind may be passed to it; `lent`: nothing of
-   * views of memory that connections share (`isLent`).
+   * Whether the receiver has copied what it needs of a piece when `onData` returns, so that memory of any kind can be
+   * passed to it. `lent` limits this to views of memory that connections share (`isLent`).
    */
   readonly copies?: boolean | "lent";
-  /** Most bytes that it takes at once, while `onData` answers true; undefined: it does not say. */
+  /** The most bytes that the receiver accepts at a time while `onData` returns true; undefined if it sets no limit. */
   readonly roomBytes?: number | undefined;
   onEnd(trailers: HeaderList | undefined): void;
-  /**
-   * 101: the connection now belongs to the receiver. `headers` hold neither Connection nor Upgrade.
-   */
+  /** The response was 101: the connection now belongs to the receiver. `headers` omit Connection and Upgrade. */
   onUpgrade(headers: Fields, end: TunnelEnd): void;
   onError(error: UpstreamError): void;
 };
@@ -172,7 +177,7 @@ export type UpstreamHandler = {
 /** Control over a request under way. */
 export type UpstreamStream = {
   resume(): void;
-  /** Ends the request at once; the handler gets no more events. The connection is not reused. */
+  /** Ends the request immediately; the handler receives no more events. An HTTP/1.1 connection is not reused. */
   abort(): void;
 };
 

@@ -2,19 +2,21 @@ import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 
 /** Gauges of the numbers of usable endpoints of Services (`namespace/name`). */
 export type UsableEndpointGauges = {
-  /** The number may have changed. With several ports it is that of the largest set. */
+  /** Sets the number of a Service, which might be unchanged. With several ports it is that of the largest set. */
   set(service: string, count: number): void;
-  /** Services were removed: forgets all but the present ones. */
+  /** Removes the gauges of Services that no longer exist. */
   retain(isPresent: (service: string) => boolean): void;
 };
 
-/** Services of removed sets that are remembered until gauges are read. */
+/** The number of Services of removed sets that are remembered until gauges are read. */
 const maxRemovedServices = 1000;
 
-/** Counts endpoints when gauges are read, and then only of Services whose sets have changed since. */
+/**
+ * Counts endpoints when gauges are read, and only those of Services whose sets have changed since the previous read.
+ */
 export class UsableEndpoints {
   private readonly gauges: UsableEndpointGauges;
-  /** Services whose number may have changed; undefined: all. */
+  /** The Services whose number might have changed; undefined for all. */
   private changed: Set<string> | undefined = new Set();
   private hasRemoved = false;
 
@@ -22,10 +24,10 @@ export class UsableEndpoints {
     this.gauges = gauges;
   }
 
-  /** A set of the Service was added, changed or removed; `sets`: how many there are of all Services. */
+  /** Records that a set of the Service was added, changed or removed. `sets` is the number of sets of all Services. */
   setChanged(service: string, sets: number): void {
     this.changed?.add(service);
-    // Without readers of the gauges the Services of removed sets would add up.
+    // If gauges are never read, the Services of removed sets would accumulate.
     if (this.changed !== undefined && this.changed.size > sets + maxRemovedServices) this.changed = undefined;
   }
 
@@ -53,7 +55,7 @@ export class UsableEndpoints {
   }
 }
 
-/** An address that a set has twice is one endpoint. */
+/** Counts the endpoints of a set. An address that appears twice is one endpoint. */
 function countEndpoints({ addresses }: EndpointSet): number {
   if (addresses.length <= 1) return addresses.length;
   return new Set(addresses.map(({ host, port }) => `${host} ${port}`)).size;

@@ -1,13 +1,13 @@
 import type { PickRequest, UpstreamEndpoint } from "../upstream.ts";
 
 /**
- * Picks among fixed endpoints, on the hot path. Replaced whenever the endpoints change; the state of the algorithm is
- * in its balancer.
+ * Picks among a fixed set of endpoints, on the hot path. It is replaced whenever the endpoints change; the state of the
+ * algorithm is in its balancer.
  */
 export type Picker = {
   /**
-   * The endpoint of the next request, among those that are not `excluded`; undefined when there is none. Callers
-   * without exclusions pass nothing, so that the usual case costs nothing.
+   * Returns the endpoint of the next request, among those that are not `excluded`; undefined if there is none. Callers
+   * without exclusions omit the set, so that the usual case has no cost.
    */
   pick(request: PickRequest, excluded?: ReadonlySet<UpstreamEndpoint>): UpstreamEndpoint | undefined;
 };

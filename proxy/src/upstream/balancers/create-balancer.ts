@@ -5,7 +5,7 @@ import { connectionScore, createLeastBalancer, latencyScore } from "./least.ts";
 import { createRendezvousBalancer, type KeyOf } from "./rendezvous.ts";
 import { createRoundRobinBalancer } from "./round-robin.ts";
 
-/** The balancer of an algorithm; without one, round robin. `random` gives a number from 0 to 1, 1 excluded. */
+/** Creates the balancer of an algorithm, by default round robin. `random` returns a number from 0 to 1, 1 excluded. */
 export function createBalancer(settings: LoadBalancer | undefined, random: () => number): Balancer {
   switch (settings?.algorithm) {
     case undefined:
@@ -20,7 +20,7 @@ export function createBalancer(settings: LoadBalancer | undefined, random: () =>
   }
 }
 
-/** Hashes the request as it is sent to the backend, except for the client's address. */
+/** Returns the function that reads a hash key. It reads the request as sent to the backend, or the client's address. */
 function keyOf(key: HashKey): KeyOf {
   switch (key.from) {
     case "source-ip":

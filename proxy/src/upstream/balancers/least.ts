@@ -2,24 +2,24 @@ import { loadOf, type EndpointLoad } from "../endpoint-load.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
 import type { Balancer } from "./balancer.ts";
 
-/** The fewest requests in flight. */
+/** Scores an endpoint by its requests in flight. */
 export const connectionScore = ({ inFlight }: EndpointLoad): number => inFlight;
 
 /**
- * The lowest product of average latency and load. An endpoint without a sample comes first, but gets one request, not
- * all of them: until its response it comes last.
+ * Scores an endpoint by the product of its average latency and load. An endpoint without a sample comes first, but only
+ * for one request: until the response arrives, it comes last.
  */
 export function latencyScore({ inFlight, latencyMs }: EndpointLoad): number {
   if (latencyMs === undefined) return inFlight === 0 ? -1 : unproven * inFlight;
   return latencyMs * (inFlight + 1);
 }
 
-/** More than any measured score. */
+/** A score above all measured ones. */
 const unproven = 1e15;
 
 /**
- * The endpoint with the lowest score; of equal ones the next in turn. `random` (0 to 1, 1 excluded) sets where the first
- * turn begins, so that many workers do not begin with the same endpoint.
+ * Picks the endpoint with the lowest score, and among equal scores the next in turn. `random` (0 to 1, 1 excluded) sets
+ * the start of the first turn, so that many workers do not start with the same endpoint.
  */
 export function createLeastBalancer(scoreOf: (load: EndpointLoad) => number, random: () => number): Balancer {
   let turn = random();

@@ -2,17 +2,17 @@ import type { PickRequest, UpstreamEndpoint } from "../upstream.ts";
 import type { Balancer, Picker } from "./balancer.ts";
 import { hashText, mix } from "./text-hash.ts";
 
-/** The text of a request that is hashed; undefined or empty: the request has no key. */
+/** Returns the text that is hashed for a request; undefined or empty if the request has no key. */
 export type KeyOf = (request: PickRequest) => string | undefined;
 
 const scoreSeed = 0x5bd1e995;
 const tieSeed = 0x1b873593;
 
 /**
- * Highest random weight (Thaler and Ravishankar, 1998): every endpoint gets a score for the key, the highest serves.
- * The score depends on nothing but the key and the `ip:port`, so all proxies agree, before and after a restart, and an
- * added or removed endpoint moves only the keys that it gains or loses. Requests without a key go to `otherwise`. See
- * docs/features/load-balancing.md.
+ * Picks by highest random weight (Thaler and Ravishankar, 1998): every endpoint has a score for the key, and the
+ * highest score wins. The score depends only on the key and the `ip:port`. Therefore all proxies agree, before and
+ * after a restart, and an added or removed endpoint moves only the keys that it gains or loses. Requests without a key
+ * go to `otherwise`. See docs/features/load-balancing.md.
  */
 export function createRendezvousPicker(
   keyOf: KeyOf,
@@ -28,7 +28,7 @@ export function createRendezvousPicker(
   };
 }
 
-/** Rendezvous hashing as an algorithm; its only state is the turn of the requests without a key. */
+/** Rendezvous hashing as an algorithm. Its only state is that of `otherwise`, for requests without a key. */
 export const createRendezvousBalancer = (keyOf: KeyOf, otherwise: Balancer): Balancer => ({
   update: (endpoints) => createRendezvousPicker(keyOf, endpoints, otherwise.update(endpoints)),
 });
@@ -41,7 +41,9 @@ type Chooser = (
 const hashesOf = (endpoints: readonly UpstreamEndpoint[]): Int32Array =>
   Int32Array.from(endpoints, ({ address }) => hashText(address, scoreSeed));
 
-/** The scores of all endpoints for a key, in one array that the next key overwrites. */
+/**
+ * Returns a function that computes the scores of all endpoints for a key, in an array that its next call overwrites.
+ */
 export function keyScores(endpoints: readonly UpstreamEndpoint[]): (key: string) => Int32Array {
   const hashes = hashesOf(endpoints);
   const scores = new Int32Array(hashes.length);
@@ -53,8 +55,8 @@ export function keyScores(endpoints: readonly UpstreamEndpoint[]): (key: string)
 }
 
 /**
- * The endpoint of a key, among those that are not excluded. Costs one multiplication chain per endpoint and request;
- * everything else is computed when the endpoints change.
+ * Returns a function that picks the endpoint of a key, among those that are not excluded. A call costs one
+ * multiplication chain per endpoint; the hashes of endpoints are computed when the endpoints change.
  */
 export function createRendezvousChooser(endpoints: readonly UpstreamEndpoint[]): Chooser {
   const hashes = hashesOf(endpoints);
@@ -75,8 +77,8 @@ export function createRendezvousChooser(endpoints: readonly UpstreamEndpoint[]):
 }
 
 /**
- * Two addresses with one 32-bit hash have equal scores for every key. A second hash keeps them apart, else one of the two
- * would never serve.
+ * Reports whether endpoint `a` wins against `b`, which has the same score. Two addresses with the same 32-bit hash have
+ * equal scores for every key; without a second hash, one of them would never be picked.
  */
 function winsTie(key: string, endpoints: readonly UpstreamEndpoint[], a: number, b: number): boolean {
   const hash = hashText(key, tieSeed);

@@ -2,9 +2,9 @@ import type { UpstreamEndpoint } from "../upstream.ts";
 import type { Balancer } from "./balancer.ts";
 
 /**
- * Every endpoint in turn. The first pick falls on a random endpoint, so that many workers do not begin with the same
- * one; after a change of endpoints the turn continues with the next one that still exists.
- * `random` gives a number from 0 to 1, 1 excluded.
+ * Picks every endpoint in turn. The first pick is a random endpoint, so that many workers do not start with the same
+ * one. After a change of endpoints, the turn continues with the next one that still exists. `random` returns a number
+ * from 0 to 1, 1 excluded.
  */
 export function createRoundRobinBalancer(random: () => number): Balancer {
   let endpoints: readonly UpstreamEndpoint[] = [];

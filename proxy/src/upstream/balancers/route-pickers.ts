@@ -7,18 +7,18 @@ import { createSubsetPicker } from "./subset.ts";
 type StatefulAlgorithm = Exclude<RequestBalancing["algorithm"], "hash">;
 
 /**
- * The pickers of one upstream for routes with a balancing of their own. They are shared by all routes with equal settings,
- * created when a request first wants them: one for each algorithm.
+ * The pickers of one upstream for routes with their own balancing, one for each algorithm. A picker is created when a
+ * request first needs it, and shared by all routes with the same algorithm.
  */
 export class RoutePickers {
   private readonly random: () => number;
-  /** Kept over changes of endpoints, so that turns go on. */
+  /** Kept when endpoints change, so that turns continue. */
   private readonly balancers = new Map<StatefulAlgorithm, Balancer>();
   private readonly pickers = new Map<StatefulAlgorithm, Picker>();
   private hash: Picker | undefined = undefined;
   private subset: Picker | undefined = undefined;
   private endpoints: readonly UpstreamEndpoint[] = [];
-  /** Whether a picker goes, or once went, by the load or latency of endpoints, which then must be watched. */
+  /** Whether any picker uses the load or latency of endpoints, which must then be recorded. Never reset. */
   needsLoad = false;
 
   constructor(random: () => number) {
@@ -52,7 +52,7 @@ export class RoutePickers {
   }
 }
 
-/** Requests without a key are those of one key, the empty one. */
+/** Picks by the hash key of a request. Requests without one share the empty key. */
 function hashPicker(endpoints: readonly UpstreamEndpoint[]): Picker {
   const choose = createRendezvousChooser(endpoints);
   return { pick: ({ hashKey = "" }, excluded) => choose(hashKey, excluded) };

@@ -2,13 +2,14 @@ import type { RequestBalancing, UpstreamEndpoint } from "../upstream.ts";
 import type { Picker } from "./balancer.ts";
 import { keyScores } from "./rendezvous.ts";
 
-/** More than the endpoints of any set, so that a score and an index fit into one number (2^32 · 2^20 < 2^53). */
+/** A bound on the endpoints of a set, so that a score and an index fit into one number (2^32 · 2^20 < 2^53). */
 const indexes = 1 << 20;
 
 /**
- * Any one of as many endpoints as the balancing of the request says: those that rendezvous hashing ranks first for its key.
- * An endpoint that comes or goes changes one place of the subsets that it belongs to, and no other. Where all of a subset are
- * excluded, the next one in rank serves. `random` gives a number from 0 to 1, 1 excluded.
+ * Picks at random from a subset of the endpoints: those that rendezvous hashing ranks first for the key of the request.
+ * The balancing of the request sets the size of the subset. An added or removed endpoint changes one member of the
+ * subsets that it belongs to. If the whole subset is excluded, the next endpoint in rank is picked. `random` returns a
+ * number from 0 to 1, 1 excluded.
  */
 export function createSubsetPicker(endpoints: readonly UpstreamEndpoint[], random: () => number): Picker {
   const scoresOf = keyScores(endpoints);

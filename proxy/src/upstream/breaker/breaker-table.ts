@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 
 /**
- * The memory of all circuit breakers of a proxy pod: a hash table of fixed size whose slots hold nothing but 32-bit
+ * The memory of all circuit breakers of a proxy pod. It is a hash table of fixed size whose slots hold only 32-bit
  * integers, so that the workers of the pod can share it and change it with single atomic operations. No worker ever
- * waits for another one, and a worker that dies leaves nothing locked. See docs/features/circuit-breaker.md.
+ * waits for another one, and a worker that dies leaves no lock behind. See docs/features/circuit-breaker.md.
  */
 export class BreakerTable {
   private readonly words: Int32Array;
   private readonly keys: BigInt64Array;
 
-  /** `memory` is zero at first, `breakerTableBytes` long, and a SharedArrayBuffer where several workers use it. */
+  /** `memory` must be zeroed, `breakerTableBytes` long, and a SharedArrayBuffer if several workers use it. */
   constructor(memory: ArrayBuffer | SharedArrayBuffer) {
     this.words = new Int32Array(memory);
     this.keys = new BigInt64Array(memory);
   }
 
   /**
-   * The slot of a key, allocated if there is none: an empty one, else one that has not been used for a long time.
-   * Undefined when the table is full, which means a breaker that never opens.
+   * Returns the slot of a key. A key without one gets an empty slot, else one that has not been used for a long time.
+   * The result is undefined if the table is full; the breaker then never opens.
    */
   slotOf(key: bigint, nowMs: number): BreakerSlot | undefined {
     const start = Number(BigInt.asUintN(32, key)) % slotCount;
@@ -34,7 +34,7 @@ export class BreakerTable {
     }
     if (spare === undefined) return undefined;
     const found = Atomics.compareExchange(this.keys, spare.index * (slotWords / 2), spare.holds, key);
-    // Another worker was faster: with this key, or with another one, and then the search continues.
+    // Another worker claimed the slot first. If it did so for another key, the search starts again.
     if (found !== spare.holds) return found === key ? this.slotAt(spare.index) : this.slotOf(key, nowMs);
     const slot = this.slotAt(spare.index);
     if (spare.holds !== 0n) slot.clear();
@@ -46,7 +46,7 @@ export class BreakerTable {
     return new BreakerSlot(this.words, index * slotWords);
   }
 
-  /** Not used for a long time, and not about to be: an open breaker keeps its slot to the end of its time. */
+  /** Reports whether a slot can be reused: it has not been used for a long time, and its breaker is not open. */
   private isForgotten(index: number, nowMs: number): boolean {
     const slot = this.slotAt(index);
     const isOpen = slot.get(Field.trips) > 0 && slot.since(Field.openUntil, nowMs) < 0;
@@ -60,7 +60,7 @@ export const Field = {
   /** State and generation, see circuit-breaker.ts. */
   state: 2,
   openUntil: 3,
-  /** How often the breaker has opened without a calm window in between. */
+  /** The number of times that the breaker has opened without a calm window in between. */
   trips: 4,
   closedAt: 5,
   probedAt: 6,
@@ -73,20 +73,20 @@ export const bucketCount = 8;
 export const bucketWords = 3;
 const slotWords = 32;
 const slotCount = 16_384;
-/** Slots that are probed for one key. */
+/** The most slots that are probed for one key. */
 const maxSteps = 64;
 const forgottenMs = 10 * 60_000;
 
-/** 2 MiB, of which the system provides what is used. */
+/** 2 MiB, of which the system allocates only the pages that are used. */
 export const breakerTableBytes = slotCount * slotWords * 4;
 
-/** The key of a pair of names. Of 64 bits, so that two of ten thousand pairs share one once in 10^11 proxies. */
+/** Returns the key of a pair of names. With 64 bits, two of ten thousand pairs share a key on one of 10^11 proxies. */
 export function breakerKey(routeId: string, address: string): bigint {
   const key = createHash("sha256").update(`${routeId}|${address}`).digest().readBigInt64LE();
   return key === 0n ? 1n : key;
 }
 
-/** A key as its slot holds it: two words, little-endian like every platform that Node runs on. */
+/** A key as stored in its slot: two words, little-endian like every platform that Node runs on. */
 export type SplitKey = { readonly low: number; readonly high: number };
 
 export const splitKey = (key: bigint): SplitKey => ({
@@ -116,17 +116,17 @@ export class BreakerSlot {
     Atomics.add(this.words, this.start + field, amount);
   }
 
-  /** Sets a field if it still holds `expected`; whether it did. */
+  /** Sets a field if it still holds `expected`, and reports whether it did. */
   exchange(field: number, expected: number, value: number): boolean {
     return Atomics.compareExchange(this.words, this.start + field, expected, value) === expected;
   }
 
-  /** Milliseconds from the time in a field to `nowMs`; negative when it is ahead. */
+  /** Returns the milliseconds from the time in a field to `nowMs`; negative if that time is in the future. */
   since(field: number, nowMs: number): number {
     return (nowMs - this.get(field)) | 0;
   }
 
-  /** False when the slot was given to another key in the meantime. */
+  /** Reports whether the slot still belongs to the key. */
   holds({ low, high }: SplitKey): boolean {
     return this.get(Field.key) === low && this.get(Field.key + 1) === high;
   }

@@ -4,29 +4,29 @@ import { bucketCount, bucketWords, Field, type BreakerSlot } from "./breaker-tab
 
 export type BreakerState = "closed" | "open" | "half_open";
 
-/** An admitted request, with which its outcome is reported. */
+/** The admission of one request, which is passed back when its outcome is reported. */
 export type Passage = { readonly word: number; readonly isProbe: boolean };
 
 /**
- * The state of a slot is one word: the low bits are the state, the rest counts the changes, so that a worker that has
- * read an older state cannot change a newer one.
+ * The state of a slot is one word. The low bits are the state; the rest counts its changes, so that a worker that read
+ * an older state cannot change a newer one.
  */
 const closed = 0;
 const open = 1;
 /** Half open, with the probe under way. */
 const probing = 2;
-/** Half open, and the last probe ended without a verdict: the next request is a probe. */
+/** Half open, after a probe that ended without a verdict; the next request is the probe. */
 const waiting = 3;
 const stateBits = 3;
 
 const names: readonly BreakerState[] = ["closed", "open", "half_open", "half_open"];
 
-/** A probe without a result for so long (its worker died, or its endpoint hangs) is replaced by another one. */
+/** How long a probe can be without a result (its worker died, or its endpoint hangs) before another one replaces it. */
 const probePatienceMs = 5 * 60_000;
 
 /**
- * The circuit breaker of one route and endpoint, whose state is in a slot. Every method works on the state in the slot
- * at that moment, for any number of workers. Times are whole milliseconds of a clock that all workers share. See
+ * The circuit breaker of one route and endpoint. Its state is in a slot that every method reads again, so that any
+ * number of workers can share it. Times are whole milliseconds of a clock that all workers share. See
  * docs/features/circuit-breaker.md.
  */
 export class CircuitBreaker {
@@ -45,7 +45,7 @@ export class CircuitBreaker {
     return names[this.slot.get(Field.state) & stateBits] as BreakerState;
   }
 
-  /** Whether `admit` could admit a request now. Changes nothing. */
+  /** Reports whether `admit` might admit a request now, without changing anything. */
   mayAdmit(nowMs: number): boolean {
     switch (this.slot.get(Field.state) & stateBits) {
       case open: {
@@ -59,7 +59,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Admits a request, or not. An open breaker whose time is over admits one, as its probe. */
+  /** Admits a request, or returns undefined. An open breaker whose time is over admits one request as its probe. */
   admit(nowMs: number): Passage | undefined {
     const { slot } = this;
     slot.set(Field.usedAt, nowMs);
@@ -111,7 +111,7 @@ export class CircuitBreaker {
     this.onChange("open");
   }
 
-  /** Counts for the state in which the request began: a response from before the breaker opened is ignored. */
+  /** Counts an outcome, unless the state has changed since the request began. */
   private count(
     { word }: Passage,
     nowMs: number,
@@ -128,7 +128,7 @@ export class CircuitBreaker {
     if (this.isTooMuch(number)) this.trip(word, nowMs);
   }
 
-  /** Two workers may both do this when a bucket begins; counts of the first one in between are then lost. */
+  /** Resets a bucket. If two workers do so when a bucket begins, counts that the first one adds in between are lost. */
   private startBucket(bucket: number, number: number): void {
     const field = Field.buckets + bucket * bucketWords;
     this.slot.set(field + 1, 0);

@@ -6,7 +6,7 @@ import { breakerKey, splitKey, type BreakerSlot, type BreakerTable, type SplitKe
 
 export type BreakerEnvironment = {
   readonly table: BreakerTable;
-  /** Milliseconds of a clock that all workers of the pod share. */
+  /** Returns milliseconds of a clock that all workers of the pod share. */
   readonly nowMs: () => number;
   readonly metrics: Pick<
     ProxyMetrics,
@@ -16,7 +16,7 @@ export type BreakerEnvironment = {
 
 const gaugeValues: Readonly<Record<BreakerState, number>> = { closed: 0, open: 1, half_open: 2 };
 
-/** The circuit breakers of one upstream, one for each route and endpoint, made when a request first needs them. */
+/** The circuit breakers of one upstream, one for each route and endpoint, created when a request first needs them. */
 export class UpstreamBreakers {
   private settings: Settings;
   private readonly environment: BreakerEnvironment;
@@ -41,7 +41,7 @@ export class UpstreamBreakers {
     for (const breakers of this.byRoute.values()) breakers.configure(settings);
   }
 
-  /** Forgets all routes but these. Requests of listener filters have no route. */
+  /** Removes the breakers of routes that are no longer served. Requests of listener filters have no route. */
   retainRoutes(isServed: (routeId: string) => boolean): void {
     for (const [routeId, breakers] of this.byRoute) {
       if (routeId === "" || isServed(routeId)) continue;
@@ -50,12 +50,12 @@ export class UpstreamBreakers {
     }
   }
 
-  /** Brings the gauges of the states up to date: other workers change states, too. */
+  /** Updates the gauges of the states, which other workers change too. */
   refreshGauges(): void {
     for (const breakers of this.byRoute.values()) breakers.refreshGauges();
   }
 
-  /** Drops the breakers of removed endpoints. */
+  /** Removes the breakers of endpoints that are not in the set. */
   retain(endpoints: ReadonlySet<UpstreamEndpoint>): void {
     for (const breakers of this.byRoute.values()) breakers.retain(endpoints);
   }
@@ -74,7 +74,7 @@ export class RouteBreakers {
     this.environment = environment;
   }
 
-  /** The breaker's leave to send a request to the endpoint; undefined, and counted, when it is open. */
+  /** Returns the permission to send a request to the endpoint. A rejection by its breaker is counted and undefined. */
   admit(endpoint: UpstreamEndpoint): Admission | undefined {
     let breaker = this.byEndpoint.get(endpoint);
     if (breaker === undefined) {
@@ -98,12 +98,12 @@ export class RouteBreakers {
     for (const breaker of this.byEndpoint.values()) breaker.refreshGauge();
   }
 
-  /** Detaches the breakers from metrics whose series were removed: requests in flight must not create them again. */
+  /** Detaches the breakers from their metrics, so that requests in flight do not create removed series again. */
   detach(): void {
     for (const breaker of this.byEndpoint.values()) breaker.detach();
   }
 
-  /** Forgets endpoints that are not among these, with their series. */
+  /** Removes the breakers of endpoints that are not in the set, and their metric series. */
   retain(endpoints: ReadonlySet<UpstreamEndpoint>): void {
     const removed = new Set<string>();
     for (const [endpoint, breaker] of this.byEndpoint) {
@@ -121,7 +121,7 @@ export class RouteBreakers {
   }
 }
 
-/** The permission to send one request to an endpoint, with which its outcome is reported. */
+/** The permission to send one request to an endpoint. It also receives the outcome of that request. */
 export class Admission {
   private readonly breaker: EndpointBreaker;
   private readonly passage: Passage | undefined;
@@ -158,7 +158,7 @@ class EndpointBreaker {
     this.split = splitKey(this.key);
   }
 
-  /** Admits every request, uncounted, when the table is full. */
+  /** Returns undefined for a rejected request. If the table is full, every request is admitted and none is counted. */
   admit(): Admission | undefined {
     const nowMs = this.environment.nowMs();
     const breaker = this.attached(nowMs);
@@ -180,7 +180,7 @@ class EndpointBreaker {
 
   report(passage: Passage, verdict: Verdict): void {
     const { breaker, slot } = this;
-    // The slot now belongs to another key.
+    // The slot belongs to another key by now.
     if (breaker === undefined || slot?.holds(this.split) !== true) return;
     if (verdict === "none") breaker.withdrawn(passage);
     else breaker[verdict](passage, this.environment.nowMs());

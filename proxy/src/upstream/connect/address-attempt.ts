@@ -16,11 +16,11 @@ import type { ConnectOptions } from "./options.ts";
 
 export type AddressFailure = {
   readonly error: UpstreamError;
-  /** The process has no descriptor left: another try has a chance once a connection was given up. */
+  /** Whether the process has no descriptor left, so that another try can succeed once a connection has been closed. */
   readonly isOutOfDescriptors: boolean;
 };
 
-/** The limit of a handshake where connects have none. */
+/** The limit of a handshake if connects have no limit. */
 const maxHandshakeMs = 30_000;
 
 const handshakeTimeoutError: UpstreamError = {
@@ -29,8 +29,8 @@ const handshakeTimeoutError: UpstreamError = {
 };
 
 /**
- * One try of one address: TCP, then TLS if the endpoint has it. `done` is called once, unless the attempt was cancelled;
- * by then a socket that failed is destroyed.
+ * An attempt to connect to one address: TCP, then TLS if the endpoint uses it. `done` is called once, unless the
+ * attempt is cancelled. If it fails, the socket is destroyed before that call.
  */
 export class AddressAttempt {
   private readonly socket: Socket;
@@ -41,7 +41,7 @@ export class AddressAttempt {
   private timer: AwakeTimer | undefined;
   private isHandshaking = false;
 
-  /** `limitMs` holds for TCP and TLS together; 0: none, and `maxHandshakeMs` for TLS by itself. */
+  /** `limitMs` applies to TCP and TLS together. With 0, TCP has no limit, and TLS has `maxHandshakeMs`. */
   constructor(
     endpoint: UpstreamEndpoint,
     host: string,
@@ -60,14 +60,14 @@ export class AddressAttempt {
     if (this.socket instanceof TLSSocket) this.socket.once("secureConnect", this.onSecure);
   }
 
-  /** Gives up silently. */
+  /** Ends the attempt without a call of `done`. */
   cancel(): void {
     this.timer?.clear();
     abandonSocket(this.socket);
   }
 
   private readonly onConnect = (): void => {
-    // Nothing listens there.
+    // The socket is connected to itself, so nothing listens on the port.
     if (isOwnEnd(this.socket, this.port)) return this.fail(connectError("ECONNREFUSED"));
     if (!(this.socket instanceof TLSSocket)) return this.succeed();
     this.isHandshaking = true;

@@ -15,11 +15,11 @@ import {
 import { AddressAttempt } from "./address-attempt.ts";
 import { connectTimeoutOf, type ConnectOptions } from "./options.ts";
 
-/** A connection that is up, TLS included, and the address at its other end. */
+/** An established connection, including TLS, and the address of its peer. */
 export type Connected = { readonly socket: Socket; readonly address: string };
 
 export type ConnectAttempt = {
-  /** Gives up silently. */
+  /** Ends the attempt without a call of `done`. */
   cancel(): void;
 };
 
@@ -42,7 +42,7 @@ class Connecting implements ConnectAttempt {
   private readonly endpoint: UpstreamEndpoint;
   private readonly options: ConnectOptions;
   private readonly done: (result: Result<Connected, UpstreamError>) => void;
-  /** Of name resolution and all addresses together, in milliseconds; 0 = none. */
+  /** Limit of name resolution and all addresses together, in milliseconds; 0 = none. */
   private readonly timeoutMs: number;
   private readonly deadlineMs: number;
   private attempt: AddressAttempt | undefined;
@@ -117,7 +117,7 @@ class Connecting implements ConnectAttempt {
   }
 }
 
-/** Why no connection is made to an address of the endpoint; undefined: one may be. */
+/** Returns the error for an address that must not be connected to; undefined if the address is allowed. */
 function refusalOf(
   ip: string,
   { port, limits }: UpstreamEndpoint,

@@ -8,8 +8,8 @@ import type { ConnectOptions } from "./options.ts";
 const keepAliveProbeMs = 60_000;
 
 /**
- * Begins a connection to an address of an endpoint, with TLS if the endpoint has it: a `TLSSocket` then, which resumes the
- * last session. Outcomes are events of the socket; nothing has a limit of time here.
+ * Starts a connection to an address of an endpoint. If the endpoint uses TLS, the result is a `TLSSocket`, which
+ * resumes the last session. Outcomes are events of the socket; no time limit is set here.
  */
 export function openSocket(endpoint: UpstreamEndpoint, host: string, options: ConnectOptions): Socket {
   const { port, tls } = endpoint;
@@ -26,7 +26,7 @@ export function openSocket(endpoint: UpstreamEndpoint, host: string, options: Co
   };
   if (tls === undefined || "refused" in tls) return connect(tcp);
   const kept = sessionOf(endpoint);
-  // Node hands the options of the TCP connection on; its types name only some of them.
+  // Node passes on the options of the TCP connection, although its types name only some of them.
   const secure: ConnectionOptions & TcpNetConnectOpts = {
     ...tcp,
     secureContext: tls.context,
@@ -42,7 +42,7 @@ export function openSocket(endpoint: UpstreamEndpoint, host: string, options: Co
   return socket;
 }
 
-/** Destroys a socket that is not used and ignores all its later events, errors included. */
+/** Destroys an unused socket and ignores all its later events, including errors. */
 export function abandonSocket(socket: Socket): void {
   // Node itself waits for `close` of a TLS socket, to free memory of OpenSSL.
   for (const event of events) socket.removeAllListeners(event);

@@ -13,25 +13,27 @@ export type UpstreamClientOptions = {
   readonly resolver: Resolver;
   /** How the bytes of established connections are read and written. */
   readonly sockets: SocketLayer;
-  /** Refuses the ports of the gateway itself; absent: none is refused. */
+  /** Refuses the ports of the gateway itself; if absent, none is refused. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses"> | undefined;
 };
 
-/** What one connect needs of the client, and what it does in its own way. */
+/** The options of one connect: some of those of its client, and its own. */
 export type ConnectOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver" | "ownPorts"> & {
-  /** The protocol over TLS (RFC 7301); absent: ALPN is not used. An endpoint that selects another one is rejected. */
+  /** The protocol to negotiate by ALPN (RFC 7301); none if absent. An endpoint that selects another one is rejected. */
   readonly alpn?: "h2" | "http/1.1";
   /** Reads into memory of the caller's choice instead of emitting `data`. */
   readonly onread?: OnReadOpts;
-  /** The limit of the connect in milliseconds; absent: that of the endpoint, else of the client. */
+  /** Limit of the connect in milliseconds; by default that of the endpoint, otherwise that of the client. */
   readonly limitMs?: number | undefined;
-  /** Gives up a connection when there is no descriptor for a new one; absent: the connect fails. */
+  /** Closes an idle connection if there is no descriptor for a new one; if absent, the connect fails. */
   readonly idlePool?: Pick<IdlePool, "closeOldest">;
-  /** Keep the writable side when the other end has closed its own. */
+  /** Whether the writable side stays open after the peer has closed its own. */
   readonly allowHalfOpen?: boolean;
 };
 
-/** Limit of a connect to the endpoint in milliseconds: that of its Service, else the client's; 0 = none. */
+/**
+ * Returns the limit of a connect in milliseconds: that of the endpoint's Service, else that of the client; 0 = none.
+ */
 export const connectTimeoutOf = (
   { limits }: UpstreamEndpoint,
   { connectTimeoutMs }: Pick<UpstreamClientOptions, "connectTimeoutMs">,

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 
 /**
- * Whether a connection is one with itself. Where nothing listens on a port of this host from which connections are made, the system may choose
- * that very port for the near end as well: both ends open at the same time (RFC 9293 3.5), and get back what they send. The port would
- * be taken for as long, so that no backend could listen on it.
+ * Reports whether a socket is connected to itself. If nothing listens on an ephemeral port of this host, the system can
+ * choose that same port as the local one of a connection to it. The socket then opens both ends simultaneously (RFC
+ * 9293 3.5) and receives its own data. While it is open, no backend can listen on that port.
  */
 export const isOwnEnd = (socket: Socket, port: number): boolean =>
   socket.localPort === port && socket.remotePort === port && socket.localAddress === socket.remoteAddress;

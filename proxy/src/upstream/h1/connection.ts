@@ -11,23 +11,23 @@ import type { ConnectionPool, EndpointConnections } from "./pool.ts";
 import { type ResponseEvents, ResponseReader } from "./response-reader.ts";
 import type { Http1Stream } from "./stream.ts";
 
-/** What the connections of one client share. */
+/** State shared by the connections of one client. */
 export type ConnectionContext = {
   readonly pool: ConnectionPool;
   readonly options: UpstreamClientOptions;
-  /** Every connection that is neither closed nor handed over. */
+  /** Every connection that is neither closed nor handed over to a tunnel. */
   readonly open: Set<Http1Connection>;
-  /** The client has been closed: no more connections are opened. */
+  /** Whether the client has been closed and opens no more connections. */
   closed: boolean;
 };
 
 /**
- * One connection to an endpoint. It serves one stream at a time; between two it is idle in the pool, where any
- * byte or end of the peer closes it.
+ * One connection to an endpoint. It serves one stream at a time. Between two streams it is idle in the pool, where any
+ * data from the peer, or its end, closes the connection.
  */
 export class Http1Connection implements IdleConnection, ResponseEvents, TransportReceiver {
   readonly endpoint: UpstreamEndpoint;
-  /** What it has in common with the others of its endpoint. */
+  /** State shared with the other connections to the endpoint. */
   readonly siblings: EndpointConnections;
   /** IP address of the peer, empty until the connection is up. */
   address = "";
@@ -47,7 +47,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     context.open.add(this);
   }
 
-  /** How long the peer allows it to be idle, in milliseconds, less a margin; undefined: not announced. */
+  /** The idle timeout that the peer announced, less a margin, in milliseconds; undefined if none was announced. */
   get announcedIdleMs(): number | undefined {
     return this.reader.announcedIdleMs;
   }
@@ -68,7 +68,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
         ...options,
         alpn: "http/1.1",
         limitMs: stream.request.connectTimeoutMs,
-        // Either side of a tunnel may end before the other.
+        // Either side of a tunnel can end before the other.
         ...(stream.request.upgrade !== undefined && { allowHalfOpen: true }),
         ...(dialling.onread && { onread: dialling.onread }),
       },
@@ -117,7 +117,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     this.fail("upstream closed");
   }
 
-  /** Makes the connection the stream's; the transport is for its request. */
+  /** Assigns the connection to a stream, and returns the transport for its request. */
   begin(stream: Http1Stream, toHead: boolean): Transport {
     if (this.transport === undefined) throw new Error("a stream was begun on a connection that is not up");
     this.stream = stream;
@@ -125,7 +125,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     return this.transport;
   }
 
-  /** Reads on after `onData` answered false. */
+  /** Continues to read after `onData` returned false. */
   resume(): void {
     if (!this.paused) return;
     this.paused = false;
@@ -155,7 +155,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     this.stream = undefined;
     const { upgrade, closes } = stream.request;
     const keep = reusable && stream.requestComplete && upgrade === undefined && closes !== true;
-    // Back in the pool first: the handler may send the next request at once.
+    // Returned to the pool first, because the handler can send the next request immediately.
     if (!keep || !this.context.pool.release(this)) this.destroy();
     stream.complete(trailers);
   }
@@ -191,7 +191,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     this.destroy();
   }
 
-  /** Destroys the connection at once, without an event to the stream on it. */
+  /** Destroys the connection immediately, without an event to the stream on it. */
   destroy(): void {
     if (!this.context.open.delete(this)) return;
     this.stream = undefined;

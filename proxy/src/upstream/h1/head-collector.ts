@@ -1,32 +1,34 @@
 import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
 import { maxHeadBytes } from "./response-head.ts";
 
-/** Up to this many bytes are read as text at once, in the hope that they are the whole message. */
+/** The largest piece that is converted to text as a whole, on the assumption that it contains the whole message. */
 const maxProbeBytes = 16_384;
 const headStart = "HTTP/1.";
 
 /**
- * Finds the end of a response head that may arrive in any number of pieces. Work is linear in the bytes, however small
- * the pieces; a head that cannot become valid is rejected before it is complete, so that a peer with another protocol
- * fails at once.
+ * Finds the end of a response head that can arrive in any number of pieces. The work is linear in the bytes, however
+ * small the pieces. A head that cannot become valid is rejected before it is complete, so that a peer with another
+ * protocol fails immediately.
  */
 export class HeadCollector {
-  /** After a complete head: text that begins with it. */
+  /** A text that begins with the head, once the head is complete. */
   text = "";
-  /** After a complete head: its length in characters, the empty line included. */
+  /** The length of the complete head in characters, including the empty line. */
   headLength = 0;
-  /** Why the head is refused, for the access log. */
+  /** The reason why the head is refused, for the access log. */
   problem: string | undefined = undefined;
   private partial = "";
-  /** The last three characters of `partial`: where the mark of the end may have begun. */
+  /** The last three characters of `partial`, in which the mark of the end might begin. */
   private tail = "";
 
-  /** A head has begun in an earlier piece. */
+  /** Whether a head has begun in an earlier piece. */
   get hasPart(): boolean {
     return this.partial !== "";
   }
 
-  /** Looks at `bytes` from index `from` on. Answers the index after the head; -1: it is incomplete, or refused (`problem`). */
+  /**
+   * Reads `bytes` from index `from`. Returns the index after the head; -1 if it is incomplete or refused (`problem`).
+   */
   collect(bytes: BorrowedBytes, from: number): number {
     if (this.partial !== "") return this.collectMore(bytes, from);
     let { text } = this;
@@ -58,14 +60,14 @@ export class HeadCollector {
     return from + taken;
   }
 
-  /** Keeps an incomplete piece; `seam` is the piece with what came just before it. */
+  /** Keeps an incomplete piece; `seam` is the piece with the last characters before it. */
   private keep(piece: string, seam: string): number {
     const alreadyHeld = this.partial.length;
     this.partial += piece;
     this.tail = seam.slice(-3);
     if (this.partial.length > maxHeadBytes) return this.refuse("response head too large");
     if (/[^\r]\n/.test(seam)) return this.refuse("invalid response header");
-    // Looked at only while it is short: every look makes one string of all pieces.
+    // Checked only while it is short, because every check joins all pieces into one string.
     if (alreadyHeld >= headStart.length) return -1;
     const begun = this.partial.slice(0, headStart.length);
     return headStart.startsWith(begun) ? -1 : this.refuse("invalid status line");

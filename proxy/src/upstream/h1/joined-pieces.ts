@@ -3,26 +3,28 @@ import { Slabs } from "../../sockets/slabs.ts";
 import type { Transport } from "../../sockets/transport.ts";
 import type { Chunk } from "../../message/message.ts";
 
-/** What the pieces of one write come to, and a head before them. */
+/** Memory for the pieces of one write, and a head before them. */
 const slabs = new Slabs(sharedReadBytes + 2048, 16);
-/** Messages of a thread that may hold a slab at one time, each until the end of the turn. Others write piece by piece. */
+/**
+ * The most messages of a thread that hold a slab at a time, each until the end of the turn. Others write each piece.
+ */
 const maxJoining = 64;
 
-/** Messages that hold one. */
+/** The number of messages that hold a slab. */
 let joining = 0;
 
-/** The transport that they are written to. */
+/** The part of a transport that joined pieces are written to. */
 type PiecesTransport = Pick<Transport, "waitingBytes" | "writeBytes" | "lendBytes">;
 
 /**
- * The pieces of a message that come within a turn, put together for one write: their memory may be written over afterwards. Nothing is
- * held from one turn to the next but by the transport.
+ * Joins the pieces of a message that arrive within one turn into one write. The pieces are copied, so that their memory
+ * can be overwritten afterwards. From one turn to the next, only the transport holds data.
  */
 export class JoinedPieces {
   bytes = 0;
   private slab: Buffer | undefined = undefined;
 
-  /** Takes a piece between two texts of one octet per character. False: there is no room for it. */
+  /** Adds a piece between two texts of one octet per character. Returns false if there is no room. */
   add(before: string, piece: Chunk, after: string): boolean {
     const end = this.bytes + before.length + piece.length + after.length;
     if (end > slabs.size) return false;
@@ -37,20 +39,20 @@ export class JoinedPieces {
     return true;
   }
 
-  /** Writes what was put together. */
+  /** Writes the joined pieces. */
   writeTo(transport: PiecesTransport): void {
     const { slab, bytes } = this;
     if (slab === undefined) return;
     this.end();
     const joined = slab.subarray(0, bytes);
-    // Behind another write it waits, in memory of its own size.
+    // It has to wait behind another write, in memory of its exact size.
     if (transport.waitingBytes > 0) {
       transport.writeBytes("", Buffer.from(joined), "");
       slabs.giveBack(slab);
     } else transport.lendBytes(joined, () => slabs.giveBack(slab));
   }
 
-  /** Drops what was put together. */
+  /** Drops the joined pieces. */
   drop(): void {
     const { slab } = this;
     if (slab === undefined) return;

@@ -3,19 +3,19 @@ import { ownText } from "../../message/own-text.ts";
 import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
 import { parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
 
-/** A head that was found, with fields of the receiver's own, and how many octets it has. */
+/** A recognised head, with a copy of its fields for the receiver, and its length in octets. */
 export type FoundHead = { readonly head: ParsedResponseHead; readonly octets: number };
 
 /**
- * The head of a response that came before from an endpoint, on any of its connections, for those that are the same octets: one that
- * answers many requests within a second, the time that Date shows, sends few different ones. What was parsed is not parsed again, nor
- * made a string, and the fields keep what is written of them.
+ * Keeps a response head of an endpoint, from any of its connections, to recognise later heads with the same octets. An
+ * endpoint that answers many requests within a second, the resolution of Date, sends few different heads. A recognised
+ * head is neither parsed nor converted to text again, and its fields keep their written form.
  */
 export class KnownHead {
   private readonly kept = new KeptOctets();
   private parsed: ParsedResponseHead | undefined = undefined;
 
-  /** The head that begins at index `from` of `bytes`; undefined: it is another one. */
+  /** Returns the kept head if it begins at index `from` of `bytes`; otherwise undefined. */
   find(bytes: BorrowedBytes, from: number): FoundHead | undefined {
     const octets = this.kept.find(bytes, from);
     const { parsed } = this;
@@ -25,7 +25,7 @@ export class KnownHead {
     return { head: { status, headers, length, chunked, keepAlive, keepAliveField, upgradeTo }, octets };
   }
 
-  /** Takes note of a sound head of `length` characters that begins `text`. */
+  /** Keeps the valid head at the start of `text`, `length` characters long, if that is worthwhile. */
   note(text: string, length: number): void {
     if (!this.kept.isWorthKeeping(length)) return;
     const own = ownText(text.slice(0, length));

@@ -4,20 +4,20 @@ import type { UpstreamEndpoint } from "../upstream.ts";
 import type { Http1Connection } from "./connection.ts";
 import { KnownHead } from "./known-head.ts";
 
-/** What the connections of one endpoint have in common. */
+/** State shared by the connections to one endpoint. */
 export type EndpointConnections = {
-  /** Those that wait for a request, the most recently used last. */
+  /** The connections that wait for a request, the most recently used last. */
   readonly idle: Http1Connection[];
   retired: boolean;
   readonly knownHead: KnownHead;
 };
 
 /**
- * Idle connections by endpoint. The idle pool limits their number; here they are found, the most recently used first
+ * The idle connections by endpoint, of which the most recently used is taken first. The idle pool limits their number
  * (docs/features/upstream.md, "Connection pool").
  */
 export class ConnectionPool {
-  /** Forgets an endpoint together with its object. */
+  /** An entry disappears when its endpoint object is garbage-collected. */
   private readonly byEndpoint = new WeakMap<UpstreamEndpoint, EndpointConnections>();
   private readonly idlePool: IdlePool;
   private readonly resolver: Resolver;
@@ -36,8 +36,8 @@ export class ConnectionPool {
   }
 
   /**
-   * A connection that can take a request, no longer idle. For a request that can be sent only once, one that its peer
-   * might be closing is not used but closed, so that the new connection takes its place.
+   * Removes and returns an idle connection that can carry a request. If the request can be sent only once, a connection
+   * that its peer might be closing is closed instead, so that the new connection takes its place.
    */
   take(endpoint: UpstreamEndpoint, onlyOnce: boolean): Http1Connection | undefined {
     const { idle } = this.connectionsOf(endpoint);
@@ -54,7 +54,7 @@ export class ConnectionPool {
     return undefined;
   }
 
-  /** Keeps a connection for the next request; false when its endpoint was removed. */
+  /** Keeps a connection for the next request; returns false if its endpoint was removed. */
   release(connection: Http1Connection): boolean {
     const { siblings } = connection;
     if (siblings.retired) return false;

@@ -5,7 +5,7 @@ import { continueTimeoutMs } from "../upstream.ts";
 import { JoinedPieces } from "./joined-pieces.ts";
 import { renderLastChunk } from "./request-head.ts";
 
-/** The connection, as far as a request is written to it. */
+/** The part of a transport that a request is written to. */
 export type RequestTransport = Pick<
   Transport,
   "takesViews" | "waitingBytes" | "writeText" | "writeBytes" | "lendBytes" | "whenTaken"
@@ -19,16 +19,19 @@ export type RequestBodyEvents = {
 
 /** A buffer up to this size is joined with its framing into one write; a larger one is not copied. */
 const joinBytes = 8192;
-/** A piece of this size is worth a write of its own, without a copy. */
+/** The smallest piece that gets its own write, without a copy. */
 const minOwnWriteBytes = 32_768;
-/** From this much on that waits for the system nothing more is taken from the source. */
+/** The number of bytes waiting for the kernel at which the source is paused. */
 const maxWaitingBytes = 65_536;
-/** Most pieces that wait for the system: each takes memory of its own, however small it is. */
+/**
+ * The number of pieces waiting for the kernel at which the source is paused. Each needs its own memory, however small.
+ */
 const maxWaitingPieces = 64;
 
 /**
- * Writes a request that has a body, framed by Content-Length or the chunked coding, at the pace of the connection. Large pieces and
- * the last one leave at once; small ones of which more may follow leave together, and with the head, at the end of the turn.
+ * Writes a request that has a body, framed by Content-Length or the chunked coding, at the pace of the connection.
+ * Large pieces and the last one are written immediately. Small pieces that others might follow are written together,
+ * and with the head, at the end of the turn.
  */
 export class RequestBodyWriter implements BodySink {
   private readonly transport: RequestTransport;
@@ -37,13 +40,13 @@ export class RequestBodyWriter implements BodySink {
   private readonly length: number | undefined;
   /** The head until it is written. */
   private head: string;
-  /** What was handed over of the body. */
+  /** The number of body bytes received from the source. */
   private sentBytes = 0;
   /** Small pieces of this turn, and the head before them. */
   private readonly joined = new JoinedPieces();
   private isFlushDue = false;
   private blocked = false;
-  /** Pieces since the socket had taken everything. */
+  /** The number of pieces written since the kernel last accepted everything. */
   private waitingPieces = 0;
   private stopped = false;
   private ended = false;
@@ -61,7 +64,7 @@ export class RequestBodyWriter implements BodySink {
     return this.transport.takesViews;
   }
 
-  /** True when the upstream has been sent everything that the head announced. */
+  /** Whether everything that the head announced has been written or joined for a write. */
   get complete(): boolean {
     return this.ended || (this.length !== undefined && this.sentBytes === this.length);
   }
@@ -74,7 +77,7 @@ export class RequestBodyWriter implements BodySink {
       return;
     }
     this.body.start(this);
-    // The first piece may come later in this turn.
+    // The first piece can still arrive in this turn.
     if (this.head !== "") this.flushLater();
   }
 
@@ -94,7 +97,7 @@ export class RequestBodyWriter implements BodySink {
     this.continueTimer = undefined;
   }
 
-  /** The system has taken what was written. */
+  /** The kernel has accepted everything that was written. */
   drained(): void {
     if (!this.blocked) return;
     this.blocked = false;
@@ -138,7 +141,7 @@ export class RequestBodyWriter implements BodySink {
     this.events.onBodyFailed(text);
   }
 
-  /** Writes the pieces of this turn, or the head if nothing has carried it yet. */
+  /** Writes the pieces of this turn, or the head if it has not been written yet. */
   flush(): void {
     this.isFlushDue = false;
     if (this.stopped) return;
@@ -152,7 +155,7 @@ export class RequestBodyWriter implements BodySink {
     flushLater(this);
   }
 
-  /** Whether this piece is to be written with others: more may follow it in this turn, and nothing waits for the system. */
+  /** Reports whether to join a piece with others: more might follow in this turn, and no data waits for the kernel. */
   private isJoined(length: number): boolean {
     if (this.joined.bytes > 0) return true;
     return !this.complete && length < minOwnWriteBytes && this.transport.waitingBytes === 0;
@@ -165,13 +168,13 @@ export class RequestBodyWriter implements BodySink {
       if (!this.complete && joined.bytes < maxWaitingBytes) return this.flushLater();
       joined.writeTo(transport);
     } else this.write(before, chunk, after);
-    // What the system took at once needs no wait.
+    // No wait is needed if the kernel accepted everything immediately.
     const { waitingBytes } = transport;
     this.waitingPieces = waitingBytes === 0 ? 0 : this.waitingPieces + 1;
     this.blocked = waitingBytes >= maxWaitingBytes || this.waitingPieces >= maxWaitingPieces;
   }
 
-  /** Writes a piece behind those that were put together. */
+  /** Writes a piece after the joined ones. */
   private write(before: string, chunk: Chunk, after: string): void {
     const { transport } = this;
     this.joined.writeTo(transport);

@@ -14,7 +14,7 @@ const te = kindsMask("te");
 /** Characters that would end the method or the target of a request line early, or be truncated by latin1. */
 const foreignToStart = /[^\x21-\x7e\x80-\xff]/;
 
-/** Up to this length a loop is faster than a regex. */
+/** The length up to which a loop is faster than a regex. */
 const shortLength = 64;
 
 function isStartPart(text: string): boolean {
@@ -27,8 +27,8 @@ function isStartPart(text: string): boolean {
 }
 
 /**
- * Renders the head of a request as latin1 text. This is the one place that guards the wire: a method, target or field
- * that could end its line early is rejected, from any source.
+ * Renders the head of a request as latin1 text. This is the single check before the wire: a method, target or field
+ * that could end its line early is rejected, regardless of its source.
  */
 export function renderRequestHead(request: UpstreamRequest): Result<string, "invalid request head"> {
   const { method, target, authority, upgrade } = request;
@@ -53,7 +53,7 @@ export function renderRequestHead(request: UpstreamRequest): Result<string, "inv
   return ok(`${text}\r\n`);
 }
 
-/** Renders the end of a chunked body with its trailers; trailers that are not well formed are left out. */
+/** Renders the end of a chunked body with its trailers; malformed trailers are omitted. */
 export function renderLastChunk(trailers: ReadonlyHeaderList | undefined): string {
   const fields = trailers === undefined ? "" : linesOf(trailers, { withoutKinds: te, isSuspect: true });
   return `0\r\n${fields ?? ""}\r\n`;

@@ -9,23 +9,23 @@ export const maxHeadBytes = 65_536;
 /** Most fields of a response head, and of a trailer section. */
 export const maxFields = 200;
 
-/** A response head and what it says about the message and the connection. */
+/** A response head, with its framing and its statements about the connection. */
 export type ParsedResponseHead = {
   readonly status: number;
   /** End-to-end fields in order, at most one Content-Length among them. */
   readonly headers: Fields;
-  /** Value of Content-Length in bytes, where it says how long the body is. */
+  /** Value of Content-Length in bytes, if it sets the length of the body. */
   readonly length: number | undefined;
   readonly chunked: boolean;
   /**
-   * True when the connection can be used again after this message (RFC 9112 9.3). False after one that announces a body
-   * where there must be none (RFC 9112 6.1, RFC 9110 8.6): a peer that does send it would answer the next request with
-   * it.
+   * Whether the connection can be reused after this message (RFC 9112 9.3). False after a message that announces a body
+   * but must not have one (RFC 9112 6.1, RFC 9110 8.6): if the peer sends the body, it would be read as the response to
+   * the next request.
    */
   readonly keepAlive: boolean;
-  /** Value of the Keep-Alive field: the first one, if there are several. */
+  /** Value of the first Keep-Alive field. */
   readonly keepAliveField: string | undefined;
-  /** The protocols that Upgrade names, in lower case, where Connection lists it (RFC 9110 7.8). */
+  /** The protocols that Upgrade names, in lower case, if Connection lists that field (RFC 9110 7.8). */
   readonly upgradeTo: string | undefined;
 };
 
@@ -45,7 +45,7 @@ export function parseResponseHead(
   const read = readFields(text, lineEnd + 2, end - 2, maxFields);
   if (read === undefined) return fail("invalid response header");
 
-  // Meaningless there, and forbidden (RFC 9110 8.6).
+  // In 1xx and 204 responses, Content-Length has no meaning and is forbidden (RFC 9110 8.6).
   const mayHaveLength = status >= 200 && status !== 204;
   const framing = read.mayHave(framingKinds) ? framingOf(read, http10) : unframed;
   if (typeof framing === "string") return fail(framing);
@@ -76,12 +76,12 @@ const connectionKinds = kindsMask("connection", "keepAlive", "upgrade");
 type Framing = {
   readonly length: number | undefined;
   readonly chunked: boolean;
-  /** Content-Length is written as the proxy writes it. */
+  /** Whether Content-Length is written in the form that the proxy sends. */
   readonly isPlain: boolean;
 };
 const unframed: Framing = { length: undefined, chunked: false, isPlain: false };
 
-/** What frames the body, or the text for the access log (RFC 9112 6.3). */
+/** Returns the framing of the body (RFC 9112 6.3), or the text for the access log if it is invalid. */
 function framingOf(fields: Fields, http10: boolean): Framing | string {
   const plain = fields.plainNumber("content-length");
   const length = plain ?? lengthOf(fields);
@@ -99,8 +99,8 @@ function framingOf(fields: Fields, http10: boolean): Framing | string {
 const transferEncoding = kindsMask("transferEncoding");
 
 /**
- * The value of Content-Length in bytes; NaN when there are several, which RFC 9112 6.3 lets be read as one where they are equal, or
- * it is anything but a number of at most 15 digits.
+ * Returns the value of Content-Length in bytes. The result is NaN if it is not a number of at most 15 digits, or if
+ * there are several, although RFC 9112 6.3 allows several equal ones to be read as one.
  */
 function lengthOf(fields: Fields): number | undefined {
   const value = fields.first("content-length");
@@ -108,7 +108,7 @@ function lengthOf(fields: Fields): number | undefined {
   return !fields.hasSeveral("content-length") && /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
 }
 
-/** Writes Content-Length without zeros before it. */
+/** Rewrites Content-Length without leading zeros. */
 function settleLength(headers: Fields, length: number): void {
   if (headers.first("content-length") === String(length)) return;
   headers.remove(contentLengthOnly);
@@ -133,9 +133,9 @@ function connectionSaid(fields: Fields): ConnectionSaid {
   };
 }
 
-/** `HTTP/1.x 200 Reason`, the reason and the space before it optional; undefined when it is anything else. */
+/** Returns the status of `HTTP/1.x 200 Reason`, where ` Reason` is optional; undefined for any other line. */
 function readStatusLine(text: string, start: number, lineEnd: number): number | undefined {
-  // The beginning of nearly every response, without a copy.
+  // Nearly every response begins like this; the comparison makes no copy.
   if (text.startsWith("HTTP/1.1 200 OK\r\n", start)) return 200;
   const line = text.slice(start, lineEnd);
   return /^HTTP\/1\.[01] [1-5][0-9]{2}(?: [\t\x20-\x7e\x80-\xff]*)?$/.test(line)

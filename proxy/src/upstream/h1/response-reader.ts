@@ -8,39 +8,39 @@ import { HeadCollector } from "./head-collector.ts";
 import { KnownHead } from "./known-head.ts";
 import { maxFields, maxHeadBytes, parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
 
-/** Events of the reader, which continues when a call has returned; `stop` may be called from within. */
+/** Events of the reader, which continues when a call has returned; `stop` may be called within a call. */
 export type ResponseEvents = {
   onInformational(status: number, headers: HeaderList): void;
-  /** `keepAlive` is what the head says about the connection. */
+  /** The final head; `keepAlive` is true if the heads allow the connection to be reused. */
   onHead(head: ResponseHead, keepAlive: boolean): void;
-  /** See `UpstreamHandler`; it may change with the head. */
+  /** Whether views of shared memory can be passed, see `copies` of `UpstreamHandler`. Can change with the head. */
   readonly takesViews: boolean;
   /** False pauses the response. */
   onData(chunk: Chunk): boolean;
   /** The response is complete; `reusable` is false when the peer closes, or sent more than the message. */
   onComplete(trailers: HeaderList | undefined, reusable: boolean): void;
-  /** 101 in answer to an upgrade request; `rest` is what followed the head. */
+  /** 101 in response to an upgrade request; `rest` contains the bytes after the head. */
   onUpgrade(headers: Fields, rest: Buffer): void;
-  /** The peer broke the protocol. */
+  /** The peer violated the protocol. */
   onInvalid(text: string): void;
   /** The peer ended the connection before the response was complete. */
   onTruncated(): void;
 };
 
-/** The request that a response belongs to, as far as framing goes (RFC 9112 6.3). */
+/** The properties of a request on which the framing of its response depends (RFC 9112 6.3). */
 export type ExpectedResponse = {
   readonly toHead: boolean;
-  /** The protocol that the request offers to go on with, in lower case. */
+  /** The protocol that the request offers to upgrade to, in lower case. */
   readonly upgrade: string | undefined;
 };
 
 type Phase = "idle" | "head" | "length" | "chunked" | "until-close" | "stopped";
 
-/** Most 1xx heads before the final one, which together have no more bytes than a head may. */
+/** Most 1xx heads before the final one. Together they are limited to `maxHeadBytes`. */
 const maxInformational = 32;
-/** A piece up to this size is handed on as text, which can leave in one write with the head. */
+/** The largest piece that is passed on as text, which can be written together with the head. */
 const maxTextBytes = 16_384;
-/** The same for a receiver that takes views, where text would be one copy more; text that is there already is taken. */
+/** The same for a receiver of views, for which text costs another copy. Text that exists already is used anyway. */
 const maxShortTextBytes = 4096;
 
 const chunkedRules: ChunkedRules = {
@@ -50,8 +50,8 @@ const chunkedRules: ChunkedRules = {
 };
 
 /**
- * Reads responses off a connection, one after another: 1xx heads, the final head, the body by its framing (RFC 9112
- * 6.3), trailers. Everything that violates the grammar or the limits is invalid; nothing is guessed.
+ * Reads the responses on a connection sequentially: 1xx heads, the final head, the body by its framing (RFC 9112 6.3),
+ * trailers. Everything that violates the grammar or the limits is invalid; nothing is guessed.
  */
 export class ResponseReader {
   private readonly events: ResponseEvents;
@@ -62,17 +62,17 @@ export class ResponseReader {
   private informational = 0;
   private informationalBytes = 0;
   private keepAlive = false;
-  /** The last Keep-Alive field of the connection, and what it means. */
+  /** The last Keep-Alive field of the connection, and the idle timeout that it announces. */
   private keepAliveField: string | undefined = undefined;
   private announcedMs: number | undefined = undefined;
   private remaining = 0;
   private decoder = new ChunkedDecoder(chunkedRules);
-  /** During a read: what of its bytes is text already, and where that begins in them. */
+  /** The part of the bytes of the current read that has been converted to text, and the index at which it begins. */
   private text = "";
   private textAt = 0;
   private receivedAny = false;
 
-  /** `known` is what all connections to an endpoint have in common. */
+  /** `known` is shared by all connections to an endpoint. */
   constructor(events: ResponseEvents, known = new KnownHead()) {
     this.events = events;
     this.known = known;
@@ -101,12 +101,12 @@ export class ResponseReader {
     }
   }
 
-  /** How long the peer allows the connection to be idle, in milliseconds, less a margin; undefined: not announced. */
+  /** The idle timeout that the peer announced, less a margin, in milliseconds; undefined if none was announced. */
   get announcedIdleMs(): number | undefined {
     return this.announcedMs;
   }
 
-  /** A request is about to be sent. */
+  /** Prepares for the response to a request that is about to be sent. */
   begin(expected: ExpectedResponse): void {
     this.phase = "head";
     this.expected = expected;
@@ -121,7 +121,7 @@ export class ResponseReader {
     this.phase = "stopped";
   }
 
-  /** Takes what arrived, which may be written over here. False: read no more for now. */
+  /** Reads received bytes, which it can overwrite. Returns false if no more must be read for now. */
   read(piece: Piece): boolean {
     const end = piece.bytes.length;
     this.receivedAny = true;
@@ -155,7 +155,9 @@ export class ResponseReader {
     }
   }
 
-  /** Reads one head from `at` on; answers where the bytes after it begin: at the end of the piece when it is incomplete. */
+  /**
+   * Reads one head from `at`. Returns the index after it, which is the end of the piece if there is no complete head.
+   */
   private readHead({ bytes }: Piece, at: number): number {
     const { collector } = this;
     const found = collector.hasPart ? undefined : this.known.find(bytes, at);
@@ -177,7 +179,7 @@ export class ResponseReader {
       return end;
     }
     this.known.note(text, headLength);
-    // The text of a first piece begins where the head does, and may hold body as well.
+    // If the head is in one piece, the text begins with it, and can contain body as well.
     if (bodyAt - headLength === at) {
       this.text = text;
       this.textAt = at;
@@ -227,7 +229,7 @@ export class ResponseReader {
 
   private takeUpgrade(head: ParsedResponseHead, rest: Buffer): void {
     const { upgrade } = this.expected;
-    // Bytes of a protocol that the client did not offer would be read as another one (RFC 9110 7.8).
+    // The client would read the bytes of a protocol that it did not offer as those of another one (RFC 9110 7.8).
     if (upgrade === undefined || head.upgradeTo !== upgrade) return this.invalid("unexpected upgrade");
     this.phase = "stopped";
     this.events.onUpgrade(head.headers, rest);
@@ -267,7 +269,7 @@ export class ResponseReader {
     return events.onData(this.passable(bytes, from, to));
   }
 
-  /** Bytes of borrowed memory in a form that the receiver may have. */
+  /** Returns bytes of borrowed memory in a form that the receiver can use: as text, a view or a copy. */
   private passable(bytes: BorrowedBytes, from: number, to: number): Chunk {
     const { takesViews } = this.events;
     if (to - from <= (takesViews ? maxShortTextBytes : maxTextBytes))
@@ -280,7 +282,7 @@ export class ResponseReader {
     this.textAt = 0;
   }
 
-  /** Ends the response; the answer says whether the connection goes on reading. */
+  /** Ends the response. Returns whether the connection continues to read. */
   private complete(trailers: HeaderList | undefined, nothingFollows: boolean): boolean {
     const reusable = this.keepAlive && nothingFollows && this.announcedMs !== 0;
     this.phase = reusable ? "idle" : "stopped";

@@ -11,9 +11,9 @@ import { renderRequestHead } from "./request-head.ts";
 const proxyClosed = upstreamError("connect", "proxy shutting down", { requestSent: false });
 
 /**
- * One request and its response over HTTP/1.1: finds a connection, sends, and passes the response to the handler. A
- * pooled connection that turns out to be dead before the first byte of an answer is replaced once, by a new one, if the
- * request may be sent twice (RFC 9112 9.3.1).
+ * One request and its response over HTTP/1.1: finds a connection, sends the request, and passes the response to the
+ * handler. A pooled connection that turns out to be dead before the first byte of a response is replaced once, by a new
+ * one, if the request may be sent twice (RFC 9112 9.3.1).
  */
 export class Http1Stream implements UpstreamStream, RequestBodyEvents {
   readonly request: UpstreamRequest;
@@ -42,7 +42,7 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.context = context;
   }
 
-  /** The handler gets no end before this has returned. */
+  /** Starts the request. The handler receives its final event only after this has returned. */
   start(): void {
     const head = renderRequestHead(this.request);
     if (head.ok) {
@@ -59,7 +59,7 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.starting = false;
   }
 
-  /** True when the upstream has been sent the whole request. */
+  /** Whether the whole request has been sent to the upstream. */
   get requestComplete(): boolean {
     return this.writer === undefined || this.writer.complete;
   }
@@ -104,8 +104,8 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.handler.onHead(head);
     const { writer } = this;
     if (this.ended || writer === undefined || writer.complete) return;
-    // A response that closes the connection: the rest of the request would only provoke a reset that may overtake the
-    // response (RFC 9112 9.5).
+    // If the response closes the connection, the rest of the request would only provoke a reset that can overtake
+    // the response (RFC 9112 9.5).
     if (head.status >= 400 && !keepAlive) writer.stop();
     else writer.proceed();
   }
@@ -134,7 +134,7 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     this.end(upstreamError("invalid", text, { requestSent: true }));
   }
 
-  /** The connection ended on its own; `answered` when a byte of the response had arrived. */
+  /** The connection was lost; `answered` is true if a byte of the response had arrived. */
   lost({ kind, text }: Pick<UpstreamError, "kind" | "text">, answered: boolean): void {
     if (this.reused && !answered && this.replayable()) {
       this.writer?.stop();

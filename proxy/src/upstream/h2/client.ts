@@ -11,11 +11,11 @@ import { openNodeSession } from "./node/session.ts";
 import type { SessionOpener, UpstreamSession } from "./session.ts";
 import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";
 
-/** Connections to one endpoint; more than one only when the server's limit of streams is reached. */
+/** The most connections to one endpoint; more than one is opened only when the server's limit of streams is reached. */
 const maxSessionsPerEndpoint = 8;
-/** Requests that wait for a stream to one endpoint. */
+/** The most requests that wait for a stream to one endpoint. */
 const maxWaiting = 1024;
-/** Streams that a connection is expected to take before the server's SETTINGS arrive. */
+/** The number of streams that a connection is expected to accept before the server's SETTINGS arrive. */
 const expectedStreams = 100;
 
 const tooManyWaiting = upstreamError("connect", "too many requests wait for the endpoint", {
@@ -24,7 +24,7 @@ const tooManyWaiting = upstreamError("connect", "too many requests wait for the 
 const noUpgrade = upstreamError("invalid", "upgrade over HTTP/2", { requestSent: false });
 const clientClosed = upstreamError("reset", "connection closed", { requestSent: true });
 
-/** What speaks HTTP/2 (`--http2-codec`). */
+/** The implementation of HTTP/2 (`--http2-codec`). */
 export type Http2Codec = "node" | "native";
 
 const openers: Readonly<Record<Http2Codec, (sockets: SocketLayer, isTls: boolean) => SessionOpener>> = {
@@ -41,7 +41,7 @@ export function createHttp2UpstreamClient(
   codec: Http2Codec = "native",
 ): UpstreamClient {
   const endpoints = new Map<UpstreamEndpoint, EndpointSessions>();
-  /** A request may be sent to an endpoint that was removed after it was picked. */
+  /** The removed endpoints. A request can still be sent to one that it picked before. */
   const retired = new WeakSet<UpstreamEndpoint>();
   const sessionsOf = (endpoint: UpstreamEndpoint): EndpointSessions => {
     const known = endpoints.get(endpoint);
@@ -83,20 +83,20 @@ class EndpointSessions implements StreamQueue {
   private readonly endpoint: UpstreamEndpoint;
   private readonly options: UpstreamClientOptions;
   private readonly sessions = new Set<UpstreamSession>();
-  /** The other ends of sessions, where the endpoint is a name. */
+  /** The peer addresses of sessions, if the endpoint is a DNS name. */
   private readonly addresses: WeakMap<UpstreamSession, string> | undefined;
   private readonly waiting = new Map<Http2UpstreamStream, AwakeTimer | undefined>();
   private readonly attempts = new Set<{ cancel(): void }>();
-  /** By refused request: the connections that it must not be sent over again. */
+  /** The connections over which a refused request must not be sent again, by request. */
   private readonly refusals = new WeakMap<Http2UpstreamStream, Refusal>();
-  /** Streams that a new connection can be expected to take: what the server allowed last. */
+  /** The number of streams that a new connection is expected to accept: the last limit that the server set. */
   private streamsPerSession = expectedStreams;
   private retired: boolean;
   private closed = false;
   private readonly opener: (sockets: SocketLayer, isTls: boolean) => SessionOpener;
   private readonly onEmpty: () => void;
 
-  /** `opener` makes sessions of connections. `onEmpty` is called when the endpoint is retired and has no connection left. */
+  /** `opener` creates sessions on connections. `onEmpty` is called when a retired endpoint has no connection left. */
   constructor(
     endpoint: UpstreamEndpoint,
     options: UpstreamClientOptions,
@@ -118,7 +118,7 @@ class EndpointSessions implements StreamQueue {
     return connectTimeoutOf(this.endpoint, this.options);
   }
 
-  /** A connection that several requests wait for has the longest of their connect timeouts. */
+  /** Limit of a new connection: the longest connect timeout of the requests that wait for it; 0 = none. */
   private get connectLimitMs(): number | undefined {
     let longest: number | undefined;
     for (const { connectTimeoutMs } of this.waiting.keys()) {
@@ -129,7 +129,10 @@ class EndpointSessions implements StreamQueue {
     return longest;
   }
 
-  /** A stream that was `refusedBy` a connection waits for one that has carried nothing yet. */
+  /**
+   * Sends a stream or lets it wait. One that was `refusedBy` a connection waits for a connection without requests so
+   * far.
+   */
   enqueue(stream: Http2UpstreamStream, refusedBy?: UpstreamSession): void {
     if (refusedBy !== undefined) {
       const used = new Set([...this.sessions].filter((session) => session.reused));
@@ -156,8 +159,8 @@ class EndpointSessions implements StreamQueue {
   }
 
   /**
-   * Retires the endpoint: each connection ends after its last request. Not earlier: a server that gets GOAWAY while a
-   * request is on its way may report that request as unprocessed.
+   * Retires the endpoint: each connection ends after its last request. It does not end earlier, because a server that
+   * receives GOAWAY while a request is on its way can report that request as unprocessed.
    */
   retire(): void {
     this.retired = true;
@@ -183,7 +186,7 @@ class EndpointSessions implements StreamQueue {
     for (const session of this.sessions) {
       if (refusal !== undefined && !this.mayRepeat(refusal, session)) continue;
       if (session.room > 0 && !this.isCurrent(session) && !this.isFull) {
-        // A busy one ends with its last request, see `retire`.
+        // A busy session ends after its last request, see `retire`.
         if (session.idle) session.retire();
         continue;
       }
@@ -193,13 +196,13 @@ class EndpointSessions implements StreamQueue {
     return undefined;
   }
 
-  /** False where the name of the endpoint no longer has the address of the session. */
+  /** Reports whether the name of the endpoint still has the address of the session, as far as that is known. */
   private isCurrent(session: UpstreamSession): boolean {
     const address = this.addresses?.get(session);
     return address === undefined || isCurrentAddress(this.options.resolver, this.endpoint.host, address);
   }
 
-  /** Where no connection can be added, any other than the one that refused is used. */
+  /** Reports whether a refused request may use a session: an unused one, or any other one if none can be added. */
   private mayRepeat({ refusedBy, used }: Refusal, session: UpstreamSession): boolean {
     return this.isFull ? session !== refusedBy : !used.has(session);
   }
@@ -226,12 +229,12 @@ class EndpointSessions implements StreamQueue {
     }
   }
 
-  /** Gives waiting requests, oldest first, to sessions with room. */
+  /** Assigns waiting requests, oldest first, to sessions with room. */
   private pump(): void {
     for (const stream of this.waiting.keys()) {
       const session = this.sessionWithRoom(stream);
       if (session === undefined) {
-        // A request that may use any connection finds none: neither do those behind it.
+        // If a request that may use any connection finds none, the requests behind it find none either.
         if (!this.refusals.has(stream)) break;
         continue;
       }
@@ -291,7 +294,7 @@ class EndpointSessions implements StreamQueue {
     this.sessions.delete(session);
     this.options.idlePool.remove(session);
     if (this.waiting.size === 0) return this.endIfEmpty();
-    // A session that never opened gives the error; one that did is replaced by another.
+    // A session that never opened provides the error; one that did is replaced.
     if (session.opened) this.connectIfNeeded();
     else this.onConnectFailed(session.fault ?? clientClosed);
   }

@@ -7,11 +7,11 @@ export const maxFields = 200;
 export const isBodyless = (method: string, status: number): boolean =>
   method === "HEAD" || status === 204 || status === 304;
 
-/** What makes a head unusable whose fields are well-formed: the text for the access log, undefined for nothing. */
+/** Returns why a head with well-formed fields is unusable, as text for the access log; undefined if it is usable. */
 export function faultOfHead(head: {
   readonly status: number;
   readonly length: number | undefined;
-  /** Of names and values. */
+  /** Size of all names and values. */
   readonly bytes: number;
   readonly fields: number;
 }): string | undefined {
@@ -19,7 +19,7 @@ export function faultOfHead(head: {
   if (!Number.isInteger(status) || status < 100 || status > 599 || status === 101) {
     return "invalid response status";
   }
-  // A length that a number cannot hold exactly would be forwarded as another one.
+  // A length that a number cannot represent exactly would be forwarded as another one.
   if (length !== undefined && !Number.isSafeInteger(length)) return "invalid content-length";
   return bytes > maxHeadBytes || fields > maxFields ? "response header too large" : undefined;
 }

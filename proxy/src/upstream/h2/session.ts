@@ -4,16 +4,16 @@ import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamError } from "../upstream-errors.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 
-/** Streams that one session carries even if the server allows more: a connection is also a single point of failure. */
+/** The most streams on one session, even if the server allows more: a connection is also a single point of failure. */
 export const maxStreamsPerSession = 256;
 
 /** One HTTP/2 connection to an endpoint. Usable once the server's SETTINGS have arrived. */
 export type UpstreamSession = IdleConnection & {
-  /** The connection ended, was refused or broke the protocol: what that means for the streams on it. */
+  /** The error of all streams on a connection that ended, was refused or violated the protocol. */
   readonly fault: UpstreamError | undefined;
-  /** Streams that may be open at a time. */
+  /** The most streams that can be open at a time. */
   readonly maxStreams: number;
-  /** Streams that may still be opened. */
+  /** The number of streams that can still be opened. */
   readonly room: number;
   /** True until the server's SETTINGS have arrived. */
   readonly opening: boolean;
@@ -22,48 +22,48 @@ export type UpstreamSession = IdleConnection & {
   readonly idle: boolean;
   /** True once the session has carried a request. */
   readonly reused: boolean;
-  /** Sends a request, which calls back later than this returns. The caller has checked `room`. */
+  /** Sends a request, whose events follow only after this has returned. The caller must have checked `room`. */
   open(request: UpstreamRequest, events: WireEvents): WireStream;
-  /** Takes no new streams; the connection ends with the last one. */
+  /** Accepts no new streams; the connection ends after the last one. */
   retire(): void;
   /** Fails all streams and ends the connection. */
   destroy(error: UpstreamError): void;
 };
 
 export type SessionEvents = {
-  /** The server's SETTINGS arrived, or a stream ended: there may be room for a request. */
+  /** The server's SETTINGS arrived, or a stream ended, so that there might be room for a request. */
   onRoom(session: UpstreamSession): void;
-  /** No stream is left, and none will be opened unless it is taken out of the idle pool. */
+  /** The last stream ended. None is opened before the session is taken out of the idle pool. */
   onIdle(session: UpstreamSession): void;
-  /** The session takes no new streams. */
+  /** The session accepts no new streams. */
   onUnusable(session: UpstreamSession): void;
 };
 
-/** What makes sessions of connections: `node:http2`, or the codec of this project. One for each connection. */
+/** Creates the session of one connection, on `node:http2` or on the codec of this project. */
 export type SessionOpener = {
-  /** How the socket is to read; absent: as it likes. */
+  /** The read option of the socket; absent for its default. */
   readonly onread?: OnReadOpts;
-  /** `settingsTimeoutMs` limits the wait for the server's SETTINGS; 0: none. */
+  /** `settingsTimeoutMs` limits the wait for the server's SETTINGS; 0 = no limit. */
   open(socket: Socket, settingsTimeoutMs: number, events: SessionEvents): UpstreamSession;
 };
 
 /** One request on a session. */
 export type WireStream = {
-  /** Nothing of a view that is written is kept, see `BodySink`. */
+  /** Whether views of shared memory can be written, because none is kept, see `BodySink`. */
   readonly takesViews: boolean;
-  /** A part of the request body. False: nothing more until `onDrain`. */
+  /** Sends a part of the request body. If it returns false, the caller must wait for `onDrain`. */
   write(chunk: Chunk): boolean;
-  /** The request is complete. */
+  /** Ends the request. */
   end(trailers: ReadonlyHeaderList | undefined): void;
-  /** Reads on after `onResponseData` has answered false. */
+  /** Continues to read after `onResponseData` has returned false. */
   resume(): void;
-  /** The response is complete: what is left of the request is not sent. */
+  /** Stops sending the request, because the response is complete. */
   stopSending(): void;
-  /** Ends the stream with CANCEL; nothing is called any more. */
+  /** Ends the stream with CANCEL; no event follows. */
   cancel(): void;
 };
 
-/** Receives what happens on a stream; the last call is `onResponseEnd`, `onInvalid` or `onClose`. */
+/** Receives the events of a stream; the last call is `onResponseEnd`, `onInvalid` or `onClose`. */
 export type WireEvents = {
   /** A 1xx head. */
   onInformational(status: number, headers: HeaderList): void;
@@ -74,9 +74,9 @@ export type WireEvents = {
   readonly pendingBytes?: number | undefined;
   readonly copies: boolean;
   onResponseEnd(trailers: HeaderList | undefined): void;
-  /** All that was written of the request has left. */
+  /** Everything that was written of the request has been passed on. */
   onDrain(): void;
-  /** The response breaks the protocol or a limit. The receiver cancels the stream. */
+  /** The response violates the protocol or a limit. The receiver cancels the stream. */
   onInvalid(text: string): void;
   /** The stream has ended before its response. */
   onClose(end: WireEnd): void;
@@ -85,7 +85,7 @@ export type WireEvents = {
 export type WireEnd = {
   /** The session on which the server has not processed the request and never will (RFC 9113 8.7). */
   readonly refusedBy: UpstreamSession | undefined;
-  /** The connection was cut, as opposed to the stream being reset. */
+  /** Whether the connection was lost, as opposed to a reset of the stream. */
   readonly isLost: boolean;
   readonly error: UpstreamError;
 };

@@ -17,12 +17,12 @@ import {
 import { maxHeadBytes } from "./response-rules.ts";
 import type { UpstreamSession, WireEnd, WireEvents, WireStream } from "./session.ts";
 
-/** 1xx heads of one response, which a client may have to be sent all at once; more is an attack. */
+/** The most 1xx heads of one response, which might all be sent to the client together; more are an attack. */
 const maxInformational = 16;
 
-/** Takes a request back for another connection. */
+/** Takes requests that wait for a connection, and returned ones that need another connection. */
 export type StreamQueue = {
-  /** `refusedBy`: the connection on which the server has not processed it. */
+  /** `refusedBy` is the connection on which the server has not processed the request. */
   enqueue(request: Http2UpstreamStream, refusedBy?: UpstreamSession): void;
   dequeue(request: Http2UpstreamStream): void;
 };
@@ -33,9 +33,9 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
   private readonly handler: UpstreamHandler;
   private readonly queue: StreamQueue;
   private wire: WireStream | undefined = undefined;
-  /** The session had carried a request before. */
+  /** Whether the session had carried a request before. */
   private reused = false;
-  /** The outcome was reported, or the request was aborted. */
+  /** Whether the outcome was reported or the request was aborted. */
   private settled = false;
   private replaced = false;
   private responded = false;
@@ -51,7 +51,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
     this.queue = queue;
   }
 
-  /** Limit of a connect for this request in milliseconds; undefined: that of the endpoint. */
+  /** Limit of a connect for this request in milliseconds; undefined for that of the endpoint. */
   get connectTimeoutMs(): number | undefined {
     return this.request.connectTimeoutMs;
   }
@@ -67,7 +67,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
     this.wire?.cancel();
   }
 
-  /** No session took the request, or its response is unusable. */
+  /** Fails a request that no session accepted or whose response is unusable. */
   fail(error: UpstreamError): void {
     if (this.settled) return;
     this.settle();
@@ -106,7 +106,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
   }
 
   onAbort(reason: BodyAbortReason): void {
-    // Not within `send`, whose caller has no stream to abort yet.
+    // Deferred, because the caller of `send` has no stream to abort before `send` returns.
     queueMicrotask(() =>
       this.fail(upstreamError("request-body", `request body: ${reason}`, { requestSent: true })),
     );
@@ -132,7 +132,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
       return this.onInvalid("too many 1xx responses");
     }
     this.handler.onInformational(status, headers);
-    // After the 100 was relayed: a body that is started before asks the client for itself by another one.
+    // Only after the 100 was relayed: a body that starts earlier would send the client another 100.
     if (status === 100) this.startBody();
   }
 
@@ -178,7 +178,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
     this.handler.onError(end.error);
   }
 
-  /** Another connection may take the request, once, if it has not been acted on and can be sent from its beginning. */
+  /** Reports whether another connection may carry the request: once, if it was not acted on and can be sent in full. */
   private mayReplace({ refusedBy, isLost }: WireEnd): boolean {
     if (this.replaced || this.responded || this.informational > 0) return false;
     if (refusedBy !== undefined) return !this.bodyStarted || this.request.body?.restartable === true;

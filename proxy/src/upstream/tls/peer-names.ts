@@ -3,7 +3,7 @@ import type { PeerCertificate } from "node:tls";
 import type { BackendTls, SubjectAltName } from "@svc-gateway/common/ir/backend-tls.ts";
 import { chainTooLong, nameMismatch } from "../upstream-errors.ts";
 
-/** Names of the subject are ignored (RFC 9525 section 2); a wildcard matches one whole label. */
+/** The name in the subject is ignored (RFC 9525 section 2); a wildcard matches one whole label. */
 const dnsRules = {
   subject: "never",
   partialWildcards: false,
@@ -12,8 +12,8 @@ const dnsRules = {
 } as const;
 
 /**
- * Checks whether a verified certificate belongs to the backend: with `subjectAltNames` it must have one of them, else
- * the hostname. Has the signature of `checkServerIdentity` of `tls.connect`.
+ * Returns a check that a verified certificate belongs to the backend: it must contain one of `subjectAltNames`, or the
+ * hostname if there are none. The check has the signature of `checkServerIdentity` of `tls.connect`.
  */
 export function createNameCheck({
   hostname,
@@ -33,7 +33,7 @@ export function createNameCheck({
   };
 }
 
-/** The certificates between that of the backend and the last one of its chain; a self-issued one refers to itself. */
+/** Counts the certificates between the backend's and the last one of its chain. A self-issued one refers to itself. */
 function intermediatesOf(peer: PeerCertificate & { readonly issuerCertificate?: unknown }): number {
   let length = 0;
   let current: Linked | undefined = peer as Linked;
@@ -49,7 +49,7 @@ type Linked = { readonly issuerCertificate?: Linked };
 function hasName(certificate: X509Certificate, { type, value }: SubjectAltName): boolean {
   if (type === "uri") return namesOf(certificate, "URI").includes(value);
   if (!value.startsWith("*.")) return certificate.checkHost(value, dnsRules) !== undefined;
-  // Matches any one label, or the same wildcard.
+  // A wildcard accepts any first label in the certificate, including a wildcard.
   const wanted = value.slice(1).toLowerCase();
   return namesOf(certificate, "DNS").some((name) => {
     const dot = name.indexOf(".");
@@ -59,7 +59,7 @@ function hasName(certificate: X509Certificate, { type, value }: SubjectAltName):
 
 const entry = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
 
-/** Subject alternative names of one type. Node writes those with unusual characters as JSON strings. */
+/** Returns the subject alternative names of one type. Node writes those with unusual characters as JSON strings. */
 function namesOf({ subjectAltName = "" }: X509Certificate, type: "DNS" | "URI"): readonly string[] {
   const names: string[] = [];
   for (const [, found, text = ""] of subjectAltName.matchAll(entry)) {

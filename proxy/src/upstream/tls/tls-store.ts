@@ -1,7 +1,7 @@
 import type { BackendCertificate, BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { createSecureContexts, createUpstreamTls, type UpstreamTls } from "./upstream-tls.ts";
 
-/** The TLS settings towards upstreams that an update changes, by name; undefined: removed. */
+/** The changes of TLS settings towards upstreams in an update, by name; undefined for removed ones. */
 export type TlsChanges = {
   readonly policies: ReadonlyMap<string, BackendTls | undefined>;
   readonly certificates: ReadonlyMap<string, BackendCertificate | undefined>;
@@ -11,20 +11,20 @@ export type TlsChanges = {
 export type TlsStore = {
   update(changes: TlsChanges): void;
   /**
-   * Returns the same object while neither the policy nor the certificate changes. When either is missing in the
-   * snapshot, connections are refused. The empty name is no client certificate.
+   * Returns the same object while neither the policy nor the certificate changes. If either is missing in the snapshot,
+   * connections are refused. An empty `clientCertificate` means that none is presented.
    */
   get(policy: string, clientCertificate: string): UpstreamTls;
 };
 
-/** A Gateway whose certificate is not in the snapshot. */
+/** Used for a Gateway whose certificate is not in the snapshot. */
 const noCertificate: BackendCertificate = {};
 
 export function createTlsStore(): TlsStore {
   const contexts = createSecureContexts();
   const policies = new Map<string, BackendTls>();
   const certificates = new Map<string, BackendCertificate>();
-  /** By policy, then by certificate. */
+  /** TLS settings by policy, then by client certificate. */
   const known = new Map<string, Map<string, UpstreamTls>>();
   return {
     update(changes) {

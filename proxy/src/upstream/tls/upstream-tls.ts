@@ -11,16 +11,18 @@ import { createNameCheck } from "./peer-names.ts";
 /** How connections to an endpoint use TLS; created once per policy and client certificate, and immutable. */
 export type UpstreamTls =
   | {
-      /** For SNI (RFC 6066 section 3); empty: none is sent. */
+      /** The name in the SNI extension (RFC 6066 section 3), which is omitted if empty. */
       readonly serverName: string;
       readonly context: SecureContext;
-      /** Whether a certificate that was verified belongs to the backend; undefined: any certificate is accepted. */
+      /** Checks that a verified certificate belongs to the backend; if undefined, every certificate is accepted. */
       readonly checkServerIdentity: NonNullable<ConnectionOptions["checkServerIdentity"]> | undefined;
     }
   /** Connections are refused; the text is the reason. */
   | { readonly refused: string };
 
-/** The contexts of policies and client certificates, each created once: a large bundle takes milliseconds to load. */
+/**
+ * Returns the context of a bundle and a client certificate. Created once, as a large bundle takes milliseconds to load.
+ */
 export type SecureContexts = (
   authorities: string,
   certificate: BackendCertificate["certificate"],
@@ -51,12 +53,12 @@ export function createUpstreamTls(
       checkServerIdentity: isUnverified ? undefined : createNameCheck(policy),
     };
   } catch {
-    // The controller has loaded both before it sent them, so its OpenSSL accepts what this one does not.
+    // The controller loaded both before it sent them, so its OpenSSL accepts something that this one does not.
     return { refused: "certificates for upstream cannot be loaded" };
   }
 }
 
-/** A certificate can be verified, or expressly need not be. A policy that asks for both is a contradiction. */
+/** Reports whether a policy either defines how to verify certificates, or expressly disables that, but not both. */
 const isUsable = ({ authorities, unverified, hostname, subjectAltNames }: BackendTls): boolean =>
   unverified === true
     ? authorities === undefined
@@ -64,9 +66,7 @@ const isUsable = ({ authorities, unverified, hostname, subjectAltNames }: Backen
 
 const noAuthorities = "";
 
-/**
- * Caches contexts by their content; one that no endpoint uses any more is garbage-collected after its last connection.
- */
+/** Caches contexts by content. A context that no endpoint uses is garbage-collected after its last connection. */
 export function createSecureContexts(): SecureContexts {
   const known = new Map<string, WeakRef<SecureContext>>();
   return (authorities, certificate) => {
@@ -90,13 +90,13 @@ const createContext = (authorities: string, certificate: BackendCertificate["cer
     maxVersion: "TLSv1.3",
     ciphers: tlsSuites,
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    // Every certificate of a bundle is an anchor, intermediate authorities and the backend's own included.
+    // Every certificate of a bundle is a trust anchor, including intermediate authorities and the backend's own.
     allowPartialTrustChain: true,
   });
 
 let roots: string[] | undefined;
 
-/** The authorities of the operating system, else those that come with Node; read once, when first needed. */
+/** Returns the authorities of the operating system, or those bundled with Node if there are none. Read once. */
 function systemRoots(): string[] {
   if (roots === undefined) {
     const ofSystem = getCACertificates("system");

@@ -5,12 +5,12 @@ import type { SessionOpener } from "../session.ts";
 import { NativeUpstreamSession } from "./session.ts";
 
 /**
- * How all connections read: into the memory that those of the thread share. Each read is dealt with before the next one begins, and
- * content is copied out of it.
+ * The read buffer that all connections of the thread share. Each read is processed before the next one begins, and
+ * content is copied out of the buffer.
  */
 const memory = new ReadBuffer();
 
-/** Sessions on the project's own codec. */
+/** Opens sessions on the project's own codec. */
 export function openNativeSession(sockets: SocketLayer, isTls: boolean): SessionOpener {
   let session: NativeUpstreamSession | undefined;
   const receiver: TransportReceiver = {

@@ -4,7 +4,7 @@ import { kindsMask } from "../../../message/known-names.ts";
 import { memoByName } from "../../../message/name-memo.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 
-/** Room for what a head has besides its fields, texts left out: pseudo-fields, a length, Expect. */
+/** Room for the pseudo-fields, Content-Length and Expect of a head, without the texts of the request. */
 const ownBytes = 160;
 
 const host = kindsMask("host");
@@ -16,20 +16,22 @@ const rootPath = encodedField(":path", "/");
 const contentLength = encodedName("content-length");
 const expectContinue = encodedField("expect", "100-continue");
 
-/** What no pseudo-field may have: controls and white space, and what is no octet. */
+/** Matches characters that no pseudo-field may have: controls, spaces, and those that do not fit into an octet. */
 // oxlint-disable-next-line no-control-regex
 const unsafe = /[\0- \x7f\u0100-\uffff]/;
 const token = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
 
-/** Whether a request can be sent: its fields are left out where they cannot, but these it must have. */
+/**
+ * Reports whether a request can be sent. Invalid fields are omitted, but the parts that are checked here are required.
+ */
 export const isSendable = ({ method, target, authority: hostPort }: UpstreamRequest): boolean =>
   target !== "" && !unsafe.test(target) && !unsafe.test(hostPort) && token.test(method);
 
-/** Most octets of the block of a request. */
+/** Returns the most octets that the block of a request can have. */
 export const maxRequestBytes = ({ method, target, authority: hostPort, headers }: UpstreamRequest): number =>
   ownBytes + maxHeadBytes(headers) + method.length + target.length + hostPort.length;
 
-/** Writes the block of a request that can be sent. `:authority` replaces Host (RFC 9113 8.3.1). */
+/** Writes the block of a sendable request; returns the index after it. `:authority` replaces Host (RFC 9113 8.3.1). */
 export function putRequestHead(into: Buffer, at: number, request: UpstreamRequest): number {
   const { headers, target } = request;
   let next = putName(into, at, methods(request.method));

@@ -8,18 +8,20 @@ import { faultOfHead, isBodyless, maxFields, maxHeadBytes } from "../response-ru
 import { ResponseFields } from "./response-fields.ts";
 import type { NativeWireStream } from "./wire-stream.ts";
 
-/** Room for 32 octets that count for each field besides its name and value. */
+/** Allows for the 32 octets that count for each field besides its name and value. */
 const trailerRules = {
   maxHeaderBytes: maxHeadBytes + 32 * maxFields,
   maxHeaders: maxFields,
-  // The head of the response is with the client by then, and a cut would be all that is left to answer.
+  // The client has the head of the response by then, so that the only alternative would be to cut the response off.
   dropsLength: true,
 };
 
-/** Fields are read within a call: one reader serves all connections. */
+/** Fields are read within one call, so that one reader serves all connections. */
 const responseFields = new ResponseFields();
 
-/** One HTTP/2 connection to a server, as far as it brings responses: their heads and trailers, for the streams that wait for them. */
+/**
+ * The receiving part of an HTTP/2 connection to a server: reads heads and trailers for the streams that wait for them.
+ */
 export abstract class ResponseConnection extends Http2Connection<NativeWireStream> {
   constructor(transport: Transport) {
     super(transport, {

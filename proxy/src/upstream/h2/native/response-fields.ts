@@ -5,16 +5,16 @@ import type { HeaderList } from "../../../message/message.ts";
 import { maxFields, maxHeadBytes } from "../response-rules.ts";
 
 /**
- * Takes the fields of one response head, and finds out whether they are one (RFC 9113 8.1, 8.2, 8.3.2): one after the other,
- * so that a list beyond the limits is read to its end and not kept. Used again for the next one.
+ * Collects the fields of one response head and validates them (RFC 9113 8.1, 8.2, 8.3.2). Fields are read one at a
+ * time, so that a list beyond the limits is read to its end but not kept. Reused for the next head.
  */
 export class ResponseFields implements FieldSink {
   headers: HeaderList = [];
-  /** -1: there was none. */
+  /** The value of `:status`; -1 if there was none. */
   status = -1;
-  /** Value of Content-Length; more than 2^53 is not exact. */
+  /** Value of Content-Length; not exact above 2^53. */
   length: number | undefined = undefined;
-  /** Of names and values. */
+  /** Size of all names and values. */
   bytes = 0;
   fields = 0;
   private isMalformed = false;
@@ -49,7 +49,9 @@ export class ResponseFields implements FieldSink {
     }
   }
 
-  /** Whether what was taken is a head. A 1xx or 204 has no length (RFC 9110 8.6), though a 204 may say that it is 0. */
+  /**
+   * Reports whether the fields form a valid head. A 1xx or 204 has no length (RFC 9110 8.6); a 0 in a 204 is removed.
+   */
   finish(): boolean {
     if (this.isMalformed || this.status < 0) return false;
     if (this.length === undefined || (this.status >= 200 && this.status !== 204)) return true;

@@ -17,12 +17,12 @@ import { NativeWireStream, type WireHost } from "./wire-stream.ts";
 
 /** The number of the last stream that a connection can have (RFC 9113 5.1.1). */
 const lastStreamId = 0x7fff_ffff;
-/** For the last frames of a connection that carries no stream any more. */
+/** Time for the last frames of a connection that no longer carries a stream. */
 const lingerMs = 1_000;
-/** Answers to control frames that may wait for a server; all else waits elsewhere. */
+/** The most bytes of replies to control frames that wait for a server; all other data waits elsewhere. */
 const maxWaitingBytes = 262_144;
 
-/** One HTTP/2 connection to an endpoint (RFC 9113) on the project's own codec: which requests it takes, and its end. */
+/** One HTTP/2 connection to an endpoint (RFC 9113) on the project's own codec: accepts requests, and ends itself. */
 export class NativeUpstreamSession
   extends ResponseConnection
   implements UpstreamSession, WireHost, TransportReceiver
@@ -37,9 +37,9 @@ export class NativeUpstreamSession
   private active = 0;
   private served = 0;
   private nextStreamId = 1;
-  /** What the connection says when its last stream has ended. */
+  /** The error code that is sent when the last stream has ended. */
   private lastCode: number = errorCode.noError;
-  /** Streams of which nothing has been sent, for want of room in the socket. */
+  /** The streams of which nothing has been sent, because the socket has no room. */
   private readonly unsent = new Set<NativeWireStream>();
 
   constructor(transport: Transport, settingsTimeoutMs: number, events: SessionEvents) {
@@ -83,7 +83,7 @@ export class NativeUpstreamSession
       this.sender.sendNow(stream);
       if (stream.id === 0) this.unsent.add(stream);
     } else queueMicrotask(() => events.onInvalid("invalid request head"));
-    // The last number goes to a stream that waits for it.
+    // The remaining numbers are needed for the streams that wait.
     if (this.nextStreamId + 2 * this.unsent.size > lastStreamId) this.becomeUnusable();
     return stream;
   }
@@ -149,8 +149,8 @@ export class NativeUpstreamSession
   }
 
   /**
-   * A server that never acknowledges the SETTINGS may not keep to them (RFC 9113 6.5.3). Requests under way do not suffer for it:
-   * the connection takes no more of them, and ends after the last.
+   * Called when the server has not acknowledged the SETTINGS in time, and so might not observe them (RFC 9113 6.5.3).
+   * Requests under way continue; the connection accepts no more, and ends after the last one.
    */
   private onUnacknowledged(): void {
     if (this.settingsSinceMs === 0 || this.isOver) return;

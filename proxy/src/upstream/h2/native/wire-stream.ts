@@ -12,52 +12,52 @@ import type { UpstreamSession, WireEvents, WireStream } from "../session.ts";
 import { closedError, refusedError, resetError } from "../stream-errors.ts";
 import { maxRequestBytes, putRequestHead } from "./request-block.ts";
 
-/** Once this much waits it leaves at once, as far as it can; less waits for the end of the turn. */
+/** The amount of content that is sent immediately, as far as possible; less waits for the end of the turn. */
 const minSentBytes = 16_384;
-/** With this much waiting nothing more is taken. */
+/** The amount of waiting content at which the source is paused. */
 const maxHeldBytes = 65_536;
-/** Pieces of less than this become strings, which leave with the head of a response. */
+/** The largest piece that becomes a string, which can be written together with the head of a response. */
 const maxStringBytes = 4096;
 
-/** What a stream needs from its session. */
+/** A session as seen by its streams. */
 export type WireHost = UpstreamSession & {
   readonly sender: Sender;
-  /** Gives a stream its number, with its head. */
+  /** Assigns a stream its number when its head is written. */
   number(stream: NativeWireStream): void;
-  /** `bytes` of the response have been taken. */
+  /** Reports that `bytes` of the response have been consumed. */
   take(stream: NativeWireStream, bytes: number): void;
-  /** Content is on its way to the server. */
+  /** Counts content that is sent to the server. */
   countSent(bytes: number): void;
   reset(stream: NativeWireStream, code: number): void;
   /** Ends a stream of which nothing has been sent. */
   drop(stream: NativeWireStream): void;
-  /** Both sides have ended. */
+  /** Closes a stream that both sides have ended. */
   finish(stream: NativeWireStream): void;
 };
 
 /** A request on a session of the project's own codec. */
 export class NativeWireStream extends Http2Stream implements WireStream {
-  /** Views of memory that connections share are copied into frames at once, or held as copies. */
+  /** Views of memory that connections share are copied into frames immediately, or held as copies. */
   readonly takesViews = true;
-  /** A final head has come. */
+  /** Whether a final head has been received. */
   responded = false;
   readonly method: string;
   private readonly host: WireHost;
   private readonly events: WireEvents;
-  /** Until its head is in a frame. */
+  /** The request; undefined once its head is in a frame. */
   private request: UpstreamRequest | undefined;
-  /** Declared length of the response's content; 0 where there must be none. */
+  /** Declared length of the response's content; 0 if there must be none. */
   private length: number | undefined = undefined;
   private receivedBytes = 0;
   private held: HeldContent | undefined = undefined;
   private isPaused = false;
-  /** The response is complete; some of it may be held. */
+  /** Whether the response is complete, although some of it might still be held. */
   private hasEnded = false;
-  /** The receiver is not called any more: it got the end, or has given up. */
+  /** Whether the receiver is no longer called, because it received the end or cancelled the stream. */
   private isOver = false;
   private awaitsDrain = false;
   private responseTrailers: HeaderList | undefined = undefined;
-  /** What the response has done wrong, for the access log. */
+  /** The fault of the response, for the access log. */
   private faultText: string | undefined = undefined;
 
   constructor(host: WireHost, request: UpstreamRequest, events: WireEvents) {
@@ -121,12 +121,12 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     this.events.onHead(head);
   }
 
-  /** A limit is exceeded. */
+  /** The response head is well-formed but unusable. */
   onUnusable(text: string): void {
     this.events.onInvalid(text);
   }
 
-  /** Says why the stream is about to be reset. */
+  /** Sets the reason of the reset that follows. */
   explain(text: string): void {
     this.faultText = text;
   }
@@ -153,7 +153,7 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     return this.length === undefined ? Number.POSITIVE_INFINITY : this.length - this.receivedBytes;
   }
 
-  /** The response has come to its end. False: it is malformed. */
+  /** The response has ended. Returns false if it is malformed. */
   onRemoteEnd(trailers: HeaderList | undefined): boolean {
     if (this.length !== undefined && this.receivedBytes !== this.length) {
       return this.isWrong("response body shorter than declared");
@@ -182,7 +182,7 @@ export class NativeWireStream extends Http2Stream implements WireStream {
 
   onReset(cause: ResetCause, code: number): void {
     this.dropContent();
-    // A response that has come to its end is handed over all the same.
+    // A complete response is delivered nevertheless.
     if (this.hasEnded && !this.isOver) return;
     this.dropHeld();
     if (this.isOver) return;
@@ -204,7 +204,7 @@ export class NativeWireStream extends Http2Stream implements WireStream {
     this.events.onClose({ refusedBy: this.host, isLost: false, error: refusedError });
   }
 
-  /** Drops content that was held for delivery, and gives its room back to the connection. */
+  /** Drops content that was held for delivery, and returns its share of the flow-control window. */
   private dropHeld(): void {
     if (this.held !== undefined && this.held.bytes > 0) this.host.take(this, this.held.drop());
   }

@@ -2,7 +2,7 @@ import { appendFields } from "../../../http2/fields.ts";
 import type { ReadonlyHeaderList } from "../../../message/message.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 
-/** The flat field list of a request, as Node takes it. */
+/** Returns the flat field list of a request, in the form that Node accepts. */
 export function requestFields(request: UpstreamRequest): string[] {
   const fields = [":method", request.method, ":scheme", request.scheme];
   if (request.authority !== "") fields.push(":authority", request.authority);
@@ -14,7 +14,7 @@ export function requestFields(request: UpstreamRequest): string[] {
   return fields;
 }
 
-/** `:authority` replaces it (RFC 9113 8.3.1). */
+/** Removes Host, which `:authority` replaces (RFC 9113 8.3.1). */
 function withoutHost(headers: ReadonlyHeaderList): ReadonlyHeaderList {
   if (headers[0]?.toLowerCase() !== "host") return headers;
   return headers.slice(2);

@@ -4,7 +4,7 @@ import type { HeaderList, ResponseHead } from "../../../message/message.ts";
 import { faultOfHead, isBodyless } from "../response-rules.ts";
 
 /**
- * Reads the flat field list of a response. nghttp2 has refused malformed names, fields of a single connection and
+ * Reads the flat field list of a response. nghttp2 has already refused malformed names, connection-specific fields and
  * contradictory lengths. The error is the text for the access log.
  */
 export function readResponseHead(

@@ -18,14 +18,16 @@ import {
 import { requestFields } from "./request-fields.ts";
 import { NodeWireStream, type StreamSession } from "./wire-stream.ts";
 
-/** Node resets a response with more fields than this; fewer, but too many for the limit, are refused by name. */
+/**
+ * Node resets a response with more fields than this. Fewer, but more than the limit, are refused with a clear error.
+ */
 const maxFieldsSeen = 1000;
 /** Announced to servers; nghttp2 reads at most 64 KiB of names and values anyway. */
 const announcedHeaderBytes = 131_072;
 
 const sessionOptions: ClientSessionOptions & { readonly strictSingleValueFields: boolean } = {
   maxHeaderListPairs: maxFieldsSeen,
-  // Megabytes; above what all streams hold when all of them are stuck.
+  // Megabytes; more than all streams hold when all of them are blocked.
   maxSessionMemory: 128,
   maxReservedRemoteStreams: 0,
   strictSingleValueFields: false,
@@ -37,12 +39,12 @@ const sessionOptions: ClientSessionOptions & { readonly strictSingleValueFields:
   },
 };
 
-/** Sessions on Node's own module. */
+/** Opens sessions on Node's own module. */
 export const openNodeSession = (): SessionOpener => ({
   open: (socket, settingsTimeoutMs, events) => new NodeUpstreamSession(socket, settingsTimeoutMs, events),
 });
 
-/** For the last frames of a connection that carries no stream any more. */
+/** Time for the last frames of a connection that no longer carries a stream. */
 const lingerMs = 1_000;
 
 /** A session of `node:http2`. */
@@ -53,7 +55,7 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
   private readonly events: SessionEvents;
   private readonly settingsTimer: AwakeTimer | undefined;
   private lingerTimer: AwakeTimer | undefined;
-  /** Streams that have not closed yet, and those of them that were cancelled. */
+  /** The streams that have not closed yet, and the cancelled ones among them. */
   private readonly streams = new Set<ClientHttp2Stream>();
   private readonly abandoned = new Set<ClientHttp2Stream>();
   private ready = false;
@@ -61,7 +63,7 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
   private active = 0;
   private served = 0;
   private faultyStreams = 0;
-  /** Last stream that the server says it may have processed. */
+  /** The last stream that the server might have processed, according to its GOAWAY. */
   private goawayLastStreamId = Number.POSITIVE_INFINITY;
 
   constructor(socket: Socket, settingsTimeoutMs: number, events: SessionEvents) {
@@ -136,7 +138,9 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
     this.linger();
   }
 
-  /** A stream is closed. True when the server has not processed it and never will (RFC 9113 8.7). */
+  /**
+   * Records that a stream has closed. Returns true if the server has not processed it and never will (RFC 9113 8.7).
+   */
   release(stream: ClientHttp2Stream): boolean {
     this.active--;
     this.streams.delete(stream);
@@ -210,8 +214,9 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
   }
 
   /**
-   * Ends a connection that takes no more streams and has none that is still needed. Node ends it by itself when all its
-   * streams have closed, but a stream that was cancelled after a GOAWAY which does not cover it sometimes never does.
+   * Ends a connection that accepts no more streams and has none that is still needed. Node ends it automatically when
+   * all its streams have closed, but a stream that was cancelled after a GOAWAY that does not cover it sometimes never
+   * closes.
    */
   private linger(): void {
     if (this.usable || this.active > this.abandoned.size || this.socket.destroyed) return;

@@ -10,12 +10,14 @@ import type { UpstreamSession, WireEvents, WireStream } from "../session.ts";
 import { closedError, refusedError, resetError } from "../stream-errors.ts";
 import { readResponseHead } from "./response-head.ts";
 
-/** What a stream needs of its session. */
+/** A session as seen by its streams. */
 export type StreamSession = UpstreamSession & {
   readonly isLost: boolean;
-  /** A stream was reset here. */
+  /** Marks a stream as cancelled by this side. */
   abandon(stream: ClientHttp2Stream): void;
-  /** A stream is closed. True when the server has not processed it and never will (RFC 9113 8.7). */
+  /**
+   * Records that a stream has closed. Returns true if the server has not processed it and never will (RFC 9113 8.7).
+   */
   release(stream: ClientHttp2Stream): boolean;
 };
 
@@ -25,7 +27,7 @@ export class NodeWireStream implements WireStream {
   private readonly method: string;
   private readonly session: StreamSession;
   private readonly events: WireEvents;
-  /** END_STREAM of the response was received: its end is not a reset. */
+  /** Whether END_STREAM of the response was received, so that its end is not a reset. */
   private complete = false;
   private isOver = false;
   private trailers: HeaderList | undefined = undefined;
@@ -42,7 +44,7 @@ export class NodeWireStream implements WireStream {
     this.session = session;
     this.events = events;
     this.watchEnd();
-    // Every failure also closes the stream, which is where it is dealt with.
+    // Every failure also closes the stream, and is handled there.
     stream.on("error", ignore);
     stream.on("headers", (_headers, _flags, raw) => this.onInformational(raw as HeaderList));
     stream.on("response", (_headers, flags, raw) => this.onResponse(flags, raw as HeaderList));
@@ -68,8 +70,8 @@ export class NodeWireStream implements WireStream {
   }
 
   /**
-   * Not reset within this turn: while Node reads from the session, it sends END_STREAM ahead of the reset, and half a body
-   * would look complete.
+   * Resets the stream after this turn. While Node reads from the session, it would send END_STREAM before the reset,
+   * and an incomplete body would look complete.
    */
   stopSending(): void {
     if (!this.stream.writableFinished) setImmediate(() => this.reset());
@@ -86,8 +88,8 @@ export class NodeWireStream implements WireStream {
   }
 
   /**
-   * Notes whether the readable side ended by END_STREAM or by the end of the stream: a reset with NO_ERROR looks the
-   * same to every event, but comes when the stream is already closed.
+   * Records whether the readable side ended by END_STREAM or by the end of the stream. A reset with NO_ERROR causes the
+   * same events, but when the stream is already closed.
    */
   private watchEnd(): void {
     const { stream } = this;
