@@ -1,9 +1,9 @@
 /**
- * Memory of one size that is used again, for what is put together within a turn. `maxSpares` slabs are kept while nothing is in them;
- * more is left to the collector.
+ * Reusable memory of one size, for data that is assembled within a turn. At most `maxSpares` unused slabs are kept;
+ * more are left to the garbage collector.
  */
 export class Slabs {
-  /** The size of each in bytes. */
+  /** The size of each slab in bytes. */
   readonly size: number;
   private readonly maxSpares: number;
   private readonly spares: Buffer[] = [];
@@ -17,7 +17,7 @@ export class Slabs {
     return this.spares.pop() ?? Buffer.allocUnsafeSlow(this.size);
   }
 
-  /** Memory of another size is left to the collector. */
+  /** Returns a slab. Memory of another size is left to the garbage collector. */
   giveBack(slab: Buffer): void {
     if (slab.length === this.size && this.spares.length < this.maxSpares) this.spares.push(slab);
   }

@@ -10,7 +10,7 @@ import type { Transport, TransportReceiver } from "./transport.ts";
  */
 export type SocketLayer = {
   readonly acceptor?: Acceptor | undefined;
-  /** Takes over a connection with all that was read from it and put back. */
+  /** Adopts a connection, with all bytes that were read from it and put back. */
   take(socket: Socket): Transport;
   /** Prepares to read a connection that is about to be opened, TLS or not, into memory of the caller's choice. */
   dial(memory: ReadBuffer, receiver: TransportReceiver, isTls: boolean): Dialling;
@@ -18,13 +18,13 @@ export type SocketLayer = {
 
 /** A connection that is being opened. */
 export type Dialling = {
-  /** How its socket is to read. */
+  /** The read option of the socket; absent for its default. */
   readonly onread?: OnReadOpts;
-  /** The connection is up, and reads for the receiver from now on. */
+  /** Adopts the established connection, which reads for the receiver from now on. */
   opened(socket: Socket): Transport;
 };
 
-/** Node's public sockets. */
+/** The layer on Node's public sockets. */
 export const nodeSockets: SocketLayer = {
   take: (socket) => new SocketTransport(socket),
   dial(memory, receiver) {

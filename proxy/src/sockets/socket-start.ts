@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { TransportReceiver } from "./transport.ts";
 
 /**
- * The first bytes of a socket, for a receiver that decides by them who goes on with it: that reads them from the socket as if nothing
- * had been read before.
+ * Reads the first bytes of a socket for a receiver that decides by them which protocol handles the connection. They are
+ * put back, so that this protocol reads them from the socket as if nothing had been read before.
  */
 export class SocketStart {
   private readonly socket: Socket;
@@ -21,7 +21,7 @@ export class SocketStart {
     socket.on("close", this.onClose);
   }
 
-  /** Reads no more, and puts back all that has been read. */
+  /** Stops reading, and puts back all bytes that have been read. */
   putBack(bytes: Buffer): void {
     const { socket } = this;
     this.receiver = undefined;

@@ -7,8 +7,8 @@ import { resetSocket } from "./reset.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
 /**
- * A connection on a socket of Node's, plain or TLS, or any other stream of both directions. Bytes that were put back into it are read
- * first; what a socket that reads into memory (`onread`) has read is passed on by `receive`.
+ * A connection on a Node socket, plain or TLS, or on any other duplex stream. Bytes that were put back into it are read
+ * first. If the socket reads into memory (`onread`), its bytes are passed on by `receive`.
  */
 export class SocketTransport implements Transport {
   readonly takesViews = false;
@@ -57,7 +57,7 @@ export class SocketTransport implements Transport {
       socket.on("end", () => this.receiver?.ended());
       socket.on("close", () => this.receiver?.closed());
       socket.on("error", ({ code }: NodeJS.ErrnoException) => {
-        // TLS reports an error, with its alert on the way, and leaves the connection open.
+        // TLS reports an error while its alert is on the way, and leaves the connection open.
         socket.destroy();
         this.receiver?.failed?.(code);
       });
@@ -92,7 +92,7 @@ export class SocketTransport implements Transport {
     this.isAsked = true;
     const { socket } = this;
     if (socket.writableEnded) socket.once("finish", this.onTaken);
-    // Nothing, behind all that waits: sockets say by an event only when more waits than they want to hold.
+    // An empty write behind all waiting data. A socket emits `drain` only if more was waiting than its high-water mark.
     else socket.write("", "latin1", this.onTaken);
   }
 
@@ -121,7 +121,7 @@ export class SocketTransport implements Transport {
     this.socket.once("close", call);
   }
 
-  /** Passes on what its socket has read into memory. */
+  /** Passes on bytes that the socket has read into memory. */
   receive(piece: Piece): void {
     this.receiver?.receive(piece);
   }

@@ -10,17 +10,18 @@ export type TunnelEvents = {
   /** Called when bytes were relayed in either direction: to the client, or from it. */
   readonly onProgress: (clientBytes: number, upstreamBytes: number) => void;
   readonly onEnd: () => void;
-  /** What is relayed is a WebSocket, both ends of which can be notified that the proxy ends. */
+  /** Whether the tunnel relays a WebSocket, both ends of which can be notified when the proxy ends. */
   readonly isWebSocket?: boolean;
 };
 
-/** What waits for upstreams is bounded for each of them only. */
+/** Bytes that wait for upstreams are bounded per connection only. */
 const upstreamMemory = new ResponseMemory();
 
 /**
  * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end destroys
- * the other. What an end has read is written to the other in the same turn; an end is paused while the other holds what the system
- * does not take. Bytes that wait for the client count in `memory`, which ends both connections when its limit is reached.
+ * the other. Bytes read from one end are written to the other in the same turn, and an end is paused while the kernel
+ * does not accept the bytes of the other. Bytes that wait for the client count in `memory`, which ends both connections
+ * when its limit is reached.
  */
 export function joinTunnel(
   client: TunnelEnd,
@@ -74,21 +75,21 @@ class Tunnel implements Cancellable {
   }
 }
 
-/** A read that brings less than this is not part of a bulk transfer. */
+/** The smallest read that is regarded as part of a bulk transfer. */
 const bulkReadBytes = 65_536;
 
-/** One connection of a tunnel: what it has read is written to the other one. */
+/** One connection of a tunnel, whose bytes are written to the other one. */
 class TunnelSide implements TransportReceiver {
   other: TunnelSide | undefined = undefined;
-  /** Those that it sends, where it is known that they are frames. */
+  /** Follows the frames that this side sends, if the tunnel relays a WebSocket. */
   frames: WebSocketFrames | undefined = undefined;
-  /** The last frame has been written to it. */
+  /** Whether the last frame has been written to this side. */
   private hasSaidLast = false;
   private readonly end: TunnelEnd;
   private readonly transport: Transport;
   private readonly tunnel: Tunnel;
   private readonly onBytes: (bytes: number) => void;
-  /** What was written to this connection and waits. */
+  /** The bytes that were written to this connection and are waiting. */
   private readonly writes: ResponseWrites;
 
   constructor(end: TunnelEnd, tunnel: Tunnel, memory: ResponseMemory, onBytes: (bytes: number) => void) {
@@ -110,7 +111,7 @@ class TunnelSide implements TransportReceiver {
     if (transport.ended) this.ended();
   }
 
-  /** Writes bytes of the proxy's own, unless others wait, which they could not overtake. What comes behind them is dropped. */
+  /** Writes the proxy's own last bytes, unless others wait, which they could not overtake. Later bytes are dropped. */
   sayLast(bytes: Buffer): void {
     const { transport } = this;
     if (!transport.writable || transport.waitingBytes > 0) return;
@@ -153,19 +154,19 @@ class TunnelSide implements TransportReceiver {
     this.tunnel.sideClosed();
   }
 
-  /** Bytes that were written and are still held; unknown where some always appear to be. */
+  /** The number of bytes that were written and are still held; undefined if the transport reports them late. */
   private get heldBytes(): number | undefined {
     return this.transport.reportsLate ? undefined : this.transport.waitingBytes;
   }
 
-  /** False: the other end is to be paused until it is resumed. */
+  /** Writes bytes of the other end. Returns false if the other end must be paused until it is resumed. */
   private write({ owned, bytes }: Piece): boolean {
     if (this.hasSaidLast) return true;
     const { transport, writes } = this;
     const { length } = bytes;
     const mayLend = owned || transport.takesViews;
     transport.writeBytes("", mayLend ? lend(bytes, 0, length) : copyOf(bytes, 0, length), "");
-    // Bytes that the system took at once need no wait.
+    // No wait is needed if the kernel accepted the bytes immediately.
     if (transport.waitingBytes === 0) {
       writes.wentAtOnce(length);
       return true;
@@ -176,7 +177,10 @@ class TunnelSide implements TransportReceiver {
     return more;
   }
 
-  /** Chooses the memory of the next read: that of a bulk transfer is its own, and used again while the other end holds nothing of it. */
+  /**
+   * Chooses the memory of the next read. A bulk transfer has private memory, which is reused while the other end holds
+   * nothing of it.
+   */
   private chooseMemory({ heldBytes, writes }: TunnelSide, length: number, more: boolean): void {
     const { memory } = this.end;
     if (length < bulkReadBytes) memory?.reset(heldBytes);

@@ -5,18 +5,18 @@ import type { BorrowedBytes } from "./read-buffer.ts";
 const headBytes = 2;
 const maskBytes = 4;
 const closeOpcode = 8;
-/** Lengths that say that the length follows, in 2 or 8 octets. */
+/** Length codes that announce an extended length in 2 or 8 octets. */
 const length16 = 126;
 const length64 = 127;
 
 /**
- * Follows the frames of one direction of a WebSocket (RFC 6455 5.2): whether a frame of the proxy's own can go behind what has been
- * relayed. Payload is skipped, so a piece costs a few steps for each frame that begins in it.
+ * Follows the frames of one direction of a WebSocket (RFC 6455 5.2), to determine whether the proxy can add a frame
+ * after the relayed bytes. Payload is skipped, so the cost of a piece is a few steps for each frame that begins in it.
  */
 export class WebSocketFrames {
-  /** What is left of the present frame behind its header. */
+  /** The bytes of the current payload that have not been read. */
   private payloadBytes = 0;
-  /** The octets of the present header so far, and how many it has as far as that is known. */
+  /** The number of octets of the current header that have been read, and its size as far as that is known. */
   private headerAt = 0;
   private headerBytes = headBytes;
   private opcode = 0;
@@ -24,7 +24,7 @@ export class WebSocketFrames {
   private isMasked = false;
   private isClosed = false;
 
-  /** False within a frame, and behind a Close frame, which is the last one. */
+  /** Whether a frame can be added. False within a frame, and after a Close frame, which is the last one. */
   get mayAdd(): boolean {
     return !this.isClosed && this.payloadBytes === 0 && this.headerAt === 0;
   }
@@ -72,7 +72,7 @@ const status = Buffer.of(1001 >> 8, 1001 & 0xff);
 /** A Close frame of a server with that status. */
 export const goingAway: Buffer = Buffer.concat([Buffer.of(0x88, status.length), status]);
 
-/** The same of a client, which masks what it sends with a key that cannot be foreseen (RFC 6455 5.3). */
+/** Returns the same frame of a client, which masks its payload with an unpredictable key (RFC 6455 5.3). */
 export function maskedGoingAway(): Buffer {
   const key = randomBytes(maskBytes);
   const payload = status.map((octet, at) => octet ^ (key[at] as number));

@@ -8,8 +8,8 @@ import { maxTestMs, type ProvedHandles } from "./self-test.ts";
 import { everyOctet, type Pair, TestBench, TestEnd, testSockets } from "./test-bench.ts";
 
 /**
- * Proves on connections to itself that what a listening handle accepts can be used without a socket: addresses, bytes, ends and resets
- * of both sides, the socket that is made of it later, and TLS on it. `tcp` are the proved handles. The error names the first thing that is not so.
+ * Proves, on connections of the process to itself, that accepted handles can be used without sockets: addresses, bytes,
+ * ends and resets of both sides, sockets that are created later, and TLS. The error names the first failed check.
  */
 export async function proveAccepting(
   internals: HandleInternals,

@@ -4,8 +4,8 @@ import type { Transport } from "../transport.ts";
 import { everyOctet, type TestBench, TestEnd } from "./test-bench.ts";
 
 /**
- * Neither end shows a certificate (RFC 8422 2.4): there is none at hand, and a connection of the process to itself protects nothing. No
- * other connection is made with these options.
+ * Options without a certificate at either end (RFC 8422 2.4). None is available, and a connection of the process to
+ * itself protects nothing. No other connection uses these options.
  */
 const anonymous: SecureContextOptions = {
   ca: [],
@@ -16,8 +16,8 @@ const anonymous: SecureContextOptions = {
 const protocols = Buffer.from("\u0004self", "latin1");
 
 /**
- * Proves that TLS can be made on accepted handles: a handshake with its ALPN, bytes in both directions, the ends of both sides, and a
- * handshake that fails. `accept` gives an accepted connection, and the client that it was accepted from is to speak TLS to `port`.
+ * Proves that TLS works on accepted handles: a handshake with ALPN, bytes in both directions, the ends of both sides,
+ * and a handshake that fails. Clients speak TLS to `port`, and `accept` returns their accepted connections.
  */
 export async function proveServerTls(
   bench: TestBench,
@@ -61,7 +61,7 @@ async function shake(
   return { client, own: own as unknown as TestEnd };
 }
 
-/** The client speaks no TLS behind its ClientHello. */
+/** Proves that a handshake without a common TLS version closes the connection. */
 async function proveFailure(
   bench: TestBench,
   port: number,

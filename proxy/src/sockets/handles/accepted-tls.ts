@@ -4,14 +4,15 @@ import type { CreateServerTls, HandleInternals, ServerTlsHandle } from "./intern
 import type { OwnHandle } from "./own-handle.ts";
 
 /**
- * The most bytes that TLS is given at once of what was read before it: it keeps memory of 16 KiB for a connection of which it has once been
- * given 1,024 bytes or more (`NodeBIO` of Node.js).
+ * The most bytes of earlier reads that are passed to TLS in one call. TLS keeps 16 KiB of memory for a connection that
+ * has once received 1,024 bytes or more in a call (`NodeBIO` of Node.js).
  */
 const maxPieceBytes = 1_000;
 
 /**
- * Makes a handshake on an accepted connection of which the ClientHello has been read. The runtime reports its completion within the call
- * that reads the last message, in which the connection may be closed, but not freed: `OwnHandle` frees it once it is closed.
+ * Performs a handshake on an accepted connection whose ClientHello has been read. The runtime reports its completion
+ * during the call that reads the last message. In that call the connection may be closed but must not be freed;
+ * `OwnHandle` frees it once it is closed.
  */
 export function startServerTls(
   owner: OwnHandle,

@@ -17,12 +17,13 @@ import {
 } from "./internals.ts";
 import { OwnHandle } from "./own-handle.ts";
 
-/** As Node's servers do it for each connection (`keepAliveInitialDelay`). */
+/** The value that Node's servers set for each connection (`keepAliveInitialDelay`). */
 const keepAliveDelaySeconds = 60;
 
 /**
- * Accepts on the handle of the listening socket: libuv gives the handle of a connection, and no socket is made unless
- * something needs one. Options of connections are set once, on the listening socket, from which Linux hands them down (tcp(7)).
+ * Accepts connections on the handle of the listening socket. libuv passes the handle of a connection, and no socket is
+ * created unless one is needed. Options are set once on the listening socket, from which connections inherit them on
+ * Linux (tcp(7)).
  */
 export function createAcceptor(
   internals: HandleInternals,
@@ -88,10 +89,10 @@ class Accepted implements AcceptedConnection {
   }
 }
 
-/** As much as Node's sockets read at once. */
+/** The size of a read by Node's sockets. */
 const readBytes = 65_536;
 
-/** A socket of a handle that reads into memory which it was given: each read gets memory of its own, which the socket keeps. */
+/** Creates a socket on a handle that reads into user memory. Each read gets new memory, which the socket keeps. */
 function socketOfRead(handle: TcpHandle, read: Uint8Array): Socket {
   const options = {
     handle,

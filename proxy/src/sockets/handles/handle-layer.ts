@@ -11,12 +11,12 @@ import { proveHandles } from "./self-test.ts";
 import { SocketOwner } from "./socket-owner.ts";
 import { proveTlsHandles } from "./tls-self-test.ts";
 
-/** What `--socket-layer` selects. */
+/** A value of `--socket-layer`. */
 type SocketLayerName = "node" | "handles";
 
 /**
- * The handles of a runtime as a layer. `tlsLack` and `acceptLack` say what of those of TLS, and of accepted ones without a socket, is
- * not as expected: public sockets are used in their place.
+ * The handles of a runtime as a layer. `tlsLack` and `acceptLack` name the part that is not as expected of TLS handles
+ * and of accepted handles without sockets. Public sockets are then used instead of them.
  */
 export type HandleSockets = {
   readonly layer: SocketLayer;
@@ -24,13 +24,13 @@ export type HandleSockets = {
   readonly acceptLack: string | undefined;
 };
 
-/** The tests of what is used beyond the handles of sockets. */
+/** The self-tests of parts beyond the TCP handles of sockets. */
 export type Proofs = { readonly tls: typeof proveTlsHandles; readonly accepting: typeof proveAccepting };
 const allProofs: Proofs = { tls: proveTlsHandles, accepting: proveAccepting };
 
 /**
- * The socket layer of a worker. Where the runtime's handles do not do what is needed of them, that is logged, and its public
- * sockets are used.
+ * Returns the socket layer of a worker. If the handles of the runtime do not behave as required, that is logged, and
+ * its public sockets are used.
  */
 export async function openSocketLayer(
   name: SocketLayerName,
@@ -65,7 +65,7 @@ export async function openSocketLayer(
   return layer;
 }
 
-/** Connections on the handles under their sockets; the error says what of those of TCP is not as expected. */
+/** Returns the layer on the handles of the runtime. The error names the part of TCP handles that is not as expected. */
 export async function openHandleSockets(
   find: () => Result<HandleInternals, string> = findInternals,
   limitMs?: number,
@@ -116,6 +116,6 @@ function isProved(socket: Socket, { tcp, tls }: Proved): boolean {
   const prototype: unknown = Object.getPrototypeOf(handle);
   if (prototype === tcp) return true;
   if (prototype !== tls || !isTlsHandle(handle)) return false;
-  // TLS takes one write at a time, and the socket may have none under way.
+  // TLS accepts one write at a time, so the socket must not have one under way.
   return Object.getPrototypeOf(handle._parent) === tcp && socket.bytesWritten === 0;
 }

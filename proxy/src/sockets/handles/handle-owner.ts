@@ -1,41 +1,41 @@
 import type { StreamHandle } from "./internals.ts";
 
-/** What the owner of a handle says of its connection. No call comes from within a call to the owner. */
+/** The events of a connection that the owner of its handle reports. None is called during a call to the owner. */
 export type HandleEvents = {
-  /** The peer has ended its side; `peerHasEnded` of the owner was called before. */
+  /** The peer has ended its side, after a call of `peerHasEnded`. */
   peerEnded(): void;
-  /** An error of the system or of TLS. */
+  /** A system or TLS error has occurred. */
   failed(code: string | undefined): void;
-  /** The connection is closed; nothing is called after it. */
+  /** The connection is closed; no call follows. */
   closed(): void;
 };
 
-/** Who ends, resets and closes the connection of a handle: its socket of Node, or, where it has none, `OwnHandle`. */
+/** Ends, resets and closes the connection of a handle: its Node socket, or `OwnHandle` if it has no socket. */
 export type HandleOwner = {
-  /** Undefined once the connection is closed. */
+  /** The handle; undefined once the connection is closed. */
   readonly handle: StreamHandle | undefined;
-  /** Bytes that the system has taken, encrypted ones with TLS. */
+  /** Bytes that the kernel has accepted; with TLS, encrypted bytes. */
   readonly takenBytes: number;
-  /** The peer has ended its side, and that was reported. */
+  /** Whether the peer has ended its side and that was reported. */
   readonly hasEnded: boolean;
-  /** Our side has not been ended, and the connection is not closed. */
+  /** Whether our side has not been ended and the connection is not closed. */
   readonly isWritable: boolean;
-  /** Our end has been taken by the system. */
+  /** Whether the kernel has accepted our end. */
   readonly isFinished: boolean;
   readonly isClosed: boolean;
   watch(events: HandleEvents): void;
-  /** What the owner has read before, and what was put back. */
+  /** Returns the bytes that the owner has read before, and those that were put back; undefined if there are none. */
   takeRead(): Buffer | undefined;
-  /** The handle has read the end of the peer's side. */
+  /** Reports to the owner that the handle has read the end of the peer's side. */
   peerHasEnded(): void;
-  /** Sends our end, while no write waits. A connection that both sides have ended is closed. */
+  /** Sends our end; called while no write waits. A connection that both sides have ended is closed. */
   end(): void;
-  /** Closes the connection, because of the error of a call to the system if there is one. */
+  /** Closes the connection, with the error of a system call if that is the cause. */
   destroy(error?: FailedCall): void;
   reset(): void;
   /** Calls back once when the connection is closed, after the receiver of its events. */
   whenClosed(call: () => void): void;
 };
 
-/** A call to the system that has failed, with an error of libuv. */
+/** A failed system call, with its libuv error. */
 export type FailedCall = { readonly call: "read" | "write" | "shutdown"; readonly status: number };

@@ -6,15 +6,15 @@ import { type HandleInternals, isTlsHandle, type StreamHandle } from "./internal
 import { TcpWrites } from "./tcp-writes.ts";
 import { TlsWrites } from "./tls-writes.ts";
 
-/** How libuv says that the peer has ended its side. */
+/** The status by which libuv reports that the peer has ended its side. */
 const endOfFile = -4095;
 
-/** Nothing is chosen for connections that always read into the memory that all share, so they have this in common. */
+/** The read buffer of all connections that always read into shared memory; it has no state of a connection. */
 const sharedOnly = new ReadBuffer();
 
 /**
- * A connection, plain or TLS, read and written through its handle, which Node's streams are not asked about. The owner of the handle
- * closes, resets and half-closes the connection, and reports its end.
+ * A connection, plain or TLS, that is read and written through its handle without Node's streams. The owner of the
+ * handle closes, resets and half-closes the connection, and reports its end.
  */
 export class HandleTransport implements Transport, WritesOwner, HandleEvents {
   readonly takesViews = true;
@@ -22,24 +22,26 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
   private readonly owner: HandleOwner;
   private readonly internals: HandleInternals;
   private readonly source: ReadBuffer;
-  /** Undefined from the moment in which the connection is closed by this end, or has been by any. */
+  /** The handle; undefined once this end closes the connection or it has been closed. */
   private handle: StreamHandle | undefined;
   private receiver: TransportReceiver | undefined = undefined;
-  /** What the next read goes into. The runtime has its address, so it is referred to from here. */
+  /** The memory of the next read. The runtime holds its address, so this reference keeps it from being collected. */
   private memory: Buffer;
-  /** What the owner had read before, or was read while the transport was paused: TLS goes on with the records that it has. */
+  /**
+   * Bytes that the owner had read before, or that arrived while paused, since TLS continues with the records it has.
+   */
   private early: Buffer | undefined = undefined;
-  /** The peer had ended its side behind that. */
+  /** Whether the peer ended its side after the early bytes. */
   private endedEarly = false;
   private isPaused = false;
-  /** The handle reads; it fails when it is asked to twice. */
+  /** Whether the handle is reading. A second request to read would fail. */
   private isReading = false;
   private isEnded = false;
-  /** Undefined once the connection is closed: what still refers to it then keeps no memory of TLS. */
+  /** Undefined once the connection is closed, so that remaining references to the transport keep no memory of TLS. */
   private writes: HandleWrites | undefined;
   private isAsked = false;
 
-  /** Nothing else may read the handle. `memory` is what it is read into, by default that which all share. */
+  /** Nothing else may read the handle. `memory` is the read buffer, by default the shared memory. */
   constructor(owner: HandleOwner, internals: HandleInternals, memory = sharedOnly) {
     this.owner = owner;
     this.internals = internals;
@@ -84,11 +86,11 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
     if (!isFirst) return this.resume();
     owner.watch(this);
     if (handle === undefined) return;
-    // What a socket reads for itself from now on, because of a call that is on its way, comes here.
+    // From now on, data that the socket reads because of a call that is under way arrives here.
     handle.onread = this.onRead;
     handle.useUserBuffer(this.memory);
     this.early = owner.takeRead();
-    // A handle that reads for its socket goes on for this transport: to stop it costs calls to the system.
+    // A handle that is reading for its socket continues for this transport, because stopping it costs system calls.
     this.isReading = handle.reading;
     handle.reading = true;
     if (this.early === undefined) this.readOn();
@@ -130,7 +132,7 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
   end(): void {
     if (this.isEnded) return;
     this.isEnded = true;
-    // Later, behind all that waits: the runtime refuses to reset a connection whose end is on its way.
+    // Deferred until no write waits, because the runtime refuses to reset a connection whose end is on its way.
     if (this.writes?.isBusy !== true) this.owner.end();
   }
 
@@ -148,7 +150,7 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
     this.owner.whenClosed(call);
   }
 
-  /** Passes on what the socket had read before, then begins to read. */
+  /** Passes on the early bytes, then begins to read. */
   deliverEarly(): void {
     const { early } = this;
     if (early === undefined || this.isPaused || this.handle === undefined) return;
@@ -188,7 +190,7 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
     this.receiver?.closed();
   }
 
-  /** Called by the runtime after each read; `source` makes a piece of it, which ends where the read ended. */
+  /** Called by the runtime after each read. `source` turns it into a piece that ends where the read ended. */
   private readonly onRead = (): Uint8Array | undefined => {
     const length = this.internals.state[this.internals.readAt] as number;
     if (length > 0) {
@@ -206,7 +208,7 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
     return this.handle !== undefined && !this.isEnded;
   }
 
-  /** Of a connection that the runtime has stopped reading: at most what its last read of the system has brought. */
+  /** Keeps bytes that arrive while paused: at most those of the last read from the kernel. */
   private keepEarly(length: number): void {
     const { early = noBytes, memory } = this;
     this.early = Buffer.concat([early, memory.subarray(0, length)]);
@@ -219,7 +221,7 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
     this.check(handle.readStart(), "read");
   }
 
-  /** The memory of the next read, if it is another one. */
+  /** Returns the memory of the next read if it differs from the current memory. */
   private turnMemory(): Buffer | undefined {
     const next = this.source.next();
     if (next === this.memory) return undefined;
@@ -227,7 +229,7 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
     return next;
   }
 
-  /** Ends the connection if a call to the system has failed. */
+  /** Ends the connection if a system call has failed. */
   private check(status: number, call: "read" | "write"): void {
     if (status >= 0 || this.owner.isClosed) return;
     this.handle = undefined;

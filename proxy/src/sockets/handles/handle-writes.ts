@@ -1,11 +1,11 @@
-/** How bytes are written to the handle of a connection. No call is made once the connection is closed or ended by this side. */
+/** Writes bytes to the handle of a connection. Must not be called once this side has closed or ended the connection. */
 export type HandleWrites = {
-  /** Bytes that the system has not taken. */
+  /** Bytes that the kernel has not accepted. */
   readonly waitingBytes: number;
-  /** A write is not complete: our end has to wait. */
+  /** Whether a write is incomplete, so that our end has to wait. */
   readonly isBusy: boolean;
   readonly holdsBack: boolean;
-  /** The same as those of `Transport`. */
+  /** These methods are those of `Transport`. */
   writeText(text: string): void;
   writeBytes(before: string, bytes: Buffer, after: string): void;
   lendBytes(bytes: Buffer, done: () => void): void;
@@ -13,8 +13,8 @@ export type HandleWrites = {
 
 /** The connection that writes belong to. */
 export type WritesOwner = {
-  /** Nothing waits any more, and no write is under way. */
+  /** No bytes are waiting any more, and no write is under way. */
   onWritten(): void;
-  /** A write has failed with an error of libuv. It may be called from within a call to write. */
+  /** A write has failed with a libuv error. This can be called during a call to write. */
   onWriteFailed(status: number): void;
 };

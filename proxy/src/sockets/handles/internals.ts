@@ -2,16 +2,16 @@ import type { Server, Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** A request to write: the runtime calls it back if the system does not take everything at once. */
+/** A write request. The runtime calls it back if the kernel does not accept all bytes immediately. */
 export type WriteRequest = {
   oncomplete: ((status: number) => void) | undefined;
-  /** What has to stay where it is until then. */
+  /** The memory that must be kept until then. */
   kept: unknown;
 };
 
-/** The handle under a socket, as far as it is used. Calls return 0, or a negative error of libuv. */
+/** The parts of the handle under a socket that are used here. Calls return 0 or a negative libuv error. */
 export type StreamHandle = {
-  /** Node's socket does not start or stop reading by itself while it takes the handle for one that reads. */
+  /** While this is true, Node's socket assumes that the handle is reading, and does not start or stop it on its own. */
   reading: boolean;
   /** Called after each read, with the outcome in `state`; may return the memory of the next read. */
   onread: () => Uint8Array | undefined;
@@ -25,27 +25,27 @@ export type StreamHandle = {
   writev(request: WriteRequest, chunks: readonly (string | Uint8Array)[], areAllBytes: boolean): number;
 };
 
-/** A request to send our end: the runtime calls it back when the system has taken it. */
+/** A request to send our end. The runtime calls it back when the kernel has accepted it. */
 export type ShutdownRequest = { oncomplete: ((status: number) => void) | undefined };
 
 /** An address as `getpeername` and `getsockname` write it. */
 export type AddressOut = { address?: string; port?: number };
 
-/** A TCP handle that has no socket, as far as it is used beyond that. */
+/** The additional parts of a TCP handle that are used if it has no socket. */
 export type TcpHandle = StreamHandle & {
-  /** Bytes that it was given, and those of them that the system has not taken. */
+  /** Bytes that were written, and those of them (`writeQueueSize`) that the kernel has not accepted. */
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
-  /** 1: there is nothing to wait for. */
+  /** Returns 1 if it is already complete. */
   shutdown(request: ShutdownRequest): number;
-  /** Calls back in a turn of its own. */
+  /** Calls `closed` in a separate turn. */
   close(closed: () => void): void;
   reset(closed: () => void): number;
   getpeername(out: AddressOut): number;
   getsockname(out: AddressOut): number;
 };
 
-/** The handle of a listening socket: libuv passes what it accepts to `onconnection`. */
+/** The handle of a listening socket, whose accepted connections libuv passes to `onconnection`. */
 export type ListeningHandle = {
   onconnection: (this: ListeningHandle, status: number, client: TcpHandle | undefined) => void;
   /** Accepted connections inherit both (Linux). */
@@ -56,44 +56,46 @@ export type ListeningHandle = {
 /** The handle under a TLS socket, and that of the TCP connection below it. */
 export type TlsHandle = StreamHandle & {
   readonly _parent: {
-    /** Encrypted bytes that the connection was given, and those of them that the system has not taken. */
+    /** Encrypted bytes that were written, and those of them (`writeQueueSize`) that the kernel has not accepted. */
     readonly bytesWritten: number;
     readonly writeQueueSize: number;
   };
 };
 
-/** A TLS handle on an accepted TCP handle, as `createServerTls` makes it, before and after its handshake. */
+/** A TLS handle on an accepted TCP handle, as created by `CreateServerTls`, before and after its handshake. */
 export type ServerTlsHandle = StreamHandle & {
   _parent: TcpHandle;
   onhandshakestart: () => void;
-  /** Called within the handshake, and again after messages behind it, such as tickets. */
+  /** Called when the handshake is complete, and again after later messages such as tickets. */
   onhandshakedone: () => void;
   onerror: (error: NodeJS.ErrnoException) => void;
-  /** Takes encrypted bytes that were read before. */
+  /** Accepts encrypted bytes that were read before. */
   receive(bytes: Uint8Array): void;
-  /** In the form of RFC 7301 3.1. */
+  /** Sets the protocols, in the encoding of RFC 7301 3.1. */
   setALPNProtocols(protocols: Uint8Array): void;
   getALPNNegotiatedProtocol(): string | false;
   getProtocol(): string;
   shutdown(request: ShutdownRequest): number;
-  /** Frees what OpenSSL holds; once the TCP handle is closed. */
+  /** Frees the memory of OpenSSL; called once the TCP handle is closed. */
   destroySSL(): void;
 };
 
-/** Puts TLS on the handle of an accepted connection, from which it reads on; `context` is that of a `SecureContext`. */
+/** Creates a TLS handle on the handle of an accepted connection, and continues to read from it. */
 export type CreateServerTls = (tcp: TcpHandle, context: SecureContext) => ServerTlsHandle;
 
-/** The parts of the runtime that are not public: proved by `proveHandles` before anything uses them. */
+/** The parts of the runtime that are not public. `proveHandles` tests them before they are used. */
 export type HandleInternals = {
   readonly createWrite: () => WriteRequest;
   readonly createShutdown: () => ShutdownRequest;
-  /** The request of a write that the system took at once: the runtime keeps nothing of it, so the next write has it. */
+  /**
+   * The request of a write that the kernel accepted immediately. The runtime keeps no reference, so it can be reused.
+   */
   spare: WriteRequest | undefined;
-  /** What the last read or write came to, by the indexes below. */
+  /** The outcome of the last read or write, at the indexes below. */
   readonly state: Int32Array;
-  /** Bytes of a read, or a negative error. */
+  /** Index of the number of bytes of a read, or its negative error. */
   readonly readAt: number;
-  /** 1 when a write waits for the system. */
+  /** Index of a value that is 1 if the last write waits for the kernel. */
   readonly isAsyncAt: number;
 };
 
@@ -107,8 +109,8 @@ const handleMethods = [
 ] as const;
 
 /**
- * Finds the parts by their names; the error names what is missing. `process.binding` is deprecated in documentation (DEP0111),
- * may be forbidden (`--permission`), and may be removed: then there are no parts.
+ * Finds the parts by their names; the error names the missing one. `process.binding` has a documentation-only
+ * deprecation (DEP0111), can be forbidden (`--permission`), and might be removed; the parts are then missing.
  */
 export function findInternals(
   binding: (name: string) => unknown = processBinding,
@@ -145,7 +147,7 @@ const serverTlsMethods = [
   "destroySSL",
 ] as const;
 
-/** Finds what puts TLS on a handle; the error names what is missing. */
+/** Finds the function that creates TLS on a handle; the error names the missing part. */
 export function findServerTls(
   binding: (name: string) => unknown = processBinding,
 ): Result<CreateServerTls, string> {
@@ -161,19 +163,19 @@ export function findServerTls(
   return ok((tcp, { context }) => {
     const tls = wrapServer(tcp, context, true, false);
     tls._parent = tcp;
-    // The TCP handle reads already, and goes on for TLS.
+    // The TCP handle is already reading, and continues for TLS.
     tls.reading = true;
     return tls;
   });
 }
 
-/** The handle of a socket; undefined when it is closed. */
+/** Returns the handle of a socket; undefined if the socket is closed. */
 export const handleOf = (socket: Socket): StreamHandle | undefined =>
   (socket as unknown as { readonly _handle?: StreamHandle | null })._handle ?? undefined;
 
 export const isTlsHandle = (handle: StreamHandle): handle is TlsHandle => "_parent" in handle;
 
-/** Names what a handle lacks; undefined: nothing. */
+/** Returns the name of a part that a handle lacks; undefined if it lacks none. */
 export function lackOf(handle: StreamHandle | undefined): string | undefined {
   if (handle === undefined) return "socket._handle";
   if (typeof handle.reading !== "boolean") return "socket._handle.reading";
@@ -184,14 +186,14 @@ export function lackOf(handle: StreamHandle | undefined): string | undefined {
 
 const tcpMethods = ["shutdown", "close", "reset", "getpeername", "getsockname"] as const;
 
-/** The same of a TCP handle that has no socket. */
+/** The same for the additional parts of a TCP handle that has no socket. */
 export function lackOfTcp(handle: TcpHandle): string | undefined {
   if (typeof handle.bytesWritten !== "number") return "bytesWritten";
   if (typeof handle.writeQueueSize !== "number") return "writeQueueSize";
   return tcpMethods.find((name) => typeof handle[name] !== "function");
 }
 
-/** The handle of a server that listens; undefined where it has none that accepts. */
+/** Returns the handle of a listening server; undefined if it has none that accepts connections. */
 export function listeningHandleOf(server: Server): ListeningHandle | undefined {
   const { _handle: handle } = server as unknown as { readonly _handle?: Partial<ListeningHandle> | null };
   if (typeof handle?.onconnection !== "function") return undefined;
@@ -199,7 +201,7 @@ export function listeningHandleOf(server: Server): ListeningHandle | undefined {
   return handle as ListeningHandle;
 }
 
-/** The same of a TLS handle, which must be on one of TCP of the given prototype. */
+/** The same for a TLS handle, which must be on a TCP handle with the given prototype. */
 export function lackOfTls(handle: StreamHandle | undefined, tcpPrototype: object): string | undefined {
   if (handle === undefined || !isTlsHandle(handle)) return "socket._handle._parent";
   const { _parent: tcp } = handle;
@@ -216,7 +218,7 @@ const indexIn = (state: Int32Array, index: unknown): number | undefined =>
     ? (index as number)
     : undefined;
 
-/** What a binding of the runtime holds; the error says why it cannot be had. */
+/** Returns the contents of a binding of the runtime; the error explains why it is not available. */
 function readBinding(
   name: string,
   binding: (name: string) => unknown,

@@ -1,18 +1,20 @@
 import { sharedReadBytes } from "../read-buffer.ts";
 
-/** Room for what is written together with a piece of the size of a read: a head, or the framing of a chunk. */
+/** Room for the text that is written with a piece of the size of a read: a head, or the framing of a chunk. */
 const textRoomBytes = 2048;
 
-/** Memory of two sizes that writes are put together in, each while no write that the system has not taken is in it. */
+/**
+ * Memory of two sizes in which writes are joined. A memory is free while it holds no write that waits for the kernel.
+ */
 const memories = [
   { size: 32_768, free: undefined as Buffer | undefined },
   { size: sharedReadBytes + textRoomBytes, free: undefined as Buffer | undefined },
 ];
 
 /**
- * Copies a piece between two texts of one octet per character into memory that is used again: for the system one write, in
- * which nothing of the caller's memory is referred to. Undefined when that is too much. To be given to the system, and to `keepWrite`
- * if that has not taken all of it, before the next call.
+ * Copies a piece between two texts of one octet per character into reused memory, for one write that does not refer to
+ * the caller's memory. Returns undefined if the size is too large. Before the next call, the result must be written,
+ * and passed to `keepWrite` if the kernel has not accepted all of it.
  */
 export function joinWrite(before: string, bytes: Uint8Array, after: string): Buffer | undefined {
   const length = before.length + bytes.length + after.length;
@@ -25,7 +27,7 @@ export function joinWrite(before: string, bytes: Uint8Array, after: string): Buf
   return into.subarray(0, length);
 }
 
-/** Leaves the memory of a write to it; answers how much that is. */
+/** Keeps the memory of a waiting write from being reused. Returns the size of that memory. */
 export function keepWrite(joined: Buffer): number {
   const { buffer } = joined;
   for (const memory of memories) if (memory.free?.buffer === buffer) memory.free = undefined;

@@ -4,14 +4,14 @@ import type { FailedCall, HandleEvents, HandleOwner } from "./handle-owner.ts";
 import type { HandleInternals, ServerTlsHandle, StreamHandle, TcpHandle } from "./internals.ts";
 
 /**
- * The owner of a TCP handle that has no socket, as libuv has accepted it, and of TLS on it: it sends the end of its connection, resets and
- * closes it as Node's sockets do (`Socket` of node:net: half-open, closed once both sides have ended). A handle is closed once, and
- * forgotten before that; everything that is reported comes a turn later.
+ * The owner of an accepted TCP handle that has no socket, and of TLS on it. It ends, resets and closes the connection
+ * as Node's sockets do (`Socket` of node:net: half-open, closed once both sides have ended). A handle is closed once,
+ * and its reference is dropped before that. Errors and the close are reported in a later turn.
  */
 export class OwnHandle implements HandleOwner {
-  /** Undefined once it is being closed, or a socket's. */
+  /** The handle; undefined once it is being closed or belongs to a socket. */
   private tcp: TcpHandle | undefined;
-  /** Whose handle it is now. */
+  /** The socket to which the handle was passed. */
   private socket: Socket | undefined = undefined;
   private tls: ServerTlsHandle | undefined = undefined;
   hasEnded = false;
@@ -19,7 +19,7 @@ export class OwnHandle implements HandleOwner {
   private readonly internals: HandleInternals;
   private events: HandleEvents | undefined = undefined;
   private isEnding = false;
-  /** Of a closed connection. */
+  /** The value of `takenBytes` after the handle was dropped. */
   private lastTakenBytes = 0;
   private readonly whenClosedCalls: (() => void)[] = [];
 
@@ -32,13 +32,13 @@ export class OwnHandle implements HandleOwner {
     return this.tcp === undefined ? undefined : (this.tls ?? this.tcp);
   }
 
-  /** TLS is on the handle from now on: it is freed after it. */
+  /** Creates TLS on the handle. TLS is freed after the handle is closed. */
   secure(create: (tcp: TcpHandle) => ServerTlsHandle): ServerTlsHandle | undefined {
     if (this.tcp !== undefined) this.tls = create(this.tcp);
     return this.tls;
   }
 
-  /** Leaves the handle, which reads no more, to a socket. Undefined: it is closed. */
+  /** Stops reading, and passes the handle to a socket. Returns undefined if the handle is closed. */
   pass(create: (tcp: TcpHandle) => Socket): Socket | undefined {
     const tcp = this.forget();
     if (tcp === undefined) return undefined;
@@ -80,7 +80,7 @@ export class OwnHandle implements HandleOwner {
     const { tcp, tls } = this;
     if (tcp === undefined || this.isEnding) return;
     this.isEnding = true;
-    // Nothing is left to say or to hear: closing it sends the end as well, but for that of TLS.
+    // Both sides have ended, and closing the handle sends our end as well, except for that of TLS.
     if (this.hasEnded && tls === undefined) return this.finish();
     const request = this.internals.createShutdown();
     request.oncomplete = (status) => {
@@ -105,7 +105,7 @@ export class OwnHandle implements HandleOwner {
 
   /** The runtime refuses to reset a connection whose end is on its way. */
   reset(): void {
-    // TLS is closed, as `resetSocket` does it.
+    // A TLS connection is closed instead, as in `resetSocket`.
     if (this.tls !== undefined || (this.isEnding && !this.isFinished)) return this.destroy();
     const handle = this.forget();
     if (handle === undefined) return;
@@ -116,7 +116,7 @@ export class OwnHandle implements HandleOwner {
     this.whenClosedCalls.push(call);
   }
 
-  /** An error of TLS, whose alert is on its way. */
+  /** Reports a TLS error, whose alert is on its way, and closes the connection. */
   fail(code: string | undefined): void {
     if (this.tcp === undefined) return;
     const { events } = this;
@@ -153,9 +153,9 @@ export class OwnHandle implements HandleOwner {
   };
 }
 
-/** What `shutdown` returns where it has nothing to wait for. */
+/** The result of `shutdown` if it is already complete. */
 const doneAtOnce = 1;
-/** ENOTCONN of libuv. */
+/** The libuv error ENOTCONN. */
 const notConnected = -107;
 
 const nothingRead = (): undefined => undefined;

@@ -11,14 +11,15 @@ import {
   turns,
 } from "./test-bench.ts";
 
-/** For all of a test; it takes some milliseconds. */
+/** Limit of a whole self-test, which normally takes some milliseconds. */
 export const maxTestMs = 5_000;
-/** What the handles of this runtime are: those of accepted and of opened connections have one prototype. */
+/** The proved handles of this runtime. Those of accepted and of opened connections have the same prototype. */
 export type ProvedHandles = { readonly prototype: object };
 
 /**
- * Proves on connections to itself that the handles do what the transport needs: reads, writes that the system takes at once
- * and later, pauses, half-closes, resets and the codes of errors. The error names the first thing that is not so.
+ * Proves, on connections of the process to itself, that the handles behave as the transport requires: reads, writes
+ * that the kernel accepts immediately and later, pauses, half-closes, resets and error codes. The error names the first
+ * failed check.
  */
 export async function proveHandles(
   internals: HandleInternals,
@@ -104,7 +105,8 @@ class TcpProof {
     bench.expect("waiting bytes", own.transport.waitingBytes === pieceBytes);
     own.transport.writeText(text);
     const total = expected.length + pieces * pieceBytes + text.length;
-    // The system may take what is left of the piece at any time; that is reported later, and a text behind it may be taken at once.
+    // The kernel can accept the rest of the piece at any time. That is reported later, and a text behind it can be
+    // accepted immediately.
     const behind = own.transport.waitingBytes - pieceBytes;
     bench.expect("bytes behind them", behind === 0 || behind === text.length);
     bench.expect("taken bytes", own.transport.takenBytes < total || behind === 0);
@@ -136,7 +138,9 @@ class TcpProof {
   }
 }
 
-/** Until it is proved that the runtime says which writes wait, no request is used again: one in use would end the process. */
+/**
+ * Disables reuse of requests until the runtime has proved to report waiting writes. Reusing one in use would crash it.
+ */
 const withoutReuse = (internals: HandleInternals): HandleInternals => ({
   ...internals,
   get spare() {

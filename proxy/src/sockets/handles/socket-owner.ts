@@ -5,7 +5,7 @@ import { resetSocket } from "../reset.ts";
 import type { FailedCall, HandleEvents, HandleOwner } from "./handle-owner.ts";
 import { handleOf, type StreamHandle } from "./internals.ts";
 
-/** A socket of Node as the owner of its handle: everything else can use it as before. */
+/** A Node socket as the owner of its handle. The socket can otherwise be used as before. */
 export class SocketOwner implements HandleOwner {
   private readonly socket: Socket;
 
@@ -41,7 +41,7 @@ export class SocketOwner implements HandleOwner {
     const { socket } = this;
     socket.on("end", () => events.peerEnded());
     socket.on("error", ({ code }: NodeJS.ErrnoException) => {
-      // TLS reports an error, with its alert on the way, and leaves the connection open.
+      // TLS reports an error while its alert is on the way, and leaves the connection open.
       socket.destroy();
       events.failed(code);
     });

@@ -4,14 +4,14 @@ import type { HandleWrites, WritesOwner } from "./handle-writes.ts";
 import type { HandleInternals, StreamHandle, WriteRequest } from "./internals.ts";
 import { joinWrite, keepWrite } from "./joined-writes.ts";
 
-/** Writes to a TCP handle: the system takes them at once, or later, in their order. */
+/** Writes to a TCP handle. The kernel accepts them immediately or later, in order. */
 export class TcpWrites implements HandleWrites {
   readonly holdsBack = false;
   waitingBytes = 0;
   private readonly handle: StreamHandle;
   private readonly internals: HandleInternals;
   private readonly owner: WritesOwner;
-  /** Writes that the system has not taken completely; `waitingBytes` are all their bytes. */
+  /** The number of writes that the kernel has not accepted completely; `waitingBytes` counts all their bytes. */
   private waitingWrites = 0;
 
   constructor(handle: StreamHandle, internals: HandleInternals, owner: WritesOwner) {
@@ -33,7 +33,7 @@ export class TcpWrites implements HandleWrites {
     const { handle } = this;
     const request = this.takeRequest();
     const lent = isLent(bytes);
-    // Behind a write that waits this one waits as well, in memory of its own size.
+    // Behind a waiting write, this one has to wait as well, in memory of its exact size.
     const joined = lent && this.waitingWrites === 0 ? joinWrite(before, bytes, after) : undefined;
     if (joined !== undefined) {
       const error = handle.writeBuffer(request, joined);
@@ -57,7 +57,7 @@ export class TcpWrites implements HandleWrites {
     if (this.waitingWrites === 0) done();
   }
 
-  /** The system has not taken all of the last write. */
+  /** Whether the kernel has not accepted all of the last write. */
   private get isAsync(): boolean {
     return this.internals.state[this.internals.isAsyncAt] !== 0;
   }
@@ -73,7 +73,7 @@ export class TcpWrites implements HandleWrites {
   private sent(request: WriteRequest, error: number, size: number, bytes: Buffer | undefined): void {
     if (error !== 0) return this.owner.onWriteFailed(error);
     if (!this.isAsync) {
-      // The runtime has not touched the request.
+      // The runtime has kept no reference to the request.
       this.internals.spare = request;
       return;
     }

@@ -7,13 +7,16 @@ import type { Transport } from "../transport.ts";
 
 const maxTailBytes = 1_024;
 
-/** Of sockets at both ends: a small write behind one that is not acknowledged would wait 40 ms, and with it the start of the worker. */
+/**
+ * Options of the sockets at both ends. Without them, a small write behind an unacknowledged one would wait 40 ms and
+ * delay the start of the worker.
+ */
 export const testSockets = { noDelay: true } as const;
 
-/** One end of a connection of the test: what has happened on it. */
+/** One end of a test connection, and a record of its events. */
 export class TestEnd {
   readonly transport: Transport;
-  /** How many bytes were received, and the last of them. */
+  /** The number of bytes received, and the last of them (`tail`). */
   receivedBytes = 0;
   tail = Buffer.alloc(0);
   hasEnded = false;
@@ -51,12 +54,12 @@ export class TestEnd {
 
 export type Pair = { readonly own: TestEnd; readonly peer: TestEnd };
 
-/** What tests of handles have in common: connections to themselves, and waits for what happens on them, all within a limit. */
+/** Common parts of the self-tests: loopback connections, and waits for events on them, all within one time limit. */
 export class TestBench {
-  /** What is being proved. */
+  /** The behaviour that is being tested, for error texts. */
   step = "connect";
   readonly closables: { destroy(): unknown }[] = [];
-  /** The limit is reached. */
+  /** Whether the time limit has been reached. */
   isOver = false;
   private server: Server | undefined = undefined;
   private look: () => void = () => {};
@@ -70,14 +73,14 @@ export class TestBench {
     }, limitMs);
   }
 
-  /** Something has happened. */
+  /** Checks the current condition again after an event. */
   readonly check = (): void => this.look();
 
   end(socket: Socket, internals: HandleInternals): TestEnd {
     return new TestEnd(new HandleTransport(new SocketOwner(socket), internals), this.check);
   }
 
-  /** Answers the port of a server on the loopback address. */
+  /** Starts a server on the loopback address, and returns its port. */
   listen(onConnection: (socket: Socket) => void): Promise<number> {
     return new Promise((resolve, reject) => {
       const server = createServer({ ...testSockets, allowHalfOpen: true }, onConnection);
@@ -93,7 +96,7 @@ export class TestBench {
     return this.server;
   }
 
-  /** Waits for a condition, which is looked at whenever something has happened. */
+  /** Waits for a condition, which is checked after every event. */
   until(what: string, isTrue: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       this.giveUp = ({ message }) => reject(new Error(`${what}: ${message}`));
@@ -110,7 +113,7 @@ export class TestBench {
     if (!isTrue) throw new Error(`${what} not as expected`);
   }
 
-  /** One end ends its side, the other still writes, then both close. */
+  /** Proves a half-close: one end ends its side, the other still writes, then both close. */
   async proveHalfClose({ own, peer }: Pair): Promise<void> {
     this.step = "half-close";
     own.transport.end();
@@ -130,7 +133,7 @@ export class TestBench {
   }
 }
 
-/** Lets everything happen that is due. */
+/** Waits for three turns of the event loop, so that all pending events are processed. */
 export async function turns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -138,7 +141,7 @@ export async function turns(): Promise<void> {
 /** Every octet, once. */
 export const everyOctet = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet));
 
-/** What is written at once, again and again, until something waits. */
+/** The size of the writes that are repeated until one waits. */
 export const pieceBytes = 2_097_152;
 /** Far more than the buffers of a loopback connection hold. */
 export const maxFillBytes = 32 * pieceBytes;

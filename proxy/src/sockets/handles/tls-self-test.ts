@@ -20,14 +20,18 @@ import {
   turns,
 } from "./test-bench.ts";
 
-/** Both ends know this key, in place of certificates (RFC 8446 2.2); it protects nothing but a connection of the process to itself. */
+/**
+ * A key that both ends know, instead of certificates (RFC 8446 2.2). It protects only connections of the process to
+ * itself.
+ */
 const sharedKey = Buffer.alloc(32, "svc");
 const tlsOptions: SecureContextOptions = { ca: [], ciphers: "TLS_AES_128_GCM_SHA256", minVersion: "TLSv1.3" };
 
 /**
- * Proves on TLS connections to itself that the handles of TLS do what the transport needs: that they need nothing of what they were given
- * to write, that they report writes and the system's share of them, pauses, half-closes and errors. `tcp` are the proved handles of
- * TCP, on which those of TLS must be. Pieces of `pieceBytes` fill the buffers of the system. The error names the first thing that is not so.
+ * Proves, on TLS connections of the process to itself, that TLS handles behave as the transport requires: they do not
+ * use written memory after the call, and they report writes, the bytes that the kernel has accepted, pauses,
+ * half-closes and errors. `tcp` are the proved TCP handles, on which TLS handles must be based. Pieces of `pieceBytes`
+ * fill the buffers of the kernel. The error names the first failed check.
  */
 export async function proveTlsHandles(
   internals: HandleInternals,
@@ -68,7 +72,8 @@ class TlsProof {
 
   async prove(): Promise<Result<ProvedHandles, string>> {
     const { bench, plain, secured } = this;
-    // The outcome of a handshake is looked at in a turn of its own: to close a connection within its completion ends the process.
+    // The outcome of a handshake is checked in a separate turn, because closing a connection during the completion of its
+    // handshake crashes the process.
     const server = createServer({ ...tlsOptions, pskCallback: () => sharedKey });
     server.on("secureConnection", (socket) => {
       socket.allowHalfOpen = true;
@@ -132,7 +137,7 @@ class TlsProof {
     own.transport.lendBytes(lent, () => (isReturned = true));
     bench.expect("memory that is returned", isReturned);
     lent.fill("!");
-    // While the first is under way.
+    // These writes are made while the first one is under way.
     own.transport.writeText(everyOctet.toString("latin1"));
     own.transport.writeBytes("<", everyOctet, ">");
     own.transport.whenTaken();
@@ -151,7 +156,7 @@ class TlsProof {
     const piece = Buffer.alloc(pieceBytes, "much");
     let pieces = 0;
     const tcp = tcpOf(sockets.own);
-    // Until the system takes no more; what is written meanwhile leaves in parts, one a turn.
+    // Writes until the kernel accepts no more. Data that is written meanwhile is sent in parts, one per turn.
     while (tcp.writeQueueSize === 0 && pieces * pieceBytes < maxFillBytes && !bench.isOver) {
       if (own.transport.waitingBytes === 0) {
         own.transport.writeBytes("", piece, "");
@@ -160,13 +165,13 @@ class TlsProof {
       await turns();
     }
     bench.expect("waiting bytes", own.transport.waitingBytes > 0);
-    // Both count what was encrypted, which is more than what was written.
+    // Both count encrypted bytes, which are more than the written ones.
     bench.expect("taken bytes", own.transport.takenBytes < tcp.bytesWritten);
     own.transport.writeBytes("", everyOctet, "");
     own.transport.whenTaken();
     await turns();
     bench.expect("pause", peer.receivedBytes === before);
-    // The system may find room for the rest at any time.
+    // The kernel can accept the rest at any time.
     bench.expect("taken", !own.isTaken || own.transport.waitingBytes === 0);
     bench.step = "waiting writes leave";
     peer.transport.resume();
@@ -186,7 +191,7 @@ class TlsProof {
   }
 }
 
-/** What counts the encrypted bytes, those that the system has no room for among them. */
+/** Returns the TCP handle, which counts the encrypted bytes, including those that the kernel has no room for. */
 function tcpOf(socket: Socket): TlsHandle["_parent"] {
   const handle = handleOf(socket);
   if (handle === undefined || !isTlsHandle(handle)) throw new Error("no handle of TLS");

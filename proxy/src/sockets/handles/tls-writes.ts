@@ -4,25 +4,26 @@ import type { HandleWrites, WritesOwner } from "./handle-writes.ts";
 import type { HandleInternals, TlsHandle } from "./internals.ts";
 
 /**
- * The most bytes of one write: a slab of frames of HTTP/2, or a piece of the size of a read with its head. The runtime keeps memory for the
- * largest write of a connection while that is open.
+ * The most bytes of one write: enough for a slab of HTTP/2 frames, or for a piece of the size of a read with its head.
+ * The runtime keeps memory for the largest write of a connection while the connection is open.
  */
 const maxWriteBytes = 98_304;
 
-/** What writes are put together in: it is free again when they have been encrypted, before the call returns. */
+/** The memory in which writes are joined. It is free again once they have been encrypted, before the call returns. */
 const joined = Buffer.allocUnsafeSlow(maxWriteBytes);
 
 /**
- * Writes to a TLS handle. It takes one at a time, and ends the process if it is given another. It encrypts the bytes before the call
- * returns, into memory of its own, so that nothing of the caller's is referred to afterwards. It reports a write in the next turn at the
- * earliest, also when the system has taken it at once; what is written meanwhile waits here, and leaves in one write.
+ * Writes to a TLS handle. The handle accepts one write at a time, and a second one would crash the process. It encrypts
+ * the bytes into its own memory before the call returns, so that it does not refer to the caller's memory afterwards.
+ * It reports a write in the next turn at the earliest, even if the kernel accepted it immediately. Data that is written
+ * meanwhile waits here, and is sent in one write.
  */
 export class TlsWrites implements HandleWrites {
   private readonly handle: TlsHandle;
   private readonly internals: HandleInternals;
   private readonly owner: WritesOwner;
   private isWriting = false;
-  /** Of the write under way; 0 where the system has all of it. */
+  /** The number of bytes of the write under way; 0 if the kernel has accepted all of them. */
   private sentBytes = 0;
   private readonly queue: (string | Buffer)[] = [];
   private queuedBytes = 0;
@@ -84,7 +85,7 @@ export class TlsWrites implements HandleWrites {
     this.queue.push(isLong ? Buffer.from(chunk, "latin1") : chunk);
   }
 
-  /** Writes as much as one write takes of what waits. */
+  /** Writes as much of the waiting data as fits into one write. */
   private sendNext(): void {
     const { queue } = this;
     const [first] = queue;
@@ -121,12 +122,12 @@ export class TlsWrites implements HandleWrites {
     this.sentBytes = bytes.length;
     const error = handle.writeBuffer(request, bytes);
     if (error !== 0) return this.onComplete(error);
-    // Records that wait for an answer to the peer's own, such as a new key, may have to leave first.
+    // Other records, such as the reply to a key update of the peer, might have to be sent first.
     const hasLeft = tcp.writeQueueSize === 0 && tcp.bytesWritten - bytesWritten >= bytes.length;
     if (hasLeft) this.sentBytes = 0;
   }
 
-  /** Called by the runtime: within `send` if the connection has failed. */
+  /** Called by the runtime, and within `send` if the connection has failed. */
   private readonly onComplete = (status: number): void => {
     this.isWriting = false;
     this.sentBytes = 0;
