@@ -2,9 +2,9 @@
 export type AcceptedCodings = { readonly gzip: boolean; readonly br: boolean };
 
 /**
- * Reads Accept-Encoding (RFC 9110 12.5.3). A weight only says yes or no here: 0 refuses the coding, anything else accepts
- * it, however small, and a weight that is no number refuses. `*` means the codings that are not named; `x-gzip` is
- * gzip (RFC 9110 8.4.1.3).
+ * Reads Accept-Encoding (RFC 9110 12.5.3). Weights do not rank the codings: any weight above 0 accepts a coding, and 0
+ * or a weight that is not a number refuses it. `*` applies to the codings that are not named; `x-gzip` is gzip (RFC
+ * 9110 8.4.1.3).
  */
 export function readAcceptEncoding(value: string): AcceptedCodings {
   let gzip: boolean | undefined;

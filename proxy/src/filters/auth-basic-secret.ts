@@ -9,7 +9,9 @@ import { inOrder } from "./in-order.ts";
 
 type OnRequest = NonNullable<Filter["onRequest"]>;
 
-/** The reason is for log and metrics only: the client gets the same answer for all of them. */
+/**
+ * The 401 for a realm. The reason appears in the log and metrics only: the client gets the same answer for all reasons.
+ */
 const challengeOf = (realm: string, reason: RefusalCode): LocalReply => ({
   status: 401,
   headers: ["WWW-Authenticate", `Basic realm="${realm}"`],
@@ -21,8 +23,8 @@ const unavailable: LocalReply = { status: 503, error: "list of users unavailable
 const busy: LocalReply = { status: 503, error: "too many passwords to check" };
 
 /**
- * Lets requests pass whose credentials are those of a user in every htpasswd Secret. Waits only for credentials that were not
- * seen before. See docs/features/auth-basic-secret.md.
+ * Lets requests pass whose credentials are those of a user in every htpasswd Secret. Credentials that were accepted
+ * recently are answered synchronously. See docs/features/auth-basic-secret.md.
  */
 export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthStore, "users">): Filter {
   const slug = "auth-basic-secret";
@@ -62,7 +64,7 @@ function compileCheck(name: string, realm = defaultRealm, store: Pick<AuthStore,
 
 const credentials: ReadonlySet<string> = new Set(["authorization"]);
 
-/** Removes the credentials from what goes upstream, after they have been checked. */
+/** Removes the credentials from the upstream request after they have been checked. */
 function thenHide(check: OnRequest): OnRequest {
   return (exchange) => {
     const hide = (reply: LocalReply | undefined): LocalReply | undefined => {

@@ -15,12 +15,12 @@ import type { FilterEnvironment } from "./environment.ts";
 
 const unavailable: LocalReply = tokenReply("token-keys-unavailable");
 
-/** The longest claims that are remembered for a token, in characters: tokens with longer ones are verified each time. */
+/** The maximum length of remembered claim headers, in characters. Tokens with longer ones are verified each time. */
 const maxRememberedLength = 2_048;
 
-/** A valid token, with the changes that it makes to the request once all other tokens are valid too. */
+/** The changes that a valid token makes to the request once all other required tokens are valid too. */
 type Proof = {
-  /** The name of the header that held the token, in lower case; none when that header goes on upstream. */
+  /** The lower-case name of the header that held the token; empty when that header is forwarded upstream. */
   readonly spent: ReadonlySet<string>;
   readonly stripIdentity: (headers: Fields) => void;
   readonly claims: FieldBlock;
@@ -29,8 +29,8 @@ type Verdict = Proof | LocalReply;
 type Check = (exchange: Exchange) => Verdict | Promise<Verdict>;
 
 /**
- * Lets requests pass that have a valid token for every JwtAuth, and sends the claims of the tokens upstream. Waits only for
- * tokens that were not seen before. See docs/features/auth-jwt.md.
+ * Lets requests pass that have a valid token for every JwtAuth, and sends the claims of the tokens upstream. Tokens
+ * that were verified before are accepted without verifying them again. See docs/features/auth-jwt.md.
  */
 export function authJwtFilter(
   asked: AuthJwt,
@@ -69,7 +69,7 @@ function passOne(check: Check): NonNullable<Filter["onRequest"]> {
   };
 }
 
-/** Runs the checks one after another, each on what the client sent: headers are changed after the last one only. */
+/** Runs the checks sequentially. Headers are changed only after the last one, so that each sees the client's. */
 function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
   return async (exchange) => {
     const proofs: Proof[] = [];
@@ -80,13 +80,13 @@ function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
       proofs.push(verdict);
     }
     for (const proof of proofs) take(exchange.headers, proof);
-    // Of two tokens with a claim header of one name, the later one decides.
+    // When two tokens set a claim header of the same name, the later one wins.
     for (const proof of proofs) add(exchange.headers, proof);
     return undefined;
   };
 }
 
-/** Takes away the header of the token, before any claim header is added that may have its name. */
+/** Removes the header of the token. Must precede the claim headers, one of which can have the same name. */
 function take(headers: Fields, { spent }: Proof): void {
   if (spent.size > 0) headers.remove(spent);
 }
@@ -96,7 +96,7 @@ function add(headers: Fields, { stripIdentity, claims }: Proof): void {
   headers.appendBlock(claims);
 }
 
-/** The headers in which the upstream gets the claims of a token. */
+/** The names of the headers in which the upstream gets the claims of a token. */
 const identityFields = ({ claimToHeaders, payloadHeader }: TokenRules): readonly string[] => [
   ...claimToHeaders.map(({ header }) => header),
   ...(payloadHeader === undefined ? [] : [payloadHeader]),
@@ -105,7 +105,7 @@ const identityFields = ({ claimToHeaders, payloadHeader }: TokenRules): readonly
 function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: () => number): Check {
   const readToken = compileTokenReader(rules);
   const stripIdentity = compileIdentityStripper(identityFields(rules));
-  // Of its own, so that other rules, which may judge the same token differently, do not find its entries.
+  // A digester per rule set: other rules, which can judge the same token differently, must not find these entries.
   const digestOf = createSecretDigest();
 
   const prove = ({ names }: TokenSource, claims: FieldBlock): Proof => ({
@@ -114,9 +114,11 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     claims,
   });
 
-  // Checks with the keys of one namespace wait for each other, so that expensive keys do not delay other namespaces.
+  // Signatures are checked in turns by the namespace of the keys, so that expensive keys do not delay other namespaces.
   const [owner = ""] = rules.keySet.split("/", 1);
-  /** Tokens that are being verified, so that one that arrives many times at once is verified once. */
+  /**
+   * Tokens that are being verified, so that a token that arrives in many requests at the same time is verified once.
+   */
   const underWay = new Map<string, UnderWay>();
 
   const verify = async (
@@ -162,7 +164,7 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     const key = digestOf(found.token);
     const nowMs = now();
     const known = store.tokens.get(key, nowMs);
-    // A token must not outlive the key that it was verified with, and the clock may have been set back.
+    // A token must not outlive the key that it was verified with, and the clock can have been set back.
     if (known?.keys === keys && known.fromMs <= nowMs) return prove(found.source, known.headers);
     return verifyOnce(found.token, key, keys, () => !exchange.finished).then((accepted) => {
       if (typeof accepted === "string") return tokenReply(accepted);
@@ -177,16 +179,16 @@ type UnderWay = {
   readonly verdict: Promise<AcceptedToken | TokenDefect>;
 };
 
-/** A header that may hold the token: its name in lower case, also as a set. */
+/** A header that can hold the token: its name in lower case, the same name as a set, and the prefix of the token. */
 type TokenSource = { readonly name: string; readonly names: ReadonlySet<string>; readonly prefix: string };
 type FoundToken = { readonly token: string; readonly source: TokenSource };
 
 const none: ReadonlySet<string> = new Set();
 
-/** A single token, as RFC 6750 2.1 has it (`b64token`). */
+/** A single token, `b64token` in RFC 6750 2.1. */
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
 
-/** Reads the token from the first of the headers that the request has; its prefix is compared without case. */
+/** Reads the token from the first listed header that the request has; the prefix is compared case-insensitively. */
 function compileTokenReader({ fromHeaders }: TokenRules): (headers: Fields) => FoundToken | TokenDefect {
   const sources = fromHeaders.map(({ name, prefix }): TokenSource => {
     const lower = name.toLowerCase();

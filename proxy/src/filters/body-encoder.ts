@@ -8,20 +8,20 @@ export type Coding = "gzip" | "br";
 export type EncoderOptions = {
   /** 1 (fast) to 9 (small). */
   readonly level: number;
-  /** True when every piece is sent as soon as it has been encoded, instead of after a pause. */
+  /** Whether the encoder is flushed as soon as it has encoded every piece it got, instead of after a pause. */
   readonly flushesAtOnce: boolean;
 };
 
-/** The encoder is flushed after a pause of this many milliseconds. */
+/** The time without new data after which the encoder is flushed, in milliseconds. */
 const pauseMs = 10;
 
 /**
- * A window of 64 KiB: with the larger ones that browsers could take, an encoder of a high quality holds 33 MB instead of
- * 1.7 MB, for a few per cent on text.
+ * A window of 64 KiB. With the larger windows that browsers support, an encoder of a high quality holds 33 MB instead
+ * of 1.7 MB, and compresses text better by only a few per cent.
  */
 const brotliWindowBits = 16;
 
-/** Puts an encoder between the upstream and the client. `onClosed` is called once, when its memory is free again. */
+/** Puts an encoder between the upstream and the client. `onClosed` is called once, when its memory is free. */
 export function createEncoder(
   coding: Coding,
   options: EncoderOptions,
@@ -44,8 +44,8 @@ export function createEncoder(
 }
 
 /**
- * One body in an encoder, which works in libuv's threads. Both sides can be slow: the encoder is read
- * only as fast as the client takes it, and takes only so much from the upstream.
+ * The compression of one body, which runs on libuv's threads. Backpressure applies on both sides: the encoder is read
+ * only as fast as the client accepts data, and stops the upstream while its input buffer is full.
  */
 class BodyEncoder implements BodyTransform {
   private readonly encoder: Gzip | BrotliCompress;

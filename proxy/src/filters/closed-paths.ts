@@ -4,12 +4,15 @@ import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { asOctets, decodedPath } from "../routing/decoded-path.ts";
 
-/** The most steps that the regular expressions of one route take for a path: about a tenth of a second. */
+/**
+ * The maximum number of steps for matching one path with the regular expressions of a route: about a tenth of a second.
+ */
 const maxSteps = 2_000_000;
 
 /**
- * Answers requests to closed paths. A path is compared as it is forwarded and in its decoded form, so that an escape opens
- * nothing. One that is too long for the regular expressions is closed. See docs/features/closed-paths.md.
+ * Answers requests to closed paths. A path is compared both unchanged and in its decoded form, so that percent-encoding
+ * cannot bypass the filter. A path that is too long for the regular expressions is closed. See
+ * docs/features/closed-paths.md.
  */
 export function closedPathsFilter({ paths, statusCode }: ClosedPaths): Filter {
   const reply: LocalReply = { status: statusCode, error: "path is closed" };
@@ -34,6 +37,6 @@ function compile({ type, value }: ClosedPath): Compiled {
   if (type === "exact") return { steps: 0, test: (path) => path === text };
   if (type === "beginning") return { steps: 0, test: (path) => path.startsWith(text) };
   const regex = compileRegex(text, { whole: false });
-  // The controller compiles with the same code; what it should not have sent closes everything.
+  // The controller compiles with the same code, so this is unexpected: an invalid regular expression closes every path.
   return regex.ok ? { steps: regex.value.steps, test: regex.value.test } : { steps: 0, test: () => true };
 }

@@ -6,11 +6,11 @@ import { combineChecks } from "./satisfy.ts";
 
 const none: readonly Filter[] = [];
 
-/** The features that are set, in the order in which their filters run. */
+/** The slugs of the features that are set, in the order in which their filters run. */
 export const presentFeatures = (features: RouteFeatures = {}): readonly FeatureSlug[] =>
   filterOrder.flatMap((step) => (valueAt(step, features) === undefined ? [] : step.slug));
 
-/** The filters of a route or backend, in order; none for features that it does not have. */
+/** Builds the filters for the features of a route or backend, in the order in which they run. */
 export function compileFilters(
   features: RouteFeatures | undefined,
   environment: FilterEnvironment,
@@ -29,7 +29,7 @@ function compileFilter<Slug extends FeatureSlug>(
   return value === undefined ? undefined : step.create(value, environment);
 }
 
-/** The value of a feature that is set and has its place at this step. */
+/** The value of the feature of a step; undefined if it is not set, or runs at another step. */
 function valueAt<Slug extends FeatureSlug>(
   { slug, when }: FilterStep<Slug>,
   features: RouteFeatures,

@@ -27,7 +27,7 @@ export function compressionFilter(settings: Compression, slots: EncoderSlots): F
   };
 }
 
-/** The Content-Type without its parameters. gRPC frames its messages itself and has a compression of its own. */
+/** The Content-Type without parameters; undefined for gRPC, which frames and compresses its messages itself. */
 function mediaType(headers: Fields): string | undefined {
   const value = headers.joined("content-type");
   if (value === undefined) return undefined;
@@ -38,7 +38,7 @@ function mediaType(headers: Fields): string | undefined {
 
 const noTransform = /(?:^|[\s,])no-transform(?:$|[\s,;=])/i;
 
-/** Whether the response may be compressed for any client. */
+/** Whether the response may be compressed, regardless of the codings that the client accepts. */
 function isCompressible(
   { received }: Exchange,
   { status, headers, length }: ResponseHead,
@@ -60,7 +60,7 @@ function chooseCoding({ received }: Exchange, { gzip, brotli }: Compression): Co
   return gzip && accepted.gzip ? "gzip" : undefined;
 }
 
-/** Fields that describe the bytes as the upstream sent them. */
+/** Fields that describe the bytes that the upstream sent, and are wrong for the encoded body. */
 const aboutBytes = new Set([
   "content-length",
   "accept-ranges",

@@ -16,8 +16,8 @@ const exposing = "access-control-expose-headers";
 const answered: LocalReply = { status: 204, headers: [], body: "" };
 
 /**
- * Adds the same fields to every response to an allowed origin, those of the proxy itself included, and answers its OPTIONS
- * requests. See docs/features/cors.md, "On every response".
+ * Adds the same fields to every response to an allowed origin, including local replies, and answers OPTIONS requests
+ * from such an origin. See docs/features/cors.md, "On every response".
  */
 export function uniformCorsFilter(cors: Cors): Filter {
   const isPublic = cors.allowOrigins.includes("*");
@@ -30,7 +30,7 @@ export function uniformCorsFilter(cors: Cors): Filter {
     ...["Access-Control-Max-Age", String(cors.maxAgeSeconds)],
     ...listField("Access-Control-Expose-Headers", cors.exposeHeaders),
   ];
-  // Names of headers alone grant nothing, so those of the upstream stay where the route names none.
+  // Exposed header names grant nothing on their own, so those of the upstream are kept if the route names none.
   const replaced = new Set<string>(expose === "" ? grants : [...grants, exposing]);
   const removed = new Set<string>([...grants, exposing]);
 
@@ -60,12 +60,12 @@ export function uniformCorsFilter(cors: Cors): Filter {
 const listField = (name: string, list: readonly string[]): readonly string[] =>
   list.length === 0 ? [] : [name, list.join(", ")];
 
-/** Longer than any origin: a scheme, 253 characters of a host and a port. */
+/** Longer than any origin, which is a scheme, a host of at most 253 characters and a port. */
 const maxLength = 300;
 
 const oneLabel = /^[a-z0-9-]+$/;
 
-/** Compares whole texts without case; the first `*` of an entry is one label. */
+/** Compares whole origins case-insensitively; the first `*` of an entry matches one label. */
 function compileTexts(origins: readonly string[]): (origin: string) => boolean {
   const lower = origins.map((origin) => origin.toLowerCase());
   const exact = new Set(lower.filter((origin) => !origin.includes("*")));

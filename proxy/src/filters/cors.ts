@@ -8,30 +8,33 @@ import { memoByName } from "../message/name-memo.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { uniformCorsFilter } from "./cors-uniform.ts";
 
-/** Fields that grant access to other origins: with this filter only the proxy sets them, not the upstream. */
+/** Fields that grant access to other origins. The filter removes those of the upstream: only the proxy sets them. */
 const owned = new Set([
   "access-control-allow-origin",
   "access-control-allow-credentials",
   "access-control-expose-headers",
 ]);
 
-/** The origins that are remembered with what they are granted: clients choose them, so they are few, and each is short. */
+/**
+ * The limits of the memo of grants by origin. Clients choose the origins, so few are remembered, and only short ones.
+ */
 const knownOrigins = { maxLength: 300, maxNames: 64 };
 const noGrant = new FieldBlock([]);
 
 /**
- * Answers preflight requests, and adds to every other response which origin may read it. An origin that is not allowed gets
- * no such field, and its browser keeps the response from the page. See docs/features/cors.md.
+ * Answers preflight requests, and adds the fields to every other response that let an allowed origin read it. An origin
+ * that is not allowed gets no such field, and the browser withholds the response from the page. See
+ * docs/features/cors.md.
  */
 export function corsFilter(cors: Cors): Filter {
   if (cors.onEveryResponse === true) return uniformCorsFilter(cors);
   const isAllowed = compileAllowed(cors.allowOrigins);
   const isPublic = cors.allowOrigins.includes("*") && !cors.allowCredentials;
   const exposed = cors.exposeHeaders.join(", ");
-  // With credentials `*` would mean a field of that name (Fetch, "CORS protocol and credentials").
+  // With credentials, `*` would mean a field of that name (Fetch, "CORS protocol and credentials").
   const namesAll = cors.allowCredentials && cors.exposeHeaders.includes("*");
 
-  /** The fields that let the pages of an origin read responses. */
+  /** Returns the fields that let the pages of an origin read responses. */
   const grantOf = memoByName((origin): FieldBlock => {
     if (!isAllowed(origin)) return noGrant;
     return new FieldBlock([
@@ -81,7 +84,10 @@ export function corsFilter(cors: Cors): Filter {
   };
 }
 
-/** The field of a list; with credentials `*` would mean a method or header of that name, so the requested ones are named. */
+/**
+ * The field for a list. With credentials, `*` would mean a method or header of that name, so the requested ones are
+ * named instead.
+ */
 function listField(
   name: string,
   allowed: readonly string[],
@@ -93,8 +99,8 @@ function listField(
 }
 
 /**
- * Whether an origin is one of the list. `*` allows every page, including those whose origin is `null` (RFC 6454 section 6.1);
- * a text that is no origin is never allowed.
+ * Returns a function that reports whether an origin is in the list. `*` allows every page, including those whose origin
+ * is `null` (RFC 6454 section 6.1). A value that is not an origin is never allowed.
  */
 function compileAllowed(allowed: readonly string[]): (origin: string) => boolean {
   if (allowed.includes("*"))
@@ -106,11 +112,13 @@ function compileAllowed(allowed: readonly string[]): (origin: string) => boolean
   };
 }
 
-/** An origin of another scheme, as pages of browser extensions and apps have it. */
+/** An origin of a scheme other than http and https, as sent by browser extensions and apps. */
 const otherForm = /^[a-z][a-z0-9+.-]{0,30}:\/\/[a-z0-9._-]{1,253}(?::\d{1,5})?$/i;
 const isOther = (text: string): boolean => !/^https?:/i.test(text) && otherForm.test(text);
 
-/** Fields that every page may read (Fetch, "CORS-safelisted response-header name"), or none ever may. */
+/**
+ * Fields that every page may read (Fetch, "CORS-safelisted response-header name"), and Set-Cookie, which no page may.
+ */
 const neverExposed = new Set([
   "cache-control",
   "content-language",
@@ -122,7 +130,7 @@ const neverExposed = new Set([
   "set-cookie",
 ]);
 
-/** The names of the fields that a page needs permission to read, each once. */
+/** The distinct names of the fields that a page needs permission to read. */
 function exposableNames(headers: Fields): string {
   const names = new Map<string, string>();
   for (const [name] of headers.pairs()) {

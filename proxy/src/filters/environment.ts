@@ -4,15 +4,15 @@ import type { RateStore } from "./rate-store.ts";
 import type { ConcurrencyTable } from "../shared/concurrency-table.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
-/** What the filters of a worker depend on; the same for all routes. */
+/** The dependencies of the filters of a worker, shared by all routes. */
 export type FilterEnvironment = {
   readonly auth: Omit<AuthStore, "update" | "close">;
-  /** The counts of the whole proxy, which outlive the filters. */
+  /** The request counts of the whole proxy, which outlive the filters. */
   readonly rates: RateStore;
-  /** What clients have in progress, in the whole proxy. */
+  /** The number of requests in progress of each client, in the whole proxy. */
   readonly concurrency: Pick<ConcurrencyTable, "enter" | "leave">;
-  /** The upstream of an endpoint set as it is now; asked once per request. */
+  /** Returns a getter of the current upstream of an endpoint set, which is called once per request. */
   readonly upstreamOf: (endpoints: string, protocol: Upstream["protocol"]) => () => Upstream;
-  /** The bound on compressed responses. */
+  /** The bound on responses that are compressed at the same time. */
   readonly encoders: EncoderSlots;
 };

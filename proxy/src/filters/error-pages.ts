@@ -15,7 +15,8 @@ export function errorPagesFilter(pages: ErrorPages, { upstreamOf }: FilterEnviro
   return {
     slug: "error-pages",
     onRequest(exchange) {
-      // The status of a question decides about a request (docs/features/ext-auth.md, "By URL"): a page must not change it.
+      // The status of a question decides on the request that waits for it, so an error page must not change that status
+      // (docs/features/ext-auth.md, "By URL").
       if (exchange.connection.isQuestion !== true) exchange.errorPages = plan;
       return undefined;
     },

@@ -33,8 +33,8 @@ const failed: LocalReply = { status: 503, error: "authorization service failed" 
 const tooMany: LocalReply = { status: 503, error: "too many authorization requests" };
 
 /**
- * Sends a check request to each authorization service, one after another; the first denial goes to the client as it is. See
- * docs/features/ext-auth.md.
+ * Sends a check request to each authorization service, sequentially; the first denial is passed to the client
+ * unchanged. See docs/features/ext-auth.md.
  */
 export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): Filter {
   if (asked.some(({ check, url }) => check === undefined && url === undefined)) {
@@ -50,7 +50,7 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
       return compiled.check;
     }),
   );
-  // Stripped before the first check: fields of one service must not be taken for the client's by the next.
+  // Stripped before the first check, because later checks must keep the fields that earlier services have set.
   const identityFields = asked.flatMap(
     ({ check, url }) => check?.allowedResponseHeaders ?? url?.responseHeaders ?? [],
   );
@@ -77,13 +77,13 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const api: ExternalCheckApi = check.api === "grpc" ? createGrpcCheck(check) : createHttpCheck(check);
   const cache = compileCache(check, auth);
   const { obey, admissionOf } = compileVerdict(check);
-  /** What remembered answers do to the requests that they admit. */
+  /** The changes that remembered answers make to the requests that they admit. */
   const admissions = new WeakMap<KnownAnswer, Admission>();
-  // Check requests to the services of one namespace make room for those of others.
+  // At the bound, check requests to services of one namespace are cancelled in favour of those of others.
   const [owner = ""] = endpoints.split("/", 1);
   const withoutEndpoint = { ...unavailable, detail: `${serviceOf(endpoints)}: no endpoint` };
 
-  /** Sends the check request; undefined when the service failed. */
+  /** Sends the check request. Returns undefined when no request could be sent, or the service failed. */
   const sendCheck = async (
     exchange: Exchange,
     pick: Upstream["pick"],
@@ -120,7 +120,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     return obey(exchange, verdict, call, answer);
   };
 
-  /** Answers in the same turn where the answer of the service is remembered. */
+  /** Decides synchronously when the answer of the service is remembered. */
   const decide = (exchange: Exchange): ReturnType<Check> => {
     if (upstream().endpoints.length === 0) return withoutEndpoint;
     const key = cache?.keyOf(exchange);
@@ -140,7 +140,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   };
 }
 
-/** What a verdict does to the request; undefined: the service failed. */
+/** Compiles the application of a verdict to the request; an undefined verdict means that the service failed. */
 function compileVerdict({
   failClosed,
   allowedResponseHeaders,
@@ -178,9 +178,9 @@ function compileVerdict({
 
 type Allowing = Extract<ExternalVerdict, { readonly allowed: true }>;
 
-/** What an allowing answer changes. */
+/** The changes that an allowing answer makes. */
 type Admission = {
-  /** Takes away the fields that a client has sent in place of those of the service, or that a service before has set. */
+  /** Removes fields of the same names that the client sent or that an earlier service set. */
   readonly strip: (headers: Fields) => void;
   readonly fields: FieldBlock;
   readonly forClient: ReadonlyHeaderList;
@@ -192,7 +192,7 @@ function admit(exchange: Exchange, { strip, fields, forClient }: Admission): und
   addClientFields(exchange, forClient);
 }
 
-/** The answers that are remembered; undefined: none are. */
+/** Creates the cache of answers; undefined if none are remembered. */
 function compileCache(check: ExternalCheck, { answers, now }: FilterEnvironment["auth"]) {
   const { cache } = check;
   if (cache === undefined) return undefined;
@@ -211,14 +211,14 @@ const answerOf = ({ status, headers, body = noBody }: KnownAnswer): ExternalAnsw
   trailers: undefined,
 });
 
-/** Fields that describe the service's response itself; never copied unless they are named. */
+/** Fields that describe the service's response itself; copied only if the check names them. */
 const describing = new Set([
   ...["cache-control", "date", "etag", "expires", "last-modified", "server", "vary"],
-  // For clients; no request has it.
+  // A field of responses only.
   "set-cookie",
 ]);
 
-/** Compiles which fields of the service's response go upstream. */
+/** Compiles the test that selects the fields of the service's response that go upstream. */
 function compileNames(names: readonly string[] | undefined): (lowerName: string) => boolean {
   if (names === undefined) {
     return (name) => mayBeIdentityHeader(name) && !name.startsWith("content-") && !describing.has(name);
@@ -227,14 +227,14 @@ function compileNames(names: readonly string[] | undefined): (lowerName: string)
   return (name) => wanted.has(name);
 }
 
-/** Adds the fields of the service to the response, from the upstream or the proxy; of two services the later one decides. */
+/** Adds the fields of the service to the response of the upstream or proxy; of two services, the later one wins. */
 function addClientFields(exchange: Exchange, fields: ReadonlyHeaderList): void {
   if (fields.length === 0) return;
   if (exchange.clientFields === undefined) exchange.clientFields = [...fields];
   else putFields(exchange.clientFields, fields);
 }
 
-/** Reads the body into memory, unless an earlier check has done so; answers with a reply when the request ends here. */
+/** Reads the body into memory, unless an earlier check has done so. Returns a reply when the request ends here. */
 async function holdBody(
   exchange: Exchange,
   maxBytes: number,

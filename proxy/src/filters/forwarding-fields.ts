@@ -11,12 +11,12 @@ const charactersOf = { plain: /^[a-z0-9-]+$/i, underscores: /^[a-z0-9_-]+$/i } a
 
 const ownViaEnd = ` ${viaName}`;
 
-/** Longer ids are replaced: the value goes into every log on the way. */
+/** The maximum length of a client's request id. Longer ids are replaced: every log on the way contains the id. */
 const maxIdLength = 1024;
 
 /**
- * Adds further fields about the client to the upstream request, and removes those that a backend must not get. Runs before
- * filters that read the fields. See docs/features/forwarding-fields.md.
+ * Adds optional fields about the client to the upstream request, and removes those that a backend must not get. Runs
+ * before filters that read the fields. See docs/features/forwarding-fields.md.
  */
 export function forwardingFieldsFilter(fields: ForwardingFields): Filter {
   const { requestId, scheme, original, originalUri, clientOnly, clientCertificate, withoutVia, names } =
@@ -43,7 +43,7 @@ export function forwardingFieldsFilter(fields: ForwardingFields): Filter {
       if (clientOnly === true) headers.replace("X-Forwarded-For", exchange.clientIp);
       if (requestId === true) headers.append("X-Request-ID", idOf(exchange));
       if (scheme === true) {
-        // A trusted proxy may have said another one than that of the connection.
+        // A trusted proxy can have reported a scheme other than that of the connection.
         const value = headers.first("x-forwarded-proto") ?? (exchange.secure ? "https" : "http");
         headers.appendAll(["X-Forwarded-Scheme", value, "X-Scheme", value]);
       }
@@ -70,7 +70,7 @@ function idOf(exchange: Exchange): string {
   return exchange.requestId;
 }
 
-/** The proxy has added its entry as a line of its own, after those of the client. */
+/** Removes the Via entry of this proxy, which is a field line of its own, after those of the client. */
 function removeOwnVia(headers: Fields): void {
   const vias = headers.all("via");
   if (vias.at(-1)?.endsWith(ownViaEnd) !== true) return;

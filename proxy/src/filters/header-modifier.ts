@@ -3,8 +3,8 @@ import { FieldBlock } from "../message/field-block.ts";
 import type { Fields } from "../message/fields.ts";
 
 /**
- * Prepares changes to header fields: set, then add, then remove are equal to dropping some names and appending some fields,
- * which is done in one pass and in place.
+ * Compiles changes to header fields. Setting, then adding, then removing is equivalent to dropping some names and
+ * appending some fields, which is done in place and in one pass.
  */
 export function compileHeaderModifier(modifier: HeaderModifier): (headers: Fields) => void {
   const { set = [], add = [], remove = [] } = modifier;

@@ -2,7 +2,7 @@ import type { Filter } from "../exchange/filter.ts";
 
 type OnRequest = NonNullable<Filter["onRequest"]>;
 
-/** Runs checks one after another; the first that answers the request ends it. A single check is left as it is. */
+/** Combines checks into one that runs them sequentially, up to the first that answers the request. */
 export function inOrder(checks: readonly OnRequest[]): OnRequest {
   const [only] = checks;
   if (only !== undefined && checks.length === 1) return only;

@@ -6,12 +6,12 @@ import type { LocalReply } from "../message/local-reply.ts";
 const unavailableReply: LocalReply = { status: 503, error: "list of client addresses unavailable" };
 const error = "client address not allowed";
 /**
- * Admits requests by the client's address: not from `deny`, and only from `allow` where that is given. An address that
- * cannot be determined is in no range. See docs/features/ip-access-control.md.
+ * Admits requests by the client's address: none from `deny`, and only those from `allow` if that is set. An address
+ * that cannot be determined is in no range. See docs/features/ip-access-control.md.
  */
 export function ipAccessControlFilter({ unavailable, name, deny, allow }: IpAccessControl): Filter {
   if (unavailable === true) return { slug: "ip-access-control", onRequest: () => unavailableReply };
-  // With a cause that the access log names; the client learns nothing of it.
+  // The access log contains the cause; it is not revealed to the client.
   const refusal = (reason: "address-denied" | "address-not-allowed", why: string): LocalReply => ({
     status: 403,
     error,
@@ -24,7 +24,7 @@ export function ipAccessControlFilter({ unavailable, name, deny, allow }: IpAcce
   const notAllowedReply = refusal("address-not-allowed", `in none of ${allow?.length ?? 0} allowed ranges`);
   let findDenied: ReturnType<typeof compileCidrSearch> | undefined;
   const deniedReply = (clientIp: string): LocalReply => {
-    // Made by the first refusal: most lists refuse no client.
+    // Compiled at the first refusal, because most lists refuse no client.
     findDenied ??= compileCidrSearch(deniedRanges);
     const range = findDenied(clientIp);
     return refusal(

@@ -4,7 +4,7 @@ import type { LocalReply } from "../message/local-reply.ts";
 import { compileFilters } from "./compile.ts";
 import type { FilterEnvironment } from "./environment.ts";
 
-/** The filters of a listener, as they are in the snapshot and compiled. */
+/** The filters of a listener, both as written in the snapshot and compiled. */
 export type ListenerFilters = {
   readonly written: readonly ListenerFilter[];
   readonly compiled: readonly Filter[];
@@ -15,8 +15,8 @@ export const unresolvedFilter: LocalReply = { status: 500, error: "listener filt
 const refusing: Filter = { slug: "listener-filters", onRequest: () => unresolvedFilter };
 
 /**
- * Builds the filters of a listener; undefined when there is nothing to run. They keep the order of the list; that of
- * filters/order.ts is for routes. See docs/features/listener-filters.md.
+ * Builds the filters of a listener; undefined when there are none to run. They run in the order of the list; the order
+ * of filters/order.ts applies within an entry. See docs/features/listener-filters.md.
  */
 export function compileListenerFilters(
   {
@@ -34,8 +34,8 @@ export function compileListenerFilters(
 }
 
 /**
- * Rates are counted for each filter of the listener (`<kind>/<namespace>/<name>/<section>`), on all its hosts together:
- * there is no route yet to count for.
+ * Makes limits count per filter of the listener (`<kind>/<namespace>/<name>/<section>`), over all its hosts: no route
+ * has been chosen yet to count for.
  */
 function countedFor(listener: string, index: number, environment: FilterEnvironment): FilterEnvironment {
   const [, namespace = ""] = listener.split("/", 2);
@@ -51,7 +51,7 @@ function countedFor(listener: string, index: number, environment: FilterEnvironm
   };
 }
 
-/** Makes a path that is rewritten before a route is chosen the one that is matched and logged. */
+/** Makes the rewritten path the one that routes match and that is logged, because no route has been chosen yet. */
 function beforeMatching(filter: Filter): Filter {
   const { slug, onRequest } = filter;
   if (slug !== "rewrite-target" || onRequest === undefined) return filter;

@@ -7,9 +7,9 @@ export type LocationParts = {
   readonly hostname?: string | undefined;
   readonly port?: number | undefined;
   readonly path?: ((path: string) => string) | undefined;
-  /** Leaves out a slash at the end of the URL. */
+  /** Omits a slash at the end of the URL. */
   readonly cutSlash?: true;
-  /** Absent: that of the request. */
+  /** Omits the query; if absent, the query of the request is kept. */
   readonly query?: "none";
 };
 
@@ -21,9 +21,9 @@ type Redirected = Pick<Exchange, "host" | "path" | "query" | "scheme" | "forward
 const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
- * Redirects the client, with an empty body. A scheme without a port brings its default port, else the port is
- * the one that the client sees; a scheme's default port is not written. The query stays. A request that names no host
- * (HTTP/1.0) and is given none has no URL to build on: 400. See docs/features/redirect.md.
+ * Redirects the client, with an empty body. If `parts` sets a scheme without a port, the default port of the scheme is
+ * used; otherwise the port that the client used. A default port is not written. A request without a host (HTTP/1.0) is
+ * answered 400 if `parts` sets none either. See docs/features/redirect.md.
  */
 export function redirectReply(exchange: Redirected, statusCode: number, parts: LocationParts): LocalReply {
   const { forwardedUrl } = exchange;
@@ -38,7 +38,7 @@ export function redirectReply(exchange: Redirected, statusCode: number, parts: L
   return locationReply(statusCode, `${scheme}://${authority}${end}`);
 }
 
-/** The reply to a request that names no host where one is needed. */
+/** The reply to a request without a host, to which a redirect needs one. */
 export const noHost: LocalReply = { status: 400, error: "no host to redirect to" };
 
 /** Redirects the client to this URL, with an empty body. */
@@ -48,7 +48,10 @@ export const locationReply = (statusCode: number, location: string): LocalReply 
   body: "",
 });
 
-/** The port that the client used: without a trusted word about it that of the listener, unless the scheme is another one. */
+/**
+ * The port that the client used. If a trusted proxy has not reported it, this is the port of the listener, or the
+ * default port of the scheme that the proxy reported.
+ */
 function portOf({ publicPort, forwardedUrl }: Redirected, scheme: "http" | "https"): number {
   if (forwardedUrl === undefined) return publicPort.port;
   return forwardedUrl.port ?? (forwardedUrl.scheme === undefined ? publicPort.port : defaultPorts[scheme]);

@@ -3,8 +3,8 @@ import type { Filter } from "../exchange/filter.ts";
 
 /**
  * Refuses a request whose declared length exceeds the limit before anything is sent upstream, and sets the limit that
- * is enforced while the body passes. Of several limits the smallest holds. An HTTP/1 connection is closed after the
- * refusal, because its unread body is in the way of the next request; on HTTP/2 other streams go on. See
+ * is enforced while the body is forwarded. Of several limits the smallest applies. An HTTP/1 connection is closed after
+ * the refusal, because the unread body precedes the next request; on HTTP/2 other streams continue. See
  * docs/features/max-body-size.md.
  */
 export const maxBodySizeFilter = ({ maxBytes }: MaxBodySize): Filter => ({

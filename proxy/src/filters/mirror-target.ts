@@ -4,7 +4,9 @@ import type { Filter, MirrorPlan, MirrorUrl } from "../exchange/filter.ts";
 import { compileRequestTemplate, originForm } from "../routing/request-template.ts";
 import type { FilterEnvironment } from "./environment.ts";
 
-/** Plans copies of the requests of a route, after every filter that refuses them. See docs/features/mirror-target.md. */
+/**
+ * Plans copies of the requests of a route, after every filter that can refuse them. See docs/features/mirror-target.md.
+ */
 export function mirrorTargetFilter(targets: MirrorTarget, environment: FilterEnvironment): Filter {
   const { upstreamOf } = environment;
   const plans = targets.map(({ service, endpoints, protocol, fraction, url }): MirrorPlan => ({

@@ -23,26 +23,28 @@ import { sslRedirectFilter } from "./ssl-redirect.ts";
 import { timeoutsFilter } from "./timeouts.ts";
 import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
-/** The filter of a feature: the reason for its place in the order, and what builds it for a route. */
+/**
+ * One place in the order of filters: the feature, the reason for the place, and the function that builds the filter.
+ */
 export type FilterStep<Slug extends FeatureSlug = FeatureSlug> = {
   readonly [S in Slug]: {
     readonly slug: S;
-    /** For a feature with several places, one step each: whether this value runs here. Absent: every value does. */
+    /** For a feature with several steps: whether a value runs at this one. If absent, every value does. */
     readonly when?: (value: NonNullable<RouteFeatures[S]>) => boolean;
-    /** Why it runs after the step before it and before the next one. */
+    /** Why the filter runs after the previous step and before the next one. */
     readonly why: string;
     readonly create: (value: NonNullable<RouteFeatures[S]>, environment: FilterEnvironment) => Filter;
   };
 }[Slug];
 
-/** Whether a filter that may refuse or redirect does so before those that check the client. */
+/** Whether a filter that can refuse or redirect runs before the filters that check the client. */
 const isEarly = ({ early }: { readonly early?: true | undefined }): boolean => early === true;
 
 /**
  * The filters of routes, in the order in which they run; response hooks run in the same order, so that no filter sees
- * what a later one adds to a response. A new feature is inserted where its reason puts it: a refusal that costs little
- * comes before one that costs much, and everything that refuses comes before everything that copies or changes the
- * request. A feature with two places has two steps, of which one runs. docs/filter-order.md is written from this list.
+ * what a later one adds to a response. Insert a new feature by these rules: cheap refusals run before expensive ones,
+ * and filters that refuse run before those that copy or change the request. A feature with two places has two steps, of
+ * which one runs. docs/filter-order.md is generated from this list.
  */
 export const filterOrder = [
   {
@@ -182,5 +184,5 @@ export const filterOrder = [
 
 type Ordered = (typeof filterOrder)[number]["slug"];
 
-/** Does not compile where a feature has no place in the order, and names the feature. */
+/** Fails to compile if a feature has no place in the order; the error names the feature. */
 true satisfies [FeatureSlug] extends [Ordered] ? true : Exclude<FeatureSlug, Ordered>;

@@ -1,8 +1,8 @@
 import type { PathModifier } from "@svc-gateway/common/features/path-modifier.ts";
 
 /**
- * Changes a normalised path that the route's match has accepted. Replacing a prefix leaves what
- * follows it, with one slash between the two (Gateway API, HTTPPathModifier.replacePrefixMatch).
+ * Compiles the change of a normalised path that the match of the route has accepted. Replacing a prefix keeps the rest
+ * of the path, with one slash between the two (Gateway API, HTTPPathModifier.replacePrefixMatch).
  */
 export function compilePathModifier(modifier: PathModifier): (path: string) => string {
   const { value } = modifier;

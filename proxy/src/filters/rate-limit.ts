@@ -14,18 +14,18 @@ import { paceBody } from "./response-pace.ts";
 
 const maxRetryAfterSeconds = 86_400;
 
-/** Lower rates count as one request in four months. */
+/** The longest interval between requests, about four months; lower rates are treated as this one. */
 const maxIntervalMs = 1e10;
 
-/** The counts that limits of clients need. */
+/** The counters behind the limits per client. */
 export type LimitStores = {
   readonly rates: RateStore;
   readonly concurrency: Pick<ConcurrencyTable, "enter" | "leave">;
 };
 
 /**
- * Bounds what each client asks of the route: requests in progress, then requests per time; and the pace of responses. A
- * request without an address or key is not counted. See docs/features/rate-limit.md.
+ * Limits each client of the route: first its requests in progress, then its request rates; also limits the pace of
+ * responses. A request without an address or key is not counted. See docs/features/rate-limit.md.
  */
 export function rateLimitFilter(
   feature: RateLimit,
@@ -57,10 +57,10 @@ export function rateLimitFilter(
   };
 }
 
-/** The addresses whose networks are remembered. */
+/** The limits of the memo of networks by address. */
 const knownAddresses = { maxLength: 64, maxNames: 1_024 };
 
-/** What identifies the client of a request; undefined: nothing does. */
+/** Compiles the key that identifies the client of a request; undefined for a request without one. */
 function clientKey(byHeader: string | undefined): (exchange: Exchange) => string | undefined {
   if (byHeader === undefined) {
     const networkOfKnown = memoByName(networkOf, knownAddresses);
@@ -81,7 +81,7 @@ const tooManyInProgress = ({ concurrentStatus }: RateLimit): LocalReply => ({
   error: "too many requests in progress",
 });
 
-/** Refuses a request that one of the rates does not admit; then none of them counts it. */
+/** Refuses a request that one of the rates does not admit. No rate counts a refused request. */
 function compileRates(
   feature: RateLimit,
   store: RateStore,
@@ -118,11 +118,11 @@ function ratesOf({ requestsPerSecond, burst = 0, rates = [] }: RateLimit): reado
   });
   if (requestsPerSecond === undefined) return others;
   const intervalMs = Math.min(1000 / requestsPerSecond, maxIntervalMs);
-  // With less than one request per second and no burst, the first request must pass all the same.
+  // The first request must pass even with less than one request per second and no burst.
   return [{ intervalMs, capacityMs: Math.max(1, requestsPerSecond + burst) * intervalMs }, ...others];
 }
 
-/** What log and metrics call each of the rates, in the order of `ratesOf`. */
+/** The reason with which each rate refuses, for log and metrics, in the order of `ratesOf`. */
 function reasonsOf({ requestsPerSecond, rates = [] }: RateLimit): readonly RefusalCode[] {
   const others = rates.map(({ periodMs }) => reasonsByPeriod.get(periodMs) ?? "requests-per-period");
   return requestsPerSecond === undefined ? others : ["requests-per-second", ...others];
@@ -133,7 +133,7 @@ const reasonsByPeriod: ReadonlyMap<number, RefusalCode> = new Map([
   [60_000, "requests-per-minute"],
 ]);
 
-/** One filter serves all routes with equal features; each of them counts on its own, or in the zone that they share. */
+/** Returns the counters of a route. Routes with equal features share a filter, but count on their own or by zone. */
 function compileCounters(
   store: RateStore,
   zone: string | undefined,
@@ -142,7 +142,7 @@ function compileCounters(
   const known = new WeakMap<CompiledRoute, readonly RateCounter[]>();
   let ofListener: readonly RateCounter[] | undefined;
   const create = (namespace: string, name: string): readonly RateCounter[] =>
-    // The first one has the name alone, as counters of routes with a single rate always had.
+    // The first counter has the bare name, which is the name of the counter of a route with a single rate.
     Array.from({ length: count }, (_, index) =>
       store.counter(namespace, index === 0 ? name : `${name} ${index}`),
     );

@@ -1,39 +1,39 @@
 import type { ShareMemory } from "../shared/share-memory.ts";
 import { milliseconds, ShareTable } from "../shared/share-table.ts";
 
-/** A request rate as GCRA counts it: one request per interval, and as much ahead of that as the capacity allows. */
+/** A request rate in terms of GCRA: one request per interval, with requests ahead of that up to the capacity. */
 export type Rate = {
   readonly intervalMs: number;
-  /** How far ahead of the clock a client may get. */
+  /** How far a client may get ahead of the clock. */
   readonly capacityMs: number;
 };
 
 /** The counter of one limit. */
 export type RateCounter = {
   /**
-   * Counts a request; 0 admits it, else it is not counted and the result is the number of milliseconds to wait.
-   * `nowMs` is the clock that all users of the store share.
+   * Counts a request. Returns 0 if it is admitted; otherwise it is not counted, and the result is the time to wait in
+   * milliseconds. `nowMs` is read from the clock that all users of the store share.
    */
   readonly take: (key: string, rate: Rate, nowMs: number) => number;
-  /** Takes back a request that was counted, because another limit has refused it. */
+  /** Uncounts a request that another limit has refused. */
   readonly giveBack: (key: string, rate: Rate, nowMs: number) => void;
 };
 
 /** The counters of all limits. Each namespace, and in it each limit, has space of its own. */
 export type RateStore = {
-  /** Counters of one name count together. */
+  /** Returns the counter of a name. Counters of the same namespace and name share their counts. */
   readonly counter: (namespace: string, name: string) => RateCounter;
 };
 
-/** A clock of doubles is finer than this; without slack, sums of thirds would miss their capacity by a rounding error. */
+/** The tolerance for rounding errors, coarser than the clock: without it, sums of thirds would miss their capacity. */
 const slackMs = 0.001;
-/** How far other workers can be ahead of one that loses the processor between reading the clock and counting. */
+/** How far other workers can get ahead of one that is preempted between reading the clock and counting. */
 const clockSkewMs = 100;
 
-/** Times are kept as nanoseconds in 64 bits: a capacity of 127 years leaves room for the clock. */
+/** About 127 years. Times are stored as nanoseconds in 64 bits, and this capacity leaves room for the clock. */
 const maxCapacityMs = 4e12;
 
-/** Counts in memory that all workers share, so that a limit holds for all of them together. */
+/** Creates a store with counts in memory that all workers share, so that a limit applies to all workers together. */
 export function createRateStore(memory: ShareMemory): RateStore {
   const table = new ShareTable(memory);
   return {
@@ -46,7 +46,7 @@ export function createRateStore(memory: ShareMemory): RateStore {
           for (;;) {
             const due = Atomics.load(table.words, at);
             const dueMs = milliseconds(due);
-            // Only a slower rate, since replaced, can have put a client further ahead than this one: its wait is dropped.
+            // Only a slower rate, since replaced, can have put a client this far ahead: the wait is dropped.
             const hasOldDebt = dueMs - fullMs > clockSkewMs;
             const arrivalMs = Math.max(hasOldDebt ? fullMs : dueMs, nowMs) + intervalMs;
             const waitMs = arrivalMs - fullMs;
@@ -60,7 +60,7 @@ export function createRateStore(memory: ShareMemory): RateStore {
           for (;;) {
             const due = Atomics.load(table.words, at);
             const earlierMs = milliseconds(due) - intervalMs;
-            // An entry that was evicted meanwhile is that of an idle client, or of another one.
+            // If the entry was evicted meanwhile, it is now that of an idle client or of another client.
             if (milliseconds(due) <= nowMs || table.replace(at, due, Math.max(0, earlierMs))) return;
           }
         },

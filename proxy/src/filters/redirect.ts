@@ -19,7 +19,7 @@ export function redirectFilter(redirect: Redirect): Filter {
   return { slug: "redirect", onRequest: (exchange) => redirectReply(exchange, statusCode, parts) };
 }
 
-/** Redirects to another path of the host that the client named itself. */
+/** Redirects to another path of the host that the client named in its request. */
 function toOwnOrigin(
   { path, query, statusCode }: Redirect,
   origin: NonNullable<Redirect["origin"]>,

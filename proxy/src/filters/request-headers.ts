@@ -9,8 +9,8 @@ import { compileHeaderModifier } from "./header-modifier.ts";
 const isHost = ({ name }: Pick<HeaderField, "name">): boolean => name.toLowerCase() === "host";
 
 /**
- * Changes the fields of the upstream request, including the proxy's forwarding fields. Host is not a field of the
- * list: setting it names the host that the upstream sees. See docs/features/request-headers.md.
+ * Changes the fields of the upstream request, including the proxy's forwarding fields. Host is not in the field list:
+ * setting it changes the authority of the upstream request. See docs/features/request-headers.md.
  */
 export function requestHeadersFilter(modifier: RequestHeaders): Filter {
   const { set = [], remove = [], templates = [] } = modifier;
@@ -35,7 +35,7 @@ function compileTemplate({ name, value }: Template): (exchange: Exchange) => voi
   const evaluate = compileRequestTemplate(value);
   if (isHost({ name })) {
     return (exchange) => {
-      // A client may decide about parts of it; a text that is no host would be a malformed request.
+      // A client can control parts of the value. One that is not a host is ignored: it would malform the request.
       const host = evaluate(exchange);
       if (hostOf(host) !== undefined) exchange.upstreamAuthority = host;
     };

@@ -2,10 +2,12 @@ import type { ResponsePace } from "@svc-gateway/common/features/rate-limit.ts";
 import type { BodyEnds, BodyTransform } from "../exchange/filter.ts";
 import type { Chunk, HeaderList } from "../message/message.ts";
 
-/** Pieces are sent at most this often while a body is held back, in milliseconds. */
+/** The interval between two writes while a body is held back, in milliseconds. */
 const stepMs = 100;
 
-/** Puts a pace between the upstream and the client: see `pace` in docs/features/rate-limit.md. */
+/**
+ * Limits the pace at which a body passes from the upstream to the client: see `pace` in docs/features/rate-limit.md.
+ */
 export const paceBody = (
   pace: ResponsePace,
   ends: BodyEnds,
@@ -13,8 +15,8 @@ export const paceBody = (
 ): BodyTransform => new PacedBody(pace, ends, now);
 
 /**
- * One body whose bytes may leave as time passes, beyond the first ones. It takes no more from the upstream while bytes are
- * held back, so that it holds no more than one read.
+ * One body, sent at a limited rate after its first bytes. It reads nothing from the upstream while bytes are held back,
+ * so that it holds at most the data of one read.
  */
 class PacedBody implements BodyTransform {
   private readonly pace: ResponsePace;
@@ -25,7 +27,7 @@ class PacedBody implements BodyTransform {
   private held: Chunk[] = [];
   private end: { readonly trailers: HeaderList | undefined } | undefined = undefined;
   private timer: NodeJS.Timeout | undefined = undefined;
-  /** The client takes no more for now. */
+  /** Whether the client accepts no more data for now. */
   private isBlocked = false;
 
   constructor(pace: ResponsePace, ends: BodyEnds, now: () => number) {
@@ -63,12 +65,12 @@ class PacedBody implements BodyTransform {
     this.end = undefined;
   }
 
-  /** Nothing waits here, and the client takes more. */
+  /** Whether no bytes are held back and the client accepts more. */
   private get isEmpty(): boolean {
     return this.held.length === 0 && !this.isBlocked;
   }
 
-  /** The bytes that may leave by now. */
+  /** The number of bytes that may be sent now. */
   private get allowedBytes(): number {
     const { afterBytes, bytesPerSecond } = this.pace;
     const earned = ((this.now() - this.startedMs) / 1000) * bytesPerSecond;

@@ -4,8 +4,8 @@ import type { Fields } from "../message/fields.ts";
 type Rewrite = (value: string) => string;
 
 /**
- * Compiles the changes to parts of fields that backends have written: domain and path of cookies, and the URL of redirects.
- * Undefined where the route has none. See docs/features/response-headers.md, "Cookies and redirects of backends".
+ * Compiles the changes to parts of response fields of backends: domain and path of cookies, and the URL of redirects.
+ * Undefined if the route has none. See docs/features/response-headers.md, "Cookies and redirects of backends".
  */
 export function compileResponseRewrites({
   cookieDomain,
@@ -46,7 +46,7 @@ function domainRewrite({ from, to }: Replacement): Rewrite {
   };
 }
 
-/** Changes the attributes of a cookie (RFC 6265 4.1.1), which follow its name and value; everything else stays as it is. */
+/** Changes the attributes of a cookie (RFC 6265 4.1.1), which follow its name and value; everything else is kept. */
 function rewriteAttributes(cookie: string, attributes: ReadonlyMap<string, Rewrite>): string {
   const [pair = "", ...rest] = cookie.split(";");
   const changed = rest.map((part) => {
@@ -60,7 +60,7 @@ function rewriteAttributes(cookie: string, attributes: ReadonlyMap<string, Rewri
   return [pair, ...changed].join(";");
 }
 
-/** `5; url=https://a.example/`: the URL behind the seconds. */
+/** Changes the URL in a value of Refresh, which follows the seconds: `5; url=https://a.example/`. */
 function rewriteRefresh(value: string, rewrite: Rewrite): string {
   const at = value.toLowerCase().indexOf("url=");
   return at < 0 ? value : value.slice(0, at + 4) + rewrite(value.slice(at + 4));

@@ -12,13 +12,13 @@ import { asOctets, decodedPath, encodedPath } from "../routing/decoded-path.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 
-/** Bounds one match to about a tenth of a second: the steps of the regex times the length of the path. */
+/** The maximum of regex steps times path length for one match: about a tenth of a second. */
 const maxSteps = 2_000_000;
-/** The longest rewritten path: one with many references can be far longer than the client's. */
+/** The maximum length of a rewritten path. With many group references it can be far longer than the client's path. */
 const maxPathLength = 65_536;
 
 /**
- * Replaces path and host of the upstream request; the access log keeps the path that matched. See
+ * Replaces path and host of the upstream request; the access log still has the path that matched. See
  * docs/features/rewrite-target.md.
  */
 export function rewriteTargetFilter({ path, hostname, forwardedPrefix }: RewriteTarget): Filter {
@@ -63,8 +63,9 @@ const tooLong: LocalReply = { status: 414, error: "path too long to be rewritten
 const notCanonical: LocalReply = { status: 400, error: "rewritten path is not canonical" };
 
 /**
- * Puts the groups of the match into the new path. They are pieces of a canonical path, but together they need not form one:
- * a client could send dot segments that the upstream resolves to a place outside of the new path.
+ * Puts the groups of the match into the new path. The groups are pieces of a canonical path, but the result is not
+ * necessarily canonical: a client could send dot segments that the upstream resolves to a path outside the intended
+ * one.
  */
 function expandPath(
   { type, value, pattern, matchPath }: ExpandedPath,
@@ -75,7 +76,7 @@ function expandPath(
   if (!regex.ok) return () => ({ status: 500, error: "invalid regular expression" });
   const { find, steps } = regex.value;
   const replaces = type === "replace";
-  // The replacement of a match need not be a path.
+  // The replacement of a match is not necessarily a path, so it is not normalised.
   const parts = splitAtGroups((replaces ? undefined : normalisePath(value, "base")) ?? value);
   const prefix = forwardedPrefix === undefined ? undefined : splitAtGroups(forwardedPrefix);
   return (exchange) => {
@@ -102,7 +103,9 @@ function expandPath(
   };
 }
 
-/** The parts with the texts of groups; undefined where that would become too long. */
+/**
+ * Joins the parts, with the texts of the groups in place of their numbers; undefined if the result would be too long.
+ */
 function expand(
   parts: readonly (string | number)[],
   groups: readonly string[] | undefined,

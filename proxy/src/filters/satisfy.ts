@@ -2,7 +2,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 
-/** The checks of which one is enough. */
+/** The slugs of the checks of which one is enough. */
 const participants: ReadonlySet<string> = new Set([
   "ip-access-control",
   "auth-basic-secret",
@@ -12,18 +12,18 @@ const participants: ReadonlySet<string> = new Set([
 
 const slug = "satisfy";
 
-/** Holds the place at which the checks run; `combineChecks` puts them there. */
+/** A placeholder for the combined check, which `combineChecks` puts in its place. */
 export const satisfyFilter = (): Filter => ({ slug });
 
 type Check = {
   readonly filter: Filter;
-  /** Whether a request that the check does not refuse is admitted by it, also where the others refuse it. */
+  /** Whether passing this check admits a request even if all other checks refuse it. */
   readonly admits: boolean;
 };
 
 /**
- * Replaces the checks of a route by one that lets a request pass when any of them does. Without an agreement a refusal for
- * lack of credentials (401, or a redirect to sign in) comes before one of the address; a check that cannot be made ends the
+ * Replaces the checks of a route by one that lets a request pass when any of them does. If none does, a refusal for
+ * lack of credentials (401, or a redirect to sign in) takes precedence over 403. A check that cannot be made ends the
  * request. See docs/features/satisfy.md.
  */
 export function combineChecks(filters: readonly Filter[], features: RouteFeatures): readonly Filter[] {
@@ -40,7 +40,7 @@ export function combineChecks(filters: readonly Filter[], features: RouteFeature
   });
 }
 
-/** An address that is merely not denied says nothing for the client. */
+/** An address that is only absent from the denied ranges does not admit the client. */
 const isAdmitting = (filter: Filter, features: RouteFeatures): boolean =>
   filter.slug !== "ip-access-control" || features["ip-access-control"]?.allow !== undefined;
 
@@ -51,7 +51,7 @@ function compileAny(checks: readonly Check[]): NonNullable<Filter["onRequest"]> 
       const reply = await filter.onRequest?.(exchange);
       if (exchange.finished) return reply;
       if (reply === undefined && admits) {
-        // Checks that are not asked keep what they own from the client all the same.
+        // The remaining checks do not run, but the client must not set the fields that they own.
         for (const other of checks.slice(index + 1)) other.filter.onUnchecked?.(exchange);
         return undefined;
       }
@@ -64,5 +64,7 @@ function compileAny(checks: readonly Check[]): NonNullable<Filter["onRequest"]> 
   };
 }
 
-/** What a client lacks, in contrast to a check that could not be made. A redirect is one to sign in. */
+/**
+ * Whether a reply refuses the client, as opposed to one for a check that could not be made. 302 redirects to sign in.
+ */
 const isRefusal = ({ status }: LocalReply): boolean => status === 401 || status === 403 || status === 302;

@@ -12,7 +12,7 @@ export function sslRedirectFilter(redirect: SslRedirect): Filter {
   };
 }
 
-/** The parts of the URL that the redirect changes. */
+/** The parts of the URL that the redirect to https changes. */
 export const sslRedirectParts = ({ port, cutSlash }: SslRedirect): LocationParts => ({
   scheme: "https",
   port,

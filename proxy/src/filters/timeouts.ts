@@ -3,8 +3,8 @@ import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import type { Filter } from "../exchange/filter.ts";
 
 /**
- * The features of a route with the proxy's own limit of an attempt, in milliseconds (0: none), where its rule does not set
- * one.
+ * Adds the default timeout of an attempt, in milliseconds (0 for none), to the features of a route whose rule does not
+ * set one.
  */
 export function withDefaultTimeout(
   features: RouteFeatures | undefined,
@@ -15,7 +15,7 @@ export function withDefaultTimeout(
   return { ...features, timeouts: { backendTimeoutMs, ...own } };
 }
 
-/** Sets the limits that hold while the request is forwarded. See docs/features/timeouts.md. */
+/** Sets the timeouts of the request and of its attempts. See docs/features/timeouts.md. */
 export function timeoutsFilter(timeouts: Timeouts): Filter {
   const { requestTimeoutMs, replacesDefaults: _, ...upstream } = timeouts;
   const limitsUpstream = Object.values(upstream).some((limit) => limit !== undefined);

@@ -6,14 +6,17 @@ import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { hostOf } from "../message/authority.ts";
 
-/** More proxies than any chain has. A header of 64 KiB holds thousands, which would take the thread a long time to read. */
+/**
+ * The maximum number of list entries to read, more than any chain of proxies has. A header of 64 KiB can hold
+ * thousands, which would occupy the thread for a long time.
+ */
 const maxScanned = 100;
 
 const noHops = compileCidrs([]);
 
 /**
- * Finds the client behind trusted proxies before other filters use its address, and passes the fields of a trusted proxy on
- * to the backend: `X-Forwarded-For` extended by the peer, `X-Forwarded-Proto` as it came. See
+ * Finds the client behind trusted proxies before other filters use its address, and passes the fields of a trusted
+ * proxy on to the backend: `X-Forwarded-For` with the peer appended, `X-Forwarded-Proto` unchanged. See
  * docs/features/trust-forwarded-for.md.
  */
 export function trustForwardedForFilter({
@@ -26,7 +29,7 @@ export function trustForwardedForFilter({
   const name = header.toLowerCase();
   const findClient = (list: string): string | undefined =>
     clientOf(list, {
-      // Where every peer is trusted, private addresses are the only ones that must be those of proxies.
+      // If every peer is trusted, there are no ranges: private addresses count as proxies even with `privateClients`.
       isProxy: (ip) =>
         hops.contains(ip) ||
         ((privateClients !== true || trustedCidrs === undefined) && isPrivateOrReserved(ip)),
@@ -52,7 +55,7 @@ export function trustForwardedForFilter({
   };
 }
 
-/** Takes over the first value of each field, which the proxy next to the client has written. */
+/** Adopts the first value of each field, which was written by the proxy nearest to the client. */
 function takeUrl(exchange: Exchange, proto: string | undefined): void {
   const { received, headers } = exchange;
   const authority = firstItem(received.joined("x-forwarded-host"));
@@ -69,7 +72,7 @@ function takeUrl(exchange: Exchange, proto: string | undefined): void {
 
 const firstItem = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
 
-/** The scheme of the URL that a WebSocket client began with differs by name only. */
+/** The schemes that a proxy can report. Those of WebSocket URLs differ from http and https by name only. */
 const schemes: ReadonlyMap<string, "http" | "https"> = new Map([
   ["http", "http"],
   ["ws", "http"],
@@ -79,13 +82,13 @@ const schemes: ReadonlyMap<string, "http" | "https"> = new Map([
 
 type Hops = {
   readonly isProxy: (ip: string) => boolean;
-  /** Whether the first address is the client where all of them are those of proxies. */
+  /** Whether the first address is that of the client if all addresses of the list are those of proxies. */
   readonly takesFirst: boolean;
 };
 
 /**
- * The last address of the list that is no proxy. Undefined when there is none among the last hundred, or when an entry after
- * it is no address: its writer may have written all that precedes it.
+ * Returns the last address of the list that is not that of a proxy; undefined if the last hundred entries have none, or
+ * if an entry after it is not an address, because its writer can have forged everything before it.
  */
 function clientOf(list: string, { isProxy, takesFirst }: Hops): string | undefined {
   let first: string | undefined;
