@@ -8,39 +8,39 @@ import { ownText } from "../message/own-text.ts";
 import { compileTemplateParts } from "../routing/request-template.ts";
 import type { VerifiedCache } from "./verified-cache.ts";
 
-/** Longer answers are not remembered: 10,000 of them must fit into memory. */
+/** The maximum length of a remembered answer, in characters: 10,000 answers must fit into memory. */
 const maxAnswerLength = 4_096;
 
-/** What a service answered; the body where a client may get it. */
+/** A remembered answer of a service; with the body if it can be sent to a client. */
 export type KnownAnswer = {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body?: Buffer;
 };
 
-/** What of a check decides about its answers. */
+/** The parts of a check that determine which answers are remembered, for how long, and for which requests. */
 type CachedCheck = {
   readonly cache: NonNullable<UrlCheck["cache"]>;
-  /** The whole check: another one has other answers. */
+  /** The serialised check: answers are not shared between different checks. */
   readonly identity: string;
-  /** The fields of an answer that are used. */
+  /** Whether a field of an answer is used, and therefore remembered. */
   readonly isKept: (lowerName: string) => boolean;
-  /** What the question says of the request beside its fields. */
+  /** The properties of the request, other than its fields, that are sent in the question. */
   readonly questionOf?: (exchange: Exchange) => string;
 };
 
-/** Answers of one service that are remembered, and the keys of requests. */
+/** The remembered answers of one service. */
 export type AnswerCache = {
-  /** Undefined: the answer to this request must not be one of another request. */
+  /** Returns the cache key of a request; undefined if the request must not be served an answer about another one. */
   keyOf(exchange: Exchange): string | undefined;
   get(key: string): KnownAnswer | undefined;
   set(key: string, answer: KnownAnswer): void;
 };
 
 /**
- * Remembers answers by the rules of HTTP for private caches (RFC 9111): none with a cookie, with `Vary`, or that the service
- * declares private or stale. Keys are hashes, so that no credentials are kept; they hold host, route and the whole check,
- * and always Authorization: a name in credentials proves nothing without its password.
+ * Remembers answers by the rules of HTTP for caches (RFC 9111), except answers with a cookie or `Vary`, and those that
+ * the service declares private or stale. Keys are hashes, so that no credentials are stored. They cover host, route and
+ * the whole check, and always Authorization, because a user name in credentials proves nothing without its password.
  */
 export function createAnswerCache(
   { cache, identity, isKept, questionOf }: CachedCheck,
@@ -54,7 +54,7 @@ export function createAnswerCache(
   return {
     keyOf(exchange) {
       const values = parts.map((part) => part(exchange));
-      // Without any of them it is a client that the key does not know, whose credentials may be elsewhere.
+      // Without any of these values, the key does not identify the client, whose credentials can be in other fields.
       if (!values.some((value, index) => isOfClient[index] === true && value !== "")) return undefined;
       const authorization = exchange.received.joined("authorization") ?? "";
       const { host, routeId } = exchange;
@@ -80,7 +80,7 @@ export function createAnswerCache(
   };
 }
 
-/** How long the service says that its answer holds, in milliseconds; undefined: it does not say. */
+/** How long the answer is fresh according to its own fields, in milliseconds; undefined if they do not specify it. */
 function freshFor(headers: HeaderList): number | undefined {
   if (firstField(headers, "set-cookie") !== undefined || firstField(headers, "vary") !== undefined) return 0;
   const control = joinedField(headers, "cache-control")?.toLowerCase();

@@ -11,39 +11,39 @@ import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
 import { createUserList, type UserList } from "./user-list.ts";
 import { createVerifiedCache, type VerifiedCache } from "./verified-cache.ts";
 
-/** The credentials and keys of the last snapshot, with which the filters of a worker authenticate requests. */
+/** The credentials and keys of the latest snapshot, with which the filters of a worker authenticate requests. */
 export type AuthStore = {
-  /** The users of an htpasswd resource (`namespace/name`); undefined when there is none. */
+  /** The users of an htpasswd resource (`namespace/name`); undefined when it does not exist. */
   users(name: string): UserList | undefined;
-  /** The keys of a jwks resource (`namespace/name`); undefined when there is none. */
+  /** The keys of a jwks resource (`namespace/name`); undefined when it does not exist. */
   keys(name: string): VerificationKeys | undefined;
-  /** Checks of signatures, by the namespace of the keys. */
+  /** Runs checks of signatures; the namespaces of the keys take turns. */
   readonly signatures: Pick<FairTurns, "run">;
   /** Tokens that were accepted, by keyed hash, until they expire (milliseconds since 1970). */
   readonly tokens: VerifiedCache<AcceptedToken>;
   /** Sends a check request to an authorization service. */
   readonly sendCheck: SendCheck;
-  /** Asks a host that the gateway serves itself. */
+  /** Sends a question to a host that the gateway serves itself. */
   readonly askHost: AskHost;
-  /** Answers of authorization services that are remembered, by a hash of what they are about. */
+  /** Remembered answers of authorization services, by a hash of check and request (`createAnswerCache`). */
   readonly answers: VerifiedCache<KnownAnswer>;
-  /** Monotonic milliseconds, by which everything here expires. */
+  /** The clock for the expiry of answers, in monotonic milliseconds. */
   readonly now: () => number;
   /** The bound on request bodies that are held for authorization services. */
   readonly bodies: BodyMemory;
   /** Counts a limit that was reached. */
   readonly countLimit: (limit: AuthLimit) => void;
   /**
-   * Takes a place for one more check request, given back by calling the result; undefined when there is none. `onLost` is
-   * called when the place goes to another owner with fewer check requests under way.
+   * Takes a place for one more check request, and returns a function that releases it; undefined when no place is free.
+   * `onLost` is called when the place is taken away for another owner with fewer check requests under way.
    */
   enterCall(owner: string, onLost: () => void): (() => void) | undefined;
-  /** Takes over the resources that changed, by name; undefined removes one. */
+  /** Applies the resources that changed, by name; an undefined value removes a resource. */
   update(changes: AuthChanges): void;
   close(): void;
 };
 
-/** The result of a token's verification; valid while the key set is still this one, and not before `fromMs` (since 1970). */
+/** A verified token; valid only while `keys` is still the current key set, and from `fromMs` on (since 1970). */
 export type AcceptedToken = {
   readonly keys: VerificationKeys;
   readonly headers: FieldBlock;
@@ -55,25 +55,25 @@ export type AuthChanges = {
   readonly jwks: ReadonlyMap<string, KeySet | undefined>;
 };
 
-/** Comparisons that may wait for the one under way, see docs/features/auth-basic-secret.md. */
+/** The maximum number of comparisons that wait for the one under way, see docs/features/auth-basic-secret.md. */
 const maxWaitingComparisons = 64;
 const maxVerifiedCredentials = 10_000;
 const maxAcceptedTokens = 4_096;
-/** Remembered answers to checks by URL, see docs/features/ext-auth.md. */
+/** The maximum number of remembered answers of authorization services, see docs/features/ext-auth.md. */
 const maxAnswers = 10_000;
 
 /**
- * Checks of signatures that a worker has under way. They run on Node's pool of four threads, which name resolution and
- * compression of all workers need as well; two at a time keep a worker's share of it busy, not more.
+ * The maximum number of concurrent signature checks of a worker. They run on Node's pool of four threads, which name
+ * resolution and compression of all workers also need; two at a time use no more than a worker's share of it.
  */
 const maxChecks = 2;
-/** Checks that may wait, see docs/features/auth-jwt.md. */
+/** The maximum number of signature checks that wait, see docs/features/auth-jwt.md. */
 const maxWaitingChecks = 512;
 
-/** Check requests to authorization services under way in a worker. */
+/** The maximum number of concurrent check requests of a worker to authorization services. */
 const maxCalls = 1_024;
 
-/** Bytes of bodies that a worker holds for authorization services. */
+/** The maximum number of bytes of bodies that a worker holds for authorization services. */
 const maxHeldBytes = 64 * 1024 * 1024;
 
 /** Values of the `limit` label of `svc_proxy_limits_reached_total`. */
@@ -88,7 +88,7 @@ export type AuthLimit =
 type AuthStoreOptions = {
   readonly sendCheck?: SendCheck;
   readonly askHost?: AskHost;
-  /** The share of this worker in what a proxy remembers; 1 when absent. */
+  /** The share of this worker in the answers that a proxy remembers; 1 when absent. */
   readonly share?: number;
   readonly countLimit?: (limit: AuthLimit) => void;
   readonly now?: () => number;

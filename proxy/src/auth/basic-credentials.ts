@@ -2,13 +2,15 @@
 export type BasicCredentials = { readonly name: string; readonly password: string };
 
 const scheme = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
-/** More than any credentials need; comparing starts with hashing all of it. */
+/**
+ * The maximum length of the field, more than any credentials need. It is bounded because a comparison hashes all of it.
+ */
 const maxLength = 4_096;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the value of Authorization; undefined when it holds no Basic credentials in UTF-8 (RFC 7617 2.1). The name ends
- * at the first colon.
+ * Reads Basic credentials in UTF-8 from the value of Authorization (RFC 7617 2.1); undefined when it holds none. The
+ * name ends at the first colon.
  */
 export function readBasicCredentials(authorization: string | undefined): BasicCredentials | undefined {
   if (authorization === undefined || authorization.length > maxLength) return undefined;

@@ -4,8 +4,9 @@ import type { HeaderList } from "../message/message.ts";
 import type { ValidToken } from "./token.ts";
 
 /**
- * The headers that tell the upstream about a valid token. A claim that is no text, number or boolean, or that would not be
- * a header value (control characters, which could end a field and begin another), is left out.
+ * The headers that pass the claims of a valid token to the upstream. A claim is omitted if it is not a string, number
+ * or boolean, or contains characters that a header value must not have, such as line breaks, which could inject a
+ * field.
  */
 export function claimHeaders(
   { claims, payload }: Pick<ValidToken, "claims" | "payload">,
@@ -20,7 +21,7 @@ export function claimHeaders(
   return headers;
 }
 
-/** Text outside ASCII goes as the bytes of its UTF-8 form, one character each. */
+/** The header value of a claim, with one character per byte of its UTF-8 form; undefined if it cannot be sent. */
 function headerValue(claim: unknown): string | undefined {
   if (typeof claim !== "string" && typeof claim !== "number" && typeof claim !== "boolean") return undefined;
   const value = Buffer.from(String(claim), "utf8").toString("latin1").trim();

@@ -21,18 +21,18 @@ export type ExternalAnswer = {
   readonly trailers: HeaderList | undefined;
 };
 
-/** `answer`: there is one that cannot be used. */
+/** Why a call has failed; `answer` means that the service sent an answer that cannot be used. */
 export type CallFailure = "timeout" | "unreachable" | "answer";
 
-/** The largest response body that is read: one that is passed to a client is small, and a larger one counts as a failure. */
+/** The maximum size of a response body, which can be passed to a client; a larger one counts as a failure. */
 const maxBodyBytes = 65_536;
 
-/** Whether the body of a response is needed; otherwise it is read to its end and discarded. */
+/** Reports whether the body of a response is needed; otherwise it is read to its end and discarded. */
 export type ReadsBody = (status: number) => boolean;
 
 /** One check request over the upstream client, within a time limit that covers the whole response. */
 export class ExternalCall implements UpstreamHandler {
-  /** Undefined: the service failed, or did not answer in time. */
+  /** The response; undefined if the service failed or did not answer in time. */
   readonly answer: Promise<ExternalAnswer | undefined>;
   private settle!: (answer: ExternalAnswer | undefined) => void;
   private readonly timeoutMs: number;
@@ -43,9 +43,9 @@ export class ExternalCall implements UpstreamHandler {
   private readonly body = new ReplayBuffer(maxBodyBytes);
   private head: ResponseHead | undefined = undefined;
   private done = false;
-  /** Why there is no answer; undefined while nothing has failed. */
+  /** The kind of failure; undefined if nothing has failed, or the kind is not known. */
   failure: CallFailure | undefined = undefined;
-  /** The same in words, for the access log. */
+  /** A description of the failure, for the access log. */
   detail: string | undefined = undefined;
 
   constructor(

@@ -1,8 +1,8 @@
 import { ownerOfMost } from "./fair-share.ts";
 
 /**
- * A bounded number of places that several owners share. When none is free, the owner with the most loses its oldest one to
- * an owner with fewer, so that an owner that takes all places does not keep the others out.
+ * A bounded number of places that several owners share. When none is free, the owner of the most places loses its
+ * oldest one to an owner of fewer, so that an owner that takes all places does not lock the others out.
  */
 export class FairPlaces {
   private readonly max: number;
@@ -15,8 +15,8 @@ export class FairPlaces {
   }
 
   /**
-   * Takes a place, given back by calling the result; undefined when there is none. `onLost` is called when it goes to
-   * another owner instead.
+   * Takes a place and returns a function that releases it; undefined when there is none. `onLost` is called when the
+   * place is taken away for another owner.
    */
   take(owner: string, onLost: () => void): (() => void) | undefined {
     if (this.taken >= this.max && !this.makePlace(owner)) return undefined;

@@ -1,13 +1,13 @@
 import { ownerOfMost } from "./fair-share.ts";
 
 /**
- * A bounded queue of several owners, at most `maxWaiting` items in all. The owners take turns, so that one with many items
- * delays another by one turn only. When the queue is full, the owner with the most loses its last item to an owner with
- * fewer.
+ * A bounded queue shared by several owners, with at most `maxWaiting` items in all. The owners take turns, so that one
+ * with many items delays another by one turn only. When the queue is full, the owner of the most items loses its last
+ * item to an owner of fewer.
  */
 export class FairQueue<Item> {
   private readonly maxWaiting: number;
-  /** In the order of turns; an owner without waiting items is absent. */
+  /** The items of each owner, in the order of turns; an owner without waiting items is absent. */
   private readonly byOwner = new Map<string, Item[]>();
   private size = 0;
 
@@ -15,7 +15,7 @@ export class FairQueue<Item> {
     this.maxWaiting = maxWaiting;
   }
 
-  /** Enqueues the item; returns the one that is evicted for it, or the item itself when there is no place for it. */
+  /** Enqueues the item. Returns the item that is evicted for it, or the item itself if it is rejected. */
   push(owner: string, item: Item): Item | undefined {
     const displaced = this.size < this.maxWaiting ? undefined : this.makePlace(owner);
     if (this.size >= this.maxWaiting) return item;

@@ -1,6 +1,6 @@
 /**
- * The owner that makes room for one more item of `forOwner` where several owners share a bounded number: the one with the
- * most, unless `forOwner` would then have as many; undefined when there is none.
+ * The owner that must make room for one more item of `forOwner` when several owners share a bounded number: the owner
+ * of the most items, unless `forOwner` would then have that many, too; undefined when there is none.
  */
 export function ownerOfMost<Owner, Share>(
   byOwner: ReadonlyMap<Owner, Share>,

@@ -8,7 +8,7 @@ export class FairTurns {
   private free: number;
   private readonly onRefused: () => void;
 
-  /** `onRefused` is called for work that found no place. */
+  /** `onRefused` is called for work that is rejected or evicted because too much work waits. */
   constructor(
     { atOnce, maxWaiting }: { readonly atOnce: number; readonly maxWaiting: number },
     onRefused: () => void = () => {},
@@ -19,8 +19,8 @@ export class FairTurns {
   }
 
   /**
-   * Does the work when its turn comes. `busy`: there was no place for it, or it was no longer wanted (`isWanted`) when its
-   * turn came. Rejects if the work does.
+   * Runs the work when its turn comes. Resolves to `busy` if there was no place for it, or if it was no longer wanted
+   * (`isWanted`) when its turn came. Rejects if the work does.
    */
   async run<T>(owner: string, isWanted: () => boolean, work: () => Promise<T>): Promise<T | "busy"> {
     if (!(await this.turn(owner, isWanted))) return "busy";
@@ -32,7 +32,7 @@ export class FairTurns {
     }
   }
 
-  /** Answers `busy` to all waiting work; work that is under way goes on. */
+  /** Resolves all waiting work to `busy`; work that is under way continues. */
   close(): void {
     for (let one = this.waiting.shift(); one !== undefined; one = this.waiting.shift()) one.refuse();
   }

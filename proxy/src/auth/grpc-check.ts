@@ -19,16 +19,16 @@ import { schemeOf, shownFields } from "./http-check.ts";
 
 const method = "/envoy.service.auth.v3.Authorization/Check";
 
-/** Flag of compression, and the length of the message (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+/** The size of the compression flag and the message length (gRPC over HTTP/2, "Length-Prefixed-Message"). */
 const prefixBytes = 5;
 
-/** Statuses of the call that deny the request by themselves, with their HTTP status. */
+/** The gRPC statuses that deny the request without a response message, with the HTTP status of the denial. */
 const refusals = new Map([
   ["7", 403],
   ["16", 401],
 ]);
 
-/** Check requests as calls of Envoy's authorization API. See docs/features/ext-auth.md, "Over gRPC". */
+/** Creates check requests as calls of Envoy's authorization API. See docs/features/ext-auth.md, "Over gRPC". */
 export function createGrpcCheck({
   endpoints,
   allowedHeaders,
@@ -69,7 +69,7 @@ function frame(message: Uint8Array): Buffer {
   return framed;
 }
 
-/** The request as attributes. */
+/** Describes the request by attributes of Envoy's API. */
 function describe(
   exchange: Exchange,
   allowed: ReadonlySet<string> | undefined,
@@ -81,7 +81,7 @@ function describe(
   const isText = body === undefined || isUtf8(body);
   return CheckRequest.fromObject({
     attributes: {
-      // The port belongs to the peer; a client behind it has none that is known.
+      // The port belongs to the peer; that of a client behind a proxy is not known.
       source: peer(clientIp, clientIp === remoteAddress ? remotePort : 0),
       destination: peer(localAddress, exchange.publicPort.port),
       request: {
@@ -106,7 +106,7 @@ const peer = (address: string, port: number) => ({
   address: { socket_address: { address, port_value: port } },
 });
 
-/** Names in lower case, values of one name joined. */
+/** Converts fields to a map with names in lower case and the values of one name joined. */
 function fieldMap(headers: HeaderList): Record<string, string> {
   const fields = new Map<string, string>();
   for (const [name, bytes] of fieldPairs(headers)) {
@@ -118,7 +118,7 @@ function fieldMap(headers: HeaderList): Record<string, string> {
   return Object.fromEntries(fields);
 }
 
-/** Field values hold one character per octet, messages text. */
+/** Decodes UTF-8 in a field value: field values hold one character per octet, gRPC messages hold text. */
 const fromWire = (value: string): string =>
   /^[\x20-\x7e]*$/.test(value) ? value : Buffer.from(value, "latin1").toString("utf8");
 
@@ -141,7 +141,7 @@ function readVerdict(answer: ExternalAnswer): ExternalVerdict | undefined {
   return response.has_denied_response ? readDenial(response) : refusal(403, [], "");
 }
 
-/** The one message of the answer, which must be all of it. */
+/** The message in the body of an answer; undefined unless it is uncompressed and the only one. */
 function unframe(body: Buffer): Buffer | undefined {
   if (body.length < prefixBytes || body[0] !== 0) return undefined;
   return body.readUInt32BE(1) === body.length - prefixBytes ? body.subarray(prefixBytes) : undefined;

@@ -9,28 +9,28 @@ export type HostQuestion = {
   readonly authority: string;
   readonly method: string;
   readonly target: string;
-  /** Without Host. */
+  /** The fields of the question, without Host. */
   readonly headers: HeaderList;
   readonly timeoutMs: number;
-  /** Absent: it has none. */
+  /** The body; absent or null if the question has none. */
   readonly body?: RequestBody | null;
 };
 
-/** What a host answers; its body is discarded. */
+/** The answer of a host, whose body is discarded. */
 export type HostAnswer = { readonly status: number; readonly headers: HeaderList };
 
 export type HostCall = {
-  /** Undefined: there was no whole answer, or not in time. */
+  /** The answer; undefined if no complete answer arrived in time. */
   readonly answer: Promise<HostAnswer | undefined>;
-  /** Why a Service gave none; of hosts it is not known. */
+  /** Why a Service did not answer; not known for hosts of the gateway. */
   readonly failure?: CallFailure | undefined;
   readonly detail?: string | undefined;
-  /** The answer is no longer wanted. */
+  /** Aborts the call: its answer is no longer wanted. */
   cancel(): void;
 };
 
 /**
- * Asks a host through the routes of the gateway, as its client would, without a connection. `for` is the request that waits
- * for the answer. Undefined: the gateway does not serve the host.
+ * Sends a question to a host through the routes of the gateway, as a client would, but without a connection. `waiting`
+ * is the request that waits for the answer. Returns undefined if the gateway does not serve the host.
  */
 export type AskHost = (question: HostQuestion, waiting: Exchange) => HostCall | undefined;

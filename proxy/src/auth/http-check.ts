@@ -73,7 +73,7 @@ export function createHttpCheck(check: HttpCheck): ExternalCheckApi {
       if (isAllowing(status)) return { allowed: true, headers, forClient: headers };
       if (status === 401 && location !== undefined) return signInAt(location(exchange), headers);
       if (deniedStatuses?.includes(status) === false) return undefined;
-      // The length in an answer to HEAD frames nothing: it is that of the content for GET (RFC 9110 8.6).
+      // Content-Length in an answer to HEAD is the length for GET and frames nothing (RFC 9110 8.6), so it is kept.
       const isHead = (question?.method ?? exchange.method) === "HEAD";
       const isKept = (name: string): boolean => !framing.has(name) || (isHead && name === "content-length");
       return refusal(status, pickFields(headers, isKept), body.toString("latin1"));
@@ -81,7 +81,7 @@ export function createHttpCheck(check: HttpCheck): ExternalCheckApi {
   };
 }
 
-/** The target of the check request. */
+/** Compiles the target of the check request. */
 export function compileTarget({
   question,
   pathPrefix = "",
@@ -91,7 +91,7 @@ export function compileTarget({
   return (exchange) => originForm(target(exchange));
 }
 
-/** A redirect to sign in, with the cookies of the answer: a service may need them when the client comes back. */
+/** A redirect to sign in, with the cookies of the answer, which the service can need when the client returns. */
 const signInAt = (location: string, headers: HeaderList): ExternalVerdict => ({
   allowed: false,
   reply: {
@@ -105,7 +105,7 @@ const signInAt = (location: string, headers: HeaderList): ExternalVerdict => ({
 
 const isAllowing = (status: number): boolean => status >= 200 && status <= 299;
 
-/** The fields of the check request: those that the service may see, and what the client asked for. */
+/** The fields of the check request: those that the service may see, and a description of the client's request. */
 function checkRequestFields(exchange: Exchange, isSent: (lowerName: string) => boolean): HeaderList {
   const fields = shownFields(exchange, isSent);
   fields.push("X-Forwarded-Method", exchange.method, "X-Forwarded-Uri", exchange.path + exchange.query);
@@ -117,8 +117,8 @@ function checkRequestFields(exchange: Exchange, isSent: (lowerName: string) => b
 const credentials: ReadonlySet<string> = new Set(["authorization", "cookie"]);
 
 /**
- * The fields of the request that a service may see. Credentials are shown as the client sent them: changes by other checks,
- * or by the answers of this one, are for the upstream only.
+ * The fields of the request that a service may see. Credentials are passed as the client sent them: changes that other
+ * checks or the answers of this one make to them are for the upstream only.
  */
 export function shownFields(
   { headers, received }: Pick<Exchange, "headers" | "received">,
@@ -133,8 +133,8 @@ export function shownFields(
 export const schemeOf = (exchange: Exchange): "http" | "https" => (exchange.secure ? "https" : "http");
 
 /**
- * The fields whose names are wanted. The parser has already refused control characters in values; they are checked once
- * more before they are written here.
+ * The fields whose names are wanted. The parser has already refused control characters in values; the values are
+ * checked again because they are written to another message here.
  */
 export const pickFields = (from: ReadonlyHeaderList, isWanted: (lowerName: string) => boolean): HeaderList =>
   keptFields(from, (name, value) => isWanted(name.toLowerCase()) && isHeaderValue(value));

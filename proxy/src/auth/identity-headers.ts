@@ -2,8 +2,8 @@ import { plainName } from "../message/field-list.ts";
 import type { Fields } from "../message/fields.ts";
 
 /**
- * Removes, in place, fields with which a client could claim another identity: those of these names in any case, and with
- * `_` in place of `-`, which some servers treat alike.
+ * Compiles the removal, in place, of fields with which a client could claim another identity. Names match in any case,
+ * and with `_` for `-`, which some servers treat as equal.
  */
 export function compileIdentityStripper(
   names: readonly string[],

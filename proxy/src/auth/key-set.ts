@@ -2,7 +2,7 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import type { KeySet, PublicKey } from "@svc-gateway/common/ir/credentials.ts";
 import { refuseKey } from "@svc-gateway/common/ir/verification-key.ts";
 
-/** One key, with the one algorithm that it is used with. */
+/** A key, with the only algorithm for which it is used. */
 export type VerificationKey = {
   readonly alg: string;
   readonly kid: string | undefined;
@@ -17,8 +17,8 @@ export type VerificationKeys = {
 };
 
 /**
- * Imports the keys of a resource. A resource without keys is one that its controller has not fetched yet: the keys that
- * `previous` had of the same source stay, so that a controller that starts while the source is down breaks no route.
+ * Imports the keys of a resource. `keys` is undefined until the controller has fetched them; until then, the keys of
+ * `previous` from the same source are kept, so that a controller that starts while the source is down breaks no route.
  */
 export function createVerificationKeys(
   { source, keys }: KeySet,
@@ -32,7 +32,10 @@ export function createVerificationKeys(
   return { source, keys: unnamedFirst };
 }
 
-/** Undefined for a key that is unusable or costs too much: the controller reports it, and the proxy checks it again. */
+/**
+ * Imports a key; undefined if it is unusable or too expensive. The controller has already checked and reported such
+ * keys.
+ */
 function importKey(key: PublicKey): VerificationKey | undefined {
   if (refuseKey(key) !== undefined) return undefined;
   try {

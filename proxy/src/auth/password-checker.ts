@@ -2,21 +2,24 @@ import { Worker } from "node:worker_threads";
 import type { PasswordQuestion } from "./password-thread.ts";
 import { FairQueue } from "./fair-queue.ts";
 
-/** `busy`: too many comparisons wait, or the thread has failed; nothing is known about the password. */
+/**
+ * The result of a comparison; `busy` if it was not made: too many wait, it was not wanted, or the thread has failed.
+ */
 export type PasswordVerdict = "match" | "mismatch" | "busy";
 
 /**
- * Compares passwords with hashes on a thread of its own: one comparison takes from milliseconds to a second of a
- * processor, and other requests must not wait for it. A thread instead of Node's pool, because name resolution and the
- * checks of signatures need that pool, too.
+ * Compares passwords with hashes on a dedicated thread: one comparison takes from milliseconds to a second of CPU time,
+ * and other requests must not wait for it. Node's thread pool is not used, because name resolution and the checks of
+ * signatures need it.
  */
 export type PasswordChecker = {
   /**
-   * `isWanted` is asked when the turn comes: a comparison whose client has left is skipped. Owners take turns, so that
-   * expensive hashes of one do not keep the users of another waiting.
+   * Compares a password with a hash. `isWanted` is called when the turn comes: a comparison whose client has
+   * disconnected is skipped. Owners take turns, so that expensive hashes of one owner do not delay the users of
+   * another.
    */
   compare(password: string, hash: string, isWanted: () => boolean, owner?: string): Promise<PasswordVerdict>;
-  /** Ends the thread; what waits is answered `busy`. */
+  /** Ends the thread; waiting comparisons resolve to `busy`. */
   close(): void;
 };
 
@@ -26,7 +29,7 @@ type Job = {
   readonly settle: (verdict: PasswordVerdict) => void;
 };
 
-/** The name that this file's neighbour has here: `.ts` in the work tree, `.mjs` in a bundle. */
+/** The extension of the file of the thread: `.ts` in the work tree, `.mjs` in a bundle. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf("."));
 const threadFile = new URL(`./password-thread${extension}`, import.meta.url);
 
@@ -43,7 +46,7 @@ export function createPasswordChecker(maxWaiting: number): PasswordChecker {
     next();
   };
 
-  /** A thread that ends by itself has met a bug or the limit of its memory: the next comparison gets a new one. */
+  /** Handles a thread that ended on its own, by a bug or its memory limit; the next comparison starts a new one. */
   const lose = (lost: Worker): void => {
     if (thread !== lost) return;
     thread = undefined;
@@ -52,7 +55,7 @@ export function createPasswordChecker(maxWaiting: number): PasswordChecker {
 
   const startThread = (): Worker => {
     const started = new Worker(threadFile, { name: "passwords" });
-    // What waits for an answer keeps the process alive, the thread does not.
+    // The thread must not keep the process alive; the requests that wait for an answer do.
     started.unref();
     started.on("message", (matches: boolean) => finish(matches ? "match" : "mismatch"));
     started.on("error", () => lose(started));

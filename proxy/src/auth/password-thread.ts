@@ -1,11 +1,11 @@
 /**
- * The program of a thread that does nothing but compare passwords with hashes, one after the other. See
- * password-checker.ts, which starts it.
+ * The program of the thread that compares passwords with hashes, sequentially. See password-checker.ts, which starts
+ * it.
  */
 import { parentPort } from "node:worker_threads";
 import { matchesHash } from "./crypt/matches-hash.ts";
 
-/** A comparison to be made. */
+/** A request for a comparison; the answer is a boolean. */
 export type PasswordQuestion = { readonly password: string; readonly hash: string };
 
 parentPort?.on("message", ({ password, hash }: PasswordQuestion) => {

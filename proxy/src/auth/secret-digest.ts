@@ -1,12 +1,15 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** The digest of a text under which a cache finds it; of a key that is random for each digester, so that others differ. */
+/**
+ * Returns the digest of a text, as a key for a cache. Each digester has a random key, so that digests differ between
+ * them.
+ */
 export type SecretDigest = (text: string) => string;
 
 /**
- * Makes the keys of a cache of secrets: SHA-256 of a random key of fixed length and the text, in base64. A digest never
- * leaves the process, so that what HMAC adds to this (RFC 2104 6, extended texts) is not needed, and one call costs a twentieth of
- * what HMAC costs.
+ * Creates a digester for the keys of a cache of secrets: SHA-256 of a random key of fixed length followed by the text,
+ * in base64. A digest never leaves the process, so the protection that HMAC adds (RFC 2104 6, extended texts) is not
+ * needed. One call costs a twentieth of an HMAC.
  */
 export function createSecretDigest(): SecretDigest {
   const key = randomBytes(32).toString("base64");

@@ -3,8 +3,8 @@ import type { LocalReply } from "../message/local-reply.ts";
 import type { TokenDefect } from "./token.ts";
 
 /**
- * The reply to a request without a valid token. The challenge says what is wrong as RFC 6750 3.1 has it: no error where no
- * token was sent, `invalid_request` where the field holds none that can be read, else `invalid_token`.
+ * The reply to a request without a valid token. The challenge has the error code of RFC 6750 3.1: none if no token was
+ * sent, `invalid_request` if the token in the field is malformed, otherwise `invalid_token`.
  */
 export const tokenReply = (defect: TokenDefect): LocalReply => replies[defect];
 
@@ -25,7 +25,7 @@ function challengeOf(defect: TokenDefect, error: string): string {
   return `Bearer error="${code}", error_description="${error}"`;
 }
 
-/** Written once, so that a flood of wrong tokens costs no texts. */
+/** The replies, built once so that a flood of invalid tokens does not build strings. */
 const replies = Object.fromEntries(
   Object.keys(jwtReasons).map((defect) => [defect, createReply(defect as TokenDefect)]),
 ) as { readonly [Defect in TokenDefect]: LocalReply };

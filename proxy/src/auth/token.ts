@@ -4,18 +4,18 @@ import type { RefusalCode, refusalReasons } from "@svc-gateway/common/telemetry/
 import { maxTriedKeys } from "@svc-gateway/common/ir/verification-key.ts";
 import type { VerificationKey, VerificationKeys } from "./key-set.ts";
 
-/** Every algorithm that a key can be used with: asymmetric ones only, so that a public key is never taken for a secret. */
+/** The accepted algorithms: asymmetric ones only, so that a public key is never used as a shared secret. */
 const algorithms: ReadonlySet<unknown> = new Set([
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA"],
 ]);
 
 const skewSeconds = 60;
-/** Tokens are shorter than a request header can be. */
+/** The maximum length of a token, in characters, which is shorter than the limit for a header. */
 const maxLength = 32_768;
 const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** The claims of a valid token, and from when until when it is accepted (milliseconds since 1970). */
+/** The claims of a valid token, and the period in which it is accepted (milliseconds since 1970). */
 export type ValidToken = {
   readonly claims: JWTPayload;
   readonly payload: string;
@@ -23,13 +23,13 @@ export type ValidToken = {
   readonly untilMs: number;
 };
 
-/** Checks one signature when its turn comes; `busy` when there was no place to wait. */
+/** Runs the check of one signature when its turn comes; resolves to `busy` when the check was not made. */
 export type SignatureTurn = <T>(check: () => Promise<T>) => Promise<T | "busy">;
 
-/** What is wrong with a token; docs/reference/refusals.md has the meanings. */
+/** The reason why a token is refused; docs/reference/refusals.md describes each. */
 export type TokenDefect = Extract<RefusalCode, keyof (typeof refusalReasons)["auth-jwt"]>;
 
-/** Verifies a compact JWS (RFC 7519). `token-checks-busy`: its signature could not be checked. */
+/** Verifies a compact JWS (RFC 7519). Resolves to `token-checks-busy` if its signature could not be checked. */
 export async function verifyToken(
   token: string,
   keySet: VerificationKeys,
@@ -48,7 +48,10 @@ export async function verifyToken(
   return "token-signature";
 }
 
-/** `token-signature`: another key may have made it. All other defects do not depend on the key. */
+/**
+ * Verifies a token with one key. After `token-signature`, another key can match; other defects do not depend on the
+ * key.
+ */
 async function verifyWith(
   token: string,
   alg: string,
@@ -73,7 +76,10 @@ async function verifyWith(
   }
 }
 
-/** The signature is checked before the claims, so what is said about claims is said to their owner only. */
+/**
+ * Maps an error of the verification. The signature is checked first, so only the owner of a token learns about its
+ * claims.
+ */
 function defectOf(error: unknown): TokenDefect {
   if (error instanceof errors.JWSSignatureVerificationFailed) return "token-signature";
   if (error instanceof errors.JWTExpired) return "token-expired";
@@ -85,8 +91,8 @@ function defectOf(error: unknown): TokenDefect {
 }
 
 /**
- * The keys that may have signed the token: those of its `kid`, or all when it has none, and of its algorithm only. Keys
- * without a `kid` come first, since the signer of a token without `kid` most likely has none for its key.
+ * The keys that can have signed the token: those with its algorithm and, if it has a `kid`, with that `kid`. Keys
+ * without a `kid` come first, because the signer of a token without `kid` most likely has none for its key.
  */
 function candidates(token: string, { keys }: VerificationKeys): readonly VerificationKey[] | TokenDefect {
   try {

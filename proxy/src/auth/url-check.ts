@@ -23,19 +23,19 @@ const failed: LocalReply = { status: 500, error: "authorization service failed" 
 const notServed: LocalReply = { status: 503, error: "host of the authorization URL is not served" };
 const tooMany: LocalReply = { status: 503, error: "too many authorization requests" };
 
-/** What a check by URL needs of its worker. */
+/** The parts of a worker that a check by URL uses. */
 export type UrlCheckEnvironment = {
   readonly auth: Pick<AuthStore, "askHost" | "answers" | "now" | "sendCheck" | "enterCall">;
   readonly upstreamOf: (endpoints: string, protocol: Upstream["protocol"]) => () => Upstream;
 };
 
-/** A compiled check: `check` answers the request or lets it pass, `onResponse` adds the cookie of the service. */
+/** A compiled check: `check` answers the request or lets it pass; `onResponse` adds the cookie of the service. */
 export type CompiledUrlCheck = {
   readonly check: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
   readonly onResponse: NonNullable<Filter["onResponse"]>;
 };
 
-/** Asks a URL about each request. See docs/features/ext-auth.md, "By URL". */
+/** Compiles a check that sends a request to a URL for each client request. See docs/features/ext-auth.md, "By URL". */
 export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironment): CompiledUrlCheck {
   const { auth } = environment;
   const ask = compileAsk(config, environment);
@@ -47,7 +47,7 @@ export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironme
   };
   const cache = cached && createAnswerCache(cached, auth.answers, auth.now);
   const decide = compileDecision(config);
-  /** The cookie that the service set in its answer about a request. */
+  /** The cookies that the service set in its answers, by the request that they are about. */
   const cookies = new WeakMap<Exchange, string>();
   const askAbout = async (exchange: Exchange, key: string | undefined): Promise<LocalReply | undefined> => {
     const { answer, reply } = await ask(exchange);
@@ -62,7 +62,7 @@ export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironme
       if (exchange.connection.isQuestion === true) return loop;
       const key = cache?.keyOf(exchange);
       const known = key === undefined ? undefined : cache?.get(key);
-      // An answer with a cookie is not remembered.
+      // A remembered answer has no cookie to add: answers with one are not remembered.
       return known === undefined ? askAbout(exchange, key) : decide(exchange, known);
     },
     onResponse(exchange, head) {
@@ -77,7 +77,7 @@ export function compileUrlCheck(config: UrlCheck, environment: UrlCheckEnvironme
 const addingStatuses: ReadonlySet<number> = new Set([200, 201, 204, 206, 301, 302, 303, 304, 307, 308]);
 const setsCookie = ({ status }: ResponseHead): boolean => addingStatuses.has(status);
 
-/** Lets the request pass with the fields of the answer, or refuses it. */
+/** Compiles the decision: lets the request pass with the fields of the answer, or refuses it. */
 function compileDecision({ responseHeaders, signIn, service }: UrlCheck) {
   const before = prefixOf(service);
   const describe = (status: number): string => `${before}status ${status}`;
@@ -115,11 +115,11 @@ function compileDecision({ responseHeaders, signIn, service }: UrlCheck) {
   };
 }
 
-/** The Service that is asked, for the access log; nothing where that may be a host of the gateway. */
+/** The Service that is asked, for the access log; empty if the URL can be served by a host of the gateway instead. */
 const prefixOf = (service: UrlCheck["service"]): string =>
   service === undefined || service.unlessServed === true ? "" : `${serviceOf(service.endpoints)}: `;
 
-/** The answer of the service, or the reply where there is none. */
+/** The answer of the service, or the reply to the client if there is no answer. */
 type Asked =
   | { readonly answer: HostAnswer; readonly reply?: undefined }
   | { readonly answer?: undefined; readonly reply: LocalReply };
@@ -154,7 +154,7 @@ function compileAsk(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironment)
   };
 }
 
-/** Begins the question to a host of the gateway or to the endpoint of a Service; the reply where neither is possible. */
+/** Starts the call of a host of the gateway or of an endpoint of a Service; returns a reply if neither is possible. */
 function compileStart(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironment) {
   const { scheme, method, timeoutMs, service } = config;
   const authorityOf = compileRequestTemplate(config.authority);
@@ -180,7 +180,7 @@ function compileStart(config: UrlCheck, { auth, upstreamOf }: UrlCheckEnvironmen
   };
 }
 
-/** What the proxy says to backends about the client; the question has the fields of the check in their place. */
+/** The fields that describe the client to backends; in questions, the fields that the check sets replace them. */
 const aboutClient: ReadonlySet<string> = new Set([
   ...["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto"],
   ...["x-forwarded-scheme", "x-scheme", "x-real-ip", "x-original-uri", "x-original-url", "x-original-method"],
@@ -188,8 +188,8 @@ const aboutClient: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The fields of the question: those of the client, apart from the ones that the check sets. Credentials, and fields that the
- * service may set for the upstream, are as the client sent them.
+ * The fields of the question: those of the client, except those that the check sets. Credentials, and fields that the
+ * service may set for the upstream, are passed as the client sent them.
  */
 function compileFields({ set, responseHeaders }: UrlCheck): (exchange: Exchange) => HeaderList {
   const own = set.map(({ name, value }) => ({ name, valueOf: compileRequestTemplate(value) }));

@@ -6,23 +6,23 @@ import { createSecretDigest } from "./secret-digest.ts";
 import type { VerifiedCache } from "./verified-cache.ts";
 
 /**
- * `busy`: the check could not be made. Which of the two others a client has met is for log and metrics only: it must not
- * learn which names exist.
+ * The result of a check of credentials; `busy` if it could not be made. `unknown-user` and `wrong-password` are
+ * distinct for log and metrics only: a client must not learn which names exist.
  */
 export type UserVerdict = "accepted" | "unknown-user" | "wrong-password" | "busy";
 
 /** The users of one htpasswd resource; a changed resource is another list. */
 export type UserList = {
-  /** Checks credentials. `isWanted` answers false once no request waits for the verdict. */
+  /** Checks credentials. `isWanted` returns false once the request no longer waits for the verdict. */
   check(given: BasicCredentials, isWanted: () => boolean): UserVerdict | Promise<UserVerdict>;
   /** Overwrites the hashes; called when the list has been replaced. */
   forget(): void;
 };
 
-/** What the user lists of a worker share. */
+/** The dependencies of a user list, most of which all lists of a worker share. */
 export type UserListOptions = {
   readonly passwords: PasswordChecker;
-  /** The owner of the list: comparisons of one owner wait for each other. */
+  /** The owner of the list; owners take turns with their comparisons. */
   readonly owner: string;
   readonly verified: VerifiedCache<true>;
   /** Monotonic milliseconds. */
@@ -33,10 +33,10 @@ const verifiedForMs = 60_000;
 const shaPrefix = "{SHA}";
 
 /**
- * Prepares a list for checks. The time that a check takes does not reveal whether a name exists: for an unknown name the
- * hash of another user is compared, always the same one, and the result ignored. Accepted credentials are accepted
- * for `verifiedForMs` without another comparison, remembered by a hash under a key that only this list has, so they end
- * with the list.
+ * Prepares a list for checks. The duration of a check does not reveal whether a name exists: an unknown name is
+ * compared with the hash of a user that is always the same for that name, and the result is ignored. Accepted
+ * credentials are accepted for `verifiedForMs` without another comparison. They are remembered by a digest with a key
+ * of this list, and so expire with it.
  */
 export function createUserList({ users }: Htpasswd, options: UserListOptions): UserList {
   const { passwords, owner, verified, now } = options;
@@ -45,7 +45,7 @@ export function createUserList({ users }: Htpasswd, options: UserListOptions): U
   // Bytes, because those can be overwritten.
   const hashes = users.map(({ hash }) => Buffer.from(hash, "latin1"));
   const indexes = new Map(users.map(({ name }, index) => [name, index]));
-  /** Comparisons under way, so that the many connections of one browser cost one. */
+  /** The checks under way, so that the parallel connections of a browser cost one comparison. */
   const underWay = new Map<
     string,
     { readonly wanted: (() => boolean)[]; readonly verdict: Promise<UserVerdict> }

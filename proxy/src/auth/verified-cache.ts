@@ -1,12 +1,12 @@
-/** Remembers for a while what has been verified; keys are hashes, so that no secret is kept. */
+/** Remembers the results of verifications for a limited time; keys are hashes, so that no secret is stored. */
 export type VerifiedCache<Value> = {
   get(key: string, nowMs: number): Value | undefined;
   set(key: string, value: Value, untilMs: number): void;
 };
 
 /**
- * Holds at most `maxEntries`; a full cache evicts its oldest entry. An entry expires when its time is over, however
- * often it was asked for.
+ * Creates a cache of at most `maxEntries`; a full cache evicts its oldest entry. Reading an entry does not extend its
+ * time.
  */
 export function createVerifiedCache<Value>(maxEntries: number): VerifiedCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly untilMs: number }>();

@@ -1,6 +1,6 @@
 const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The base 64 of `crypt`: least significant digit first, 24 bits in four characters. `order` is that of the octets. */
+/** Encodes base 64 as `crypt` does: least significant digit first, 24 bits in four characters, octets in `order`. */
 export function encodeCrypt64(octets: Buffer, order: readonly (readonly number[])[]): string {
   let text = "";
   for (const group of order) {

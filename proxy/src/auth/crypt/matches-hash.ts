@@ -1,19 +1,24 @@
-/** Whether a password is the one of a hash. See docs/features/auth-basic-secret.md. */
+/** Compares passwords with hashes of all supported formats. See docs/features/auth-basic-secret.md. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { compareSync } from "bcryptjs";
 import { md5Crypt } from "./md5-crypt.ts";
 import { shaCrypt } from "./sha-crypt.ts";
 
-/** The work of `$5$` and `$6$` grows with the password: a longer one, in octets, matches none of them. */
+/**
+ * The maximum length of a password for `$5$` and `$6$`, whose cost grows with it, in octets; longer ones never match.
+ */
 const maxCryptPassword = 512;
 
-/** Takes from microseconds to a second of a processor, so it runs on a thread of its own. A malformed hash throws or is false. */
+/**
+ * Reports whether a password has this hash. Takes from microseconds to a second of CPU time, so it runs on a dedicated
+ * thread. For a malformed hash it throws or returns false.
+ */
 export function matchesHash(password: string, hash: string): boolean {
   const octets = Buffer.from(password, "utf8");
   if (hash.startsWith("$2")) return compareSync(password, hash);
   if (hash.startsWith("$1$") || hash.startsWith("$apr1$")) return equal(md5Crypt(octets, hash), hash);
   if (hash.startsWith("$5$") || hash.startsWith("$6$")) {
-    // The work is done all the same, so that the answer takes as long.
+    // The hash of a password that is too long is computed, too, so that the answer takes the same time.
     const matches = equal(shaCrypt(octets.subarray(0, maxCryptPassword), hash), hash);
     return matches && octets.length <= maxCryptPassword;
   }
@@ -28,13 +33,13 @@ const sha1 = (...parts: readonly Buffer[]): Buffer => {
   return hash.digest();
 };
 
-/** {SSHA}: the hash of password and salt, and behind it the salt (RFC 2307 5.3, Netscape's "Salted SHA"). */
+/** {SSHA}: the hash of password and salt, followed by the salt (RFC 2307 5.3, Netscape's "Salted SHA"). */
 function matchesSalted(password: Buffer, stored: Buffer): boolean {
   if (stored.length < 20) return false;
   return timingSafeEqual(sha1(password, stored.subarray(20)), stored.subarray(0, 20));
 }
 
-/** Compares digests of both, which have one length, so that the time says nothing about either. */
+/** Compares digests of both texts, which have equal lengths, so that the time reveals nothing about either. */
 const equal = (a: string, b: string): boolean => timingSafeEqual(sha256(a), sha256(b));
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();

@@ -6,8 +6,8 @@ const order = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5], [11]]
 const zero = Buffer.of(0);
 
 /**
- * The MD5 hash of `crypt` (FreeBSD's crypt-md5.c), and Apache's, which differs in its magic only (apr_md5.c). `hash` has the
- * form `$1$salt$…` or `$apr1$salt$…`; the result has it as well.
+ * The MD5 hash of `crypt` (FreeBSD's crypt-md5.c), and Apache's, which differs in its magic only (apr_md5.c). `hash`
+ * has the form `$1$salt$…` or `$apr1$salt$…`; so does the result.
  */
 export function md5Crypt(password: Buffer, hash: string): string {
   const [, name = "", saltText = ""] = hash.split("$", 3);

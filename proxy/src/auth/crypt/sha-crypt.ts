@@ -55,8 +55,8 @@ const orders = {
 
 /**
  * The SHA-2 hashes of `crypt` ("Unix crypt using SHA-256 and SHA-512", Drepper 2008). `hash` has the form
- * `$5$[rounds=n$]salt$…` or `$6$…`; the result has it as well. Its work grows with rounds and length of the password: callers
- * bound both.
+ * `$5$[rounds=n$]salt$…` or `$6$…`; so does the result. The cost grows with the number of rounds and the length of the
+ * password: callers must bound both.
  */
 export function shaCrypt(password: Buffer, hash: string): string {
   const algorithm = hash.startsWith("$5$") ? "sha256" : "sha512";
@@ -88,7 +88,7 @@ export function shaCrypt(password: Buffer, hash: string): string {
   return `${head}$${encodeCrypt64(last, orders[algorithm])}`;
 }
 
-/** As many octets of a digest, from its beginning again and again. */
+/** Repeats a digest up to the given length in octets. */
 function repeated(digest: Buffer, length: number): Buffer {
   const octets = Buffer.alloc(length);
   if (length > 0) octets.fill(digest);
