@@ -2,8 +2,9 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 import { momentMs, mostLimits } from "./hang-watch.ts";
 
 /**
- * The limit for an answer of a worker, on the awake clock. What its thread waits for a processor does not count, as in `HangWatch`: on
- * a node that is too busy a worker is slow, and replacing it would begin its work again. After six times the limit it expires anyway.
+ * The time limit for an answer of a worker, on the awake clock. Time for which its thread waits for a processor does
+ * not count, as in `HangWatch`: on an overloaded node a worker is slow, and its replacement would start the same work
+ * again. After six times the limit it expires in any case.
  */
 export class AnswerLimit {
   private readonly expired: () => void;
@@ -11,12 +12,12 @@ export class AnswerLimit {
   private readonly processorWait: () => number | undefined;
   private timer: AwakeTimer;
   private waitedMs: number | undefined;
-  /** Milliseconds that were added to the limit. */
+  /** The time by which the limit has been extended so far, in milliseconds. */
   private addedMs = 0;
 
   /**
-   * `processorWait`: milliseconds for which the thread has waited since its start; undefined where that is not known. It is asked
-   * once the answer has been due for a moment, so that the usual answer costs nothing.
+   * `processorWait` returns the time for which the thread has waited for a processor since its start, in milliseconds;
+   * undefined if it is not known. It is not called for answers within `momentMs`, so that they cost nothing.
    */
   constructor(expired: () => void, limitMs: number, processorWait: () => number | undefined) {
     this.expired = expired;
@@ -29,7 +30,7 @@ export class AnswerLimit {
     }, firstMs);
   }
 
-  /** The answer has come. */
+  /** Stops the limit, because the answer has arrived. */
   clear(): void {
     this.timer.clear();
   }

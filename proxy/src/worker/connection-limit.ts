@@ -2,13 +2,13 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { descriptorShares } from "./descriptor-shares.ts";
 import type { Machine } from "./machine.ts";
 
-/** Memory limit per connection: an idle one over TLS takes about 80 KiB, the rest is for the proxy itself. */
+/** The memory budget per connection: an idle one over TLS takes about 80 KiB, and the rest is for the proxy itself. */
 const memoryPerConnectionBytes = 128 * 1024;
 const maxDefaultConnections = 50_000;
 
 /**
- * `--proxy-max-connections`: the configured number, or, if that is 0, the number that the memory of the process allows; never
- * more than its file descriptors allow, about which one line is logged.
+ * The value of `--proxy-max-connections`: the configured number or, if that is 0, the number that the memory of the
+ * process allows. It is reduced to what the file descriptors of the process allow, which is logged.
  */
 export function connectionLimit(
   asked: number,

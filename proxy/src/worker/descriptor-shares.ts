@@ -1,24 +1,26 @@
-/** What the file descriptors of a proxy are used for, over all its workers. */
+/** The numbers of file descriptors of a proxy for each purpose, over all its workers. */
 export type DescriptorShares = {
-  /** Connections of clients, each of which may need another descriptor for a backend. */
+  /** Connections of clients, each of which can need another descriptor for a backend. */
   readonly connections: number;
-  /** Sessions of UDP clients: their sockets to backends. */
+  /** Sockets to backends for the sessions of UDP clients. */
   readonly udpSessions: number;
   /** Connections to backends that wait for a request. */
   readonly idleUpstreams: number;
 };
 
 /**
- * Descriptors that a process has open before it serves, or opens beside its traffic: event loops, pipes and shared memory (25
- * were counted), files and logs, name servers, streams of controllers and collectors, admin and health ports with their clients.
+ * The number of descriptors that a process opens for purposes other than traffic: event loops, pipes and shared memory
+ * (25 in a measurement), files and logs, name servers, streams of controllers and collectors, admin and health ports
+ * and their clients.
  */
 const ofProcess = 48;
-/** Those of a worker thread (7 were counted) and its first listener. */
+/** The number of descriptors of a worker thread (7 in a measurement) and its first listener. */
 const ofWorker = 8;
 
 /**
- * Divides the descriptors that a process may open (docs/features/listeners.md, "File descriptors"). With any clients,
- * a quarter of what the process does not need for itself is left for connections to backends, health checks and listeners.
+ * Divides the descriptors that a process may open (docs/features/listeners.md, "File descriptors"). Even if clients
+ * exhaust their shares, a quarter of what the process does not need for itself remains for connections to backends,
+ * health checks and listeners.
  */
 export function descriptorShares(descriptors: number, workers: number): DescriptorShares {
   const free = Math.max(0, descriptors - ofProcess - ofWorker * workers);

@@ -3,7 +3,7 @@ import type { AwakeClock } from "../timing/awake-clock.ts";
 /** How often a worker records that its event loop runs. */
 const beatIntervalMs = 500;
 
-/** Two numbers for each worker: how often it has beaten, and whether it is busy. */
+/** The number of cells per worker: its number of beats, and whether it is busy. */
 const cells = 2;
 
 export const heartbeatBytes = (workers: number): number => workers * cells * Int32Array.BYTES_PER_ELEMENT;
@@ -18,13 +18,13 @@ export class Heartbeat {
     this.at = worker * cells;
   }
 
-  /** Begins to record that the event loop runs. */
+  /** Starts to record that the event loop runs. */
   start(): void {
     setInterval(() => this.beat(), beatIntervalMs).unref();
     this.setBusy(false);
   }
 
-  /** Runs work that may block the event loop for a while, such as compiling a snapshot. */
+  /** Runs work that can block the event loop for a while, such as compiling a snapshot. */
   whileBusy<Value>(work: () => Value): Value {
     this.setBusy(true);
     let result: Value | undefined;
@@ -55,14 +55,16 @@ export class Heartbeat {
   }
 }
 
-/** Milliseconds without a beat after which a worker hangs: one that serves, and one that starts or compiles a snapshot. */
+/**
+ * The milliseconds without a beat after which a worker hangs, if it serves, and if it starts or compiles a snapshot.
+ */
 export type HangLimits = { readonly serving: number; readonly busy: number };
 
 export type HangingWorker = {
   readonly worker: number;
   /** How long its event loop has been blocked. */
   readonly silentMs: number;
-  /** It hangs while it starts or compiles a snapshot. */
+  /** Whether it hangs while it starts or compiles a snapshot. */
   readonly isBusy: boolean;
 };
 
@@ -70,23 +72,25 @@ type Watched = {
   readonly heartbeat: Heartbeat;
   beats: number;
   sinceMs: number;
-  /** How long its thread had waited for a processor when it had been silent for a moment; undefined before. */
+  /** The processor wait of the thread, read after `momentMs` of silence; undefined until then. */
   waitedMs: number | undefined;
 };
 
-/** Silence after which the time that a thread waits for a processor is looked up; busy turns are shorter. */
+/** The silence after which the processor wait of a thread is read, longer than usual busy turns. */
 export const momentMs = 2_000;
 
-/** So many limits of silence are a hang even where the thread waited for a processor most of that time. */
+/**
+ * The multiple of the limit after which silence is a hang even if the thread waited for a processor most of the time.
+ */
 export const mostLimits = 6;
 
-/** How long the thread of a worker has waited for a processor since its start, in milliseconds; undefined where that is not known. */
+/** Returns how long a worker has waited for a processor since its start, in milliseconds; undefined if unknown. */
 export type ProcessorWait = (worker: number) => number | undefined;
 
 /**
- * Detects workers whose event loop is blocked, by an endless loop or an endless wait. Time is that of the supervisor's
- * awake clock, without what a thread waits for a processor, so that neither a suspended machine nor a worker without processor
- * time is mistaken for one that hangs: its successor would have no more of it, and would begin again.
+ * Detects workers whose event loop is blocked by an endless loop or an endless wait. Time is measured by the
+ * supervisor's awake clock, so that a suspended machine is not mistaken for a hang. Time for which a thread waits for a
+ * processor does not count either: a successor would get no more processor time, and would start again.
  */
 export class HangWatch {
   private readonly memory: SharedArrayBuffer;
@@ -107,7 +111,7 @@ export class HangWatch {
     this.processorWait = processorWait;
   }
 
-  /** Begins to watch a thread that is about to start; it counts as busy until it has started. */
+  /** Starts to watch a thread that is about to start; it counts as busy until it has started. */
   started(worker: number): void {
     const heartbeat = new Heartbeat(this.memory, worker);
     heartbeat.setBusy(true);
@@ -120,12 +124,12 @@ export class HangWatch {
     });
   }
 
-  /** The thread has ended, or is being ended. */
+  /** Stops watching a worker whose thread has ended or is being ended. */
   forget(worker: number): void {
     this.watched.delete(worker);
   }
 
-  /** Returns the workers that hang, each once. */
+  /** Returns the workers that hang, each only once. */
   check(): readonly HangingWorker[] {
     this.clock.look();
     const { nowMs } = this.clock;

@@ -11,7 +11,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { changedHashes } from "../state/changed-hashes.ts";
 import { atOnce } from "../timing/steps.ts";
 
-/** An update that leads from what is held to the version that it announces. */
+/** An update that was verified to lead from the held snapshot to the version that it announces. */
 export type CheckedUpdate = { readonly update: SnapshotUpdate; readonly lines: VersionLines };
 
 /**
@@ -23,14 +23,14 @@ export class HeldSnapshot {
   private lines = noVersionLines;
   private version: string | undefined;
 
-  /** No update has been applied yet. */
+  /** Whether no update has been applied yet. */
   get isEmpty(): boolean {
     return this.version === undefined;
   }
 
   /**
-   * Computes the version that an update leads to. Fails when it is not the announced one: the update was made for
-   * another snapshot, or is incomplete. Changes nothing.
+   * Verifies that an update leads to the version that it announces. Fails if not: the update was made for another
+   * snapshot, or is incomplete. Changes nothing.
    */
   check(update: SnapshotUpdate): Result<CheckedUpdate> {
     const lines = changeVersionLines(
@@ -43,7 +43,7 @@ export class HeldSnapshot {
       : problem(`snapshot ${update.version}: its content has version ${version}`);
   }
 
-  /** Applies an update that the workers have applied; there must be no other one since it was checked. */
+  /** Applies an update that the workers have applied. No other update may have been applied since it was checked. */
   apply({ update: { version, full, resources, removed }, lines }: CheckedUpdate): void {
     if (full) this.resources.clear();
     for (const key of removed) this.resources.delete(key);
@@ -52,7 +52,7 @@ export class HeldSnapshot {
     this.version = version;
   }
 
-  /** Everything, or undefined before the first update. */
+  /** The whole snapshot as an update; undefined before the first update. */
   asUpdate(): SnapshotUpdate | undefined {
     const { version, resources } = this;
     if (version === undefined) return undefined;

@@ -1,44 +1,46 @@
 /**
- * A ring of log lines in shared memory: one worker writes, the supervisor takes (docs/adr/0029-log-ring.md).
+ * A ring of log lines in shared memory: one worker writes, the supervisor reads (docs/adr/0029-log-ring.md).
  *
- * Lines are never divided: where the next one does not fit before the end of the memory, writing goes on at its
- * beginning, and `edge` says where the lines before it end. So what is waiting is one run of whole lines, or two: from
- * `taken` to `edge`, and from the beginning to `written`. Nothing is locked. A line counts once `written` is stored
- * behind it, so a worker that ends at any instruction loses the line that it was writing, and no other.
+ * Lines are never split. If the next one does not fit before the end of the memory, writing continues at the start, and
+ * `edge` holds the end of the lines before it. The unread lines are therefore one run of whole lines, or two: from
+ * `taken` to `edge`, and from the start to `written`. There are no locks. A line counts once its end is stored in
+ * `written`, so a worker that ends at any instruction loses only the line that it was writing.
  */
 
-/** The cells of the header, those of either side in a cache line of their own. */
+/** The cells of the header. Those of the writer and those of the reader are in separate cache lines. */
 const writtenAt = 0;
 const edgeAt = 1;
 const takenAt = 16;
 const askedAt = 32;
 const headerBytes = 48 * Int32Array.BYTES_PER_ELEMENT;
 
-/** What the worker has asked the supervisor for since it last took lines. */
+/** The kind of wake-up that the worker has sent since the supervisor last read lines. */
 const asked = { nothing: 0, soon: 1, now: 2 } as const;
 
-/** Lines of one worker that may wait for the supervisor. The system provides what has been used at least once. */
+/** The memory for unread lines of one worker. The system allocates only the pages that have been used. */
 const ringBytes = 4 * 1024 * 1024;
 
-/** Creates the memory of one ring; by default with the room that a worker gets. */
+/** Creates the memory of one ring, by default of the size for a worker. */
 export const createLogRing = (bytes = ringBytes): SharedArrayBuffer =>
   new SharedArrayBuffer(headerBytes + bytes);
 
-/** How soon the supervisor is to take lines: with others that come soon, or at once because many wait. */
+/** When the supervisor must read lines: soon, together with the next ones, or immediately, because many wait. */
 export type LogWake = "soon" | "now";
 
-/** The side of the worker. */
+/** The writing side of a ring, used by the worker. */
 export class LogRingWriter {
   private readonly cells: Int32Array;
   private readonly lines: Buffer;
   private readonly wake: (when: LogWake) => void;
-  /** Bytes that may be written after a wake before the supervisor is to take them at once. */
+  /** The number of bytes written since a `soon` wake after which the supervisor must read immediately. */
   private readonly manyBytes: number;
   private bytesSinceWake = 0;
-  /** Where the next line begins. */
+  /** The position at which the next line begins. */
   private written: number;
 
-  /** Goes on behind the lines of the worker before. `wake` reaches the supervisor from any state of either thread. */
+  /**
+   * Continues after the lines of the previous worker. `wake` must reach the supervisor in any state of either thread.
+   */
   constructor(memory: SharedArrayBuffer, wake: (when: LogWake) => void) {
     this.cells = new Int32Array(memory, 0, headerBytes / Int32Array.BYTES_PER_ELEMENT);
     this.lines = Buffer.from(memory, headerBytes);
@@ -47,16 +49,16 @@ export class LogRingWriter {
     this.written = Atomics.load(this.cells, writtenAt);
   }
 
-  /** Appends one or more whole lines; false when there is no room for all of them. */
+  /** Appends one or more whole lines. Returns false if there is no room for all of them. */
   write(lines: string): boolean {
-    // A UTF-16 unit takes at most three bytes: lines are counted only where that matters.
+    // A UTF-16 unit takes at most three bytes: the exact length is computed only if that estimate does not fit.
     const at = this.fitsBehind(lines.length * 3) ? this.written : this.placeFor(Buffer.byteLength(lines));
     if (at === undefined) return false;
     this.publish(at, this.lines.write(lines, at));
     return true;
   }
 
-  /** Appends a record of any bytes, in a ring of nothing else; false when there is no room for it. */
+  /** Appends a binary record, to a ring without lines. Returns false if there is no room for it. */
   append(record: Uint8Array): boolean {
     const at = this.placeFor(record.length);
     if (at === undefined) return false;
@@ -77,7 +79,7 @@ export class LogRingWriter {
     }
   }
 
-  /** Whether more than half of the room is taken. */
+  /** Whether more than half of the memory holds unread lines. */
   isCongested(): boolean {
     const taken = Atomics.load(this.cells, takenAt);
     const { written, lines } = this;
@@ -86,8 +88,8 @@ export class LogRingWriter {
   }
 
   /**
-   * Whether so many bytes can be written behind the last line. Where the writer and the reader meet, nothing is waiting:
-   * so the writer never quite catches up with the reader from behind.
+   * Whether this many bytes fit after the last line. Equal positions of writer and reader mean an empty ring, so the
+   * writer must never fully catch up with the reader from behind.
    */
   private fitsBehind(bytes: number): boolean {
     const { written } = this;
@@ -95,7 +97,9 @@ export class LogRingWriter {
     return written < taken ? written + bytes < taken : written + bytes <= this.lines.length;
   }
 
-  /** Where so many bytes can be written: behind the last line, or at the beginning. */
+  /**
+   * The position at which this many bytes can be written: after the last line or at the start; undefined if neither.
+   */
   private placeFor(bytes: number): number | undefined {
     const { written } = this;
     if (this.fitsBehind(bytes)) return written;
@@ -110,7 +114,7 @@ export class LogRingWriter {
   }
 }
 
-/** The side of the supervisor. */
+/** The reading side of a ring, used by the supervisor. */
 export class LogRingReader {
   private readonly cells: Int32Array;
   private readonly lines: Buffer;
@@ -121,12 +125,13 @@ export class LogRingReader {
   }
 
   /**
-   * Takes all lines that are waiting, in pieces of whole lines of at most `pieceBytes`, or of one line. A piece is a view
-   * of the ring for the time of the call. Of records that are no lines, pieces are without limit (`Infinity`). Lines that are written from now on wake the supervisor again.
+   * Reads all waiting lines, in pieces of whole lines of at most `pieceBytes` or of a single longer line. A piece is a
+   * view of the ring that is valid only during the call of `onPiece`. For binary records, `pieceBytes` must be
+   * `Infinity`. Lines that are written from now on wake the supervisor again.
    */
   take(onPiece: (lines: Buffer) => void, pieceBytes: number): void {
     const { cells } = this;
-    // Before the lines are looked for: either they are seen here, or their writer sees this.
+    // Must precede the read of `written`: a concurrent line is either read here, or its writer wakes us again.
     Atomics.store(cells, askedAt, asked.nothing);
     const written = Atomics.load(cells, writtenAt);
     let taken = Atomics.load(cells, takenAt);
@@ -146,7 +151,7 @@ export class LogRingReader {
     }
   }
 
-  /** The end of the last line that ends by `end`, or else of the first line. */
+  /** The end of the last line that ends at or before `end`; if there is none, the end of the first line. */
   private lineEnd(begin: number, end: number, last: number): number {
     const before = this.lines.subarray(begin, end).lastIndexOf(lineFeed);
     if (before !== -1) return begin + before + 1;

@@ -3,20 +3,20 @@ import { processorLimit } from "@svc-gateway/common/linux/control-groups.ts";
 
 /** The resources of the machine that this process may use. */
 export type Machine = {
-  /** Processors, fractional with a CPU limit. */
+  /** The number of processors, fractional if a CPU limit applies. */
   readonly processors: number;
   readonly memoryBytes: number;
-  /** Whether several sockets may listen on one port (SO_REUSEPORT), and the system divides connections among them. */
+  /** Whether several sockets can listen on one port (SO_REUSEPORT), and the system divides connections among them. */
   readonly sharesPorts: boolean;
 };
 
-/** Where Node.js offers the option: macOS has one of the same name, which gives every connection to one socket. */
+/** The platforms on which Node.js supports SO_REUSEPORT. That of macOS delivers every connection to one socket. */
 const sharingPlatforms: ReadonlySet<string> = new Set(["linux", "freebsd", "dragonfly", "sunos", "aix"]);
 
 const mebibyte = 1024 * 1024;
 
 /**
- * Reads what the container of this process may use: affinity, and the limits of its control groups, versions 1 and 2.
+ * Reads the resources that this process may use: CPU affinity, and the limits of its control groups, versions 1 and 2.
  */
 export function readMachine(): Machine {
   const memoryLimit = process.constrainedMemory();
@@ -27,10 +27,13 @@ export function readMachine(): Machine {
   };
 }
 
-/** Memory that a worker needs beside its processor. */
+/** The memory per worker that limits the default number of workers. */
 const memoryPerWorkerBytes = 128 * mebibyte;
 
-/** `--proxy-workers`: the configured number, or one per whole processor, limited by memory. One where ports cannot be shared. */
+/**
+ * The number of workers: that of `--proxy-workers` or, by default, one per whole processor, limited by memory. Always
+ * one if ports cannot be shared.
+ */
 export function workerCount(asked: number, { processors, memoryBytes, sharesPorts }: Machine): number {
   if (!sharesPorts) return 1;
   if (asked > 0) return asked;
@@ -38,21 +41,23 @@ export function workerCount(asked: number, { processors, memoryBytes, sharesPort
 }
 
 const minHeapMegabytes = 96;
-/** More than a worker needs with a hundred thousand routes; only a bug fills a larger one. */
+/** More than a worker needs with a hundred thousand routes; only a bug would fill a larger heap. */
 const maxHeapMegabytes = 4096;
-/** The rest is for buffers, stacks, the code and the supervisor. */
+/** The share of the memory for the heaps of workers; the rest is for buffers, stacks, code and the supervisor. */
 const heapShare = 0.6;
 
-/** Heap of one worker in MiB, so that a worker that fills its heap ends before the system ends the process. */
+/**
+ * The heap limit of one worker in MiB, such that a worker that fills its heap ends before the system kills the process.
+ */
 export const workerHeapMegabytes = (workers: number, { memoryBytes }: Machine): number =>
   Math.min(
     maxHeapMegabytes,
     Math.max(minHeapMegabytes, Math.floor((memoryBytes * heapShare) / workers / mebibyte)),
   );
 
-/** An eighth of a worker's share of the memory. */
+/** The part of a worker's share of the memory for responses that wait for their clients. */
 const responseShare = 1 / 8;
 
-/** Memory for all responses of one worker that wait for their clients, in bytes. */
+/** The memory for all responses of one worker that wait for their clients, in bytes. */
 export const responseMemoryBytes = (workers: number, { memoryBytes }: Machine): number =>
   Math.floor((memoryBytes * responseShare) / workers);

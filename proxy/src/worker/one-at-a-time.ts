@@ -1,7 +1,4 @@
-/**
- * Runs at most once at a time: callers during a run share the next run, so that no caller gets a result that is older
- * than its call.
- */
+/** Serialises runs. Callers during a run share the next one, so that no caller gets a result older than its call. */
 export function oneAtATime<Value>(run: () => Promise<Value>): () => Promise<Value> {
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<Value> | undefined;

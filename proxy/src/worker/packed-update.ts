@@ -4,24 +4,24 @@ import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { IncomingUpdate } from "../state/incoming-update.ts";
 import { UpdatePacker, type UpdatePart } from "../state/update-part.ts";
 
-/** The end of an update: everything that is not in the parts before. */
+/** The last message of an update: everything that the preceding parts do not contain. */
 export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> & UpdatePart;
 
 /**
- * The most text in one message to a worker, except for one body, so that requests wait for some milliseconds at most while it
- * is read: some hundred routes. Each worker holds two copies of a message meanwhile, too, and a snapshot may be too large to be
- * held several times.
+ * The maximum length of one message to a worker, except for a single longer body: some hundred routes. Requests wait
+ * while a worker reads a message, at this length for some milliseconds. A worker also holds two copies of a message
+ * meanwhile, and a snapshot can be too large to be held several times.
  */
 export const maxPartLength = 64 * 1024;
 
-/** An update in the messages to workers, each of which takes them in its own time. Most updates are one message. */
+/** The messages of an update, which each worker reads at its own pace. Most updates are one message. */
 export class PackedMessages {
   private readonly parts: UpdatePart[] = [];
   private last: PackedUpdate | undefined;
   private isEnded = false;
   private waiting: (() => void)[] = [];
 
-  /** The message with this number once it is complete; undefined: there is none, because `end` follows or never comes. */
+  /** The part with this index, once it is complete; undefined after the last part, when `end` is known. */
   async part(index: number): Promise<UpdatePart | undefined> {
     while (index >= this.parts.length && !this.isEnded) {
       await new Promise<void>((resolve) => this.waiting.push(resolve));
@@ -29,7 +29,7 @@ export class PackedMessages {
     return this.parts[index];
   }
 
-  /** The last message, known when `part` has answered that there is none before; undefined: the update was abandoned. */
+  /** The last message, known once `part` has returned undefined; itself undefined if the update was abandoned. */
   get end(): PackedUpdate | undefined {
     return this.last;
   }
@@ -52,7 +52,7 @@ export class PackedMessages {
   }
 }
 
-/** Packs an update that has arrived; each message has all keys of its bodies. */
+/** Packs an update that has arrived completely. Each message has all keys of its bodies. */
 export function packUpdate(
   { version, full, resources, removed }: SnapshotUpdate,
   maxLength: number = maxPartLength,
@@ -64,7 +64,7 @@ export function packUpdate(
   return messages;
 }
 
-/** Packs an update while it arrives, so that workers read its first parts before its last one has come. */
+/** Packs an update while it arrives, so that workers read its first parts before the last one has arrived. */
 export function packIncoming(update: IncomingUpdate, maxLength: number = maxPartLength): PackedMessages {
   const messages = new PackedMessages();
   const packer = new UpdatePacker(maxLength, (part) => messages.add(part));
@@ -78,7 +78,7 @@ export function packIncoming(update: IncomingUpdate, maxLength: number = maxPart
   return messages;
 }
 
-/** Those of one hash behind one another; of two resources with one key the later. */
+/** Groups resources by hash; of two resources with the same key, only the later one is kept. */
 function* byHash(resources: readonly Resource[]): Iterable<Resource> {
   const latest = new Map<ResourceKey, Resource>();
   for (const resource of resources) latest.set(resource.key, resource);

@@ -1,4 +1,4 @@
-/** The thread that serves requests: a whole data plane, controlled by the supervisor (docs/adr/0013-workers.md). */
+/** The program of a worker thread: a whole data plane, controlled by the supervisor (docs/adr/0013-workers.md). */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createLogLevels } from "@svc-gateway/common/telemetry/log-levels.ts";
@@ -42,7 +42,7 @@ const accessLog = createAccessLog({
 const connectionLog = createConnectionLog({
   ...logging,
   enabled: settings.accessLog && settings.accessLogConnections,
-  // Web servers have no format for connections, so settings refuse it beside theirs.
+  // The formats of web servers do not cover connections; the settings refuse that combination.
   format: accessLogFormat === "console" || accessLogFormat === "json" ? accessLogFormat : settings.logFormat,
 });
 const spanRing = memory.spans[worker];
@@ -62,7 +62,7 @@ const proxy = startProxy({
 });
 const hurry = new AbortController();
 let staged: StagedState | undefined;
-/** The parts of an update that wait, each for a turn of its own. */
+/** The chain of update parts that wait to be read, each in its own turn of the event loop. */
 let reading: Promise<void> = Promise.resolve();
 
 type Handlers = {
@@ -73,7 +73,7 @@ type Handlers = {
 
 const handlers: Handlers = {
   async read(part): Promise<Result<unknown>> {
-    // A port hands over all that is there before anything else has its turn.
+    // A message port delivers all waiting messages before anything else runs, so each part waits for its own turn.
     reading = reading.then(() => {
       heartbeat.whileBusy(() => proxy.read(part));
       return nextTurn();
@@ -126,13 +126,13 @@ process.on("uncaughtException", (error) => {
 heartbeat.start();
 send({ type: "ready" });
 
-/** The metrics of the requests of this worker, and of its thread. */
+/** Exports the metrics of this worker and of its thread. */
 function exportAll(): MetricExport {
   thread.refresh();
   return [...metrics.export(), ...exportMetrics(...thread.sets)];
 }
 
-/** Logs at debug what the first worker logs at info; errors are logged by every worker. */
+/** Lowers info and warnings, which the first worker logs, to debug; every worker logs errors. */
 function quiet(logger: Logger): Logger {
   return { ...logger, info: logger.debug, warn: logger.debug };
 }

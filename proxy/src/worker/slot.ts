@@ -1,24 +1,24 @@
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { WorkerThread } from "./worker-thread.ts";
 
-/** A place for a thread, which outlives the threads in it. */
+/** The place of one worker, which outlives the threads that run in it. */
 export type Slot = {
   readonly worker: number;
   thread: WorkerThread | undefined;
-  /** It serves the snapshot that all workers serve. */
+  /** Whether it serves the snapshot that all workers serve. */
   serving: boolean;
   ports: readonly number[];
   /** The local ports of the UDP listeners among them. */
   udp: readonly PortMapping[];
   startedMs: number;
-  /** Consecutive threads that ended soon after their start. */
+  /** The number of consecutive threads that ended soon after their start. */
   failures: number;
-  /** It was ended because it hung: while it served, or in its start or a snapshot. */
+  /** Set if the thread is being ended because it hung, either while it served or while it started or compiled. */
   hung: "serving" | "busy" | undefined;
   timer: NodeJS.Timeout | undefined;
 };
 
-/** The place of a worker, without a thread. */
+/** Creates the place of a worker, without a thread. */
 export const createSlot = (worker: number): Slot => ({
   worker,
   thread: undefined,

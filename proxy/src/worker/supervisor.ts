@@ -65,39 +65,39 @@ export type SupervisorOptions = {
 export type Supervisor = {
   readonly workers: number;
   /**
-   * Applies an update in all workers or in none. When this resolves, the sockets of new listeners are bound, or have
-   * failed to be.
+   * Applies an update in all workers or in none. When this resolves, the sockets of new listeners are bound or have
+   * failed to bind.
    */
   apply(update: SnapshotUpdate): Promise<Result<ApplySummary>>;
-  /** The same for an update that is still arriving. The workers read the first one meanwhile. */
+  /** Applies an update that is still arriving. The workers read the first update of the process while it arrives. */
   applyIncoming(update: IncomingUpdate): Promise<Result<ApplySummary>>;
   /** The current metrics of the pod, including those of other parts of the process. */
   metrics(): Promise<Exposition>;
   /** Changes what present and later workers log. */
   setLogLevel(directives: LogDirectives): void;
-  /** Local port of a bound listener port. */
+  /** The local port of a bound listener port. */
   localPort(port: number): number | undefined;
-  /** Lets requests finish (docs/operations.md, "Shutdown"); cuts the remaining ones when the signal aborts. */
+  /** Lets requests finish (docs/operations.md, "Shutdown"); aborts the remaining ones when the signal does. */
   shutdown(hurry: AbortSignal, how?: ShutdownMode): Promise<void>;
 };
 
 /**
- * Limit for compiling a snapshot and binding its sockets, far above what either takes. A worker that needs longer, without what it
- * waits for a processor, hangs.
+ * The limit for compiling a snapshot and for binding its sockets, far above the time that either takes. A worker that
+ * exceeds it, not counting its wait for a processor, hangs.
  */
 const callTimeoutMs = 60_000;
-/** Messages of the first update, before which no requests are served, that may wait for a worker: one MiB of text. */
+/** How many messages of the first update may wait for a worker (one MiB); no requests are served until then. */
 const messagesAhead = 8;
 const metricsTimeoutMs = 5_000;
-/** Clients wait meanwhile; garbage collections and bursts take much less. */
+/** Clients wait while a worker hangs. Garbage collections and bursts take much less time than these limits. */
 const defaultHangLimits = { serving: 10_000, busy: callTimeoutMs, stuck: 10_000 };
 const checkIntervalMs = 500;
 const shutdownMarginMs = 10_000;
 const restarts: Backoff = { firstMs: 100, maxMs: 30_000 };
-/** A thread that has run so long has not failed because of how it started. */
+/** After this runtime, the end of a thread is not attributed to its start. */
 const stableMs = 60_000;
 
-/** Starts the workers; a problem when one does not come up. See docs/adr/0013-workers.md. */
+/** Starts the workers. Returns a problem if one does not start. See docs/adr/0013-workers.md. */
 export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, Problem>> {
   const { log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
   const { machine = readMachine(), program = workerProgram, hangLimits = defaultHangLimits } = options;
@@ -195,7 +195,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
 
   /**
    * Terminates a worker that hangs or does not answer, so that another one replaces it. A worker that cannot be
-   * terminated keeps its sockets and clients: only the end of the process helps.
+   * terminated keeps its sockets and clients until the process exits, so `onStuck` ends the process.
    */
   const terminate = ({ worker, thread }: Slot): void => {
     if (thread === undefined) return;
@@ -224,7 +224,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   };
   const hangTimer = setInterval(replaceHanging, checkIntervalMs).unref();
 
-  /** Applies the present snapshot in a new thread. */
+  /** Applies the held snapshot in a new thread, which then serves. Returns whether it does. */
   const join = async (slot: Slot, thread: WorkerThread): Promise<boolean> => {
     if (!(await thread.ready)) return false;
     return inTurn(async () => {
@@ -257,7 +257,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return committed.summary;
   };
 
-  /** `hung`: the worker hung before the update and is being replaced; its successor gets the update. */
+  /** Stages an update; `hung` if the worker already hung and is being replaced: its successor gets the update. */
   const stage = async (slot: Slot, update: PackedMessages): Promise<Result<unknown> | "hung"> => {
     const { thread } = slot;
     const ahead = held.isEmpty ? messagesAhead : 1;
@@ -281,7 +281,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return fail(error);
   };
 
-  /** Undefined when there was no worker to apply it. */
+  /** Applies an update; returns undefined when no worker could apply it. */
   const applyOnce = async (incoming: IncomingUpdate): Promise<Result<ApplySummary> | undefined> => {
     const present = serving();
     if (present.length === 0) return undefined;
@@ -294,7 +294,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       await discard(present);
       return abandoned();
     }
-    // While the workers compile: they get the end of the update first.
+    // The check runs while the workers compile: they get the end of the update first.
     await nextTurn();
     const checked = held.check(update);
     const results = await staging;
@@ -304,7 +304,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     const waiting = present.filter((_, index) => results[index] !== "hung");
     if (waiting.length === 0) return undefined;
     let summary: ApplySummary | undefined;
-    // The first worker commits alone, because it may choose local ports for all.
+    // The first worker commits alone, because it can choose local ports for all.
     while (summary === undefined) {
       const slot = waiting.shift();
       if (slot === undefined) return problem("every worker ended while it applied the snapshot");
@@ -316,7 +316,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return ok(summary);
   };
 
-  /** All workers have the same UDP listeners, each with a socket of its own, and the kernel's table shows all of them. */
+  /** Counts drops over all workers: each has its own sockets for the same UDP listeners, all in the kernel's table. */
   const countKernelDrops = async (): Promise<void> => {
     const listeners = new Map(
       slots.flatMap(({ udp }) => udp.map((one) => [one.localPort, one.listenerPort])),
@@ -331,7 +331,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     workers,
     apply: (update) => supervisor.applyIncoming(IncomingUpdate.of(update)),
     async applyIncoming(incoming) {
-      // An update keeps its turn until it has arrived, for which the replacement of a worker that serves must not wait.
+      // An update holds its turn until it has arrived, and the replacement of a worker must not wait for that.
       if (!held.isEmpty) await incoming.whole;
       for (;;) {
         const { promise: joined } = onJoined;

@@ -4,7 +4,7 @@ import { connectionLimit } from "./connection-limit.ts";
 import { type Machine, responseMemoryBytes, workerCount, workerHeapMegabytes } from "./machine.ts";
 import type { WorkerSettings, WorkerStart } from "./messages.ts";
 
-/** How many workers there are, and what each of them may use. */
+/** The number of workers, and the resources that each of them may use. */
 export type WorkerPlan = {
   readonly perWorker: Pick<WorkerStart, "workers" | "responseMemoryBytes">;
   readonly heapMegabytes: number;
@@ -12,7 +12,7 @@ export type WorkerPlan = {
   readonly settings: WorkerSettings;
 };
 
-/** Divides the resources of the process among its workers; logs where the settings ask for more than there is. */
+/** Divides the resources of the process among its workers; logs when the settings request more than is available. */
 export function planWorkers(wanted: WorkerSettings, machine: Machine, log: Logger): WorkerPlan {
   const workers = workerCount(wanted.proxyWorkers, machine);
   if (wanted.proxyWorkers > workers) {

@@ -2,8 +2,8 @@ import { countLines, type LogSink } from "@svc-gateway/common/telemetry/log-sink
 import type { LogRingWriter } from "./log-ring.ts";
 
 /**
- * The sink of a worker. Lines are the supervisor's as soon as they are in the ring, even when this thread ends; where
- * the ring is full, they are dropped and counted.
+ * Creates the log sink of a worker. Lines in the ring are written by the supervisor, even if this thread ends. If the
+ * ring is full, lines are dropped and counted.
  */
 export function createWorkerSink(ring: LogRingWriter): LogSink {
   let dropped = 0;

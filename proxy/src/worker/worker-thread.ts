@@ -12,7 +12,7 @@ import type { ProcessorWait } from "./hang-watch.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
 import type { PackedMessages } from "./packed-update.ts";
 
-/** Why a thread has ended: after its shutdown, by an error, by exceeding its heap, or terminated from outside. */
+/** Why a thread has ended: after its shutdown, by an error, by exceeding its heap, or terminated by the supervisor. */
 export type ThreadEnd = {
   readonly reason: "finished" | "error" | "memory" | "terminated";
   readonly error: Error | undefined;
@@ -29,11 +29,11 @@ export type ThreadEvents = {
 
 /** The supervisor's handle of one thread. */
 export type WorkerThread = {
-  /** False when the thread ended before it was ready. */
+  /** Resolves to true when the thread is ready, or to false if it ends before. */
   readonly ready: Promise<boolean>;
   /**
-   * Resolves to undefined when the thread ends or the timeout expires before the answer. What the thread waits for a processor does
-   * not count in calls of updates.
+   * Resolves to undefined if the thread ends or the timeout expires before the answer. For calls of updates, the time
+   * for which the thread waits for a processor does not count.
    */
   call<Call extends WorkerCall>(
     call: Call,
@@ -46,21 +46,23 @@ export type WorkerThread = {
   terminate(): Promise<unknown>;
 };
 
-/** The program of a worker: beside this file as source, beside the bundle when bundled. */
+/** The program of a worker, which is next to this file in the sources and next to the bundle in a release. */
 export const workerProgram = new URL(`./proxy-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Calls that take processor time of the worker, which their limit is for. Metrics and a shutdown have to end in time. */
+/**
+ * Calls whose limit applies to the processor time of the worker. Metrics and a shutdown must end in time regardless.
+ */
 const ofUpdates: ReadonlySet<WorkerCall> = new Set(["read", "stage", "commit", "discard"]);
 
-/** The name of the thread of a worker, as the system knows it, too. */
+/** The name of the thread of a worker, which is also its name in the operating system. */
 const threadName = (worker: number): string => `worker ${worker}`;
 
 /** How long the thread of a worker has waited for a processor since its start. */
 export const processorWaitOf: ProcessorWait = (worker) => processorWaitMs(threadName(worker));
 
 /**
- * When a heap is full, Node grants 16 MiB to end its thread in order. One collection of the young generation must not
- * move more than that into the heap, or V8 ends the process.
+ * When a heap is full, Node grants it 16 MiB more so that the thread can end in order. One collection of the young
+ * generation must not move more than that into the heap, or V8 ends the process.
  */
 const maxYoungGenerationSizeMb = 24;
 
@@ -141,9 +143,10 @@ export function startThread(
 }
 
 /**
- * Sends the messages of an update, of which at most `ahead` are not read yet; 1: a worker has read one, and has served requests,
- * before it gets the next. Undefined: it does not answer within the limit of a message. The time until a message is complete does
- * not count; an update that is abandoned meanwhile is a problem.
+ * Sends the messages of an update, of which at most `ahead` are unread at a time. With 1, a worker gets the next
+ * message only after it has read the last one, and serves requests in between. Resolves to undefined if the worker does
+ * not answer within the limit per message, which does not include the wait for a message to be complete. An abandoned
+ * update is a problem.
  */
 export async function handOver(
   thread: WorkerThread,
