@@ -4,20 +4,20 @@ import { formatEndpoint, type Endpoint } from "@svc-gateway/common/values/endpoi
 import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** Finds the addresses behind a name; replaceable in tests. */
+/** Resolves a name to its addresses; replaceable in tests. */
 export type LookupHost = (host: string) => Promise<readonly string[]>;
 
 const lookupTimeoutMs = 5_000;
-/** More replicas than any installation has; the answer of a resolver must not cause unbounded work. */
+/** More than the replicas of any installation; the answer of a resolver must not cause unbounded work. */
 export const maxAddresses = 32;
 
-/** All addresses of a host, from the system's resolver. */
+/** Returns all addresses of a host, from the system's resolver. */
 export const systemLookup: LookupHost = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 
 /**
- * Resolves an endpoint to every replica behind it, in an order that spreads proxies over them. The name of a headless
- * Service has one address per ready pod.
+ * Resolves an endpoint to the addresses of all its replicas, in random order to spread proxies over them. The name of a
+ * headless Service has one address per ready pod.
  */
 export async function resolveEndpoint(
   { host, port }: Endpoint,
@@ -45,7 +45,7 @@ export async function resolveEndpoint(
   }
 }
 
-/** The address as a gRPC target that needs no resolver. */
+/** Formats the address as a gRPC target that needs no resolver. */
 export const grpcTarget = (address: Endpoint): string =>
   `${isIPv6(address.host) ? "ipv6" : "ipv4"}:${formatEndpoint(address)}`;
 

@@ -18,9 +18,9 @@ export type BootstrapClientOptions = {
   readonly endpoint: Endpoint;
   readonly controller: ControllerName;
   readonly trust: TrustRoots;
-  /** Projected token with the audience of the discovery channel; the kubelet renews it in place. */
+  /** The file of the projected token with the audience of the discovery channel; the kubelet renews it in place. */
   readonly tokenPath: string;
-  /** Pod name. */
+  /** The name of the pod. */
   readonly nodeId: string;
   readonly keepalive: Keepalive;
   readonly replicas: ReplicaWatch;
@@ -30,7 +30,7 @@ export type BootstrapClientOptions = {
 
 export type BootstrapFailure = {
   readonly message: string;
-  /** The controller uses another wire version: a retry is pointless. */
+  /** Whether a retry is pointless, because the controller uses another wire version. */
   readonly isPermanent: boolean;
 };
 
@@ -39,8 +39,8 @@ const staggerMs = 1_000;
 const maxTokenBytes = 16 * 1024;
 
 /**
- * Requests an identity once, with a new key and the current token file, from every replica in turn until one signs. The
- * key and the token appear in no message and no log. See docs/discovery.md, "Bootstrap".
+ * Requests an identity once, with a new key and the current token file, from the replicas until one of them signs. The
+ * key and the token never appear in messages or logs. See docs/discovery.md, "Bootstrap".
  */
 export async function requestIdentity(
   options: BootstrapClientOptions,

@@ -18,7 +18,7 @@ import type { ProxyIdentity } from "./proxy-identity.ts";
 export type ControllerName = {
   readonly trustDomain: string;
   readonly identity: WorkloadIdentity;
-  /** Sent as SNI, so that the controller can be reached through a proxy that routes by it. */
+  /** The name that is sent as SNI, so that the controller can be reached through a proxy that routes by it. */
   readonly host: string;
 };
 
@@ -26,15 +26,15 @@ export type ChannelRequest = {
   readonly address: Endpoint;
   readonly controller: ControllerName;
   readonly trustPem: string;
-  /** Absent for Bootstrap, where the proxy authenticates with its token. */
+  /** The client certificate; absent for Bootstrap, for which the proxy authenticates with its token. */
   readonly identity?: ProxyIdentity;
   readonly keepalive: Keepalive;
 };
 
 /**
- * Creates a client of one replica. It connects when it is first used, checks chain and URI of the controller's
- * certificate, and is closed rather than reconnected: the stream keeper chooses the next replica. Fails when a bundle
- * or certificate cannot be parsed.
+ * Creates a client of one replica. It connects on first use, and verifies the chain and the URI of the controller's
+ * certificate. Callers close it instead of reconnecting: the stream keeper chooses the next replica. Fails when a
+ * bundle or certificate cannot be parsed.
  */
 export function createChannel(request: ChannelRequest): Result<Client> {
   const { address, controller, trustPem, identity, keepalive } = request;
@@ -64,7 +64,7 @@ function controllerProblem(controller: ControllerName, certificate: PeerCertific
 }
 
 const channelOptions = ({ host }: ControllerName, keepalive: Keepalive): ChannelOptions => ({
-  // A server name is never an address (RFC 6066 section 3); the name itself is not checked.
+  // A server name must not be an address (RFC 6066 section 3). The certificate is not checked against this name.
   "grpc.ssl_target_name_override": isIP(host) === 0 ? host : "svc-controller",
   "grpc.keepalive_time_ms": keepalive.intervalMs,
   "grpc.keepalive_timeout_ms": keepalive.timeoutMs,

@@ -4,9 +4,9 @@ import { controllerServiceAccount } from "@svc-gateway/proto/identity.ts";
 import type { ControllerName } from "./channel.ts";
 
 /**
- * The controller to expect at an endpoint: its service account in the namespace of its Service, which is the second
- * label of `<service>.<namespace>.svc`. A host without a namespace, or an address, means a controller beside the proxy,
- * in the proxy's own namespace.
+ * The controller to expect at an endpoint: the controller's service account in the namespace of its Service, which is
+ * the second label of `<service>.<namespace>.svc`. For a host without a namespace, or an address, the controller is
+ * expected in the proxy's own namespace.
  */
 export function controllerBehind(
   { host }: Endpoint,

@@ -46,22 +46,24 @@ export type ControllerStream = {
   readonly identity: ProxyIdentity;
   /** Whether the replica is the leader, by its latest message. */
   isLeading(): boolean;
-  /** Undefined while the stream is open. */
+  /** How the stream ended; undefined while it is open. */
   end(): StreamEnd | undefined;
-  /** Calls back when `isLeading` or `end` has changed; the returned function ends it. */
+  /** Calls back when `isLeading` or `end` has changed. Returns a function that unsubscribes. */
   watch(listener: () => void): () => void;
-  /** Hands every message to the receiver, from the first on, one at a time: the next when the promise has resolved. */
+  /**
+   * Passes every message, starting with the first, to the receiver; the next one only after its promise has resolved.
+   */
   receive(receiver: (envelope: Envelope) => Promise<void>): void;
   send(message: ClientMessage): void;
   close(): void;
 };
 
-/** From the start of the connection to the first message, which carries the snapshot or the first part of it. */
+/** The limit from the start of the connection to the first message, which has the snapshot or its first part. */
 const openTimeoutMs = 15_000;
 
 /**
- * Connects to one replica, subscribes, and waits for its first message. Aborting the signal gives up; a stream that is
- * open already is closed by `close` only.
+ * Connects to one replica, subscribes, and waits for its first message. The signal aborts this wait; a stream that has
+ * been returned is closed by `close` only.
  */
 export function openStream(
   request: StreamRequest,
@@ -106,7 +108,7 @@ export function openStream(
 
     const resume = (envelope: Envelope): void => {
       call.resume();
-      // Controllers of older releases answer only the keepalive of gRPC.
+      // Controllers of older releases answer only the keepalive of gRPC, not pings.
       if (envelope.answersPings) liveness.received();
     };
 
@@ -198,7 +200,7 @@ function endOf({ code, details, metadata }: StatusObject, hasAnswered: boolean):
     case status.FAILED_PRECONDITION:
       return { kind: "rejected", message };
     case status.UNAVAILABLE:
-      // gRPC gives the same code to connections that fail; only an answer of the controller brings headers.
+      // gRPC uses the same code for connections that fail; only an answer of the controller has headers.
       return { kind: hasAnswered || hasFields(metadata) ? "unavailable" : "failed", message };
     default:
       return { kind: "failed", message };

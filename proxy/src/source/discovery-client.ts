@@ -29,10 +29,10 @@ export type ReportedCheck = {
 };
 
 export type DiscoveryClientOptions = {
-  /** Pod name. */
+  /** The name of the pod. */
   readonly nodeId: string;
   readonly scope: ProxyScope;
-  /** Release of this proxy, without a leading `v`. */
+  /** The release of this proxy, without a leading `v`. */
   readonly release: string;
   readonly endpoint: Endpoint;
   readonly bootstrapEndpoint: Endpoint;
@@ -52,7 +52,7 @@ export type DiscoveryClientOptions = {
   readonly keepalive?: Keepalive;
   readonly liveness?: LivenessLimits;
   readonly lookup?: LookupHost;
-  /** In place of the clocks of this machine, for the time of day and for intervals. */
+  /** Replaces the clocks of this machine, both for the time of day and for intervals. */
   readonly clock?: Clock;
   /** A number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
@@ -63,7 +63,7 @@ export type DiscoveryClient = {
   state(): HealthState;
   /** Sets the complete list of bound listener ports. */
   setBoundPorts(ports: readonly number[]): void;
-  /** A check of this process has changed. */
+  /** Reports the checks to the controller; called when a check of this process has changed. */
   healthChanged(): void;
   /** Closes the stream. The applied snapshot is kept. */
   stop(): Promise<void>;
@@ -73,7 +73,7 @@ const stateNumbers: Readonly<Record<HealthState, number>> = { Pending: 0, Ready:
 
 /**
  * The proxy's side of the discovery channel: obtains an identity, keeps a stream to a controller, preferably the
- * leader, and passes updates to `apply` one at a time. The last valid snapshot is kept through every failure of the
+ * leader, and passes updates to `apply` one at a time. The last valid snapshot is kept during all failures of the
  * controllers; nothing is written to disk. See docs/discovery.md.
  */
 export function createDiscoveryClient(options: DiscoveryClientOptions): DiscoveryClient {
@@ -108,7 +108,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     sendHealth();
   };
 
-  /** One update at a time, also while one stream takes over from another. */
+  /** Applies one update at a time, also while one stream replaces another. */
   const applyInTurn = (update: IncomingUpdate): Promise<Result<unknown>> => {
     const result = lastApply
       .then(() => apply(update))

@@ -11,11 +11,11 @@ import type { ProxyIdentity } from "./proxy-identity.ts";
 
 /** Keeps the proxy's certificate valid. */
 export type IdentityKeeper = {
-  /** Undefined before the first certificate, and once the last one has expired. */
+  /** The valid certificate; undefined before the first one, and once the last one has expired. */
   current(): ProxyIdentity | undefined;
   /** Calls back with each new certificate; the returned function unsubscribes. */
   subscribe(listener: (identity: ProxyIdentity) => void): () => void;
-  /** Requests another certificate because controllers reject the present one, but at most once a minute. */
+  /** Requests another certificate, at most once a minute; called when controllers seem to reject the current one. */
   renewSoon(): void;
   start(): void;
   stop(): void;
@@ -23,13 +23,13 @@ export type IdentityKeeper = {
 
 export type IdentityKeeperOptions = {
   readonly request: (signal: AbortSignal) => Promise<Result<ProxyIdentity, BootstrapFailure>>;
-  /** Called when the controllers use another wire version; the keeper has stopped. */
+  /** Called when the controllers use another wire version; the keeper then schedules no further request. */
   readonly onRejected: (message: string) => void;
-  /** Schedules the next attempt while there is no certificate. */
+  /** Schedules the next attempt while there is no valid certificate. */
   readonly scheduleRetry: Clock["schedule"];
   readonly metrics: DiscoveryClientMetrics;
   readonly log: Logger;
-  /** The time of day, which certificates are valid by. */
+  /** The time of day, which determines the validity of certificates. */
   readonly clock: Clock;
   readonly random: () => number;
 };
@@ -40,8 +40,8 @@ const clockIsWrong =
   "the certificate that the controller has issued has expired by the clock of this machine, expected clocks that agree; requested again";
 
 /**
- * Obtains a certificate, renews it at half of its lifetime, and retries after failures: like a reconnect while there is
- * none, and less often while the old one is still valid. See docs/discovery.md, "Identities".
+ * Obtains a certificate, renews it at half of its lifetime, and retries after failures: as often as reconnects while no
+ * certificate is valid, and less often while the old one still is. See docs/discovery.md, "Identities".
  */
 export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKeeper {
   const { request, onRejected, scheduleRetry, metrics, log, clock, random } = options;
@@ -113,7 +113,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     current,
     subscribe: listeners.subscribe,
     renewSoon() {
-      // Also a clock that was set back must not delay it.
+      // The absolute value, because a clock that was set back must not delay the renewal.
       if (Math.abs(clock.nowMs() - lastAttemptMs) >= leastRenewalGapMs) plan(0);
     },
     start() {

@@ -2,7 +2,7 @@ import { KeyObject, webcrypto } from "node:crypto";
 import { Utf8String } from "asn1js";
 import { AttributeTypeAndValue, CertificationRequest, CryptoEngine } from "pkijs";
 
-/** A fresh private key and the request to certify it, both PEM. The key never leaves the process. */
+/** A new private key and the request to certify it, both in PEM. The key never leaves the process. */
 export type KeyPair = { readonly privateKeyPem: string; readonly csrPem: string };
 
 const engine = new CryptoEngine({ name: "node", crypto: webcrypto });

@@ -1,10 +1,10 @@
 import { AwakeTimer } from "../timing/awake-timer.ts";
 
-/** How long a controller may be silent. */
+/** The limits for the silence of a controller, in milliseconds. */
 export type LivenessLimits = {
-  /** After so long without a message it is pinged. */
+  /** The time without a message after which the controller is pinged, and the interval of further pings. */
   readonly pingMs: number;
-  /** After so long without a message the stream is closed. */
+  /** The time without a message after which the stream is closed. */
   readonly silenceMs: number;
 };
 
@@ -13,13 +13,15 @@ export const defaultLiveness: LivenessLimits = { pingMs: 5_000, silenceMs: 10_00
 /** Schedules a callback; the returned function cancels it. */
 export type After = (ms: number, callback: () => void) => () => void;
 
-/** Uses the awake clock: a process that was paused must not mistake its own pause for silence of the controller. */
+/**
+ * Schedules by the awake clock: a process that was paused must not mistake its own pause for silence of the controller.
+ */
 export const afterAwake: After = (ms, callback) => {
   const timer = new AwakeTimer(callback, ms);
   return () => timer.clear();
 };
 
-/** Detects a controller that does not respond any more. */
+/** Detects a controller that no longer responds. */
 export type Liveness = {
   /** Restarts the limits: a message has arrived. */
   received(): void;
@@ -29,8 +31,8 @@ export type Liveness = {
 };
 
 /**
- * Pings a silent controller, and reports one that has been silent for too long. The time begins with the first message.
- * See docs/discovery.md, "Reconnecting".
+ * Pings a silent controller, and reports one that has been silent for too long. The limits start with the first
+ * message. See docs/discovery.md, "Reconnecting".
  */
 export function createLiveness(options: {
   readonly limits: LivenessLimits;

@@ -1,14 +1,16 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** The credentials of a proxy towards controllers: its key and the certificate that a controller signed for it. */
+/**
+ * The credentials that a proxy presents to controllers: its key and the certificate that a controller signed for it.
+ */
 export type ProxyIdentity = {
   readonly privateKeyPem: string;
   readonly chainPem: string;
   readonly notAfterMs: number;
 };
 
-/** Checks a certificate that a controller has sent: it must be for this key and still valid. */
+/** Reads a certificate that a controller has sent, which must be for this key and still be valid. */
 export function readProxyIdentity(
   privateKeyPem: string,
   chainPem: string,

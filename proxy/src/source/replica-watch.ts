@@ -4,13 +4,13 @@ import type { LookupHost } from "./addresses.ts";
 
 /** Detects replicas that appear while the proxy waits for a response or for its next attempt. */
 export type ReplicaWatch = {
-  /** The lookup to resolve with: its last addresses do not count as new. */
+  /** The lookup for resolving the name; the addresses of its last answer do not count as new. */
   readonly lookup: LookupHost;
-  /** Calls back with addresses that are new, each once, until the returned function is called. */
+  /** Calls back once with each new address, until the returned function is called. */
   readonly follow: (onNew: (addresses: readonly string[]) => void) => () => void;
   /**
-   * Schedules as a clock does, but calls back before the end of the delay once the name has an address that the last
-   * lookup did not give.
+   * Schedules like a clock, but calls back before the end of the delay once the name has an address that the last
+   * lookup did not return.
    */
   readonly schedule: Clock["schedule"];
 };
@@ -22,12 +22,12 @@ export type ReplicaWatchOptions = {
   readonly random: () => number;
 };
 
-/** Jittered between half and one and a half, so that proxies do not reconnect at the same moment. */
+/** The poll interval, with a jitter of 50 per cent so that proxies do not reconnect simultaneously. */
 const pollMs = 1_000;
 
 /**
- * Makes proxies reconnect within seconds when controllers return after an outage, however long their backoff is. See
- * docs/discovery.md, "Reconnecting".
+ * Creates a watch that lets proxies reconnect within seconds when controllers return after an outage, regardless of
+ * their backoff. See docs/discovery.md, "Reconnecting".
  */
 export function createReplicaWatch({ host, lookup, clock, random }: ReplicaWatchOptions): ReplicaWatch {
   let seen: ReadonlySet<string> = new Set();
@@ -55,7 +55,7 @@ export function createReplicaWatch({ host, lookup, clock, random }: ReplicaWatch
 
   return {
     async lookup(name) {
-      // Stays so if the name cannot be resolved.
+      // If the name cannot be resolved, the set stays empty, so that every address counts as new.
       seen = new Set();
       const addresses = await lookup(name);
       seen = new Set(addresses);

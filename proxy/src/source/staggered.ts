@@ -2,19 +2,19 @@ import { ok, fail, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { maxAddresses } from "./addresses.ts";
 
-/** One attempt. It must end soon after the signal aborts. */
+/** Makes one attempt, which must end soon after the signal aborts. */
 export type Attempt<Value, Failure> = (signal: AbortSignal) => Promise<Result<Value, Failure>>;
 
-/** Calls back with attempts that have become possible, until the returned function is called. */
+/** Calls back with additional attempts that have become possible, until the returned function is called. */
 export type LateAttempts<Value, Failure> = (
   add: (attempts: readonly Attempt<Value, Failure>[]) => void,
 ) => () => void;
 
 /**
- * Starts attempts one after the other: the next when one has failed, or when none has succeeded for a while, so that an
- * address that drops packets does not delay the others. Attempts that become possible meanwhile precede those that have
- * not started; there are at most `maxAddresses`. The first success counts; the other attempts are aborted, and a late
- * success is passed to `discard`. Without a success, returns all failures in the order of the attempts.
+ * Starts attempts in order. The next one starts when one has failed or `staggerMs` have passed, so that an address that
+ * drops packets does not delay the others. Attempts that become possible meanwhile start before the remaining ones; at
+ * most `maxAddresses` are made. The first success is the result; the other attempts are aborted, and a late success is
+ * passed to `discard`. Without a success, returns all failures in the order of the attempts.
  */
 export function firstSuccess<Value, Failure>(
   attempts: readonly Attempt<Value, Failure>[],

@@ -11,11 +11,11 @@ import { createStreamOpener, type OpenResult, type StreamOpenerOptions } from ".
 
 export type StreamKeeperOptions = StreamOpenerOptions & {
   readonly identity: IdentityKeeper;
-  /** Whether an earlier snapshot is served: then the reconnect delay is shorter. */
+  /** Whether an earlier snapshot is served, which shortens the reconnect delay. */
   readonly isServing: () => boolean;
   /** Called with the stream that replaces the previous one, which is closed after the call. */
   readonly onStream: (stream: ControllerStream) => void;
-  /** Called when there is no stream any more. */
+  /** Called when the last stream has ended without a successor. */
   readonly onLost: () => void;
   /** Schedules the next round of attempts. */
   readonly scheduleRetry: Clock["schedule"];
@@ -31,17 +31,20 @@ export type StreamKeeper = {
 
 const leaderSearchIntervalMs = 2_000;
 const moveRetryMs = 5_000;
-/** The controller ends the old stream when the new one subscribes; the new one's first message is then under way. */
+/**
+ * How long a successor may take after the old stream has ended. The controller ends the old stream when the new one
+ * subscribes; the first message of the new one is then under way.
+ */
 const successorGraceMs = 2_000;
-/** After a stream that ends sooner than this, reconnects have a delay. */
+/** The least duration of a healthy stream. After consecutive shorter ones, reconnects are delayed. */
 const healthyStreamMs = 10_000;
 const restartMs = 5_000;
-/** After so many rounds without any stream a new certificate is requested. */
+/** The number of failed rounds of attempts from which on a new certificate is requested. */
 const suspiciousRounds = 3;
 
 /**
- * Connects to any replica, moves to the leader, moves to a new certificate before the old stream is closed, and takes
- * another replica at once when the stream ends. See docs/discovery.md, "Reconnecting".
+ * Connects to any replica, then moves to the leader. For a new certificate, it opens a new stream before it closes the
+ * old one. When a stream ends, it connects to another replica immediately. See docs/discovery.md, "Reconnecting".
  */
 export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
   const { identity, isServing, onStream, onLost, scheduleRetry, metrics, log, clock, random } = options;
@@ -69,8 +72,8 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
   };
 
   /**
-   * Tries all replicas, round after round. Returns undefined when stopped, or when all replicas use another wire
-   * version.
+   * Tries all replicas, round after round, until one is connected. Returns undefined when stopped, or when a round
+   * fails and a replica uses another wire version.
    */
   const connect = async (last: Endpoint | undefined): Promise<ControllerStream | undefined> => {
     const backoff = (): Backoff => (isServing() ? reconnectingWhileServing : reconnecting);
@@ -132,7 +135,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
     onStream(stream);
   };
 
-  /** Resolves when the stream has ended or something is due: a new certificate to move to, a leader to look for. */
+  /** Resolves when the stream has ended, or when a move to a new certificate or a search for the leader is due. */
   const nextTask = (
     stream: ControllerStream,
     nextMoveMs: number,
@@ -168,7 +171,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
   const findLeader = (stream: ControllerStream): Promise<ControllerStream | undefined> =>
     whileOpen(stream, 0, (attempt) => opener.openLeader(stream.identity, stream.address, attempt));
 
-  /** Looks for a successor, but not for longer than a grace period once the stream has ended. */
+  /** Opens a successor; gives up when a grace period has passed since the end of the stream. */
   const whileOpen = async (
     stream: ControllerStream,
     graceMs: number,
@@ -216,7 +219,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
     }
   };
 
-  /** Restarts after a bug, which must not cut a proxy off from its configuration for good. */
+  /** Restarts after an exception: a bug must not cut a proxy off from its configuration permanently. */
   const supervise = async (): Promise<void> => {
     while (!signal.aborted) {
       try {

@@ -28,17 +28,17 @@ export type StreamOpenerOptions = {
 
 /** Opens streams to one, any or the leading one of the replicas. Aborting ends attempts and streams. */
 export type StreamOpener = {
-  /** Any replica; those in `last` after all others. */
+  /** Opens a stream to any replica; that at `last` is tried after all others. */
   openAny(identity: ProxyIdentity, last: Endpoint | undefined, signal: AbortSignal): Promise<OpenResult>;
-  /** The same replica again. */
+  /** Opens a stream to the replica at this address. */
   openAt(identity: ProxyIdentity, address: Endpoint, signal: AbortSignal): Promise<OpenResult>;
-  /** A replica other than this one, if it is the leader. */
+  /** Opens a stream to the leader, which must be a replica other than `except`. */
   openLeader(identity: ProxyIdentity, except: Endpoint, signal: AbortSignal): Promise<OpenResult>;
 };
 
 export type OpenResult = Result<ControllerStream, readonly StreamEnd[]>;
 
-/** An address that drops packets does not delay the others for longer. */
+/** The delay between attempts, and so the longest delay by an address that drops packets. */
 const staggerMs = 250;
 
 export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {

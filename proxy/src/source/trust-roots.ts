@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** The roots that certificates of controllers must chain to. */
+/** The roots to which the certificates of controllers must chain. */
 export type TrustRoots = {
   /** Reads the file again, so that the next connection uses its current content. Returns PEM. */
   read(): Promise<Result<string>>;
@@ -12,9 +12,9 @@ export type TrustRoots = {
 const maxBundleBytes = 256 * 1024;
 
 /**
- * Trusts the roots of a mounted file and those that came with the last certificate: the file can lag behind by the
- * minutes that the kubelet takes, the bundle by half of the lifetime of a certificate. When the file cannot be read,
- * its last content is used. See docs/discovery.md, "Certificate authority".
+ * Trusts the roots of a mounted file and those that a controller sent with the last certificate. Both can be outdated:
+ * the file by the minutes that the kubelet takes, the bundle by half of the lifetime of a certificate. When the file
+ * cannot be read, its last content is used. See docs/discovery.md, "Certificate authority".
  */
 export function createTrustRoots(path: string): TrustRoots {
   let filePem: string | undefined;

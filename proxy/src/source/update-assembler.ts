@@ -5,7 +5,7 @@ import { readSnapshot, type SnapshotMessage } from "@svc-gateway/proto/snapshot-
 import { maxUpdateBytes } from "@svc-gateway/proto/wire.ts";
 import { IncomingUpdate } from "../state/incoming-update.ts";
 
-/** An update as far as it has arrived, with the nonce under which it is acknowledged. */
+/** The part of an update that has arrived, with the nonce under which the update is acknowledged. */
 export type ReceivedUpdate = {
   readonly update: IncomingUpdate;
   readonly nonce: Uint8Array;
@@ -13,13 +13,13 @@ export type ReceivedUpdate = {
 };
 
 export type UpdateAssembler = {
-  /** Takes the next message of the stream. */
+  /** Adds the next message of the stream. */
   take(message: Uint8Array): Result<ReceivedUpdate>;
-  /** The stream has ended: an update of which parts are missing is abandoned. */
+  /** Abandons an incomplete update, because the stream has ended. */
   abandon(): void;
 };
 
-/** An update of which parts are missing. */
+/** An incomplete update. */
 type PendingUpdate = {
   readonly update: IncomingUpdate;
   readonly nonce: Uint8Array;
@@ -31,10 +31,11 @@ type PendingUpdate = {
 };
 
 /**
- * Assembles updates from the snapshot messages of one stream, most of which are a whole update. Equal bodies, as those of a
- * host that two ports serve alike, become one string. The receiver of the update checks hashes and version; a body that is not
- * UTF-8 cannot have the right hash. Fails for a message that cannot be decoded, a part of another update than the one that has
- * begun, or an update of more than `maxBytes`; the update is abandoned then. See docs/discovery.md, "Parts".
+ * Assembles updates from the snapshot messages of one stream, most of which are a whole update. Equal bodies, such as
+ * those of a host that two ports serve alike, become one string. The receiver of the update checks hashes and version;
+ * a body that is not UTF-8 cannot have the right hash. Fails and abandons the update for a message that cannot be
+ * decoded, a part of an update other than the pending one, or an update of more than `maxBytes`. See docs/discovery.md,
+ * "Parts".
  */
 export function createUpdateAssembler(maxBytes: number = maxUpdateBytes): UpdateAssembler {
   let pending: PendingUpdate | undefined;
@@ -82,7 +83,7 @@ const startUpdate = ({ version, full, nonce }: SnapshotMessage): PendingUpdate =
   open: undefined,
 });
 
-/** False when a body is not complete and the next resource is another one. */
+/** Adds the resources of a message. Returns false if another resource follows an incomplete body. */
 function add(pending: PendingUpdate, { resources, removed }: SnapshotMessage): boolean {
   for (const key of removed) pending.removed.push(key as ResourceKey);
   const complete: Resource[] = [];

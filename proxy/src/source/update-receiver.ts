@@ -7,8 +7,9 @@ import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import { createUpdateAssembler } from "./update-assembler.ts";
 
 /**
- * Applies an update whole or not at all: checks hashes, version, references and ranges, and keeps the previous state
- * when it rejects the update. The problem is sent to the controller as it is. Called when the first part has arrived.
+ * Applies an update as a whole or not at all: checks hashes, version, references and ranges, and keeps the previous
+ * state when it rejects the update. The problem is sent to the controller unchanged. Called when the first part has
+ * arrived.
  */
 export type ApplyUpdate = (update: IncomingUpdate) => Result<unknown> | Promise<Result<unknown>>;
 
@@ -24,15 +25,15 @@ export type UpdateReceiverOptions = {
 const maxDetailLength = 1000;
 
 export type UpdateReceiver = {
-  /** Takes the next message; resolves when the stream may give another one. Rejects for one that ends the stream. */
+  /** Processes a message. Resolves when the next one may follow, and rejects if the stream must be closed. */
   receive(envelope: Envelope): Promise<void>;
-  /** The stream has ended. */
+  /** Abandons an incomplete update, because the stream has ended. */
   end(): void;
 };
 
 /**
  * The receiving side of a stream: assembles updates from their parts, applies each and answers it with Ack or Nack. The
- * first update must be full, because deltas of a stream do not build upon the updates of an earlier one. See
+ * first update must be full, because the deltas of a stream are not relative to the updates of an earlier stream. See
  * docs/discovery.md, "Snapshots".
  */
 export function createUpdateReceiver(options: UpdateReceiverOptions): UpdateReceiver {
