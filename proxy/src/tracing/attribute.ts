@@ -1,6 +1,6 @@
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
-/** The name of an attribute, as the field of a `KeyValue` that it is (opentelemetry/proto/common/v1/common.proto). */
+/** The name of an attribute, encoded as a field of a `KeyValue` (opentelemetry/proto/common/v1/common.proto). */
 export type AttributeName = Buffer;
 
 export type AttributeValue = string | number | boolean;
@@ -8,13 +8,13 @@ export type AttributeValue = string | number | boolean;
 const keyValue = { key: 1, value: 2 } as const;
 const anyValue = { text: 1, boolean: 2, integer: 3, double: 4 } as const;
 
-/** Longer texts are cut: what clients send must not fill the memory of collectors. */
+/** The length to which texts are cut, in UTF-16 units, so that clients cannot fill the memory of collectors. */
 const maxTextLength = 1024;
 
 export const bounded = (text: string): string =>
   text.length <= maxTextLength ? text : text.slice(0, maxTextLength);
 
-/** Of names, all of which are encoded when this program is loaded. */
+/** The writer for attribute names, which are encoded when the modules are loaded. */
 const writer = new ProtobufWriter();
 
 export function attributeName(name: string): AttributeName {

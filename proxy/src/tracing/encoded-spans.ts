@@ -1,9 +1,9 @@
 /**
- * Spans on their way to the main thread: those of one request in one record, in the form in which a collector gets them, so that
- * nothing needs to read them in between (docs/adr/0034-tracing.md).
+ * The format of spans on their way to the main thread: one record for each request, encoded as for the collector, so
+ * that no code needs to parse them in between (docs/adr/0034-tracing.md).
  *
- * A record is the length of what follows the length (32 bits), the number of spans (16 bits), and the spans as fields of a
- * `ScopeSpans` of OTLP (opentelemetry/proto/trace/v1/trace.proto).
+ * A record consists of the length of its remainder (32 bits), the number of spans (16 bits), and the spans as fields of
+ * a `ScopeSpans` of OTLP (opentelemetry/proto/trace/v1/trace.proto).
  */
 import type { ProtobufWriter } from "./protobuf-writer.ts";
 
@@ -20,7 +20,9 @@ export function beginRecord(writer: ProtobufWriter): void {
   writer.raw(header);
 }
 
-/** The record with the spans that were written since `beginRecord`, as a view that is valid until then. */
+/**
+ * Returns the record of the spans written since `beginRecord`, as a view that is valid until the next `beginRecord`.
+ */
 export function endRecord(writer: ProtobufWriter, spans: number): Uint8Array {
   const record = writer.finish();
   record.writeUInt32LE(record.length - lengthBytes, 0);
@@ -28,7 +30,7 @@ export function endRecord(writer: ProtobufWriter, spans: number): Uint8Array {
   return record;
 }
 
-/** The spans of whole records, as views of them. */
+/** Yields the spans of whole records, as views of the records. */
 export function* decodeRecords(records: Uint8Array): Generator<EncodedSpans> {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
   for (let at = 0; at < records.length;) {

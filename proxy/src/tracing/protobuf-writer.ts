@@ -1,20 +1,20 @@
 /**
- * Writes messages in the wire format of Protocol Buffers (protobuf.dev/programming-guides/encoding) into one piece of memory, which
- * grows with the longest message and is used again for the next one.
+ * Writes messages in the wire format of Protocol Buffers (protobuf.dev/programming-guides/encoding) into one buffer,
+ * which grows to the size of the longest message and is reused for the next one.
  */
 
-/** The numbers of the wire types that are written. */
+/** The numbers of the wire types that the writer uses. */
 const varintType = 0;
 const fixed64Type = 1;
 const bytesType = 2;
 const fixed32Type = 5;
 
-/** Of a varint, those of numbers up to 2^53 included. */
+/** The maximum size of a varint, for numbers up to and including 2^53. */
 const maxVarintBytes = 8;
-/** Of a UTF-16 unit in UTF-8. */
+/** The maximum size of a UTF-16 unit in UTF-8. */
 const maxUnitBytes = 3;
 const initialBytes = 16 * 1024;
-/** Longer texts are written by native code. */
+/** The maximum length of a text that is written by a loop; longer ones are written by native code. */
 const maxLoopLength = 256;
 
 export class ProtobufWriter {
@@ -22,17 +22,17 @@ export class ProtobufWriter {
 
   private at = 0;
 
-  /** Begins again; what `finish` has returned is overwritten. */
+  /** Starts a new message, which overwrites the result of `finish`. */
   begin(): void {
     this.at = 0;
   }
 
-  /** What was written since `begin`, as a view that is valid until then. */
+  /** Returns the bytes written since `begin`, as a view that is valid until the next `begin`. */
   finish(): Buffer {
     return this.memory.subarray(0, this.at);
   }
 
-  /** A whole number from 0 to 2^53. */
+  /** Writes an integer from 0 to 2^53. */
   integer(field: number, value: number): void {
     this.reserve(2 * maxVarintBytes);
     this.varint(field * 8 + varintType);
@@ -55,7 +55,7 @@ export class ProtobufWriter {
     this.at = this.memory.writeDoubleLE(value, this.at);
   }
 
-  /** Milliseconds since the epoch as nanoseconds; the product is too large for a number. */
+  /** Writes milliseconds since the epoch as nanoseconds, in two halves: the product is too large for a number. */
   nanoseconds(field: number, milliseconds: number): void {
     this.reserve(maxVarintBytes + 8);
     this.varint(field * 8 + fixed64Type);
@@ -74,7 +74,9 @@ export class ProtobufWriter {
     this.close(begin);
   }
 
-  /** Writes a short text of ASCII, in a loop that takes less than a call of native code; false when it is another one. */
+  /**
+   * Writes a short ASCII text in a loop, which is faster than a native call. Returns false if the text is not ASCII.
+   */
   private ascii(value: string): boolean {
     const { memory, at } = this;
     for (let index = 0; index < value.length; index++) {
@@ -86,7 +88,7 @@ export class ProtobufWriter {
     return true;
   }
 
-  /** Bytes that are given as an even number of lower-case hexadecimal digits. */
+  /** Writes bytes that are given as an even number of lower-case hexadecimal digits. */
   hex(field: number, value: string): void {
     this.reserve(2 * maxVarintBytes + value.length);
     const begin = this.open(field);
@@ -97,18 +99,18 @@ export class ProtobufWriter {
     this.close(begin);
   }
 
-  /** Bytes as they are, such as fields that were written before. */
+  /** Writes bytes unchanged, such as fields that were encoded before. */
   raw(value: Uint8Array): void {
     this.reserve(value.length);
     this.memory.set(value, this.at);
     this.at += value.length;
   }
 
-  /** Begins a message within the message; what `close` needs is returned. */
+  /** Begins a nested message; returns its position for `close`. */
   open(field: number): number {
     this.reserve(maxVarintBytes + 1);
     this.varint(field * 8 + bytesType);
-    // Most are shorter than 128 bytes, so that one is enough for the length.
+    // Reserves one byte for the length, enough for the most frequent messages, of less than 128 bytes.
     return ++this.at;
   }
 
@@ -132,7 +134,7 @@ export class ProtobufWriter {
       return;
     }
     let rest = value;
-    // What does not fit into 31 bits is rare, and divided as a double.
+    // Values of more than 31 bits are rare, and divided as doubles.
     for (; rest > 0x7fff_ffff; rest = Math.floor(rest / 0x80)) this.memory[this.at++] = (rest % 0x80) | 0x80;
     for (; rest >= 0x80; rest >>>= 7) this.memory[this.at++] = (rest & 0x7f) | 0x80;
     this.memory[this.at++] = rest;
@@ -153,7 +155,7 @@ const word = 2 ** 32;
 /** The value of a lower-case hexadecimal digit. */
 const digit = (code: number): number => (code < 0x60 ? code - 0x30 : code - 0x57);
 
-/** Of a length, which memory can hold. */
+/** The size of a varint of a length, which is at most that of a buffer. */
 function sizeOfVarint(value: number): number {
   let size = 1;
   for (let rest = value; rest >= 0x80; rest >>>= 7) size++;

@@ -2,7 +2,7 @@ import { newRequestId } from "../message/request-id.ts";
 
 const noTrace = "0".repeat(32);
 
-/** A random trace id, never the invalid one of zeros. */
+/** Returns a random trace id, never the invalid one of zeros. */
 export function newTraceId(): string {
   for (;;) {
     const id = newRequestId();
@@ -10,7 +10,7 @@ export function newTraceId(): string {
   }
 }
 
-/** A random span id, never the invalid one of zeros. */
+/** Returns a random span id, never the invalid one of zeros. */
 export function newSpanId(): string {
   for (;;) {
     const id = newRequestId().slice(0, 16);

@@ -31,14 +31,14 @@ const names = {
   errorType: attributeName("error.type"),
 } as const;
 
-/** Writes the method as attributes show it: clients may send any, and only the registered ones are distinguished. */
+/** Writes the attributes of the method. Clients can send any method, so unregistered ones are written as `_OTHER`. */
 export function writeMethod(to: SpanWriter, method: string): void {
   if (known.has(method)) return to.attribute(names.method, method);
   to.attribute(names.method, "_OTHER");
   to.attribute(names.originalMethod, method);
 }
 
-/** The method in the name of a span. */
+/** The method as it appears in the name of a span. */
 export const methodName = (method: string): string => (known.has(method) ? method : "HTTP");
 
 /** Writes the span of kind SERVER of a request (semantic conventions of OpenTelemetry for HTTP, "HTTP server"). */
@@ -78,7 +78,7 @@ export function writeRequestSpan(
   if (status > 0) to.attribute(names.status, status);
   to.attribute(names.requestSize, request.bytesReceived);
   to.attribute(names.responseSize, request.client.bytesSent + request.tunnelBytesSent);
-  // Cut before it is searched for secrets.
+  // Cut before it is searched for secrets, to bound the search.
   if (userAgent !== undefined) to.attribute(names.userAgent, maskText(bounded(userAgent)));
   if (request.upstreamService !== "") to.attribute(names.upstreamService, request.upstreamService);
   if (request.knownRequestId !== "") to.attribute(names.requestId, request.knownRequestId);

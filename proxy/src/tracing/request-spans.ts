@@ -4,19 +4,19 @@ import { writeRequestSpan } from "./request-span.ts";
 import { SpanWriter } from "./span-writer.ts";
 import type { TraceIdentity } from "./trace-identity.ts";
 
-/** Takes the record of the spans of one request (encoded-spans.ts) before the next one is written; false when there is no room. */
+/** Copies a record with the spans of one request (encoded-spans.ts). Returns false if there is no room. */
 export type SpanSink = (record: Uint8Array) => boolean;
 
-/** Each worker has its own. */
+/** The writer of this worker. */
 const writer = new SpanWriter();
 
 /**
- * Hands a sink the span of a request and those of its attempts.
+ * Passes the span of a request and those of its attempts to a sink.
  *
- * @returns how many spans it had no room for: all or none
+ * @returns the number of dropped spans, for which the sink had no room: all or none
  */
 export function writeSpans(request: TracedRequest, identity: TraceIdentity, sink: SpanSink): number {
-  // The clocks are compared at the end: they may drift apart while the machine sleeps.
+  // The clocks are compared when the request ends, because they can drift apart while the machine sleeps.
   const offsetMs = Date.now() - performance.now();
   writer.begin();
   writeRequestSpan(writer, request, identity, offsetMs);

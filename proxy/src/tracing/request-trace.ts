@@ -13,7 +13,7 @@ const isContextField = memoByName((name) => {
   return plain === "traceparent" || plain === "tracestate";
 });
 
-/** The trace of one request: what backends get of it, and the spans that are made at its end. */
+/** The trace of one request: the trace context that backends get, and the spans that are written at its end. */
 export class RequestTrace implements ExchangeTrace {
   private readonly identity: TraceIdentity;
   private readonly sink: SpanSink;

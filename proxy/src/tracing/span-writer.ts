@@ -1,17 +1,18 @@
 /**
- * Writes the spans of one request as OTLP (opentelemetry/proto/trace/v1/trace.proto), straight from what is known of it: no object
- * is made of a span, and names of attributes are encoded once, when this program is loaded (docs/adr/0034-tracing.md).
+ * Writes the spans of one request as OTLP (opentelemetry/proto/trace/v1/trace.proto), directly from the request: no
+ * object is created for a span, and the names of attributes are encoded once, when the modules are loaded
+ * (docs/adr/0034-tracing.md).
  */
 import { type AttributeName, type AttributeValue, bounded, writeAttribute } from "./attribute.ts";
 import { beginRecord, endRecord } from "./encoded-spans.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 import type { TraceIdentity } from "./trace-identity.ts";
 
-/** What a span begins with. */
+/** The part of a span that precedes its attributes. */
 export type SpanHead = {
   readonly spanId: string;
   readonly parentId: string | undefined;
-  /** The parent is a span of the caller. */
+  /** Whether the parent is a span of the caller. */
   readonly isParentRemote: boolean;
   readonly kind: "server" | "client";
   readonly name: string;
@@ -20,7 +21,7 @@ export type SpanHead = {
   readonly endMs: number;
 };
 
-/** The fields of a `ScopeSpans`, of a `Span`, and of what is in it. */
+/** The field numbers of `ScopeSpans`, of `Span`, and of `Status`. */
 const spansField = 2;
 const span = {
   traceId: 1,
@@ -39,25 +40,25 @@ const statusFields = { message: 2, code: 3 } as const;
 
 const kinds = { server: 2, client: 3 } as const;
 const statusError = 2;
-/** Whether the parent is remote is known, and it is. */
+/** The flags of a span: whether it is known if the parent is remote, and whether the parent is remote. */
 const hasIsRemote = 0x100;
 const isRemote = 0x200;
 
-/** Spans are opened and closed one after another. */
+/** Writes spans sequentially: one is closed before the next one is opened. */
 export class SpanWriter {
   private readonly to = new ProtobufWriter();
-  /** Of the spans since `begin`. */
+  /** The number of spans since `begin`. */
   private spans = 0;
-  /** Where the open span begins. */
+  /** The position at which the open span begins. */
   private begun = 0;
 
-  /** Begins the record of a request; what `finish` has returned is overwritten. */
+  /** Begins the record of a request, which overwrites the result of `finish`. */
   begin(): void {
     this.spans = 0;
     beginRecord(this.to);
   }
 
-  /** The record, as a view that is valid until the next `begin`. */
+  /** Returns the record, as a view that is valid until the next `begin`. */
   finish(): Uint8Array {
     return endRecord(this.to, this.spans);
   }
@@ -82,7 +83,7 @@ export class SpanWriter {
     writeAttribute(this.to, span.attributes, name, value);
   }
 
-  /** Ends the span; `error` says what went wrong, where the span is an error. */
+  /** Ends the span; `error` is the message for a span with an error, and can be empty. */
   close(error: string | undefined): void {
     const { to } = this;
     if (error !== undefined) {

@@ -1,33 +1,33 @@
 import type { Fields } from "../message/fields.ts";
 
-/** The trace that a request says it belongs to (W3C Trace Context, level 2). */
+/** The trace context of a request (W3C Trace Context, level 2). */
 export type TraceContext = {
   /** 32 lower-case hexadecimal digits, not all 0. */
   readonly traceId: string;
-  /** The span of the caller: 16 such digits. */
+  /** The id of the caller's span: 16 such digits. */
   readonly parentId: string;
   readonly flags: number;
-  /** `tracestate` as it is passed on; empty where there is none. */
+  /** The `tracestate` to pass on; empty if there is none. */
   readonly state: string;
 };
 
-/** The caller has sampled the trace (level 1, 3.2.2.5.1). */
+/** The flag of a trace that the caller has sampled (level 1, 3.2.2.5.1). */
 export const sampledFlag = 0x01;
-/** The trace id is random (level 2, 3.2.2.5.2). */
+/** The flag of a random trace id (level 2, 3.2.2.5.2). */
 export const randomFlag = 0x02;
 
-/** Version, trace id, parent id, flags; later versions may say more behind a dash (3.2.2). */
+/** Version, trace id, parent id, flags; later versions can append more after a dash (3.2.2). */
 const form = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const noId = /^0+$/;
 
 /**
- * Reads the context of a request; undefined where there is none, or one that is not well formed in every detail: the request
- * then begins a trace of its own (3.2.4, 4.3).
+ * Reads the context of a request; undefined if it has none, or one that is malformed in any detail. The request then
+ * starts a new trace (3.2.4, 4.3).
  */
 export function readTraceContext(received: Pick<Fields, "all">): TraceContext | undefined {
   const lines = received.all("traceparent");
   const [line] = lines;
-  // More than one is no context, since none of them is known to be the right one.
+  // Several fields are not a valid context, because it is not known which of them is the right one.
   if (line === undefined || lines.length > 1 || line.length > maxParentLength) return undefined;
   const [, version, traceId = "", parentId = "", flags = "", more] = form.exec(line) ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
@@ -42,16 +42,16 @@ export function readTraceContext(received: Pick<Fields, "all">): TraceContext | 
 
 const maxParentLength = 256;
 
-/** Most members (3.3.1.1), and most characters that are passed on (3.3.1.5). */
+/** The maximum number of members (3.3.1.1), and of characters that are passed on (3.3.1.5). */
 const maxMembers = 32;
 const maxStateLength = 512;
-/** Longer members are the first to go where all of them are too long (3.3.1.5). */
+/** Members longer than this are removed first if the total is too long (3.3.1.5). */
 const longMember = 128;
 
 const key = /^[a-z\d][a-z\d_\-*/@]{0,255}$/;
 const value = /^[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 
-/** The members of all lines, joined and bounded; empty where any of them is malformed (3.3.1.3). */
+/** Joins the members of all lines, within the limits; empty if any member is malformed (3.3.1.3). */
 export function readTraceState(lines: readonly string[]): string {
   if (lines.length === 0) return "";
   const text = lines.join(",");
@@ -69,7 +69,7 @@ export function readTraceState(lines: readonly string[]): string {
   return withinLimit([...members.values()]);
 }
 
-/** Reading more than this of a text that a client has sent is not worth it. */
+/** The maximum length of `tracestate` to parse; longer ones, which clients control, are ignored. */
 const maxReadLength = 8 * 1024;
 
 function withinLimit(members: readonly string[]): string {
@@ -79,6 +79,6 @@ function withinLimit(members: readonly string[]): string {
   return kept.join(",");
 }
 
-/** The field for the callee, in version 00. */
+/** Formats the field for the callee, in version 00. */
 export const formatTraceParent = (traceId: string, spanId: string, flags: number): string =>
   `00-${traceId}-${spanId}-0${flags}`;

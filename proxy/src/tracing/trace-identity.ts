@@ -4,7 +4,7 @@ export type TraceIdentity = {
   readonly traceId: string;
   /** The span of the request in this proxy. */
   readonly spanId: string;
-  /** What the request said; undefined where the trace begins here. */
+  /** The context that the caller sent; undefined if the trace begins here. */
   readonly caller: TraceContext | undefined;
   readonly flags: number;
   readonly isSampled: boolean;

@@ -8,11 +8,11 @@ import type { SpanSink } from "./request-spans.ts";
 import { randomFlag, readTraceContext, sampledFlag, type TraceContext } from "./trace-context.ts";
 
 export type TracerOptions = {
-  /** The share of traces that are sampled where no caller has decided, from 0 to 1. */
+  /** The share of traces that are sampled, from 0 to 1, if the decision is not the caller's. */
   readonly ratio: number;
-  /** Whether the decision of a caller holds. */
+  /** Whether the sampling decision of the caller applies. */
   readonly followsCaller: boolean;
-  /** The peers whose context is taken; empty: all. */
+  /** The peers whose trace context is used; if empty, that of every peer. */
   readonly trustedPeers: readonly Cidr[];
   readonly sink: SpanSink;
   /** Called with the number of spans for which the sink had no room. */
@@ -46,7 +46,7 @@ export class Tracer implements RequestTracer {
     return new RequestTrace({ traceId, spanId: newSpanId(), caller, flags, isSampled }, sink, onDropped);
   }
 
-  /** The proxy's own questions to its hosts belong to the trace of the request that they are about. */
+  /** Whether a request's context is used. The proxy's own questions belong to the trace of the request they serve. */
   private takes({ connection }: TracedRequest): boolean {
     if (this.peers.isEmpty || connection.isQuestion === true) return true;
     return this.peers.contains(canonicalIp(connection.remoteAddress) ?? connection.remoteAddress);

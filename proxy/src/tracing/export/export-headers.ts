@@ -3,12 +3,13 @@ import { ok, problem, type Problem, type Result } from "@svc-gateway/common/valu
 import { isHopByHop } from "../../message/hop-by-hop.ts";
 
 const maxHeaders = 64;
-/** What the transport says itself; HTTP/2 has no fields of single connections (RFC 9113 8.2.2). */
+/** The fields that the transport sets itself. */
 const ofTransport: ReadonlySet<string> = new Set(["content-length", "content-type", "host"]);
 
 /**
- * Reads headers for the collector: one on each line, `name: value`; empty lines and those that begin with `#` are left out. A
- * problem names the line and never its text, which may be a secret.
+ * Reads headers for the collector: one on each line, as `name: value`; empty lines and those that begin with `#` are
+ * skipped. Hop-by-hop fields are refused, because HTTP/2 has none (RFC 9113 8.2.2). A problem contains the number of
+ * the line and never its text, which can be a secret.
  */
 export function readExportHeaders(text: string): Result<Readonly<Record<string, string>>, Problem> {
   const headers = new Map<string, string>();

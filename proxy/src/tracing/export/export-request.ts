@@ -2,7 +2,7 @@ import { attributeName, type AttributeValue, writeAttribute } from "../attribute
 import type { EncodedSpans } from "../encoded-spans.ts";
 import { ProtobufWriter } from "../protobuf-writer.ts";
 
-/** The fields of an `ExportTraceServiceRequest` around spans of one process. */
+/** The field numbers of an `ExportTraceServiceRequest` and its messages around spans of one process. */
 const exported = {
   resourceSpans: 1,
   resource: 1,
@@ -12,16 +12,16 @@ const exported = {
   scopeName: 1,
 } as const;
 
-/** A request to a collector; its bytes stay until it is released, if it ever is. */
+/** A request to a collector. Its bytes are valid until it is released; it need not be. */
 export type ExportRequest = { readonly bytes: Uint8Array; release(): void };
 
-/** Encodes requests with spans of this process, each in memory that no other has until it is released. */
+/** Encodes requests with spans of this process, each in memory of its own until it is released. */
 export type ExportEncoder = (batch: readonly EncodedSpans[]) => ExportRequest;
 
-/** Writers whose memory the next requests get; one request is sent at a time, unless one is given up. */
+/** The maximum number of writers kept for reuse. One request is sent at a time, unless one is given up. */
 const maxSpare = 2;
 
-/** `resource`: attributes of the process; `scopeName`: what makes the spans. Both are encoded once. */
+/** Creates an encoder, for the attributes of the process (`resource`) and the producer of its spans (`scopeName`). */
 export function createExportEncoder(
   resource: Readonly<Record<string, AttributeValue>>,
   scopeName: string,
@@ -56,7 +56,7 @@ export function createExportEncoder(
   };
 }
 
-/** A message in a field, with what `write` writes into it, in the memory of the writer. */
+/** Encodes a field with a message whose content is written by `write`, in the memory of the writer. */
 function encoded(writer: ProtobufWriter, field: number, write: () => void): Uint8Array {
   writer.begin();
   const begin = writer.open(field);
@@ -65,5 +65,5 @@ function encoded(writer: ProtobufWriter, field: number, write: () => void): Uint
   return writer.finish();
 }
 
-/** The same in memory of its own. */
+/** Encodes like `encoded`, but returns a copy. */
 const copyOf = (...encoding: Parameters<typeof encoded>): Uint8Array => new Uint8Array(encoded(...encoding));

@@ -1,32 +1,32 @@
 /**
- * Calls of gRPC to a collector. A client that gets no answer is replaced by the next call, which so waits neither for an address that drops
- * packets, nor for a peer that is silent, nor for the end of a backoff (docs/adr/0034-tracing.md).
+ * gRPC calls to a collector. The next call replaces a client that got no answer, and therefore does not wait for an
+ * address that drops packets, for a silent peer, or for the end of a backoff (docs/adr/0034-tracing.md).
  */
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { ExportResponse, IExporterTransport } from "@opentelemetry/otlp-exporter-base";
 
 export type GrpcTarget = {
-  /** `https` for TLS. Its path does not count. */
+  /** The URL of the collector, with the scheme `https` for TLS; its path is ignored. */
   readonly endpoint: URL;
-  /** As in `/package.Service/Method`. */
+  /** The method, in the form `/package.Service/Method`. */
   readonly method: string;
-  /** Metadata of each call, with names in lower case. */
+  /** The metadata of each call, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Certificate authorities of the collector in PEM; undefined: those of Node.js. */
+  /** The certificate authorities to trust, in PEM; undefined for those of Node.js. */
   readonly caBundle: Buffer | undefined;
 };
 
 const options = {
-  // A client that takes the place of another one would wait for the connection that the other one is making.
+  // With a shared pool, a client that replaces another would wait for the connection that the other is making.
   "grpc.use_local_subchannel_pool": 1,
-  // The address is the one that was configured, whatever the environment says of proxies.
+  // Always connects to the configured address, regardless of proxies in the environment.
   "grpc.enable_http_proxy": 0,
 } as const;
 
-/** There is no connection, or nothing comes over it. */
+/** The statuses of a call without a connection, or whose connection is silent. */
 const lost: ReadonlySet<status> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED]);
 
-/** Creates a transport that connects with its first call, and with the first one after its connection was lost. */
+/** Creates a transport that connects at its first call, and again at the first call after its connection was lost. */
 export function createGrpcTransport(target: GrpcTarget): IExporterTransport {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(target.headers)) metadata.set(name, value);
@@ -64,7 +64,7 @@ function open({ endpoint, caBundle }: GrpcTarget): Client {
   return new Client(`${endpoint.hostname}:${port}`, security, options);
 }
 
-/** Messages are encoded and decoded elsewhere. */
+/** The serialiser and deserialiser of calls: messages are encoded and decoded elsewhere. */
 const asItIs = (message: Uint8Array): Buffer =>
   Buffer.from(message.buffer, message.byteOffset, message.length);
 

@@ -1,6 +1,6 @@
 /**
- * The OpenTelemetry exporters: a program of its own, loaded only where traces are exported, so that it costs nothing elsewhere
- * (docs/adr/0034-tracing.md).
+ * The OpenTelemetry exporters: a separate program, loaded only if traces are exported, so that it costs nothing
+ * otherwise (docs/adr/0034-tracing.md).
  */
 import {
   createOtlpNetworkExportDelegate,
@@ -25,11 +25,11 @@ export type OtlpOptions = {
   readonly protocol: "grpc" | "http/protobuf";
   readonly endpoint: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Certificate authorities of the collector in PEM; undefined: those of the system. */
+  /** The certificate authorities to trust, in PEM; undefined for those of Node.js. */
   readonly caBundle: Buffer | undefined;
-  /** Of one try of a batch, in milliseconds. */
+  /** The limit for a batch, with its retries over HTTP, in milliseconds. */
   readonly timeoutMs: number;
-  /** Attributes of the process that makes the spans. */
+  /** The attributes of the process that produces the spans. */
   readonly resource: Readonly<Record<string, string>>;
 };
 
@@ -38,9 +38,9 @@ export type OtlpExporter = { readonly send: SendBatch; close(): Promise<void> };
 type ExportResult = { readonly code: number; readonly error?: Error };
 const exported = 0;
 
-/** Creates an exporter; it connects with its first batch. */
+/** Creates an exporter, which connects at its first batch. */
 export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
-  /** What the collector has said of the batch that is being sent; one is sent at a time. */
+  /** The spans that the collector refused of the batch being sent; one batch is sent at a time. */
   let refused: Refused = nothingRefused;
   let request: ExportRequest | undefined;
   const encode = createExportEncoder(options.resource, "svc-gateway");
@@ -62,11 +62,11 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
         request = undefined;
         let own: ExportRequest | undefined;
         exporter.export(batch, ({ code, error }: ExportResult) => {
-          // Of a request that failed, a part may still be on its way.
+          // The memory of a failed request is not reused, because a part of it can still be in transit.
           if (code === exported) own?.release();
           resolve(code === exported ? refused : { spans: countOf(batch), why: textOf(error) });
         });
-        // It is encoded within that call, and answered later.
+        // `export` encodes the request synchronously, and calls back later.
         own = request;
       }),
     close: () => exporter.shutdown().catch(() => undefined),
@@ -84,7 +84,7 @@ function grpcDelegate(
     componentType: "otlp_grpc_span_exporter",
     metricsHelper: metrics,
     url: target.endpoint.href,
-    // Its metrics go nowhere; the queue counts spans.
+    // These metrics are not exported; the queue counts spans.
     meterProvider: undefined,
     responseAttributesFromError: () => ({}),
   });
@@ -102,7 +102,7 @@ function httpDelegate(
   serializer: ISerializer<Batch, object>,
 ): Delegate {
   const url = new URL(endpoint);
-  // As for OTEL_EXPORTER_OTLP_ENDPOINT, a URL without a path is the base of those of all signals.
+  // As for OTEL_EXPORTER_OTLP_ENDPOINT, a URL without a path is the base URL for all signals.
   if (url.pathname === "/") url.pathname = "/v1/traces";
   const options = convertLegacyHttpOptions(
     {
@@ -118,12 +118,14 @@ function httpDelegate(
   return createOtlpHttpExportDelegate(options, serializer, "otlp_http_span_exporter", metrics, undefined);
 }
 
-/** What the exporter over HTTP says of the statuses on which it tries again (OTLP, "Retryable response codes"), without their number. */
+/**
+ * The message of the HTTP exporter after retryable statuses (OTLP, "Retryable response codes"); it lacks the status.
+ */
 const tooManyTries = "Export failed with retryable status";
 
 /**
- * What a collector has answered may be long, and may be anything. A failure over HTTP has the reason phrase as its text, which may be
- * empty, and the status as its code; one over gRPC has both in its text.
+ * Describes a failure for the log, clipped, because the text comes from the collector. A failure over HTTP has the
+ * reason phrase as its message, which can be empty, and the status as its code; one over gRPC has both in its message.
  */
 function textOf(error: (Error & { readonly code?: unknown }) | undefined): string {
   const { message, code } = error ?? { message: "unknown error", code: undefined };
@@ -137,7 +139,7 @@ function textOf(error: (Error & { readonly code?: unknown }) | undefined): strin
 
 const clip = (text: string): string => text.slice(0, 200);
 
-/** The spans that a collector has not taken although its answer is a success (OTLP, "Partial success"). */
+/** Reads the number of spans that a collector rejected in a successful answer (OTLP, "Partial success"). */
 function refusedIn(data: Uint8Array): Refused {
   const { partialSuccess } = ProtobufTraceSerializer.deserializeResponse(data);
   const spans = partialSuccess?.rejectedSpans ?? 0;

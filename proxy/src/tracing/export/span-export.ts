@@ -12,11 +12,11 @@ import type { OtlpExporter, OtlpOptions } from "./otlp-exporter.ts";
 import { SpanMemory } from "./span-memory.ts";
 import { SpanQueue } from "./span-queue.ts";
 
-/** Takes the spans of all workers to the collector. */
+/** Passes the spans of all workers to the collector. */
 export type SpanExport = {
-  /** A worker has written spans. */
+  /** Called when a worker has written spans. */
   wake(worker: number, when: LogWake): void;
-  /** Sends what is left, within a limit. */
+  /** Sends the remaining spans, within a time limit. */
   close(): Promise<void>;
 };
 
@@ -33,14 +33,14 @@ export type SpanExportOptions = {
 };
 
 const timeoutMs = 10_000;
-/** For a batch with all its tries: the exporters try again within their own limit. */
+/** The limit for a batch with all its retries, which the exporters make within their own limit. */
 const batchTimeoutMs = timeoutMs + 2_000;
 const gatherMs = 200;
 const closeTimeoutMs = 3_000;
-/** Failures are logged at most so often. */
+/** The minimum interval between log lines about failures. */
 const warnIntervalMs = 60_000;
 
-/** Starts the export; a problem when its settings cannot be used. Undefined where traces are off. */
+/** Starts the export; undefined if traces are off. Fails if the settings cannot be used. */
 export async function startSpanExport(
   options: SpanExportOptions,
 ): Promise<Result<SpanExport | undefined, Problem>> {
@@ -49,7 +49,7 @@ export async function startSpanExport(
   if (endpoint === undefined) return ok(undefined);
   const read = await readFiles(settings);
   if (!read.ok) return read;
-  // A program of its own when bundled (scripts/build.ts).
+  // A separate program in the bundle (scripts/build.ts).
   const { createOtlpExporter } = await import("./otlp-exporter.ts");
   const exporter = createOtlpExporter({
     ...read.value,
@@ -62,8 +62,8 @@ export async function startSpanExport(
 }
 
 /**
- * What the spans say of their process. A kubelet sets KUBERNETES_SERVICE_HOST in every container; elsewhere there is no pod, and
- * the default of `--pod-name` is the same on every host.
+ * The attributes of the process in its spans. The kubelet sets KUBERNETES_SERVICE_HOST in every container. Outside of a
+ * pod, the default of `--pod-name` is the same on every host, so the host name identifies the instance.
  */
 function resourceOf(
   settings: SpanExportOptions["settings"],
@@ -100,7 +100,7 @@ function drainRings({ rings, metrics, log }: SpanExportOptions, exporter: OtlpEx
     },
   });
   const take = (worker: number): void =>
-    // The ring is written again once this returns.
+    // The spans are copied, because the ring is overwritten once this returns.
     readers[worker]?.take((records) => {
       for (const spans of memory.copy(records)) queue.add(spans);
     }, Number.POSITIVE_INFINITY);

@@ -1,24 +1,24 @@
 import { decodeRecords, type EncodedSpans } from "../encoded-spans.ts";
 
-/** The memory of spans, which may be used again when each of them has been released. */
+/** Releases one entry of a block of memory, which is reused when all its entries are released. */
 export type Lease = { release(): void };
 
-/** Spans that wait, in memory that is theirs until they release it. */
+/** Waiting spans, whose memory is reserved until they release it. */
 export type HeldSpans = EncodedSpans & { readonly lease: Lease };
 
-/** What a ring brings within the time in which spans gather, with some thousand requests a second. */
+/** The amount that a ring delivers per interval of `span-export.ts` at some thousand requests per second. */
 const blockBytes = 256 * 1024;
-/** Blocks that are kept for the next spans; a block is at most as large as a ring. */
+/** The maximum number of blocks kept for reuse; a block is at most as large as a ring. */
 const maxSpare = 4;
 
 /**
- * Copies spans out of the rings of workers, into memory that is used again. New memory for all of them is outside of the heap, and
- * would have the collector of the main thread run for nothing else, as new memory for log lines would (docs/adr/0022-bunyan.md).
+ * Copies spans out of the rings of workers into reusable memory. Allocating new memory outside of the heap for each of
+ * them would cause garbage collections in the main thread, as it would for log lines (docs/adr/0022-bunyan.md).
  */
 export class SpanMemory {
   private readonly spare: Buffer[] = [];
 
-  /** The spans of whole records, which may change afterwards. */
+  /** Copies the spans of whole records; `records` may change afterwards. */
   copy(records: Uint8Array): readonly HeldSpans[] {
     const block = this.take(records.length);
     block.set(records);

@@ -1,29 +1,29 @@
 import type { EncodedSpans } from "../encoded-spans.ts";
 import type { HeldSpans } from "./span-memory.ts";
 
-/** The spans of a batch that the collector has not taken, and why. */
+/** The number of spans of a batch that the collector has not accepted, and why. */
 export type Refused = { readonly spans: number; readonly why: string };
 
 export const nothingRefused: Refused = { spans: 0, why: "" };
 
-/** Sends a batch; resolves to what of it was not taken. Never rejects. */
+/** Sends a batch; resolves to the part that was not accepted. Never rejects. */
 export type SendBatch = (batch: readonly EncodedSpans[]) => Promise<Refused>;
 
 export type SpanQueueOptions = {
   readonly send: SendBatch;
-  /** How long a batch may take until it is given up, in milliseconds. */
+  /** The time after which a batch is given up, in milliseconds. */
   readonly timeoutMs: number;
   readonly onExported: (spans: number) => void;
   readonly onDropped: (spans: number, why: "queue-full" | "export-failed", text: string) => void;
-  /** How long spans gather after the first one, in milliseconds. */
+  /** How long a batch waits for more spans after the first one, in milliseconds. */
   readonly gatherMs?: number;
   readonly maxQueued?: number;
   readonly maxBatch?: number;
 };
 
 /**
- * The spans that wait for the collector: bounded, sent in batches, one batch at a time. Spans that find no room, and those of
- * batches that fail, are dropped and reported; nothing waits for any of them.
+ * The bounded queue of spans for the collector, which sends one batch at a time. Spans that exceed the bound, and those
+ * of failed batches, are dropped and reported. No request waits for its spans.
  */
 export class SpanQueue {
   private readonly options: SpanQueueOptions;
@@ -42,7 +42,7 @@ export class SpanQueue {
     this.maxBatch = options.maxBatch ?? 512;
   }
 
-  /** Takes spans, and releases their memory when they have been sent or dropped. */
+  /** Adds spans, and releases their memory when they have been sent or dropped. */
   add(spans: HeldSpans): void {
     const { count } = spans;
     if (this.queued + count > this.maxQueued) {
@@ -56,7 +56,7 @@ export class SpanQueue {
     else this.timer ??= setTimeout(() => this.start(), this.gatherMs).unref();
   }
 
-  /** Sends what waits; resolves when it has been sent, or given up. */
+  /** Sends the waiting spans; resolves when they have been sent or given up. */
   async drain(): Promise<void> {
     this.start();
     await this.sending;
@@ -71,14 +71,14 @@ export class SpanQueue {
     });
   }
 
-  /** Batches one after another, while there are whole ones; the first may be small. */
+  /** Sends a batch of any size, then further ones sequentially while there are enough spans for a full batch. */
   private async sendAll(): Promise<void> {
     do {
       const batch = this.takeBatch();
       const count = countOf(batch);
       if (count === 0) return;
       const sent = this.options.send(batch);
-      // One that is given up may still read them.
+      // Only when the call ends: a batch that was given up may still be read.
       void sent.finally(() => {
         for (const { lease } of batch) lease.release();
       });
@@ -101,7 +101,7 @@ export class SpanQueue {
     return this.waiting.splice(0, taken);
   }
 
-  /** A collector that answers a little now and then must not hold the others up. */
+  /** Limits the time for a batch: a collector that keeps a call alive must not block the following batches. */
   private async within(spans: number, sent: Promise<Refused>): Promise<Refused> {
     const { timeoutMs } = this.options;
     const { promise: expired, resolve } = Promise.withResolvers<Refused>();
@@ -113,6 +113,6 @@ export class SpanQueue {
   }
 }
 
-/** The spans of a batch. */
+/** The number of spans in a batch. */
 export const countOf = (batch: readonly EncodedSpans[]): number =>
   batch.reduce((sum, { count }) => sum + count, 0);
