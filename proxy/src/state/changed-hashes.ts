@@ -3,10 +3,13 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { forEachInSteps, type Steps } from "../timing/steps.ts";
 
-/** The parts of a resource that decide what an update changes. */
+/** The properties of a resource that determine what an update changes. */
 export type Offered = Pick<Resource, "key" | "hash">;
 
-/** The hashes that an update changes; undefined: the resource was removed. Of two resources with one key the later counts. */
+/**
+ * Returns the hashes that an update changes, with undefined for removed resources. Of two resources with the same key,
+ * the later one counts.
+ */
 export function* changedHashes<Present>(
   present: ReadonlyMap<ResourceKey, Present>,
   hashOf: (one: Present) => string,

@@ -11,7 +11,7 @@ import type { HostUpdate } from "./routing-tables.ts";
 import { forEachInSteps, type Steps } from "../timing/steps.ts";
 import type { Change } from "./staged-update.ts";
 
-/** The changes of an update by kind, each under the names of its kind. Undefined is a removal. */
+/** The changes of an update by kind of resource and by name; an undefined value means that the resource was removed. */
 export type SortedChanges = {
   readonly hosts: readonly HostUpdate[];
   readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
@@ -19,9 +19,9 @@ export type SortedChanges = {
   readonly backendCertificates: ReadonlyMap<string, BackendCertificate | undefined>;
   readonly listeners: ReadonlyMap<string, ListenerSet | undefined>;
   readonly tls: ReadonlyMap<number, TlsPort | undefined>;
-  /** Undefined: no change. */
+  /** The new session key; undefined if it does not change. */
   readonly sessionKey: { readonly key: Buffer | undefined } | undefined;
-  /** Undefined: no change. */
+  /** The new ports of the gateway itself; undefined if they do not change. */
   readonly ownPorts: OwnPorts | undefined;
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort | undefined>;
@@ -116,7 +116,9 @@ export function* sortChanges(changes: readonly Change[]): Steps<SortedChanges> {
   };
 }
 
-/** Checks that each server name refers to an existing certificate; returns what is wrong, or undefined. */
+/**
+ * Checks that each server name refers to an existing certificate; returns a description of the problem, or undefined.
+ */
 export function checkCertificates(ports: ReadonlyMap<number, TlsPort | undefined>): string | undefined {
   for (const [port, tls] of ports) {
     for (const { host, certificates } of tls?.hosts ?? []) {

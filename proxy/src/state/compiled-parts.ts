@@ -19,7 +19,7 @@ import type { CompiledBalancing, Upstream } from "../upstream/upstream.ts";
 
 export type RequestMetricsSource = Pick<ProxyMetrics, "requestMetrics">;
 
-/** A route as requests see it. A class, because there are ten thousands of them. */
+/** A compiled route. A class, because there can be tens of thousands of them. */
 export class ServedRoute implements CompiledRoute {
   readonly id: string;
   readonly group: RouteGroup;
@@ -34,7 +34,7 @@ export class ServedRoute implements CompiledRoute {
   /** The only backend, or the choice between several. */
   private readonly backend: CompiledBackend | PickBackend;
   private readonly source: RequestMetricsSource;
-  /** The last listener that was asked for, and its metrics: most routes are served on one listener. */
+  /** The listener of the previous request, and its metrics: most routes are served on one listener. */
   private listener = "";
   private metrics: RequestMetrics | undefined = undefined;
 
@@ -86,7 +86,7 @@ export class ServedRoute implements CompiledRoute {
   }
 }
 
-/** An upstream with the filters that a backend has of its own. */
+/** An upstream with the filters of its backend. */
 export class ServedUpstream implements CompiledUpstream {
   readonly kind = "upstream";
   readonly filters: readonly Filter[];

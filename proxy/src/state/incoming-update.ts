@@ -2,20 +2,22 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 
-/** What follows an update: `onEnd` comes once, after all resources; without an update when it was abandoned. */
+/**
+ * Callbacks for an arriving update. `onEnd` is called once, after all resources; without an update if it was abandoned.
+ */
 export type UpdateFollower = {
   onResources(resources: readonly Resource[]): void;
   onEnd(update: SnapshotUpdate | undefined): void;
 };
 
 /**
- * An update whose resources arrive one part after the other. Its parts may be read while others are under way; nothing of it is
- * applied before it is complete.
+ * An update whose resources arrive in parts. Parts can be read before the following ones arrive, but no part is applied
+ * before the update is complete.
  */
 export class IncomingUpdate {
   readonly version: string;
   readonly full: boolean;
-  /** The update when its last part has arrived; undefined when it was abandoned. */
+  /** Resolves to the update when its last part has arrived, or to undefined if it was abandoned. */
   readonly whole: Promise<SnapshotUpdate | undefined>;
   private readonly resources: Resource[] = [];
   private readonly followers: UpdateFollower[] = [];
@@ -30,7 +32,7 @@ export class IncomingUpdate {
     this.settled = resolve;
   }
 
-  /** An update that has arrived. */
+  /** Creates an update that has arrived completely. */
   static of(update: SnapshotUpdate): IncomingUpdate {
     const incoming = new IncomingUpdate(update);
     incoming.add(update.resources);
@@ -38,7 +40,7 @@ export class IncomingUpdate {
     return incoming;
   }
 
-  /** The update, where its last part has arrived. */
+  /** The update, if its last part has arrived. */
   get arrived(): SnapshotUpdate | undefined {
     return this.ended?.update;
   }
@@ -48,18 +50,18 @@ export class IncomingUpdate {
     for (const follower of this.followers) follower.onResources(resources);
   }
 
-  /** The last part has arrived. */
+  /** Completes the update, because its last part has arrived. */
   complete(removed: readonly ResourceKey[]): void {
     const { version, full, resources } = this;
     this.end({ version, full, resources, removed });
   }
 
-  /** No further part will arrive; harmless when the update is complete. */
+  /** Abandons the update, because no further part will arrive; has no effect if it is complete. */
   abandon(): void {
     if (this.ended === undefined) this.end(undefined);
   }
 
-  /** Calls a follower with what has arrived, at once, and with what arrives later. */
+  /** Calls a follower immediately with the resources that have arrived, and with others when they arrive. */
   follow(follower: UpdateFollower): void {
     if (this.resources.length > 0) follower.onResources(this.resources);
     if (this.ended !== undefined) follower.onEnd(this.ended.update);

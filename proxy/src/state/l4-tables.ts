@@ -10,17 +10,17 @@ export type L4Update = {
   readonly value: L4Port | undefined;
 };
 
-/** Tables by `protocol/port`. */
+/** The tables by `protocol/port`. */
 export type L4Tables = ReadonlyMap<string, L4Table>;
 
 export const l4TableKey = (protocol: L4Protocol, port: number): string => `${protocol}/${port}`;
 
-/** The tables after an update that is not applied yet, and the ids of routes that no table has any more. */
+/** The tables after an update that is not applied yet, and the ids of routes that no table contains any longer. */
 export type StagedL4 = { readonly tables: L4Tables; readonly removedRoutes: ReadonlySet<string> };
 
 /**
- * Compiles changed ports without touching the tables that serve; other ports keep their tables. A route that names an
- * endpoint set that does not exist (`has`), or that the update removes (`removed`), refuses the whole update.
+ * Compiles changed ports without modifying the serving tables; other ports keep their tables. If a route names an
+ * endpoint set that does not exist (`has`) or that the update removes (`removed`), the whole update is refused.
  */
 export function stageL4(
   tables: L4Tables,

@@ -1,7 +1,7 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 
-/** The ports that clients see, by group of routes; a group without a listener there is absent. */
+/** The public ports of a socket by group of routes; a group without a listener on it is absent. */
 export type PublicPorts = { readonly [Group in RouteGroup]?: number };
 
 /** A listener with its owner: the `namespace/name` of a Gateway, or `ingress`. */
@@ -10,10 +10,10 @@ export type OwnedListener = Listener & { readonly owner: string; readonly public
 const groupOf = (owner: string): RouteGroup => (owner === "ingress" ? "ingress" : "gateway");
 
 /**
- * The sockets to accept on: those of all owners, each (port, protocol) once, sorted. Owners are expected to agree on
- * what a shared socket looks like; if they do not, the one whose name sorts first decides. Exceptions are the port that
- * clients see, which Gateways and Ingresses have each for themselves, and the PROXY protocol, the connection limit and how
- * requests are logged: what one owner sets there holds for all.
+ * Lists the sockets to accept on: those of all owners, each (port, protocol) once, sorted. Owners are expected to agree
+ * on the properties of a shared socket; if they do not, the owner whose name sorts first wins. There are two
+ * exceptions: Gateways and Ingresses have separate public ports. And the PROXY protocol, the connection limit and the
+ * logging of requests apply to all owners if any of them sets these.
  */
 export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly OwnedListener[] {
   const byAddress = new Map<string, OwnedListener>();

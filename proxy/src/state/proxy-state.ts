@@ -26,29 +26,31 @@ import { partOf, type UpdatePart } from "./update-part.ts";
 import { atOnce, forEachInSteps, inSlices, type Steps } from "../timing/steps.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
-/** Everything that listeners serve from a snapshot, as one immutable value. */
+/**
+ * Everything that listeners serve from a snapshot: a new value for each update, but with tables that change in place.
+ */
 export type ServingState = {
   readonly version: string;
-  /** Each (port, protocol) once, sorted. */
+  /** The listeners: each (port, protocol) once, sorted. */
   readonly listeners: readonly OwnedListener[];
-  /** Tables by listener port. The table of a port keeps its identity while none of its routes change. */
+  /** The tables by listener port. The table of a port keeps its identity while it has routes. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
-  /** Routes below HTTP; the table of a port keeps its identity while its routes do not change. */
+  /** The routes below HTTP; the table of a port keeps its identity while its routes do not change. */
   readonly l4: L4Tables;
-  /** Certificates by listener port; values keep their identity while they do not change. */
+  /** The certificates by listener port; values keep their identity while they do not change. */
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
-  /** The keys of session tickets; undefined until a snapshot has some. Keys that are no longer sent stay in use. */
+  /** The keys of session tickets; undefined until a snapshot has some. They stay in use if later ones have none. */
   readonly ticketKeys: TicketKeyRing | undefined;
 };
 
 export type ApplySummary = {
   readonly version: string;
-  /** Resources that were added, changed or removed. */
+  /** The number of resources that were added, changed or removed. */
   readonly changes: number;
-  /** Routes that are left out because they cannot be compiled. */
+  /** The routes that are omitted because they cannot be compiled. */
   readonly problems: readonly RouteProblem[];
-  /** Ids of routes that no table has any more. */
+  /** The ids of routes that no table contains any longer. */
   readonly removedRoutes: ReadonlySet<string>;
   readonly durationMs: number;
 };
@@ -56,58 +58,61 @@ export type ApplySummary = {
 /** An update that was checked and compiled, and waits to be applied. */
 export type StagedState = {
   /**
-   * Applies it; cannot fail. Called before anything else is staged, or never. Requests are served by the new state at once;
-   * what none of them needs follows in slices, and nothing else is read or staged before the promise resolves.
+   * Applies the update; cannot fail. Called before anything else is staged, or never. Requests are served by the new
+   * state immediately. Work that no request depends on follows in slices; nothing else may be read or staged until the
+   * promise resolves.
    */
   commit(): Promise<ApplySummary>;
 };
 
 export type ProxyState = {
-  /** The state that serves now. */
+  /** The current state. */
   readonly serving: ServingState;
   readonly counts: TableCounts;
   /**
-   * Reads a part of the update that is staged next, which then need not contain its resources. It is forgotten when an update
-   * has been staged, or with `forget`.
+   * Reads a part of the update that is staged next; the argument of `stage` then need not contain its resources. The
+   * parts are discarded when an update has been staged, or by `forget`.
    */
   read(part: UpdatePart): void;
   forget(): void;
   /**
-   * Checks and compiles an update without changing anything, so that several workers can take it together, in slices
-   * between which requests are served. Its version is not checked here, but once for all of them (`HeldSnapshot`). Nothing
-   * else is read, staged or applied before it resolves.
+   * Checks and compiles an update without changing anything, so that several workers can apply it together. Works in
+   * slices between which requests are served. The version is not checked here, but once for all workers
+   * (`HeldSnapshot`). Nothing else may be read, staged or applied until it resolves.
    */
   stage(update: SnapshotUpdate): Promise<Result<StagedState>>;
   /**
-   * Applies an update whole or not at all. A refused update changes nothing; its problem says why and goes to the
-   * controller as it is (docs/adr/0003-snapshots-are-keyed-resources.md).
+   * Applies an update completely or not at all. A refused update changes nothing; the problem is sent to the controller
+   * unchanged (docs/adr/0003-snapshots-are-keyed-resources.md).
    */
   apply(update: SnapshotUpdate): Result<ApplySummary>;
 };
 
 export type ProxyStateOptions = {
   readonly upstreams: UpstreamRegistry;
-  /** Gets the credentials and keys of the snapshot; used by the filters of routes. */
+  /** Receives the credentials and keys of the snapshot; used by the filters of routes. */
   readonly auth: FilterEnvironment["auth"] & Pick<AuthStore, "update">;
-  /** Gets the ports of the gateway itself, which no endpoint may use. */
+  /** Receives the ports of the gateway itself, which no endpoint may use. */
   readonly ownPorts?: Pick<OwnPortGuard, "update">;
   readonly metrics: ProxyMetrics;
   readonly rates: RateStore;
   readonly concurrency: FilterEnvironment["concurrency"];
   readonly log: Logger;
-  /** Called with the state that serves from now on, once per applied update. Must not fail. */
+  /** Called once per applied update with the new state. Must not fail. */
   readonly publish: (serving: ServingState) => void;
   /** A number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
-  /** The limit of an attempt where a rule does not set one, in milliseconds; none when absent. */
+  /** The limit of an attempt if a rule does not set one, in milliseconds; none when absent. */
   readonly defaultBackendTimeoutMs?: number | undefined;
   readonly observerOf?: ObserverOf;
 };
 
-/** Responses that a worker compresses at the same time: at most about 170 MB (docs/features/compression.md). */
+/**
+ * The maximum number of responses that a worker compresses concurrently: about 170 MB (docs/features/compression.md).
+ */
 const maxEncoders = 100;
 
-/** Creates the state of a worker: empty, so that every request is answered 404 until the first snapshot. */
+/** Creates the state of a worker, which is empty, so that every request is answered 404, until the first snapshot. */
 export function createProxyState(options: ProxyStateOptions): ProxyState {
   const {
     metrics,
@@ -219,7 +224,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     reader = new UpdateReader(hashes);
   };
 
-  /** A bug that a snapshot brings to light refuses it. */
+  /** Refuses the update if `prepare` throws (see `describeBug`). */
   function* prepareSafely(update: SnapshotUpdate): Steps<Result<Prepared>> {
     try {
       return yield* prepare(update);
@@ -278,15 +283,15 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
 }
 
 type Prepared = Pick<ApplySummary, "version" | "changes" | "problems"> & {
-  /** Serves requests by the new state. */
+  /** Makes the new state serve requests. */
   commit(): void;
-  /** Does what no request needs; returns the ids of routes that are served no more. */
+  /** Does the work that no request depends on; returns the ids of routes that are no longer served. */
   settle(): Steps<ReadonlySet<string>>;
 };
 
 /**
- * A bug that a snapshot brings to light must not take down every proxy that receives it: the snapshot is refused and
- * the last good one goes on serving.
+ * Describes an exception. A bug that a snapshot triggers must not crash every proxy that receives it: the snapshot is
+ * refused, and the last valid one continues to serve.
  */
 const describeBug = (error: unknown): string => `internal error: ${textOf(error)}`;
 

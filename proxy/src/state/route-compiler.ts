@@ -13,10 +13,10 @@ import type { ObserverOf } from "../telemetry/observer.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { ServedRoute, ServedUpstream, type RequestMetricsSource } from "./compiled-parts.ts";
 
-/** What compiled routes depend on. */
+/** The dependencies of compiled routes. */
 export type RouteEnvironment = {
   readonly metrics: RequestMetricsSource;
-  /** The upstream of an endpoint set as it is now; asked once per request. `clientCertificate` is that of the host. */
+  /** Returns a getter of the current upstream, called once per request. `clientCertificate` is that of the host. */
   readonly upstreamOf: (
     endpoints: string,
     protocol: Backend["protocol"],
@@ -25,9 +25,9 @@ export type RouteEnvironment = {
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly filters: FilterEnvironment;
-  /** The limit of an attempt where a rule does not set one, in milliseconds; 0: none. */
+  /** The limit of an attempt if a rule does not set one, in milliseconds; 0 for none. */
   readonly defaultBackendTimeoutMs: number;
-  /** Makes the observers of routes that are logged in a way of their own; absent: none is. */
+  /** Creates the observers of routes with their own logging or tracing settings, which are ignored if absent. */
   readonly observerOf?: ObserverOf | undefined;
 };
 
@@ -36,14 +36,15 @@ export type HostOwner = { readonly group: RouteGroup; readonly port: number; rea
 export type CompiledHost = { readonly table: HostTable; readonly problems: readonly RouteProblem[] };
 
 /**
- * Compiles the hosts of one update with everything that happens after a match. Equal parts are made once: the table of a
- * host that several ports serve from the same resource value, the filters of equal features, the links to one endpoint set.
+ * Creates a compiler for the hosts of one update, including filters and backends. Equal parts are compiled once: the
+ * table of a host that several ports serve from the same resource value, the filters of equal features, the links to
+ * one endpoint set.
  */
 export function createHostCompiler(
   environment: RouteEnvironment,
 ): (owner: HostOwner, resource: HostRoutes) => CompiledHost {
   const compiled = new Map<HostRoutes, CompiledHost>();
-  /** By client certificate. */
+  /** The compilers of parts, by client certificate. */
   const parts = new Map<string | undefined, PartCompiler>();
   return ({ group, host }, resource) => {
     const known = compiled.get(resource);
@@ -65,7 +66,7 @@ export function createHostCompiler(
   };
 }
 
-/** Makes the parts of routes whose backends are shown the same client certificate. */
+/** Compiles the parts of routes whose proxy presents the same client certificate to backends. */
 class PartCompiler {
   readonly environment: RouteEnvironment;
   private readonly filtersByText = new Map<string, readonly Filter[]>();
@@ -84,7 +85,7 @@ class PartCompiler {
     return new ServedRoute(group, route, this.filters(features), backends, this.environment);
   }
 
-  /** A backend that names no endpoint set answers its share with its status, or with 500. */
+  /** Compiles a backend. Without an endpoint set, its share of requests is answered with its status, or with 500. */
   private backend(backend: Backend): CompiledBackend {
     const { endpoints, secureEndpoints, status, protocol, features, closes, unbound, balancing } = backend;
     if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
@@ -106,7 +107,7 @@ class PartCompiler {
     return remember(this.upstreams, key, create);
   }
 
-  /** Filters keep no state of a route themselves: they count and remember under its id, so equal features share filters. */
+  /** Returns the filters for features. Equal features share filters, which keep their state by the id of the route. */
   private filters(features: RouteFeatures | undefined): readonly Filter[] {
     return remember(this.filtersByText, features === undefined ? "" : JSON.stringify(features), () =>
       compileFilters(features, this.environment.filters),

@@ -8,51 +8,53 @@ import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./rou
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 import { forEachInSteps, mapInSteps, type Steps } from "../timing/steps.ts";
 
-/** The new routes of a host of a port; undefined when the host was removed. */
+/** The new routes of a host on a port; undefined when the host was removed. */
 export type HostUpdate = {
   readonly key: ResourceKey;
   readonly owner: HostOwner;
   readonly routes: HostRoutes | undefined;
 };
 
-/** The numbers of host names with routes and of routes; one that serves several ports or hosts counts once. */
+/** The numbers of host names with routes and of routes. A host on several ports counts once; so does a route. */
 export type TableCounts = { readonly hosts: number; readonly routes: Readonly<Record<RouteGroup, number>> };
 
 /** Compiled changes that wait to be applied. */
 export type StagedTables = {
-  /** Routes that are left out. */
+  /** The routes that are omitted. */
   readonly problems: readonly RouteProblem[];
-  /** Changes the tables between two requests, in a time that does not depend on how much changes. Cannot fail. */
+  /** Switches the tables, in a time that does not depend on the number of changed hosts. Cannot fail. */
   commit(): void;
   /**
-   * Puts the changes into the maps of the tables and counts what they use, before anything else is staged; returns the ids of routes
-   * that no table has any more.
+   * Merges the changes into the maps of the tables and updates the reference counts. Must complete before anything else
+   * is staged. Returns the ids of routes that no table contains any longer.
    */
   settle(): Steps<ReadonlySet<string>>;
 };
 
-/** The port tables of a worker, with the reference counts that piecewise changes need. */
+/** The port tables of a worker, with the reference counts that incremental changes need. */
 export type RoutingTables = {
-  /** Ports without routes are absent; a new map when a port is added or removed. */
+  /** The tables by port; ports without routes are absent. Replaced by a new map when a port is added or removed. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
   readonly counts: TableCounts;
-  /** Whether a route is in a table. */
+  /** Whether any table contains the route. */
   serves(routeId: string): boolean;
   /** The endpoint sets that exist. */
   readonly endpointSets: ReadonlySet<string>;
   /**
-   * Checks and compiles changed hosts without touching the tables that serve. `endpoints` are the endpoint sets that the
-   * update adds (true) and removes (false); a route that names a missing set refuses the whole update.
+   * Checks and compiles changed hosts without modifying the serving tables. `endpoints` are the endpoint sets that the
+   * update adds (true) and removes (false). If a route names a missing set, the whole update is refused.
    */
   stage(updates: readonly HostUpdate[], endpoints: ReadonlyMap<string, boolean>): Steps<Result<StagedTables>>;
 };
 
-/** What a host resource uses, each name once; the same value for all ports that serve a host alike. */
+/**
+ * The routes and endpoint sets of a host resource, without duplicates; one value for all ports that serve a host alike.
+ */
 type HostUses = { readonly routeIds: readonly string[]; readonly endpoints: readonly string[] };
 
 type PortChange = { readonly table: ChangingPortTable; readonly changes: PortChanges };
 
-/** A host resource that was compiled and waits to be applied; without uses it is removed. */
+/** A host resource that was compiled and waits to be applied; if `uses` is undefined, the host is removed. */
 type StagedHost = {
   readonly key: ResourceKey;
   readonly owner: HostOwner;
@@ -97,7 +99,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     const { group, host } = owner;
     const previous = entries.get(key);
     if (isEqual(previous, uses)) return;
-    // New uses first: a route that only moves must not look removed.
+    // New uses are added first, so that a route that only moves does not appear to be removed.
     if (uses !== undefined) {
       hostNames.add(namesOf(host, uses));
       routeIds[group].add(uses.routeIds);
@@ -112,7 +114,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     endpointUses.remove(previous.endpoints);
   };
 
-  /** The table of a port, one without routes where it has none, and how it changes. */
+  /** The table of a port, or an empty one if the port has none, with its changes. */
   const changeOf = (port: number): PortChange => {
     const table = tables.get(port) ?? new ChangingPortTable();
     return { table, changes: new PortChanges(table) };
@@ -190,11 +192,13 @@ const isEqual = (previous: HostUses | undefined, next: HostUses | undefined): bo
 const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((name, index) => name === other[index]);
 
-/** A host without routes only keeps other hosts from serving its requests, and is not counted. */
+/** The names to count. A host without routes, which only keeps less specific hosts from serving it, is not counted. */
 const namesOf = ({ host }: HostOwner["host"], { routeIds }: HostUses): readonly string[] =>
   routeIds.length === 0 ? [] : [host];
 
-/** Reads the uses of each resource value once: ports that serve a host alike have the same value. */
+/**
+ * Creates a reader that reads the uses of each resource value once: ports that serve a host alike have the same value.
+ */
 function createUsesReader(): (routes: HostRoutes) => HostUses {
   const known = new Map<HostRoutes, HostUses>();
   return (routes) => {

@@ -8,15 +8,15 @@ import type { UpdatePart } from "./update-part.ts";
 /** A resource that an update changes. */
 export type Change = {
   readonly key: ResourceKey;
-  /** Undefined: the key has a form that this release does not know. */
+  /** The parsed key; undefined for a form that this release does not know. */
   readonly parsed: ParsedKey | undefined;
-  /** The new hash; undefined: the resource is removed. */
+  /** The new hash; undefined if the resource is removed. */
   readonly hash: string | undefined;
-  /** The new value, whose own key may be another one; undefined where the resource is removed or of an unknown kind. */
+  /** The new value, shared by all keys of the body; undefined if the resource is removed or of an unknown kind. */
   readonly decoded: Decoded | undefined;
 };
 
-/** A resource as an update offers it; `value` is undefined where it is known already or of an unknown kind. */
+/** A resource of an update; `value` is undefined if the resource is unchanged or of an unknown kind. */
 type Offered = {
   readonly key: ResourceKey;
   readonly parsed: ParsedKey | undefined;
@@ -24,19 +24,19 @@ type Offered = {
   readonly value: Result<Decoded> | undefined;
 };
 
-/** A body of the update that is read next. */
+/** A body of the update that is being read. */
 type Body = { readonly hash: string; text: string | undefined; value: Result<Decoded> | undefined };
 
 /**
- * Works out what an update changes and checks it: each new or changed resource must have the announced hash and fit its
- * schema. Resources whose hash is known are not read again, those of unknown kinds are ignored
+ * Determines the changes of an update and checks them: each new or changed resource must have the announced hash and
+ * match its schema. Resources whose hash is known are not decoded again; those of unknown kinds are ignored
  * (docs/adr/0003-snapshots-are-keyed-resources.md). The version of the whole update is checked once for all workers
- * (docs/adr/0013-workers.md, "Updates"). The resources may arrive part by part: the decoded values of each part are kept,
- * not its text. `present` does not change before the end.
+ * (docs/adr/0013-workers.md, "Updates"). The resources can arrive in parts, of which the decoded values are kept, not
+ * the text. `present` must not change before the end of the update.
  */
 export class UpdateReader {
   private readonly present: ReadonlyMap<ResourceKey, string>;
-  /** Of two resources with one key the later counts. */
+  /** The resources of the update; of two with the same key, the later one counts. */
   private readonly offered = new Map<ResourceKey, Offered>();
   private readonly bodies: Body[] = [];
 
@@ -44,7 +44,7 @@ export class UpdateReader {
     this.present = present;
   }
 
-  /** Reads a part; parts come in their order. */
+  /** Reads a part; parts must be passed in order. */
   take({ keys, places, first, hashes, bodies }: UpdatePart): void {
     let place = first;
     for (const text of bodies) {
@@ -53,7 +53,7 @@ export class UpdateReader {
     }
     let index = 0;
     for (const key of keys) this.offer(key, this.bodies[places[index++] ?? -1]);
-    // Another key may need it in a later part, but only in the first snapshot, which is packed while it arrives.
+    // A later part can refer to the text of a body only in the first snapshot, which is packed while it arrives.
     if (this.present.size > 0) for (const body of this.bodies.slice(first)) body.text = undefined;
   }
 
@@ -81,7 +81,7 @@ export class UpdateReader {
   }
 }
 
-/** The value of a body, which is read once for all its keys: they are of one type. */
+/** Decodes a body, once for all its keys, which have the same type. */
 function read(type: ParsedKey["type"], key: ResourceKey, body: Body | undefined): Result<Decoded> {
   if (body?.value !== undefined) return body.value;
   if (body?.text === undefined) return problem(`resource ${key}: its body is missing`);

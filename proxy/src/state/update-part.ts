@@ -2,9 +2,9 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 
 /**
- * Resources of an update, each body once. The bodies of an update are numbered through all its parts, so that a key may have the body
- * of an earlier part: a host that two ports serve alike is one value in a worker. Parts are read in their order, and of two resources
- * with one key the later counts.
+ * A part of the resources of an update, with each body once. The bodies are numbered through all parts, so that a key
+ * can refer to the body of an earlier part: a host that two ports serve alike is one value in a worker. Parts are read
+ * in order. Of two resources with the same key, the later one counts.
  */
 export type UpdatePart = {
   readonly keys: readonly ResourceKey[];
@@ -25,15 +25,15 @@ type OpenPart = {
   length: number;
 };
 
-/** Packs the resources of one update in the order in which they come. */
+/** Packs the resources of one update, in the order in which they are added. */
 export class UpdatePacker {
   private readonly maxLength: number;
   private readonly onPart: (part: UpdatePart) => void;
-  /** By hash, the body that was packed last, the key for which it was, and its number. */
+  /** The latest packed body of each hash, with its key and its number. */
   private readonly known = new Map<string, { key: ResourceKey; body: string; place: number }>();
   private open: OpenPart = openPart(0);
 
-  /** `onPart` gets each part that is complete: the next body would make it longer than `maxLength`. */
+  /** `onPart` is called with each part that is complete because the next body would make it longer than `maxLength`. */
   constructor(maxLength: number, onPart: (part: UpdatePart) => void) {
     this.maxLength = maxLength;
     this.onPart = onPart;
@@ -42,7 +42,7 @@ export class UpdatePacker {
   add(resources: Iterable<Resource>): void {
     for (const { key, hash, body } of resources) {
       const found = this.known.get(hash);
-      // Hashes are not checked here, and a body of another type is read in another way.
+      // Bodies are compared because hashes are not verified here, and types because each type is decoded differently.
       const isKnown = found !== undefined && found.body === body && isOneType(found.key, key);
       const place = isKnown ? found.place : this.addBody(hash, body);
       if (!isKnown) this.known.set(hash, { key, body, place });
@@ -51,7 +51,7 @@ export class UpdatePacker {
     }
   }
 
-  /** Ends the update; returns its last part, which may be empty. */
+  /** Ends the update; returns its last part, which can be empty. */
   close(): UpdatePart {
     return closePart(this.open);
   }
@@ -68,7 +68,7 @@ export class UpdatePacker {
   }
 }
 
-/** All these resources in one part. */
+/** Packs resources into one part. */
 export function partOf(resources: Iterable<Resource>): UpdatePart {
   const packer = new UpdatePacker(Infinity, () => {});
   packer.add(resources);
@@ -92,7 +92,9 @@ const closePart = ({ keys, places, first, hashes, bodies }: OpenPart): UpdatePar
   bodies,
 });
 
-/** Whether the same schema reads the bodies of these keys. The type is the text before the first bar, except in `config|…`. */
+/**
+ * Whether the bodies of two keys have the same schema. The type is the text before the first bar, except in `config|…`.
+ */
 function isOneType(one: ResourceKey, other: ResourceKey): boolean {
   if (one === other) return true;
   const end = one.indexOf("|") + 1;

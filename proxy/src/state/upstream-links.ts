@@ -3,8 +3,8 @@ import type { FollowedSet, UpstreamRegistry } from "../upstream/upstream-registr
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**
- * The links from compiled backends to upstreams, so that new endpoints reach routes that are not compiled again. A link
- * belongs to its user and is collected with it: the registry does not know it.
+ * The links from compiled backends to upstreams, by which new endpoints take effect without compiling routes again. The
+ * registry does not reference links, so a link is garbage-collected with its user.
  */
 export type UpstreamLinks = {
   /** Creates a link: a function that returns the current upstream; `identity` is as for `UpstreamRegistry.get`. */
@@ -26,7 +26,7 @@ type Target = {
   readonly identity: string | undefined;
 };
 
-/** Asks the registry once after each change of its endpoint set, and every time while there is no such set. */
+/** Queries the registry once after each change of the endpoint set, and at every call while the set does not exist. */
 class Link {
   private readonly registry: Pick<UpstreamRegistry, "follow" | "get">;
   private readonly target: Target;
@@ -39,7 +39,7 @@ class Link {
     this.target = target;
   }
 
-  /** The current upstream; of a removed set the last one, for requests that still run. */
+  /** Returns the current upstream; for a removed set the last one, for requests that are still in progress. */
   get(): Upstream {
     const { current, set } = this;
     return current !== undefined && set?.changes === this.seen ? current : this.look();
