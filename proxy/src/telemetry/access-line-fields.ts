@@ -1,10 +1,10 @@
-/** The fields of access-log lines one by one, for lines that do not have the usual ones. */
+/** Writers for the individual fields of access-log lines, for lines that do not have the usual set of fields. */
 import type { AccessFieldName } from "@svc-gateway/common/values/access-fields.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { maskText } from "@svc-gateway/common/telemetry/redaction.ts";
 import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 
-/** Undefined: the line does not have the field. */
+/** The value of a field; undefined if the line does not have the field. */
 type FieldValue = string | number | boolean | undefined;
 
 type FieldReaders = { readonly [Name in AccessFieldName]: (record: AccessRecord) => FieldValue };
@@ -40,7 +40,7 @@ const readersOf = (pathMode: AccessLogPathMode): FieldReaders => ({
   tls_server_name: ({ details }) => details?.tlsServerName ?? "",
 });
 
-/** A referring URL without what may hold secrets: user information, query and fragment. */
+/** A referring URL without the parts that can contain secrets: user information, query and fragment. */
 export function refererOf(value: string): string {
   const end = value.search(/[?#]/);
   return (end < 0 ? value : value.slice(0, end)).replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*@/i, "$1//");
@@ -49,7 +49,7 @@ export function refererOf(value: string): string {
 const inMicroseconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : Math.round(milliseconds * 1000) / 1000;
 
-/** `,"name":value` of each field. */
+/** Creates a writer of `,"name":value` for each field. */
 export function jsonFields(
   names: readonly AccessFieldName[],
   pathMode: AccessLogPathMode,
@@ -62,7 +62,7 @@ export function jsonFields(
   );
 }
 
-/** ` name=value` of each field. */
+/** Creates a writer of ` name=value` for each field. */
 export function consoleFields(
   names: readonly AccessFieldName[],
   pathMode: AccessLogPathMode,
@@ -88,7 +88,7 @@ function fieldWriter(
   };
 }
 
-/** A word of the console line: `-` for nothing, quoted when it would not be one word. */
+/** Formats a word of the console line: `-` if it is empty, quoted if it contains white space or quotes. */
 export function plainWord(value: string): string {
   if (value === "") return "-";
   const cut = cutToLimit(value);

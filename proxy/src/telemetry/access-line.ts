@@ -8,20 +8,21 @@ import { consoleFields, jsonFields, plainWord } from "./access-line-fields.ts";
 import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 import { webServerLine } from "./web-server-line.ts";
 
-/** `common` and `combined` are the formats of web servers, whose fields are fixed. */
+/** The formats of lines; `common` and `combined` are those of web servers, with fixed fields. */
 export type AccessLogFormat = LogFormat | "common" | "combined";
 
 export type AccessLineOptions = {
   readonly format: AccessLogFormat;
   readonly pathMode: AccessLogPathMode;
   readonly target: string;
-  /** For `json` and `console`. */
+  /** The fields of the line; only for the formats of `LogFormat`. */
   readonly fields: readonly AccessFieldName[];
 };
 
 /**
- * Makes the function that composes a line. The text of the usual fields is put together by hand, of few pieces: this runs
- * once per request. What many lines have in common is kept, and only values that need it go through the general JSON encoder.
+ * Creates the function that composes a line. It runs once per request, so the usual fields are concatenated by hand,
+ * from few pieces. Texts that many lines share are remembered, and only values that need it pass through the general
+ * JSON encoder.
  */
 export function accessLineWriter(options: AccessLineOptions): (record: AccessRecord) => string {
   const { format, pathMode, target, fields } = options;
@@ -38,7 +39,7 @@ export function accessLineWriter(options: AccessLineOptions): (record: AccessRec
   }
 }
 
-/** Lines with all usual fields begin with those. */
+/** Creates a writer of JSON lines. If all usual fields are chosen, lines begin with them. */
 function jsonWriter(
   pathMode: AccessLogPathMode,
   target: string,
@@ -56,7 +57,7 @@ function jsonWriter(
   return (record) => `${usual(record).slice(0, -2)}${added(record)}}\n`;
 }
 
-/** The beginning of a line up to its message, and what follows that; the same text within a millisecond. */
+/** Creates a function for the start of a line up to its message and `next`; the text is reused within a millisecond. */
 function lineStart(target: string, next: string): () => string {
   const rest = `","level":"INFO","target":${JSON.stringify(target)},"message":"request"${next}`;
   let startMs = -1;
@@ -71,7 +72,9 @@ function lineStart(target: string, next: string): () => string {
   };
 }
 
-/** Quotes of values that differ from line to line belong to the texts around them: fewer pieces make a line. */
+/**
+ * Creates a writer of the usual fields. The quotes around varying values are part of the fixed texts, for fewer pieces.
+ */
 function usualJsonWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
   const hasPath = pathMode !== "none";
   const start = lineStart(target, ',"host":"');
@@ -95,7 +98,7 @@ function usualJsonWriter(pathMode: AccessLogPathMode, target: string): (record: 
   };
 }
 
-/** The text of a status behind `before`; statuses have three digits, so that few are kept. */
+/** Creates a function for `before` and a status, which remembers its results: there are few three-digit statuses. */
 function statusTexts(before: string): (status: number) => string {
   const known = new Map<number, string>();
   return (status) => {
@@ -105,7 +108,9 @@ function statusTexts(before: string): (status: number) => string {
   };
 }
 
-/** The texts of routes with the upstream of their last line, which is nearly always the same. */
+/**
+ * Creates a function for the texts of routes, remembered with the upstream of the previous line, which rarely differs.
+ */
 function routeTexts(): (routeId: string, upstream: string) => string {
   const toText = (routeId: string, upstream: string): string =>
     `,"route_id":${text(routeId)},"upstream":${text(upstream)},"upstream_addr":`;
@@ -155,18 +160,18 @@ function text(value: string): string {
   return jsonString(cutToLimit(value));
 }
 
-/** A value as it is in JSON, without its quotes. */
+/** Encodes a value as a JSON string without its quotes. */
 function quotable(value: string): string {
   const cut = cutToLimit(value);
   return isPlainInJson(cut) ? cut : jsonString(cut).slice(1, -1);
 }
 
-/** Longer values, such as those of clients, are rendered for each line. */
+/** The limits of the memos; longer values, such as those of clients, are encoded for each line. */
 const memoLimits = { maxLength: 256, maxNames: 1_024 };
 
 /** Remembers the text of recent values. */
 const memo = (toText: (value: string) => string): ((value: string) => string) =>
   memoByName((value) => inOnePiece(toText(value)), memoLimits);
 
-/** A text that was put together is a tree until it is read, and kept ones are read for each line. */
+/** Flattens a string: V8 represents a concatenation as a tree, which is slow for a text that is read for each line. */
 const inOnePiece = (tree: string): string => Buffer.from(tree).toString();

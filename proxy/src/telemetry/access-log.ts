@@ -5,21 +5,21 @@ import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { accessLineWriter, type AccessLogFormat } from "./access-line.ts";
 import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 
-/** Writes access records, each at once: the sink gathers them. Nothing here waits or throws. */
+/** Writes access records immediately to the sink, which batches them. No method waits or throws. */
 export type AccessLog = {
   /**
-   * When false, callers need not build a record. Follows changes of the log level (docs/operations.md, "Log level"). A single
-   * route may suppress its records as well.
+   * When false, callers need not build a record. Follows changes of the log level (docs/operations.md, "Log level").
+   * Single routes can also suppress their records.
    */
   readonly enabled: boolean;
-  /** What lines show besides the usual fields: callers collect it only then. */
+  /** The details that lines show besides the usual fields; callers collect only these. */
   readonly shows: AccessLogDetail;
   write(record: AccessRecord): void;
-  /** The log of routes or listeners that choose other fields; the same one for the same choice. */
+  /** Returns the log for routes or listeners that choose other fields; the same one for the same choice. */
   withFields(choice: FieldChoice): AccessLog;
 };
 
-/** `usual`: nothing of `AccessDetails`; `details`: all but the times of upstreams; `times`: those as well. */
+/** The part of `AccessDetails` that lines show: `usual` none, `details` all except the upstream times, `times` all. */
 export type AccessLogDetail = "usual" | "details" | "times";
 
 const maxLogs = 256;
@@ -44,7 +44,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   const passes = options.levels.of(accessLogTarget);
   const isEnabled = (): boolean => options.enabled && passes("info");
   const base = chosenFields(options.fields ?? [], usualAccessFields);
-  /** By their fields; more of them are not remembered. */
+  /** The logs by their fields, at most `maxLogs`; further ones are created at each call. */
   const logs = new Map<string, AccessLog>();
 
   const logWith = (fields: readonly AccessFieldName[]): AccessLog => {
@@ -74,7 +74,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   return logWith(base);
 }
 
-/** A log that writes nothing. */
+/** A log that discards all records. */
 export const noAccessLog: AccessLog = {
   enabled: false,
   shows: "usual",

@@ -3,7 +3,7 @@ import type { ProxyMetrics } from "./metrics.ts";
 
 const buckets = ["exact", "wildcard", "default"] as const;
 
-/** Sets the certificate gauges: how many names each bucket has, and the seconds until each name's certificate ends. */
+/** Sets the certificate gauges: the number of names per bucket, and the seconds until each certificate expires. */
 export function reportCertificates(metrics: ProxyMetrics, names: readonly ServedName[]): void {
   for (const bucket of buckets) {
     const loaded = new Set(names.filter((each) => each.bucket === bucket).map(({ name }) => name));

@@ -7,12 +7,12 @@ import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
 import { plainWord } from "./access-line-fields.ts";
 import { accessLogTarget } from "./access-log.ts";
 
-/** A connection below HTTP, or a session of a UDP client, that has ended (docs/reference/access-log.md, "Connections"). */
+/** An ended connection below HTTP, or session of a UDP client (docs/reference/access-log.md, "Connections"). */
 export type ConnectionRecord = {
   readonly protocol: "tcp" | "tls" | "udp";
-  /** Listener port. */
+  /** The listener port. */
   readonly listener: number;
-  /** Server name of the TLS handshake, empty without one. */
+  /** The server name of the TLS handshake; empty without one. */
   readonly serverName: string;
   readonly routeId: string;
   /** `<namespace>/<service>`, empty when there was none. */
@@ -24,13 +24,13 @@ export type ConnectionRecord = {
   readonly bytesReceived: number;
   readonly bytesSent: number;
   readonly attempts: number;
-  /** A short fixed text and its code, where the connection has failed. */
+  /** A short fixed text and its code; undefined if the connection has not failed. */
   readonly failure: ConnectionFailure | undefined;
 };
 
 export type ConnectionFailure = { readonly error: string; readonly reason: RefusalCode };
 
-/** Writes a line; nothing here waits or throws. */
+/** Writes a line; neither waits nor throws. */
 export type ConnectionLog = (record: ConnectionRecord) => void;
 
 export type ConnectionLogOptions = {
@@ -40,7 +40,7 @@ export type ConnectionLogOptions = {
   readonly sink: Pick<LogSink, "write">;
 };
 
-/** Creates the log of connections of one worker; undefined where they are not logged. */
+/** Creates the log of connections of one worker; undefined if they are not logged. */
 export function createConnectionLog(options: ConnectionLogOptions): ConnectionLog | undefined {
   const { sink, format } = options;
   if (!options.enabled) return undefined;

@@ -4,7 +4,7 @@ import type { ServedName } from "../tls/certificate-store.ts";
 import { reportCertificates } from "./certificate-gauges.ts";
 import type { ProxyMetrics } from "./metrics.ts";
 
-/** Certificates age without any event: their gauges are set again this often. */
+/** The interval for updating the certificate gauges, since certificates age without events. */
 const certificateIntervalMs = 30_000;
 
 /** The metrics of listeners, connections and handshakes, fed by the events of listeners (docs/reference/metrics.md). */
@@ -33,7 +33,7 @@ export function createListenerMetrics(
       metrics.connectionDuration.with({ listener }).observe(durationMs / 1000);
     },
     onConnectionRefused: (_, limit) => metrics.limitsReached.with({ limit }).inc(),
-    // Counted under the same limit as connections that a front closes for silence.
+    // Counted under the same limit as connections that a front closes because they are silent.
     onFirstByteTimeout: () => metrics.limitsReached.with({ limit: "header-timeout" }).inc(),
     onSilentConnectionEnded: () => metrics.limitsReached.with({ limit: "silent-connections" }).inc(),
     onProxyHeaderRefused: (reason) => metrics.limitsReached.with({ limit: reason }).inc(),

@@ -3,11 +3,11 @@ import { mergeExports } from "@svc-gateway/common/telemetry/merge-metrics.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { keepSeries } from "@svc-gateway/common/telemetry/metric-snapshot.ts";
 
-/** The metrics of a proxy with several workers, as one. Kept by the supervisor, which answers `/metrics`. */
+/** The combined metrics of a proxy with several workers. Kept by the supervisor, which answers `/metrics`. */
 export type MergedMetrics = {
-  /** Takes the present values of a worker, in place of its earlier ones. */
+  /** Replaces the values of a worker by its current ones. */
   report(worker: number, values: MetricExport): void;
-  /** Called when a worker has ended: its counters stay, its gauges are dropped. */
+  /** Called when a worker has ended: keeps its counters and drops its gauges. */
   retire(worker: number): void;
   /** Drops the counters of ended workers for routes that were removed. */
   forgetRoutes(routeIds: ReadonlySet<string>): void;
@@ -15,11 +15,11 @@ export type MergedMetrics = {
   expose(...own: readonly MetricExport[]): Promise<Exposition>;
 };
 
-/** Creates the merged metrics of one pod. Counters never fall, also when workers are replaced. */
+/** Creates the merged metrics of one pod. Counters never decrease, even if workers are replaced. */
 export function createMergedMetrics(): MergedMetrics {
   const byWorker = new Map<number, MetricExport>();
   let retired: MetricExport = [];
-  /** Merging is asynchronous; merges run one after the other, and readers of `retired` wait for them. */
+  /** The chain of asynchronous merges, which run sequentially; readers of `retired` wait for them. */
   let merging: Promise<void> = Promise.resolve();
   const afterMerges = (update: () => void | Promise<void>): void => {
     merging = merging.then(update);

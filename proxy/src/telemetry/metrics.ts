@@ -11,7 +11,7 @@ import {
   type MetricSet,
 } from "@svc-gateway/common/telemetry/metric-set.ts";
 
-/** Counts the requests of one (listener, route): created once when a route is compiled, then one addition per event. */
+/** Counts the requests of one (listener, route): created when first needed, then one addition per event. */
 export type RequestMetrics = {
   /** Counts one answered request. Unregistered method names are counted as `OTHER`. */
   count(method: string, status: number): void;
@@ -33,8 +33,8 @@ export type ProxyMetrics = MetricSet<typeof proxyMetrics> & {
    */
   requestMetrics(listener: string, route: string): RequestMetrics;
   /**
-   * Drops all series of routes that are not served, also those that requests of a removed route have created again. Series
-   * without a route stay.
+   * Drops all series of routes that are not served, including those that requests of a removed route have created
+   * again. Series without a route are kept.
    */
   retainRoutes(isServed: (routeId: string) => boolean): void;
   /** Registers a function that updates gauges without events of their own; called before every export. */
@@ -45,7 +45,7 @@ export type ProxyMetrics = MetricSet<typeof proxyMetrics> & {
   expose(...others: readonly AnyMetricSet[]): Promise<Exposition>;
 };
 
-/** Creates the metrics of one worker; nothing is shared with other calls. The drops of `logSink` are among them. */
+/** Creates the metrics of one worker, including the dropped lines of `logSink`. No state is shared between calls. */
 export function createProxyMetrics({
   logSink,
 }: { readonly logSink?: Pick<LogSink, "droppedLines"> } = {}): ProxyMetrics {
@@ -89,8 +89,8 @@ export function createProxyMetrics({
 }
 
 /**
- * How many pairs of method and status one (listener, route) shows. Methods and statuses come from clients and
- * upstreams; what is beyond the bound is counted under the method `OTHER`.
+ * The maximum number of pairs of method and status per (listener, route). Methods and statuses come from clients and
+ * upstreams; further pairs are counted under the method `OTHER`.
  */
 const maxPairs = 256;
 
@@ -98,7 +98,7 @@ const methodIndexes: ReadonlyMap<string, number> = new Map(
   registeredMethods.map((method, index) => [method, index + 1]),
 );
 
-/** The series of one (listener, route), found by a small number made of method and status. */
+/** The series of one (listener, route), indexed by a small number computed from method and status. */
 class RouteCounters implements RequestMetrics {
   private set: MetricSet<typeof proxyMetrics> | undefined;
   private readonly listener: string;
@@ -133,7 +133,7 @@ class RouteCounters implements RequestMetrics {
   }
 
   transferred(receivedBytes: number, sentBytes: number): void {
-    // Most routes get no bodies, and then have no series of them.
+    // Most routes get no bodies, and then have no series for them.
     if (receivedBytes > 0) {
       this.received ??= this.set?.requestBytes.with({ listener: this.listener, route: this.route });
       this.received?.inc(receivedBytes);
@@ -154,7 +154,7 @@ class RouteCounters implements RequestMetrics {
     this.connect?.observe(seconds);
   }
 
-  /** Called when the route was removed: requests that still run must not create its series again. */
+  /** Called when the route was removed: requests in progress must not create its series again. */
   detach(): void {
     this.set = undefined;
   }

@@ -2,7 +2,7 @@ import type { Observation } from "@svc-gateway/common/ir/observation.ts";
 import type { Observer, RequestTracer } from "../exchange/observer.ts";
 import { type AccessLog, noAccessLog } from "./access-log.ts";
 
-/** Makes the observer of a listener or route when a snapshot is applied; undefined: that of the whole proxy. */
+/** Creates the observer of a listener or route when a snapshot is applied; undefined for that of the whole proxy. */
 export type ObserverOf = (observation: Observation | undefined) => Observer | undefined;
 
 export const createObserverOf =

@@ -11,18 +11,18 @@ import type { RequestHead } from "../message/message.ts";
 import type { ProxyMetrics } from "./metrics.ts";
 import { type Observer, observerOf } from "../exchange/observer.ts";
 
-/** A request that a front answered itself, so that the pipeline never got it. */
+/** A request that a front answered itself, without passing it to the pipeline. */
 export type Refusal = {
   readonly connection: ClientConnection;
   readonly reason: string;
   readonly status: number;
-  /** Absent where the bytes were not a request. */
+  /** The head of the request; absent if the bytes were not a request. */
   readonly head?: RequestHead;
 };
 
 const unknownAddress = { authority: "", path: "" };
 
-/** Counts and logs refused requests like all others; fields that are unknown are empty. */
+/** Counts and logs refused requests like all other requests; unknown fields are empty. */
 export function createRefusalRecorder(
   usual: Observer,
   metrics: Pick<ProxyMetrics, "requestMetrics" | "refusals">,
@@ -58,7 +58,7 @@ export function createRefusalRecorder(
   };
 }
 
-/** Counts a request that failed in the proxy, and answers with the code of its reason. */
+/** Counts a request that failed in the proxy, and returns the code of its reason. */
 export function countRefusal(
   { refusals }: Pick<ProxyMetrics, "refusals">,
   error: string,

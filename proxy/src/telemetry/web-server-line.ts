@@ -4,9 +4,9 @@ import type { AccessLogPathMode, AccessRecord } from "./access-record.ts";
 import { refererOf } from "./access-line-fields.ts";
 
 /**
- * Lines as web servers write them: the Common Log Format, and the Combined one with Referer and User-Agent (Apache HTTP Server,
- * mod_log_config). What is no printable ASCII, and quotes, are escaped as there, so that a client can neither end a line nor
- * a value.
+ * Creates a writer of lines in the Common Log Format, or the Combined one with Referer and User-Agent (Apache HTTP
+ * Server, mod_log_config). Quotes, backslashes and all characters other than printable ASCII are escaped as Apache
+ * does, so that a client can end neither a line nor a value.
  */
 export function webServerLine(
   format: "common" | "combined",
@@ -37,7 +37,7 @@ const escape = (value: string): string =>
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
 
-/** The time in UTC as `02/Jan/2026:03:04:05 +0000`; one text for each second. */
+/** Creates a function for the time in UTC, as `02/Jan/2026:03:04:05 +0000`; the text is reused within a second. */
 function clock(): () => string {
   let second = -1;
   let text = "";
