@@ -1,10 +1,10 @@
 import { KeyedHash } from "./keyed-hash.ts";
 
-/** Memory of a `ConcurrencyTable`, created once for all workers of a proxy. */
+/** The memory of a `ConcurrencyTable`, created once for all workers of a proxy. */
 export type ConcurrencyMemory = {
   /** The hash of the key of each entry. */
   readonly keys: SharedArrayBuffer;
-  /** What is in progress of each entry, by worker. */
+  /** The number of requests in progress for each entry, by worker. */
   readonly counts: SharedArrayBuffer;
   readonly entries: number;
   readonly workers: number;
@@ -12,9 +12,9 @@ export type ConcurrencyMemory = {
   readonly seeds: readonly [number, number];
 };
 
-/** Entries for clients with something in progress; the system provides the memory of those that are used. */
+/** The number of entries for clients with requests in progress; the system allocates memory only for used ones. */
 const defaultEntries = 65_536;
-/** Neighbouring entries that a key may be in. */
+/** The number of consecutive entries in which a key can be stored. */
 const reach = 32;
 
 export function createConcurrencyMemory(
@@ -31,20 +31,20 @@ export function createConcurrencyMemory(
   };
 }
 
-/** Releases what a worker that has ended had in progress. */
+/** Releases the requests in progress of a worker that has ended. */
 export function releaseConcurrency({ counts, entries, workers }: ConcurrencyMemory, worker: number): void {
   const all = new Int32Array(counts);
   for (let entry = 0; entry < entries; entry++) Atomics.store(all, entry * workers + worker, 0);
 }
 
-/** The answer when a client has as much in progress as it may, or no entry is free. */
+/** The result of `enter` if a client has reached its limit, or no entry is free. */
 export const refused = -1;
 
 /**
- * Counts what clients have in progress, over all workers, without locks. Each worker changes only its own counts, so that
- * those of a worker that dies can be released. An entry whose counts are all 0 is free for another key. Two workers that take
- * the last place at once may both be refused; while two begin to count the same key at once, a client may be counted in
- * two entries until one of them is free again.
+ * Counts the requests that clients have in progress, over all workers, without locks. Each worker changes only its own
+ * counts, so that those of a worker that dies can be released. An entry whose counts are all 0 is free for another key.
+ * If two workers take the last place simultaneously, both can be refused. If two start to count the same key
+ * simultaneously, the client can be counted in two entries until one of them is free again.
  */
 export class ConcurrencyTable {
   private readonly keys: BigInt64Array;
@@ -62,7 +62,7 @@ export class ConcurrencyTable {
     this.counts = new Int32Array(memory.counts);
   }
 
-  /** Counts one more of the key, of which there may be `most`; gives the entry to `leave`, or `refused`. */
+  /** Counts one more request of the key, up to `most`. Returns the entry, for `leave`, or `refused`. */
   enter(zone: string, key: string, most: number): number {
     const { hash, memory, worker, counts } = this;
     hash.start(...memory.seeds);
@@ -75,7 +75,7 @@ export class ConcurrencyTable {
       if (entry === undefined) return refused;
       const own = entry * memory.workers + worker;
       Atomics.add(counts, own, 1);
-      // Until now the entry could be claimed for another key.
+      // Until its count was raised, the entry could be claimed for another key.
       if (!this.holds(entry)) Atomics.sub(counts, own, 1);
       else if (this.total(entry) <= most) return entry;
       else {
@@ -87,7 +87,7 @@ export class ConcurrencyTable {
 
   leave(entry: number): void {
     const own = entry * this.memory.workers + this.worker;
-    // The worker's counts were released meanwhile.
+    // The count is 0 if the counts of this worker were released meanwhile.
     if (Atomics.load(this.counts, own) > 0) Atomics.sub(this.counts, own, 1);
   }
 
@@ -99,7 +99,7 @@ export class ConcurrencyTable {
     return undefined;
   }
 
-  /** Takes a free entry; undefined when there is none in reach. */
+  /** Claims a free entry for the key; undefined when there is none within `reach`. */
   private claim(): number | undefined {
     const { low, high } = this.hash;
     const wanted = (BigInt(high) << 32n) | BigInt(low >>> 0);

@@ -1,12 +1,12 @@
 /**
- * Two seeded 32-bit hashes of the texts that are added, mixed at the end as MurmurHash3 does. Not for secrets: without
- * the seeds, texts that collide cannot be chosen.
+ * Two seeded 32-bit hashes of the texts that are added, mixed at the end as in MurmurHash3. Not for secrets: its only
+ * guarantee is that colliding texts cannot be chosen without the seeds.
  */
 export class KeyedHash {
   low = 0;
   high = 0;
 
-  /** Begins with seeds, or goes on from where another hash was. */
+  /** Starts with seeds, or continues from the state of another hash. */
   start(low: number, high: number): void {
     this.low = low;
     this.high = high;
@@ -25,7 +25,7 @@ export class KeyedHash {
     this.high = high;
   }
 
-  /** Mixes; `high` is odd then, so that the two are never both 0. */
+  /** Mixes the final values. `high` is odd afterwards, so that the two are never both 0. */
   finish(): void {
     let { low, high } = this;
     low = Math.imul(low ^ (low >>> 16), 0x85ebca6b);

@@ -1,10 +1,10 @@
-/** A pair of clocks is read until one reading of them took less than this, in milliseconds: thousands of instructions. */
+/** The clocks are read until one reading took at most this long, in milliseconds: thousands of instructions. */
 const closeEnoughMs = 0.005;
 const maxReadings = 1_000;
 
 /**
- * By how many milliseconds the clock of the process is ahead of a thread's own. They cannot be read at one moment, and a thread may
- * wait for a processor between the two: of all readings the shortest one counts.
+ * Returns by how many milliseconds the clock of the process is ahead of that of this thread. The two cannot be read
+ * simultaneously, and the thread can be preempted between them, so the shortest of several readings counts.
  */
 export function aheadBy(processMs: () => number, threadMs: () => number): number {
   let shortestMs = Infinity;
@@ -27,5 +27,5 @@ const processMs = (): number => {
 
 const offsetMs = aheadBy(processMs, () => performance.now());
 
-/** Milliseconds of a clock that never goes back and that all threads of the process share, to some microseconds. */
+/** The monotonic clock that all threads of the process share, in milliseconds, accurate to some microseconds. */
 export const monotonicMs = (): number => performance.now() + offsetMs;

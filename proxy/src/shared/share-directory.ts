@@ -1,13 +1,13 @@
 import { ownerOfMost } from "../auth/fair-share.ts";
 import { busyAt, entriesAt, ownersAt, shareWords, type ShareMemory } from "./share-memory.ts";
 
-/** An owner of shares, as one worker sees it. */
+/** An owner of shares, as cached by one worker. */
 export type ShareOwner = {
-  /** Hash of the group, odd, so never that of a free share. */
+  /** The hash of the group; odd, and therefore never that of a free share. */
   readonly group: number;
   readonly name: number;
   readonly seed: number;
-  /** Its shares, in the order in which every worker searches them. */
+  /** The shares of the owner, in the order in which every worker searches them. */
   shares: readonly number[];
   /** The generation of the directory that `shares` was read from. */
   generation: number;
@@ -15,12 +15,12 @@ export type ShareOwner = {
   tidyAtMs: number;
 };
 
-/** The most shares of one owner: some 100,000 keys, and as many places that a lookup searches. */
+/** The maximum number of shares of one owner: some 100,000 keys. A lookup searches one bucket in each. */
 const maxShares = 128;
 
 /**
- * An owner keeps a share for so long after the last time in it, some 9 s, so that shares rarely change their owner, and
- * so that few changes of a time have to move this one, too.
+ * How long an owner keeps a share after the last time in it, some 9 s, so that shares rarely change their owner. It
+ * also means that few changes of a time must extend the time of the share.
  */
 const graceNs = 1n << 33n;
 
@@ -46,7 +46,7 @@ export class ShareDirectory {
     this.halves = new Int32Array(buffer);
   }
 
-  /** Reads the owner's shares again, if the directory has changed. */
+  /** Reads the owner's shares again if the directory has changed. */
   refresh(owner: ShareOwner): void {
     const generation = Atomics.load(this.halves, 0);
     if (owner.generation === generation) return;
@@ -57,14 +57,14 @@ export class ShareDirectory {
   }
 
   /**
-   * Assigns one more share to the owner; false when there is none for it, true when something has changed: search
-   * again.
+   * Assigns one more share to the owner. Returns false if no share is available for it, and true if the directory has
+   * changed, so that the caller must search again.
    */
   extend(owner: ShareOwner, now: bigint): boolean {
     const { words, count } = this;
     const own = this.own(owner);
     if (own.length >= maxShares) return false;
-    // Another worker has got one meanwhile: without this check, both would count the same client in two places.
+    // Another worker has assigned one meanwhile: without this check, the two would count a client in different places.
     if (own.some((share) => !owner.shares.includes(share))) {
       owner.generation = unread;
       return true;
@@ -80,16 +80,14 @@ export class ShareDirectory {
     return taken !== undefined && this.assign(taken, Atomics.load(words, ownersAt + taken), owner, now);
   }
 
-  /**
-   * Lets an owner that gets no share use one of its group, or any share if the group has none, until there is a change.
-   */
+  /** Lets an owner without a share use one of its group, or any if the group has none, until the directory changes. */
   borrow(owner: ShareOwner): void {
     const ofGroup = this.select(({ group }) => group === owner.group);
     const hosts = ofGroup.length > 0 ? ofGroup : this.select(() => true);
     owner.shares = [hosts[(owner.name >>> 0) % hosts.length] ?? 0];
   }
 
-  /** Frees the shares of an owner whose times are all over, except for the first. */
+  /** Frees the shares of an owner in which all times are over, except for the first share. */
   release(owner: ShareOwner, now: bigint): void {
     const { words, count } = this;
     let isChanged = false;
@@ -101,7 +99,7 @@ export class ShareDirectory {
     if (isChanged) this.announce();
   }
 
-  /** Keeps a share until a time in it is over. */
+  /** Keeps a share until `time`, whose upper half is `high`, is over. */
   keepUntil(share: number, time: bigint, high: number): void {
     const at = busyAt(this.count) + share;
     if ((this.halves[at * 2 + 1] as number) > high) return;
@@ -127,7 +125,7 @@ export class ShareDirectory {
     return shares;
   }
 
-  /** The share to take for the owner: of those of the owner with the most, the one whose times are over first. */
+  /** The share to take away for the owner: of those of the owner with the most, the one whose times are over first. */
   private mostExpendable(owner: ShareOwner): number | undefined {
     const all = Array.from({ length: this.count }, (_, share) => share);
     const byGroup = Map.groupBy(all, (share) => this.holding(share).group);
@@ -146,7 +144,7 @@ export class ShareDirectory {
     return loser?.reduce((first, share) => (until(share) < until(first) ? share : first));
   }
 
-  /** Assigns a share to the owner, emptied, unless another worker was faster. */
+  /** Empties a share and assigns it to the owner, unless another worker was faster. Always returns true. */
   private assign(share: number, holder: bigint, { group, name }: ShareOwner, now: bigint): boolean {
     const { words, count } = this;
     const next = (BigInt(group) << 32n) | BigInt(name >>> 0);

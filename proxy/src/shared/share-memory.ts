@@ -1,6 +1,6 @@
-/** How the memory of a `ShareTable` is divided. */
+/** The layout of the memory of a `ShareTable`. */
 
-/** What the supervisor creates once and hands to every worker. */
+/** The memory that the supervisor creates once and passes to every worker. */
 export type ShareMemory = {
   readonly buffer: SharedArrayBuffer;
   readonly shares: number;
@@ -8,24 +8,24 @@ export type ShareMemory = {
   readonly seeds: readonly [number, number];
 };
 
-/** Entries that a key may be in, within a share. */
+/** The number of entries of a bucket: those in which a key can be stored, within a share. */
 export const ways = 8;
-/** Entries of a share; 16 KiB. */
+/** The number of entries of a share, which take 16 KiB. */
 export const keysPerShare = 1_024;
 export const bucketsPerShare = keysPerShare / ways;
 
-/** 64-bit words: a bucket has the hashes of its entries, then their values. */
+/** The size of a bucket in 64-bit words: the hashes of its entries, then their values. */
 export const bucketWords = 2 * ways;
 export const shareWords = bucketsPerShare * bucketWords;
 
-/** The first word counts changes of the directory; then come the owners of all shares, then until when each matters. */
+/** The first word counts changes of the directory. The owners of all shares follow, then their expiry times. */
 export const ownersAt = 1;
 export const busyAt = (shares: number): number => ownersAt + shares;
 export const entriesAt = (shares: number): number => ownersAt + 2 * shares;
 
 const wordBytes = 8;
 
-/** Memory for so many shares. The system provides a share's part of it when the share is used for the first time. */
+/** Creates memory for a number of shares. The system allocates that of a share when it is first used. */
 export function createShareMemory(shares: number): ShareMemory {
   const seeds = crypto.getRandomValues(new Uint32Array(2));
   return {

@@ -1,4 +1,6 @@
-/** Times by owner and key that all workers of a proxy see. See docs/adr/0013-workers.md, "Shared state". */
+/**
+ * A table of times by owner and key, shared by all workers of a proxy. See docs/adr/0013-workers.md, "Shared state".
+ */
 import { KeyedHash } from "./keyed-hash.ts";
 import { ShareDirectory, unread, type ShareOwner } from "./share-directory.ts";
 import {
@@ -10,19 +12,20 @@ import {
   type ShareMemory,
 } from "./share-memory.ts";
 
-/** How long an owner that got no further share waits before it tries again. */
+/** How long an owner that was refused another share waits before it tries again. */
 const retryMs = 100;
 /** How often an owner checks whether it can free shares. */
 const tidyMs = 1_000;
 
 /**
- * A table whose values are times (nanoseconds in 64 bits); an entry has no meaning once its time is over, and only then
- * its place is free. Owners have separate places, in shares that they get as they need them: free ones, and then those
- * of owners with more than their part (`ShareDirectory`). Thus the keys of one owner never displace those of another.
+ * A table whose values are times (nanoseconds in 64 bits). An entry has no meaning once its time is over, and its place
+ * is free only then. Owners have separate places, in shares that they get on demand: first free ones, then those of
+ * owners that have more than their part (`ShareDirectory`). The keys of one owner therefore never displace those of
+ * another.
  *
  * There are no locks, so that a worker that dies leaves nothing locked. An entry is claimed by exchanging the hash of
- * its key; times are changed by compare-and-exchange (`replace`). When two workers take one entry or one share for two
- * uses at one moment, a change may be lost or be made to the other key: users of the table must tolerate that.
+ * its key; times are changed by compare-and-exchange (`replace`). If two workers simultaneously take one entry or one
+ * share for different uses, a change can be lost or applied to the other key: users of the table must tolerate that.
  */
 export class ShareTable {
   /** All words of the memory; read with `Atomics`, changed with `replace`. */
@@ -41,7 +44,7 @@ export class ShareTable {
     this.entries = entriesAt(memory.shares);
   }
 
-  /** Prepares lookups of an owner; owners of one group share what the group gets. */
+  /** Prepares lookups of an owner. The owners of one group divide the shares of the group. */
   owner(group: string, name: string): ShareOwner {
     const { hash, seeds } = this;
     hash.start(...seeds);
@@ -62,8 +65,8 @@ export class ShareTable {
   }
 
   /**
-   * Index in `words` of the key's time. A new key gets a place whose time is over, or else the owner's place whose time
-   * is over first (to 4 s), with a time that is over. `nowMs` is of any monotonic clock that all workers share.
+   * Returns the index in `words` of the key's time. A new key gets a place whose time is over, or else the place of the
+   * owner whose time ends first (within 4 s), reset to 0. `nowMs` is of any monotonic clock that all workers share.
    */
   find(owner: ShareOwner, key: string, nowMs: number): number {
     const { hash, directory } = this;
@@ -82,7 +85,7 @@ export class ShareTable {
     }
   }
 
-  /** Replaces the time that was read by another one (milliseconds); false when another worker was faster. */
+  /** Replaces the time that was read by `nextMs` (milliseconds). Returns false if another worker was faster. */
   replace(at: number, present: bigint, nextMs: number): boolean {
     const next = nanoseconds(nextMs);
     const share = Math.floor((at - this.entries) / shareWords);
@@ -103,13 +106,13 @@ export class ShareTable {
   }
 
   /**
-   * Allocates an entry for the key and returns the index of its hash; undefined when something has changed: search
-   * again.
+   * Allocates an entry for the key and returns the index of its hash. Returns undefined if the shares have changed, so
+   * that the caller must search again.
    */
   private place(owner: ShareOwner, bucket: number, nowMs: number): number | undefined {
     const { words, halves, entries } = this;
     const now = nanoseconds(nowMs);
-    // Upper halves nearly always decide, and reading them allocates nothing.
+    // The upper halves nearly always suffice, and reading them allocates nothing.
     const nowHigh = Math.floor((nowMs * nanosecondsPerMs) / 2 ** 32);
     let first: number | undefined;
     let firstHigh = 0;
@@ -148,7 +151,7 @@ export class ShareTable {
 
 const nanosecondsPerMs = 1e6;
 
-/** A time of the table. */
+/** Converts milliseconds to a time of the table. */
 const nanoseconds = (ms: number): bigint => BigInt(Math.round(ms * nanosecondsPerMs));
 
 export const milliseconds = (time: bigint): number => Number(time) / nanosecondsPerMs;

@@ -5,15 +5,15 @@ import { createLogRing } from "../worker/log-ring.ts";
 import { createConcurrencyMemory, releaseConcurrency, type ConcurrencyMemory } from "./concurrency-table.ts";
 import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 
-/** All memory that the workers of a proxy share; created by the supervisor, passed to each worker when it starts. */
+/** All memory that the workers of a proxy share; created by the supervisor and passed to each worker when it starts. */
 export type SharedMemory = {
   /** The counts of rate limits, see share-table.ts. */
   readonly rates: ShareMemory;
-  /** What clients have in progress, see concurrency-table.ts. */
+  /** The number of requests in progress of each client, see concurrency-table.ts. */
   readonly concurrency: ConcurrencyMemory;
   /** The circuit breakers, see upstream/breaker/breaker-table.ts. */
   readonly breakers: SharedArrayBuffer;
-  /** Open client connections per worker and listener port, see listeners/connection-gate.ts. */
+  /** The number of open client connections per worker and listener port, see listeners/connection-gate.ts. */
   readonly connections: SharedArrayBuffer;
   /** One ring per worker: log lines on their way to the supervisor, see worker/log-ring.ts. */
   readonly logs: readonly SharedArrayBuffer[];
@@ -23,7 +23,7 @@ export type SharedMemory = {
   readonly heartbeats: SharedArrayBuffer;
 };
 
-/** Shares for the clients that rate limits remember: 16 MiB, of which the system provides what is used. */
+/** The number of shares for the clients of rate limits: 16 MiB, of which the system allocates only used pages. */
 const rateShares = 1_024;
 
 export const createSharedMemory = (workers: number, isTraced = false): SharedMemory => ({
