@@ -1,29 +1,29 @@
 import { realNowMs } from "./real-clock.ts";
 
-/** How often the clock observes the real one while it is watched. */
+/** The interval at which the clock observes the real one while it is watched. */
 const beatMs = 500;
-/** The lateness of an observation that is ordinary: the process was busy. */
+/** The lateness of an observation up to which the process was merely busy. */
 const slackMs = 500;
 
 /**
- * A clock that stops while the process cannot run: stopped, without a processor, or blocked by itself. The time limits of
- * peers are measured with it, so that such a pause is not taken for slowness of a peer
- * (docs/operations.md, "Timeouts"). Steps of up to a second are time like any other.
+ * A clock that stops while the process cannot run because it is suspended, has no processor, or blocks itself. The time
+ * limits of peers are measured with it, so that such a pause is not mistaken for slowness of a peer
+ * (docs/operations.md, "Timeouts"). Gaps of up to a second are not pauses, and count as time.
  */
 export class AwakeClock {
   private readonly realMs: () => number;
-  /** The sum of the pauses that were detected, in milliseconds. */
+  /** The sum of all detected pauses, in milliseconds. */
   lostMs = 0;
   private lookedAtMs = 0;
   private watchers = 0;
   private beat: NodeJS.Timeout | undefined = undefined;
 
-  /** `realMs`: milliseconds of a clock that never goes back. */
+  /** `realMs` returns the milliseconds of a monotonic clock. */
   constructor(realMs: () => number) {
     this.realMs = realMs;
   }
 
-  /** Milliseconds without those of all detected pauses; may go back when a pause is detected. */
+  /** The time in milliseconds, without all detected pauses; goes back when a pause is detected. */
   get nowMs(): number {
     return this.realMs() - this.lostMs;
   }
@@ -33,7 +33,7 @@ export class AwakeClock {
     return realMs - this.lostMs;
   }
 
-  /** Detects pauses from now on; calling the result ends that, once. */
+  /** Starts to detect pauses. Returns a function that ends this watch. */
   watch(): () => void {
     if (this.watchers++ === 0) {
       this.lookedAtMs = this.realMs();

@@ -1,11 +1,12 @@
 import { awake } from "./awake-clock.ts";
 
-/** When a timer is later than this, the process was busy and may not have read what has arrived. */
+/** The lateness of a timer above which the process was busy, and has possibly not read data that has arrived. */
 const busyMs = 10;
 
 /**
- * A timer on the awake clock. A process that could not run finds timers due before it reads what has arrived meanwhile, so
- * lost time is added, at most the whole time again, and a late timer lets arrived data be read before it expires.
+ * A timer on the awake clock. After a pause, timers of a process are due before it has read the data that arrived
+ * meanwhile. The timer is therefore extended by the lost time, at most by its whole duration at a time, and a late
+ * timer expires only after one more turn of the event loop, in which arrived data is read.
  */
 export class AwakeTimer {
   private readonly expired: () => void;
@@ -20,7 +21,7 @@ export class AwakeTimer {
     this.set(ms);
   }
 
-  /** Ends the wait; harmless when it is over. */
+  /** Stops the timer; has no effect if it has expired. */
   clear(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

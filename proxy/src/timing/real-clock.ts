@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 
 /**
- * Milliseconds of the monotonic clock. The global `performance` is the same object behind an accessor, which costs several
- * times what reading the clock does: the request path reads it here.
+ * Returns the milliseconds of the monotonic clock, for the request path. The global `performance` is the same object
+ * behind an accessor, which costs several times as much as reading the clock.
  */
 export const realNowMs = (): number => performance.now();

@@ -1,16 +1,18 @@
 /**
- * Long work in steps: a generator that yields where the event loop may run in between, and returns the result. So the same
- * work can be done at once, or in slices beside requests.
+ * Long work in steps: a generator that yields wherever the event loop may run, and returns the result. The same work
+ * can thus be done synchronously, or in slices between requests.
  */
 export type Steps<Value> = Generator<undefined, Value, undefined>;
 
-/** Items of a loop between two yields: some tens of microseconds, so that slices end in time and yields cost nothing. */
+/**
+ * The number of loop items between two yields: tens of microseconds, so that slices end in time and yields cost little.
+ */
 const itemsPerStep = 32;
 
-/** How long a slice may take, in milliseconds; the last of its steps may take longer. */
+/** The duration of a slice, in milliseconds; its last step can exceed it. */
 const sliceMs = 4;
 
-/** Does all steps at once. */
+/** Runs all steps synchronously. */
 export function atOnce<Value>(steps: Steps<Value>): Value {
   for (;;) {
     const step = steps.next();
@@ -18,7 +20,9 @@ export function atOnce<Value>(steps: Steps<Value>): Value {
   }
 }
 
-/** Does the steps in slices, and lets the event loop run once between two of them. Rejects with what a step throws. */
+/**
+ * Runs the steps in slices, with a turn of the event loop between them. Rejects with the error of a step that throws.
+ */
 export async function inSlices<Value>(steps: Steps<Value>): Promise<Value> {
   for (;;) {
     const endMs = performance.now() + sliceMs;
@@ -30,7 +34,7 @@ export async function inSlices<Value>(steps: Steps<Value>): Promise<Value> {
   }
 }
 
-/** Does something for each item in steps. */
+/** Calls a function for each item, in steps. */
 export function* forEachInSteps<Item>(items: Iterable<Item>, run: (item: Item) => void): Steps<void> {
   let done = 0;
   for (const item of items) {
