@@ -1,10 +1,10 @@
 /**
- * Items by owner, oldest first, with direct access to the owner that has the most: for bounds that one owner could fill.
- * Every operation takes constant time, because it must hold during floods.
+ * Items by owner, oldest first, with direct access to the owner that has the most. Used for bounds that one owner could
+ * exhaust. Every operation takes constant time, because it must remain fast during floods.
  */
 export class Holdings<Item> {
   private readonly byOwner = new Map<string, Set<Item>>();
-  /** The owners by their number of items; of equal ones, the owner that has had that number for longest comes first. */
+  /** The owners by their number of items; of several, the owner that has had that number for longest comes first. */
   private readonly byCount = new Map<number, Set<string>>();
   private highest = 0;
   private total = 0;
@@ -26,7 +26,7 @@ export class Holdings<Item> {
     this.rank(owner, items.size - 1, items.size);
   }
 
-  /** Removes an item; false when it is not held. */
+  /** Removes an item. Returns false if it is not held. */
   delete(owner: string, item: Item): boolean {
     const items = this.byOwner.get(owner);
     if (items?.delete(item) !== true) return false;

@@ -4,9 +4,9 @@ import { Holdings } from "./holdings.ts";
 export type Origin = { readonly listener: number; readonly network: string };
 
 /**
- * The items of many clients on many listeners that share one bound. Which item is evicted depends on the listener that has
- * the most, so that a flood on one listener does not hurt the others, and on the network that has the most there, so that
- * one client of a listener does not hurt the others.
+ * The items of many clients on many listeners that share one bound. The item to evict is chosen from the listener that
+ * has the most items, so that a flood on one listener does not affect others, and there from the network that has the
+ * most, so that one client of a listener does not affect others.
  */
 export class ListenerHoldings<Item> {
   private readonly byListener = new Map<number, Holdings<Item>>();
@@ -44,7 +44,10 @@ export class ListenerHoldings<Item> {
     return this.largest()?.oldestOfMost();
   }
 
-  /** The item to evict for a newcomer: as `oldestOfMost`, but only of a listener or network that has more than the newcomer's. */
+  /**
+   * The item to evict for a new one: as `oldestOfMost`, but only from a listener or network that would still have at
+   * least as many items as that of the new one.
+   */
   evictionFor({ listener, network }: Origin): Item | undefined {
     const own = this.byListener.get(listener);
     const largest = this.largest();
@@ -53,7 +56,7 @@ export class ListenerHoldings<Item> {
     return this.evictionWithinListener({ listener, network });
   }
 
-  /** The item to evict for a newcomer within its own listener. */
+  /** The item to evict for a new one, from the same listener. */
   evictionWithinListener({ listener, network }: Origin): Item | undefined {
     const own = this.byListener.get(listener);
     return own?.oldestOfMost(own.countOf(network) + 2);
