@@ -59,20 +59,20 @@ export type ProxyOptions = {
   readonly settings: DataPlaneSettings & { readonly portMap?: readonly PortMapping[] | undefined };
   readonly metrics: ProxyMetrics;
   readonly accessLog: AccessLog;
-  /** Logs connections below HTTP; absent: they are not logged. */
+  /** Logs connections below HTTP; if absent, they are not logged. */
   readonly connectionLog?: ConnectionLog | undefined;
-  /** Takes the spans of traced requests; absent: none are traced. */
+  /** Receives the spans of traced requests; if absent, none are traced. */
   readonly spanSink?: SpanSink | undefined;
   readonly log: Logger;
-  /** How the bytes of established connections are read and written; Node's public sockets when absent. */
+  /** The implementation of sockets; Node's public sockets when absent. */
   readonly sockets?: SocketLayer;
-  /** Logs snapshots and listeners, which all workers have alike; `log` when absent. */
+  /** Logs snapshots and listeners, which are the same in all workers; `log` when absent. */
   readonly snapshotLog?: Logger;
-  /** The most bytes of responses that wait for clients in this worker; no bound when absent. */
+  /** The maximum number of bytes of responses that wait for clients in this worker; unlimited when absent. */
   readonly responseMemoryBytes?: number;
   /** The place among the workers of a proxy; the only worker when absent. */
   readonly workerPlace?: WorkerPlace;
-  /** Listener ports that are bound, sorted, whenever that changes. */
+  /** Called with the listener ports that are bound, sorted, whenever they change. */
   readonly onBoundPorts?: (ports: readonly number[]) => void;
 };
 
@@ -83,40 +83,43 @@ export type WorkerPlace = {
   readonly memory: SharedMemory;
 };
 
-/** A running data plane: everything from the sockets to the upstreams, steered by snapshots. */
+/** A running data plane: everything from the sockets to the upstreams, configured by snapshots. */
 export type Proxy = {
-  /** Applies an update whole or not at all. Its sockets are being bound when this returns: see `settled`. */
+  /** Applies an update completely or not at all. Its sockets are still being bound when this returns: see `settled`. */
   apply(update: SnapshotUpdate): Result<ApplySummary>;
-  /** The first half of `apply`; the second half is `commit`. */
+  /** The first half of `apply`, asynchronously; the second half is `commit` of the result. */
   stage(update: SnapshotUpdate): Promise<Result<StagedState>>;
-  /** Reads a part of the update that is staged next, and forgets them: see `ProxyState`. */
+  /** Reads a part of the update that is staged next: see `ProxyState`. */
   read(part: UpdatePart): void;
+  /** Discards the parts that were read. */
   forget(): void;
   readonly state: Pick<ProxyState, "serving" | "counts">;
-  /** Resolves when the listeners of the last update are bound, or have failed to be. */
+  /** Resolves when the listeners of the last update are bound or have failed to bind. */
   settled(): Promise<void>;
-  /** Local port of a bound listener port. */
+  /** The local port of a bound listener port. */
   localPort(port: number): number | undefined;
-  /** The same of all listeners. */
+  /** The local ports of all bound listeners. */
   localPorts(): readonly PortMapping[];
-  /** Where the UDP listeners among them are bound. */
+  /** The local ports of the UDP listeners among them. */
   udpPorts(): readonly PortMapping[];
-  /** New listeners use these local ports: another worker has chosen them where any free one will do. */
+  /** Sets local ports for new listeners, such as free ports that another worker has chosen. */
   useLocalPorts(ports: readonly PortMapping[]): void;
-  /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
+  /** Lets requests finish (docs/operations.md, "Shutdown"); aborts the remaining ones when the signal does. */
   shutdown(hurry: AbortSignal, how?: ShutdownMode): Promise<void>;
 };
 
-/** `announced`: connections are accepted for a while, so that load balancers take notice. `at-once`: there are none. */
+/**
+ * Whether connections are still accepted for a while, so that load balancers notice (`announced`), or not (`at-once`).
+ */
 export type ShutdownMode = "announced" | "at-once";
 
 const maxSweepIntervalMs = 1_000;
-/** Handshakes under way at a time: about half a second of one core's signatures. */
+/** The maximum number of concurrent handshakes: about half a second of signatures on one core. */
 const maxHandshakes = 1_024;
-/** For the whole PROXY protocol header of a connection. */
+/** The time limit for the whole PROXY protocol header of a connection. */
 const proxyHeaderTimeoutMs = 5_000;
 const maxRequestsPerConnection = 10_000;
-/** After the signal, while load balancers take notice. */
+/** How long connections are accepted after the signal, while load balancers notice the shutdown. */
 const acceptAfterSignalMs = 5_000;
 
 /** Creates a data plane that listens on nothing until its first snapshot. */
@@ -294,7 +297,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       cutClients = 0;
     }
     l4.sweep();
-    // Upstreams count on while this process cannot run.
+    // The real clock, because upstreams count the idle time of connections even while this process cannot run.
     client.closeExpired(performance.now());
   }, sweepIntervalOf(settings)).unref();
 
@@ -352,11 +355,11 @@ function tracerOf({ settings, spanSink, metrics }: ProxyOptions): Tracer | undef
 const http1FrontOf = { node: createHttp1Front, native: createNativeHttp1Front };
 const http2FrontOf = { node: createHttp2Front, native: createNativeHttp2Front };
 
-/** What a worker has of something that is bounded for the whole proxy. */
+/** The share of a worker in a bound of the whole proxy. */
 const shareOf = (total: number, worker: number, workers: number): number =>
   Math.floor(total / workers) + (worker < total % workers ? 1 : 0);
 
-/** A limit is noticed at most one sweep late; short limits, as tests set them, are looked at more often. */
+/** The interval of sweeps, by which the enforcement of a limit can be late; shorter for short limits, as in tests. */
 function sweepIntervalOf(settings: DataPlaneSettings): number {
   const timeouts = [
     settings.proxyStreamIdleTimeoutMs,
