@@ -86,7 +86,7 @@ export abstract class Exchange {
   /** The largest body in bytes; a larger request is answered 413 (docs/features/max-body-size.md). */
   maxBodyBytes = Number.POSITIVE_INFINITY;
 
-  /** The buffered body, if a filter had to read all of it; it is sent upstream from there (docs/features/ext-auth.md). */
+  /** The buffered body, if a filter had to read all of it; sent upstream from there (docs/features/ext-auth.md). */
   held: HeldBody | undefined = undefined;
 
   /** Fields that checks add to any response, of the upstream or of the proxy itself: see response-filters.ts. */

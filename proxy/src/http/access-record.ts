@@ -5,7 +5,7 @@ import type { HttpVersion } from "../message/message.ts";
 import type { AccessDetails, AccessRecord } from "../telemetry/access-record.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 
-/** The record of a request at its end, with what this log shows besides the usual fields. */
+/** Builds the access log record of a request that has ended, with the additional details that this log shows. */
 export function accessRecordOf(exchange: Exchange, log: AccessLog, durationMs: number): AccessRecord {
   const { route } = exchange;
   return {
@@ -39,7 +39,7 @@ function detailsOf(exchange: Exchange): AccessDetails {
   };
 }
 
-/** The same of a request that was refused before there was an exchange. */
+/** Builds the details of a request from its head alone, also for one that was refused before an exchange existed. */
 export const detailsOfHead = (
   { listener, tls }: ClientConnection,
   version: HttpVersion | undefined,

@@ -3,21 +3,25 @@ import type { ListenerView } from "../exchange/listener-view.ts";
 import { sayEnd } from "./say-end.ts";
 
 export type ExchangeTimeouts = {
-  /** Without a byte in either direction on an ordinary exchange; milliseconds, 0 = off. */
+  /** The longest time without a byte in either direction on an ordinary exchange; milliseconds, 0 = off. */
   readonly streamIdleTimeoutMs: number;
-  /** The same for upgraded connections and gRPC. */
+  /** The same limit for upgraded connections and gRPC. */
   readonly tunnelIdleTimeoutMs: number;
-  /** From the head of the request to the end of the response, where the rule has no timeouts; milliseconds, 0 = off. */
+  /**
+   * The longest time from the head of the request to the end of the response, for rules without timeouts; milliseconds,
+   * 0 = off.
+   */
   readonly requestTimeoutMs: number;
 };
 
 /**
- * The exchanges under way in this worker. One sweep over all of them replaces a timer per request; a limit is
- * noticed at most one sweep late (docs/operations.md, "Timeouts").
+ * The exchanges under way in this worker. One sweep over all of them replaces a timer per request; a limit is noticed
+ * at most one sweep late (docs/operations.md, "Timeouts").
  *
- * They are kept in an array where each knows its place, not in a Set: a Set that entries pass through is copied to a
- * new table again and again, each old table points to the next, and once the collector has taken one for long-lived
- * the whole chain survives, with every exchange in it, until the next full collection.
+ * They are kept in an array in which each exchange knows its index, not in a Set. V8 rehashes a Set with a steady flow
+ * of entries into new tables again and again, and each old table points to the next. Once the garbage collector has
+ * promoted one to the old generation, the whole chain survives, with every exchange in it, until the next full
+ * collection.
  */
 export class ActiveExchanges {
   private readonly exchanges: Exchange[] = [];
@@ -40,18 +44,21 @@ export class ActiveExchanges {
     const last = this.exchanges.pop();
     if (last === undefined) throw new Error("an exchange ended twice");
     if (last === exchange) return;
-    // The last one takes the place that became free.
+    // Move the last exchange to the free index.
     this.exchanges[index] = last;
     last.activeIndex = index;
   }
 
-  /** Says to the clients of a listener that it ends, as far as their protocols have words for it; answers how many requests that ended. */
+  /**
+   * Notifies the clients of a listener that the proxy shuts down, where the protocol has a message for it (`sayEnd`);
+   * returns how many requests that ended.
+   */
   sayEnd(listener: ListenerView): number {
     const ofListener = this.exchanges.filter(({ connection }) => connection.listener === listener);
     return ofListener.filter(sayEnd).length;
   }
 
-  /** Ends, and so logs, the exchanges that are left after all connections were closed. */
+  /** Ends and thereby logs the exchanges that are left after all connections were closed. */
   end(): void {
     for (const exchange of [...this.exchanges]) exchange.clientClosed("shutdown");
   }
@@ -59,7 +66,7 @@ export class ActiveExchanges {
   /** Ends the exchanges that exceeded a time limit. `nowMs` is on the awake clock. */
   sweep(nowMs: number): void {
     const { streamIdleTimeoutMs, tunnelIdleTimeoutMs, requestTimeoutMs } = this.timeouts;
-    // From the end: the exchange that takes the place of an expired one has been checked already.
+    // Iterate from the end: the exchange that is moved to the index of an expired one has already been checked.
     for (let i = this.exchanges.length - 1; i >= 0; i--) {
       const exchange = this.exchanges[i];
       if (exchange === undefined) continue;
@@ -69,7 +76,7 @@ export class ActiveExchanges {
       if (defaultMs > 0 && nowMs - exchange.awakeAtMs >= defaultMs) {
         exchange.expire("request timeout");
       } else if (exchange.gaps?.isRunning === true) {
-        // The route's own limit of the wait applies instead.
+        // The gap limit of the route applies instead.
         continue;
       } else if (idleTimeoutMs > 0 && nowMs - exchange.lastActivityMs >= idleTimeoutMs) {
         exchange.expire("idle timeout");

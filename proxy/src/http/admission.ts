@@ -8,18 +8,19 @@ import { isUnproven, refusalByRequest } from "./client-certificate.ts";
 import { malformed, methodNotAllowed, misdirected } from "./refusals.ts";
 import type { RequestFields } from "./request-fields.ts";
 
-/** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
+/** The passes through this proxy that count as a loop: no sane topology has as many (RFC 9110 7.6.3, RFC 5842 7.2). */
 const maxOwnVias = 10;
 
-/** An exchange as it is admitted. */
+/** The exchange of a request during admission. */
 type Admitted = Exchange & {
-  /** Its path is that of the page for clients without a valid certificate. */
+  /** True if the path was replaced by that of the error page for clients without a valid certificate. */
   isCertificatePage: boolean;
 };
 
 /**
- * Checks what holds for every request, before a route is looked for, and sets the address of one that passes
- * (docs/architecture.md, "The life of a request", steps 2 and 3). The answer to one that does not; undefined: it is admitted.
+ * Runs the checks that apply to every request before the route lookup, and sets the address of the exchange
+ * (docs/architecture.md, "The life of a request", steps 2 and 3). Returns the reply to a refused request; undefined if
+ * it is admitted.
  */
 export function admit(exchange: Admitted, head: RequestHead, fields: RequestFields): LocalReply | undefined {
   if (head.method === "TRACE" || head.method === "CONNECT") {
@@ -38,7 +39,7 @@ export function admit(exchange: Admitted, head: RequestHead, fields: RequestFiel
   return exchange.connection.tls === undefined ? undefined : refusalOverTls(exchange);
 }
 
-/** A request without a canonical address: the log shows the address as received. */
+/** Refuses a request without a canonical address, so that the log shows the address as received. */
 function refuse(exchange: Exchange, head: RequestHead, reply: LocalReply): LocalReply {
   const { authority, path } = addressAsReceived(head);
   exchange.authority = authority;
@@ -56,7 +57,10 @@ function setTarget(exchange: Exchange, target: string): boolean {
   return true;
 }
 
-/** A connection that was made for another listener, or without the certificate that the host asks for. */
+/**
+ * Returns the reply if the connection was made for another listener, or lacks the client certificate that the host
+ * requires.
+ */
 function refusalOverTls(exchange: Admitted): LocalReply | undefined {
   const { connection, host } = exchange;
   const { table } = connection.listener;
@@ -69,7 +73,10 @@ function refusalOverTls(exchange: Admitted): LocalReply | undefined {
   return rules && refuseClient(exchange, rules);
 }
 
-/** The answer to a client that the host does not admit; undefined: it is admitted, or served the page for such clients. */
+/**
+ * Returns the reply to a client that the host does not admit; undefined if it is admitted, or gets the error page for
+ * such clients.
+ */
 function refuseClient(exchange: Admitted, rules: DemandedRules): LocalReply | undefined {
   const refusal = refusalByRequest(exchange.connection, rules);
   const page = rules.byRequest?.errorPage;

@@ -2,7 +2,7 @@ import type { Exchange } from "../exchange/exchange.ts";
 import { type LocalReply, renderReply } from "../message/local-reply.ts";
 import { applyResponseFilters } from "./response-filters.ts";
 
-/** Sends an answer of the proxy itself, which the response filters of the chosen route and backend see too, and ends the exchange. */
+/** Sends a local reply, after running the response filters of the chosen route and backend, and ends the exchange. */
 export function answer(exchange: Exchange, reply: LocalReply): void {
   const { client } = exchange;
   exchange.status = reply.status;
@@ -20,7 +20,7 @@ export function answer(exchange: Exchange, reply: LocalReply): void {
   exchange.finish();
 }
 
-/** Ends an exchange whose response has begun and cannot be completed, visibly to the client. */
+/** Aborts a response that has begun and cannot be completed, visibly to the client, and ends the exchange. */
 export function cutOff(exchange: Exchange, { error, reason, detail }: LocalReply): void {
   exchange.error = error ?? "";
   exchange.reason = reason;

@@ -18,14 +18,14 @@ export function countFailure(
   upstreamErrors.with({ ...labels, error_type: type }).inc();
 }
 
-/** Why a request is sent again: the label of `svc_proxy_upstream_retries_total`. */
+/** Why a request is sent again: a label value of `svc_proxy_upstream_retries_total`. */
 export type RetryReason =
   | "connect-failure"
   | "timeout"
   | "5xx"
   | "http-code"
   | "grpc-code"
-  /** An HTTP/2 backend has not processed the request; on routes without retries as well. */
+  /** An HTTP/2 backend has not processed the request; this is retried on routes without retries as well. */
   | "refused-stream";
 
 /** Counts that a request is sent to its upstream again. */
@@ -38,7 +38,10 @@ export function countRetry(
   upstreamRetries.with({ listener, route: route?.id ?? "", upstream, condition }).inc();
 }
 
-/** The answer to a client whose request failed like this, and the type that the failure counts as; undefined: it is not the upstream's. */
+/**
+ * Returns the reply to a request that failed with this error, and the type of the failure; undefined if the upstream
+ * did not cause it.
+ */
 export function failureOf(
   error: UpstreamError,
   { upstreamTimeouts }: Exchange,

@@ -11,19 +11,22 @@ export type AttemptOwner = {
   readonly deps: PipelineDependencies;
   /** The body of the request, ready to be sent; null when it has none. */
   readonly body: OutgoingBody | null;
-  /** Set on routes with retries: may answer a failure with another attempt. */
+  /** Decides whether a failure leads to another attempt; set on routes with retries. */
   readonly retries: RetryDecision | undefined;
-  /** Answers the client in place of a response that begins with this head, where an error page does; true when it has. */
+  /** Replaces a response that begins with this head with an error page if one applies; returns whether it did. */
   intercepts(head: ResponseHead): boolean;
-  /** Answers the client in place of an upstream; nothing once the response has ended. */
+  /** Sends a local reply instead of the response of an upstream; has no effect once the response has ended. */
   reply(reply: LocalReply): void;
 };
 
-/** Decides whether another attempt follows a failed one, which is then discarded. */
+/**
+ * Decides whether another attempt follows a failed one. The `after…` methods return true if so; the failed one is then
+ * discarded.
+ */
 export type RetryDecision = {
   afterResponse(head: ResponseHead): boolean;
   afterError(error: UpstreamError): boolean;
   afterTimeout(): boolean;
-  /** A response is on its way to the client, so this attempt is the last. */
+  /** Called when a response is on its way to the client, so that no other attempt follows. */
   settle(): void;
 };

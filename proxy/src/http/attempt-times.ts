@@ -6,15 +6,15 @@ import type { AttemptNote } from "./upstream-notes.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
 /**
- * Everything that follows the time of one attempt: the limits of its route (docs/features/timeouts.md), and what its log or
- * trace shows of it. An attempt that has neither has no such object.
+ * Times one attempt: enforces the limits of its route (docs/features/timeouts.md), and records the times for the log or
+ * the trace. An attempt without limits and records has no such object.
  */
 export class AttemptTimes {
   /** Set on routes that limit the gaps between reads and writes. */
   readonly gaps: UpstreamGaps | undefined;
   /** Set on routes that limit the time of their upstreams. */
   private readonly timer: UpstreamTimer | undefined;
-  /** Set where the log or the trace shows attempts. */
+  /** Set if the log or the trace shows attempts. */
   private readonly note: AttemptNote | undefined;
 
   /** `expired` is called when a limit is exceeded. */
@@ -31,7 +31,7 @@ export class AttemptTimes {
     this.gaps = new UpstreamGaps(limits, expired, sweep);
   }
 
-  /** Follows how the body leaves. */
+  /** Observes how the request body is sent. */
   follow(body: OutgoingBody): void {
     const { timer, gaps } = this;
     if (timer === undefined) return;
@@ -42,47 +42,47 @@ export class AttemptTimes {
     if (gaps !== undefined) body.onPace = (isBlocked) => gaps.blocked(isBlocked);
   }
 
-  /** The request is on a connection, perhaps not its first one. */
+  /** Called when the request is assigned to a connection, possibly more than once. */
   connected(reused: boolean, hasBody: boolean): void {
     this.note?.connected(reused);
     this.timer?.connected(hasBody);
     this.gaps?.connected(hasBody);
   }
 
-  /** An interim response has come. */
+  /** Called when an interim response has arrived. */
   informed(): void {
     this.gaps?.informed();
   }
 
-  /** The head of the response has come. */
+  /** Called when the head of the response has arrived. */
   answered(status: number): void {
     this.timer?.responseBegan();
     this.note?.answered(status);
     this.gaps?.received(true);
   }
 
-  /** A piece of the response has come; `more` says whether it is read on. */
+  /** Called when a piece of the response has arrived; `more` is false if reading pauses. */
   received(more: boolean): void {
     this.gaps?.received(more);
   }
 
-  /** The response is read again after a pause. */
+  /** Called when reading of the response continues after a pause. */
   resumed(): void {
     this.gaps?.resumed();
   }
 
-  /** All of the response has been read. */
+  /** Called when all of the response has been read. */
   read(): void {
     this.gaps?.stop();
   }
 
-  /** The connection becomes a tunnel. */
+  /** Called when the connection becomes a tunnel. */
   upgraded(): void {
     this.timer?.stop();
     this.note?.answered(101);
   }
 
-  /** Bytes have passed through the tunnel, or it begins. */
+  /** Called when the tunnel begins, and when bytes have passed through it. */
   relayed(): void {
     this.gaps?.relayed();
   }
@@ -91,12 +91,12 @@ export class AttemptTimes {
     this.note?.failed(error, text);
   }
 
-  /** The tunnel has ended. */
+  /** Called when the tunnel has ended. */
   end(): void {
     this.note?.ended();
   }
 
-  /** The attempt is over. */
+  /** Called when the attempt has ended. */
   stop(): void {
     this.timer?.stop();
     this.gaps?.stop();

@@ -5,7 +5,7 @@ import { awake } from "../timing/awake-clock.ts";
 import type { AttemptTimes } from "./attempt-times.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
-/** Joins the two connections of an upgraded request, which ends with its tunnel. */
+/** Joins the two connections of an upgraded request; the exchange ends with the tunnel. */
 export function tunnelFor(
   exchange: Exchange,
   ends: { readonly client: TunnelEnd; readonly upstream: TunnelEnd },

@@ -30,10 +30,10 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private stream: UpstreamStream | undefined = undefined;
   /** Set while a filter transforms the response body. */
   private transform: BodyTransform | undefined = undefined;
-  /** Set where the route limits the attempt, or the log or the trace shows it. */
+  /** Set if the route limits the attempt, or the log or the trace shows it. */
   private times: AttemptTimes | undefined = undefined;
   private hasTimedOut = false;
-  /** True once another attempt has taken over: events of this one are ignored. */
+  /** True once another attempt has replaced this one, or it was cancelled: later events are ignored. */
   private discarded = false;
   private readonly startedAtMs: number;
 
@@ -71,7 +71,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private beginTimes(): void {
     const { notes, trace, headers, upstreamTimeouts } = this.exchange;
     const { body, deps } = this.owner;
-    // The backend belongs to the span of this attempt, where the request is sampled.
+    // The spans of the backend are children of the span of this attempt if the request is sampled.
     const spanId = notes !== undefined && trace?.isSampled === true ? trace.injectAttempt(headers) : "";
     const note = notes?.begin(this.selection.endpoint, this.upstream.protocol, spanId);
     this.times = new AttemptTimes(upstreamTimeouts, note, (error) => this.expired(error), deps.gapSweep);
@@ -100,8 +100,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   /**
-   * Leaves the client to another attempt. Data that has already arrived is still read, so that the connection of a small
-   * response is kept; the rest is not waited for.
+   * Gives up this attempt in favour of another one. Data that has already arrived is still read, so that the connection
+   * of a small response can be reused; the rest is not awaited.
    */
   private discard(): void {
     this.discarded = true;
@@ -166,7 +166,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     exchange.client.sendHead(head);
   }
 
-  /** A response is on its way to the client, so this attempt is the last. */
+  /** Makes this attempt the last one, because a response is on its way to the client. */
   private settle(): void {
     const { retries, body } = this.owner;
     if (retries === undefined) body?.forget();
@@ -201,7 +201,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     };
   }
 
-  /** Withdraws a response of which nothing has left, so that the client gets another one. */
+  /** Withdraws a response of which nothing has been sent, so that the client can get another one. */
   private takeBack(): void {
     const { client } = this.exchange;
     client.takeBack();
@@ -211,7 +211,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.transform = undefined;
   }
 
-  /** Ends a response that was begun and cannot be completed. */
+  /** Ends a response that has begun and cannot be completed: with 502 if nothing was sent, otherwise by aborting it. */
   private fail(error: string, reason: RefusalCode): void {
     const { exchange } = this;
     if (exchange.finished) return;
@@ -233,13 +233,13 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.progress();
     const { client } = exchange;
     const more = this.transform === undefined ? client.write(chunk) : this.transform.onData(chunk);
-    // Nearly every client takes all of a response at once.
+    // Set only when needed, because nearly every client accepts a whole response immediately.
     if (!more) client.onDrain ??= () => this.resume();
     this.times?.received(more);
     return more;
   }
 
-  /** Unknown while a filter transforms the body between the upstream and the client. */
+  /** Undefined (unknown) while a filter transforms the body between the upstream and the client. */
   get pendingBytes(): number | undefined {
     return this.transform === undefined ? this.exchange.client.pendingBytes : undefined;
   }
@@ -301,7 +301,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     else this.owner.reply(reply);
   }
 
-  /** Counts an upstream that took too long, once for all limits. */
+  /** Counts an upstream timeout, at most once per attempt even if several limits are exceeded. */
   private countTimeout(): void {
     if (this.hasTimedOut) return;
     this.hasTimedOut = true;

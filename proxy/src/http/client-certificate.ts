@@ -8,7 +8,7 @@ import { type ClientPolicy, type DemandedRules, isProvenBy } from "../tls/client
 
 export const clientCertificateHeader = "X-SSL-Client-Cert";
 
-/** The client's certificate as its requests see it; encoded once per connection. */
+/** Returns the verified client of a connection, with its certificate encoded once; undefined without a policy. */
 export function verifiedClientOf(
   socket: TLSSocket,
   policy: ClientPolicy | undefined,
@@ -35,7 +35,10 @@ function identityOf(socket: TLSSocket, verification: string): ClientIdentity {
   };
 }
 
-/** Node writes an attribute on each line, escaped as in RFC 2253, whose order is the reverse one and whose text is ASCII. */
+/**
+ * Converts a name as Node writes it, with one escaped attribute per line, to the form of RFC 2253: in reverse order,
+ * and with characters outside of ASCII as escaped octets.
+ */
 const distinguishedName = (lines: string): string =>
   lines
     .split("\n")
@@ -47,7 +50,7 @@ const distinguishedName = (lines: string): string =>
         .join(""),
     );
 
-/** The answer to a client that a host does not admit; undefined: it is admitted. Only for rules that requests decide by. */
+/** Returns the reply to a client that a host does not admit; undefined if it is admitted, or the handshake decided. */
 export function refusalByRequest(
   { tls }: ClientConnection,
   { byRequest, policyId }: DemandedRules,
@@ -94,7 +97,7 @@ export function identityFieldsOf({ tls }: ClientConnection, rules: DemandedRules
   return fields;
 }
 
-/** Their names; a client's own copies of them are removed. */
+/** The names of these fields; those that a client sends itself are removed. */
 export const identityFieldNames: readonly string[] = [
   "ssl-client-cert",
   "ssl-client-verify",
@@ -102,12 +105,12 @@ export const identityFieldNames: readonly string[] = [
   "ssl-client-issuer-dn",
 ];
 
-/** Every character but ASCII letters and digits as `%` and two hexadecimal digits. */
+/** Percent-encodes every character except ASCII letters and digits. */
 const encodeAll = (text: string): string => text.replaceAll(/[^A-Za-z0-9]/g, escapeOctet);
 
 /**
- * True when a request under these rules must not come over this connection (RFC 9110 15.5.20); never over plain HTTP, and never
- * where no connection would do and requests are answered (`refusalByRequest`).
+ * Reports whether a request under these rules must not use this connection (RFC 9110 15.5.20). Always false over plain
+ * HTTP, and if no connection can fulfil the rules and `refusalByRequest` answers such requests.
  */
 export const isUnproven = ({ tls }: ClientConnection, rules: DemandedRules | undefined): boolean =>
   rules !== undefined &&

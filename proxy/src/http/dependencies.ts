@@ -9,12 +9,12 @@ import type { Mirrors } from "./mirrors.ts";
 import type { RequestIds } from "./request-ids.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
-/** What the pipeline depends on; one per worker. */
+/** The dependencies of the pipeline; one set per worker. */
 export type PipelineDependencies = {
   readonly client: UpstreamClient;
-  /** How requests are logged whose class or listener says nothing else. */
+  /** How requests are logged and traced unless their class or listener sets something else. */
   readonly observer: Observer;
-  /** Gives requests ids; undefined: they have none. */
+  /** Assigns ids to requests; undefined if request ids are disabled. */
   readonly requestIds?: RequestIds | undefined;
   readonly metrics: ProxyMetrics;
   /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
@@ -26,7 +26,7 @@ export type PipelineDependencies = {
   readonly log: Logger;
   /** Whether upstream requests get a Via field. */
   readonly via: boolean;
-  /** Most bytes of a request body that are kept for a retry. */
+  /** The most bytes of a request body that are kept for a retry. */
   readonly retryBufferBytes: number;
   /** Counts the bytes that upgraded connections hold for their clients. */
   readonly responseMemory: ResponseMemory;

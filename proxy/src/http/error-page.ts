@@ -4,30 +4,30 @@ import type { HeaderList } from "../message/message.ts";
 import type { AttemptOwner } from "./attempt-owner.ts";
 import { Attempt } from "./attempt.ts";
 
-/** The longest waits for a page, so that a client never waits long for the news of a failure. */
+/** The time limits of a request for a page, so that a client never waits long to learn of a failure. */
 const timeouts = { readTimeoutMs: 10_000, readGapMs: 10_000 };
 
-/** Fields about the failed request, which a client must not be able to forge. */
+/** Fields that describe the failed request, which a client must not be able to forge. */
 const describing = new Set([
   ...["x-code", "x-format", "x-original-uri", "x-namespace", "x-ingress-name"],
   ...["x-service-name", "x-service-port"],
 ]);
 
-/** Conditions and ranges concern the resource that was asked for, not the page. */
+/** Fields removed from the request for a page: conditions and ranges concern the requested resource, not the page. */
 const conditions = new Set([
   ...["range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"],
   "x-forwarded-for",
 ]);
 
 /**
- * A request to the Service that answers in place of an error, as one more attempt of the same exchange: its answer goes to the
- * client with its own status, and passes the same response filters. Without an answer the client gets the error. See
- * docs/features/error-pages.md.
+ * A request to the Service that answers instead of an error. It is one more attempt of the same exchange: the client
+ * gets the response of the Service with its own status, after the same response filters. If the Service does not
+ * answer, the client gets the error. See docs/features/error-pages.md.
  */
 export class ErrorPage implements AttemptOwner {
   readonly exchange: AttemptOwner["exchange"];
   readonly deps: AttemptOwner["deps"];
-  /** The body of the client's request was for its backend. */
+  /** Null, because the body of the client's request was meant for its backend. */
   readonly body = null;
   readonly retries = undefined;
   private readonly request: Pick<AttemptOwner, "reply">;
@@ -40,7 +40,7 @@ export class ErrorPage implements AttemptOwner {
     this.error = error;
   }
 
-  /** Asks the Service; false when it has no endpoint to ask. */
+  /** Sends the request to the Service; returns false if it has no endpoint. */
   start(plan: ErrorPagePlan): boolean {
     const { exchange, error } = this;
     const upstream = plan.page?.();
@@ -79,8 +79,8 @@ export class ErrorPage implements AttemptOwner {
 }
 
 /**
- * Whether a Service answers in place of this status. Errors of gRPC are in trailers, and a client that asks for a tunnel over
- * HTTP/2 can take none but a refusal.
+ * Reports whether a Service answers instead of this status. Not for gRPC, whose errors are in trailers, nor for a
+ * client that requests a tunnel over HTTP/2, which a 2xx status of the Service would establish.
  */
 export function isReplaced(
   { version, upgrade, grpc }: AttemptOwner["exchange"],
@@ -91,7 +91,7 @@ export function isReplaced(
   return codes.has(status) && !grpc && !isTunnel;
 }
 
-/** Sets the fields by which the Service knows what has failed. */
+/** Sets the fields that describe the failure to the Service. */
 export function describeFailure(
   exchange: AttemptOwner["exchange"],
   status: number,

@@ -3,7 +3,7 @@ import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { ClientStream, RequestHead } from "../message/message.ts";
 import type { Transport, TransportReceiver } from "../sockets/transport.ts";
 
-/** Takes a parsed request; the pipeline is the only implementation. */
+/** Handles a parsed request; the pipeline is the only implementation. */
 export type RequestHandler = (connection: ClientConnection, head: RequestHead, client: ClientStream) => void;
 
 /**
@@ -11,18 +11,18 @@ export type RequestHandler = (connection: ClientConnection, head: RequestHead, c
  * owns them from then on.
  */
 export type Front = {
-  /** `spentMs`: for how long the beginning of the first request has been there, where that is known. */
+  /** Serves a socket. `spentMs` is the time since the first bytes of the first request arrived, if known. */
   accept(socket: Duplex, connection: ClientConnection, spentMs?: number): void;
   /**
-   * The same for a connection without a socket. Answers what its transport reads for from now on, to which the caller passes what it
-   * has read itself. Absent where the codec needs sockets.
+   * Serves a connection without a socket. Returns the receiver of its transport from now on; the caller passes it the
+   * bytes that it has already read. Absent if the codec needs sockets.
    */
   readonly take?: (transport: Transport, connection: ClientConnection, spentMs?: number) => TransportReceiver;
-  /** Finishes requests under way and accepts no new ones: `Connection: close` or GOAWAY. */
+  /** Finishes requests under way and accepts no new ones, by means of `Connection: close` or GOAWAY. */
   drain(): void;
   /** Number of connections that are still open. */
   readonly connections: number;
-  /** Ends everything now; returns how many requests were cut. */
+  /** Closes all connections immediately; returns how many requests were cut. */
   destroy(): number;
 };
 
@@ -32,12 +32,12 @@ export type FrontLimits = {
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
   readonly maxRequestsPerConnection: number;
-  /** From the first byte of a request to the end of its head. */
+  /** The longest time from the first byte of a request to the end of its head. */
   readonly headerTimeoutMs: number;
-  /** Between two reads of a body. */
+  /** The longest time between two reads of a body. */
   readonly bodyTimeoutMs: number;
-  /** Idle keep-alive connection. */
+  /** The longest time that a keep-alive connection may be idle. */
   readonly idleTimeoutMs: number;
-  /** The client takes none of the pending bytes. */
+  /** The longest time without enough progress of a client in reading the pending bytes (reading-pace.ts). */
   readonly writeTimeoutMs: number;
 };

@@ -1,18 +1,18 @@
 import { awake } from "../timing/awake-clock.ts";
 
-/** A gap is noticed at most this much late, in milliseconds. */
+/** The interval of sweeps in milliseconds: an exceeded limit is noticed at most this much later. */
 const sweepMs = 100;
 
-/** A wait that a sweep ends when it has lasted too long. */
+/** A wait that the sweep ends if it has lasted too long. */
 export type SweptWait = {
-  /** Its place among the waits, theirs to keep; negative: it has none. */
+  /** The index in `GapSweep`, which alone sets it; negative if the wait is not in it. */
   sweepIndex: number;
   check(nowMs: number): void;
 };
 
 /**
- * Checks the gaps of all attempts that have such limits, instead of a timer that every piece would move. It runs only while
- * there are any: it stops with the first sweep that finds none.
+ * Checks the gaps of all attempts that have such limits, which replaces a timer that every piece would have to reset.
+ * It runs only while there are such attempts, and stops with the first sweep that finds none.
  */
 export class GapSweep {
   private readonly entries: SweptWait[] = [];
@@ -23,14 +23,14 @@ export class GapSweep {
     return awake.nowMs;
   }
 
-  /** Adds an attempt; harmless when it is there. */
+  /** Adds an attempt; has no effect if it is already included. */
   add(gaps: SweptWait): void {
     if (gaps.sweepIndex >= 0) return;
     gaps.sweepIndex = this.entries.push(gaps) - 1;
     this.timer ??= setInterval(() => this.sweep(), sweepMs).unref();
   }
 
-  /** Removes an attempt; harmless when it is not there. */
+  /** Removes an attempt; has no effect if it is not included. */
   delete(gaps: SweptWait): void {
     const index = gaps.sweepIndex;
     if (index < 0) return;
@@ -51,7 +51,7 @@ export class GapSweep {
     if (this.entries.length === 0) return this.stop();
     awake.look();
     const { nowMs } = this;
-    // From the end: the attempt that takes the place of an expired one has been checked already.
+    // Iterate from the end: the attempt that is moved to the index of an expired one has already been checked.
     for (let i = this.entries.length - 1; i >= 0; i--) this.entries[i]?.check(nowMs);
   }
 }

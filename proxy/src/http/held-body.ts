@@ -1,7 +1,10 @@
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../message/message.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 
-/** The bytes of request bodies that are held in a worker, with their bound; one each for held bodies and for copies to mirrors. */
+/**
+ * Counts the bytes of request bodies that a worker holds, up to a limit. Held bodies and copies for mirrors have one
+ * each.
+ */
 export class BodyMemory {
   readonly maxBytes: number;
   heldBytes = 0;
@@ -11,16 +14,16 @@ export class BodyMemory {
   }
 }
 
-/** Why a body could not be read whole; `no-memory`: too many others are held. */
+/** Why a body could not be read completely; `no-memory` means that held bodies fill the memory of the worker. */
 export type HoldFailure = BodyAbortReason | "no-memory";
 
 /**
- * The body of a request that is read whole before anything is sent upstream, and then sent from memory. Bounded by its own
- * limit, and all held bodies of a worker together by their memory.
+ * The body of a request that is read completely before anything is sent upstream, and is then sent from memory. Its
+ * size is limited by `maxBytes`, and that of all held bodies of a worker by their `BodyMemory`.
  */
 export class HeldBody implements RequestBody, BodySink {
   started = false;
-  /** The whole body; undefined until then. */
+  /** The whole body; undefined until it has been read. */
   bytes: Buffer | undefined = undefined;
   private readonly source: RequestBody;
   private readonly maxBytes: number;
@@ -30,7 +33,7 @@ export class HeldBody implements RequestBody, BodySink {
   private trailers: HeaderList | undefined = undefined;
   private reserved = 0;
   private settle: ((failure: HoldFailure | undefined) => void) | undefined = undefined;
-  /** The sink that takes the end of the body when it resumes. */
+  /** The sink that gets the end of the body when it resumes. */
   private ending: BodySink | undefined = undefined;
 
   constructor(source: RequestBody, maxBytes: number, memory: BodyMemory, onProgress: () => void) {
@@ -41,7 +44,7 @@ export class HeldBody implements RequestBody, BodySink {
     this.collected = new ReplayBuffer(maxBytes);
   }
 
-  /** Reads the source to its end; resolves to the reason when that failed. Called once. */
+  /** Reads the source to its end; resolves to the reason of a failure, otherwise to undefined. Called once. */
   collect(): Promise<HoldFailure | undefined> {
     return new Promise((resolve) => {
       this.settle = resolve;
@@ -49,7 +52,10 @@ export class HeldBody implements RequestBody, BodySink {
     });
   }
 
-  /** The declared length; that of the source where trailers follow, since such a message must not declare one. */
+  /**
+   * The length to declare. With trailers that of the source, since a message with trailers must not declare one of its
+   * own.
+   */
   get length(): number | undefined {
     return this.trailers === undefined ? this.bytes?.length : this.source.length;
   }
@@ -91,7 +97,7 @@ export class HeldBody implements RequestBody, BodySink {
     ending?.onEnd(this.trailers);
   }
 
-  /** Frees the memory: the request is over, or its body is being sent. */
+  /** Frees the memory, because the request has ended or its body is being sent. */
   release(): void {
     this.memory.heldBytes -= this.reserved;
     this.reserved = 0;

@@ -9,8 +9,8 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { RequestHandler } from "./front.ts";
 
 /**
- * Answers questions to hosts that the gateway serves from its own routes (docs/features/ext-auth.md, "By URL"): as requests of
- * the client that waits, with all that their routes ask for.
+ * Answers questions to hosts that the gateway itself serves (docs/features/ext-auth.md, "By URL"). They are handled
+ * like requests of the waiting client, with all requirements of their routes.
  */
 export const createHostQuestions =
   (handler: RequestHandler, views: () => readonly ListenerView[]): AskHost =>
@@ -39,8 +39,9 @@ export const createHostQuestions =
 const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
- * The listener at which clients reach the URL: that of the request itself, else the one of its port. Ingresses are served
- * alike on all of theirs, so that a load balancer that ends TLS needs no other listener.
+ * Finds the listener at which clients reach the URL: preferably that of the waiting request, otherwise the one with the
+ * port of the URL. Ingresses are served identically by all of their listeners, so for a default port any of them will
+ * do; behind a load balancer that terminates TLS there need not be one with TLS.
  */
 function findListener(
   views: readonly ListenerView[],
@@ -69,7 +70,7 @@ function findListener(
   );
 }
 
-/** A connection of the same client. It has proved nothing to a listener other than its own. */
+/** Returns a connection of the same client to a listener. Only for its own listener does it have a verified client. */
 function connectionTo(listener: ListenerView, host: string, client: ClientConnection): ClientConnection {
   const { remoteAddress, remotePort, localAddress, proxied } = client;
   const another = listener.secure
@@ -79,7 +80,7 @@ function connectionTo(listener: ListenerView, host: string, client: ClientConnec
   return { remoteAddress, remotePort, localAddress, proxied, listener, tls, isQuestion: true };
 }
 
-/** Response bytes that are read so that the upstream's connection can be kept; a longer body is cut. */
+/** The most response bytes that are read so that the connection to the upstream can be reused; a longer body is cut. */
 const maxReadBytes = 65_536;
 
 /** The client's side of a question: keeps the head of the response and discards its body. */
@@ -109,7 +110,7 @@ class QuestionStream implements ClientStream, HostCall {
     this.head = head;
   }
 
-  /** Nothing of the answer is used before its end, so all of it can be taken back. */
+  /** Discards the whole answer, which is possible at any time because none of it is used before its end. */
   takeBack(): void {
     this.head = undefined;
     this.bytesSent = 0;

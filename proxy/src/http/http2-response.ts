@@ -3,13 +3,13 @@ import { fitsHeaderBlock } from "../http2/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { ResponseHead } from "../message/message.ts";
 
-/** What a client of HTTP/2 gets in place of a response that it cannot be sent; undefined: it can. */
+/** Returns the reply to an HTTP/2 client if this response must not be sent to it; otherwise undefined. */
 export function insteadOverHttp2(exchange: Exchange, head: ResponseHead): LocalReply | undefined {
   if (exchange.version !== "2.0") return undefined;
   if (!fitsHeaderBlock(head.headers)) {
     return { status: 502, error: "response header too large for HTTP/2" };
   }
-  // To a client that asked for a WebSocket it would say that there is one (RFC 8441 5).
+  // A 2xx response to extended CONNECT would mean that the WebSocket has been established (RFC 8441 5).
   if (exchange.client.canUpgrade && head.status < 300) {
     return { status: 502, error: "upgrade refused with a success" };
   }

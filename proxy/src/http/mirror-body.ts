@@ -47,7 +47,7 @@ export class MirrorBody implements RequestBody, BodySink {
     }
   }
 
-  /** Takes a piece of the request; never pauses it. */
+  /** Accepts or drops a piece of the request; never pauses it. */
   onData(chunk: Chunk): boolean {
     if (this.closed) return true;
     const { memory, chunks } = this;
@@ -70,7 +70,7 @@ export class MirrorBody implements RequestBody, BodySink {
     if (this.flowing) this.settle();
   }
 
-  /** Aborts the copy, because the request will not be completed. */
+  /** Aborts the copy because the request will not be completed. */
   onAbort(reason: BodyAbortReason): void {
     if (this.ended || this.closed) return;
     this.abortReason = reason;
@@ -78,7 +78,7 @@ export class MirrorBody implements RequestBody, BodySink {
     this.sink?.onAbort(reason);
   }
 
-  /** Frees the pieces that wait: the mirror reads no more. */
+  /** Frees the waiting pieces, because the mirror reads no more. */
   release(): void {
     this.closed = true;
     for (const chunk of this.chunks) this.memory.heldBytes -= chunk.length;
@@ -92,7 +92,7 @@ export class MirrorBody implements RequestBody, BodySink {
   }
 }
 
-/** A small piece of a large read is copied, so that it does not keep the whole of it in memory. */
+/** Copies a small piece of a large buffer, so that it does not keep the whole buffer in memory. */
 const ownBytes = (chunk: Chunk): Buffer =>
   typeof chunk === "string"
     ? Buffer.from(chunk, "latin1")

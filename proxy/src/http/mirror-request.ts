@@ -20,10 +20,10 @@ import type { OutgoingBody } from "./outgoing-body.ts";
 import { AttemptNote } from "./upstream-notes.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 
-/** The time limit of a copy, from its beginning to the end of its response. */
+/** The time limit of a copy in milliseconds, from its start to the end of its response. */
 const timeoutMs = 5000;
 
-/** Fields that a mirror has no use for and must not see. */
+/** Credentials, which a mirror does not need and must not see. */
 const credentials = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 /** The state that all copies of a worker share. */
@@ -33,7 +33,7 @@ export type MirrorOwner = {
   /** Called by each copy once, when it has ended. */
   ended(): void;
   countLimit(limit: "mirror-requests" | "mirror-body"): void;
-  /** Logs a failure, or counts it when another was logged within the last second. */
+  /** Logs a failure, or only counts it if another was logged within the last second. */
   warn(exchange: Exchange, upstream: string, reason: string): void;
 };
 
@@ -49,7 +49,7 @@ export class MirrorRequest implements UpstreamHandler {
   private body: MirrorBody | null = null;
   private stream: Pick<UpstreamStream, "abort"> | undefined = undefined;
   private timer: AwakeTimer | undefined = undefined;
-  /** Set where the log shows the times of attempts. */
+  /** Set if the log shows the times of attempts. */
   private note: AttemptNote | undefined = undefined;
   private done = false;
 
@@ -59,7 +59,7 @@ export class MirrorRequest implements UpstreamHandler {
     this.plan = plan;
   }
 
-  /** Sends the copy; false when there is neither a host of the gateway nor an endpoint to send it to. */
+  /** Sends the copy; returns false if there is neither a host of the gateway nor an endpoint to send it to. */
   start(original: OutgoingBody | null): boolean {
     return this.startToHost(original) || this.startToEndpoint(original);
   }
@@ -190,7 +190,7 @@ const withoutCredentials = (headers: Fields): HeaderList =>
 const withoutHost = (headers: ReadonlyHeaderList): HeaderList =>
   keptFields(headers, (name) => name.toLowerCase() !== "host");
 
-/** A client may decide about parts of the host; one that is none would be a malformed request. */
+/** Returns target and authority of a copy. Parts of the host can come from the client; an invalid host is not used. */
 function addressOf(
   { authorityOf, targetOf }: MirrorUrl,
   exchange: Exchange,

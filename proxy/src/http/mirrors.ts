@@ -3,7 +3,7 @@ import { BodyMemory } from "./held-body.ts";
 import { MirrorRequest, type MirrorDependencies, type MirrorOwner } from "./mirror-request.ts";
 import type { OutgoingBody } from "./outgoing-body.ts";
 
-/** The most copies under way in a worker; requests beyond are not copied. */
+/** The most copies under way in a worker; further requests are not copied. */
 const maxConcurrent = 256;
 /** The most body bytes that wait for mirrors in a worker. */
 const maxHeldBytes = 16 * 1024 * 1024;
@@ -11,8 +11,8 @@ const maxHeldBytes = 16 * 1024 * 1024;
 const warnIntervalMs = 1000;
 
 /**
- * The copies of requests that a worker sends to mirrors. A copy never affects its original, which does not wait for it; what
- * exceeds the bounds is dropped (docs/features/mirror-target.md).
+ * The copies of requests that a worker sends to mirrors. A copy never affects its original, which does not wait for it.
+ * Copies and pieces of bodies beyond the limits are dropped (docs/features/mirror-target.md).
  */
 export class Mirrors implements MirrorOwner {
   readonly deps: MirrorDependencies;
@@ -28,9 +28,9 @@ export class Mirrors implements MirrorOwner {
     this.random = deps.random ?? Math.random;
   }
 
-  /** Sends the copies that the exchange's plans ask for; `body` is its body, which has not been started. */
+  /** Sends the copies that the mirror plans of the exchange require. `body` is its body, which is not started yet. */
   copy(exchange: Exchange, body: OutgoingBody | null): void {
-    // A tunnel is a conversation of two, which cannot be copied; and a copy that the gateway serves itself is not copied again.
+    // A tunnel is bidirectional and cannot be copied. A copy that the gateway serves itself is not copied again.
     if (exchange.upgrade !== undefined || exchange.connection.isQuestion === true) return;
     for (const plan of exchange.mirrors) {
       if (this.random() >= plan.share) continue;

@@ -12,15 +12,15 @@ import { awake } from "../timing/awake-clock.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 
-/** What an outgoing body does besides passing bytes on. */
+/** Settings of an outgoing body. */
 export type OutgoingBodyOptions = {
-  /** Most bytes that may pass. */
+  /** The most bytes of the body; a larger one is aborted. */
   readonly maxBytes: number;
   /** The client waits for a 100 before it sends its body. */
   readonly expectContinue: boolean;
   /** The most bytes that are kept for sending the body again; 0: none. */
   readonly replayBytes: number;
-  /** Whether the beginning of a body that declares more than `replayBytes` is kept while it is within that bound. */
+  /** Whether the beginning of a body that declares more than `replayBytes` is kept until it exceeds them. */
   readonly keepsBeginning: boolean;
   readonly onProgress: () => void;
   /** Filters the client's trailers; called once, at the end. */
@@ -29,8 +29,9 @@ export type OutgoingBodyOptions = {
 
 /**
  * The request body on its way to an upstream: counts bytes against the limit, answers `Expect: 100-continue` when the
- * upstream did not, and remembers why a body was cut, so that the pipeline can answer the client properly. A body that was
- * kept whole can be sent again to another upstream; one of which all that was read so far is kept, to the same upstream.
+ * upstream did not, and remembers why a body was cut, so that the pipeline can answer the client properly. A body that
+ * is kept completely can be sent again to another upstream (`replayable`); one that is kept as far as it was read, only
+ * to the same upstream (`restartable`).
  */
 export class OutgoingBody implements RequestBody, BodySink {
   readonly length: number | undefined;
@@ -38,7 +39,7 @@ export class OutgoingBody implements RequestBody, BodySink {
   receivedBytes = 0;
   /** Called when the whole body has been passed on. */
   onEnded: (() => void) | undefined = undefined;
-  /** Called when the upstream takes no more for now, and when it takes more again. */
+  /** Called when the upstream stops accepting data, and when it accepts more again. */
   onPace: ((isBlocked: boolean) => void) | undefined = undefined;
   /** True while the client waits for a 100. */
   awaitsContinue: boolean;
@@ -49,9 +50,9 @@ export class OutgoingBody implements RequestBody, BodySink {
   ended = false;
   private trailers: HeaderList | undefined = undefined;
   private kept: ReplayBuffer | undefined;
-  /** Pieces that arrived while the body had no sink. */
+  /** Chunks that arrived while the body had no sink. */
   private late: Chunk[] = [];
-  /** The end of a replay, held back while its sink is full. */
+  /** True while the end of a replay is held back because its sink is full. */
   private endAfterResume = false;
   /** The sinks that get a copy. */
   private taps: BodySink[] | undefined = undefined;
@@ -67,7 +68,7 @@ export class OutgoingBody implements RequestBody, BodySink {
     this.kept = fits ? new ReplayBuffer(replayBytes) : undefined;
   }
 
-  /** What is kept is copied; a sink that gets a copy, or a body without a sink, keeps the pieces themselves. */
+  /** False with taps or without a sink, when chunks are kept without a copy; bytes for a replay are copied. */
   get takesViews(): boolean {
     return this.taps === undefined && this.sink?.takesViews === true;
   }
@@ -76,12 +77,12 @@ export class OutgoingBody implements RequestBody, BodySink {
     return this.sink !== undefined;
   }
 
-  /** True when the whole body is kept. */
+  /** Whether the whole body has been read and kept. */
   get complete(): boolean {
     return this.ended && this.kept !== undefined && !this.kept.overflowed;
   }
 
-  /** Whether another upstream can be sent the same body. */
+  /** Whether the same body can be sent to another upstream. */
   get replayable(): boolean {
     return this.abortReason === undefined && (!this.source.started || this.complete);
   }
@@ -103,7 +104,7 @@ export class OutgoingBody implements RequestBody, BodySink {
     this.onPace = undefined;
   }
 
-  /** Copies the body, as it arrives, to a sink whose answers are ignored; called before the body is started. */
+  /** Copies the body, as it arrives, to a sink whose return values are ignored. Called before the body is started. */
   tap(sink: BodySink): void {
     if (this.taps === undefined) this.taps = [sink];
     else this.taps.push(sink);
@@ -199,14 +200,15 @@ export class OutgoingBody implements RequestBody, BodySink {
   }
 }
 
-/** The body of a request on its way to its backend. `retryBytes`: the most that is kept of one that may be sent again. */
+/** Creates the outgoing body of a request. `retryBytes` is the most that is kept of a body that may be sent again. */
 export function outgoingBodyOf(
   exchange: Exchange,
   source: RequestBody,
   protocol: Upstream["protocol"],
   retryBytes: number,
 ): OutgoingBody {
-  // A request that an HTTP/2 server has not processed is sent again on every route (docs/features/http2.md, "Towards backends").
+  // A request that an HTTP/2 server has not processed is sent again on every route (docs/features/http2.md, "Towards
+  // backends").
   const keepsBeginning = protocol === "http2";
   return new OutgoingBody(source, exchange.client, {
     maxBytes: exchange.maxBodyBytes,

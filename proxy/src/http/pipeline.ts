@@ -26,19 +26,19 @@ import { misdirected, noRoute, tooLongToMatch } from "./refusals.ts";
 import { fieldsToMatch, readRequestFields } from "./request-fields.ts";
 import { Retries } from "./retries.ts";
 
-/** The gRPC status for a backend that does not exist or is not permitted, which the HTTP status 500 does not say. */
+/** gRPC status UNAVAILABLE, for a backend that does not exist or is not permitted; not derivable from HTTP 500. */
 const unavailable = 14;
 
 /**
- * Takes a request from its parsed head to the end of its response. The order of steps is the order of
- * docs/architecture.md, "The life of a request".
+ * Creates the handler that processes a request from its parsed head to the end of its response. The order of steps is
+ * that of docs/architecture.md, "The life of a request".
  */
 export const createPipeline =
   (dependencies: PipelineDependencies): RequestHandler =>
   (connection, head, client) =>
     new Request(dependencies, connection, head, client).run(head);
 
-/** An exchange with all that the pipeline does to it. */
+/** An exchange with the steps of the pipeline. */
 class Request extends Exchange implements AttemptOwner {
   readonly deps: PipelineDependencies;
   body: OutgoingBody | null = null;
@@ -96,7 +96,7 @@ class Request extends Exchange implements AttemptOwner {
     return route;
   }
 
-  /** The answer to a client whose certificate the route does not accept, although its host may. */
+  /** Returns the reply to a client whose certificate the route does not accept, although its host may. */
   private refusalOf({ clients }: CompiledRoute): LocalReply | undefined {
     const { connection } = this;
     if (clients === undefined || connection.tls === undefined || this.isCertificatePage) return undefined;
@@ -139,7 +139,7 @@ class Request extends Exchange implements AttemptOwner {
       .catch((error: unknown) => this.failed(error));
   }
 
-  /** Handles an exception in a later turn than the front's call; exceptions within that call are the front's to handle. */
+  /** Handles an exception after a filter has waited; earlier ones are thrown to the front, which handles them. */
   private failed(error: unknown): void {
     const { deps } = this;
     deps.metrics.limitsReached.with({ limit: "handler-failed" }).inc();
@@ -175,7 +175,7 @@ class Request extends Exchange implements AttemptOwner {
     this.forwardTo(backend);
   }
 
-  /** Answers a request that fell to a backend which there is not. */
+  /** Answers a request for which a backend that does not exist was picked. */
   private answerShare(status: number): void {
     const standIn = this.errorPages?.standIn;
     if (standIn !== undefined && status === 503) return this.forwardInstead(standIn);
@@ -183,7 +183,7 @@ class Request extends Exchange implements AttemptOwner {
     this.reply({ status, grpcStatus: unavailable, error: "backend unavailable" });
   }
 
-  /** Forwards to the Service that takes requests whose backend has no endpoint; its errors are not replaced. */
+  /** Forwards to the Service for requests whose backend has no endpoint. Errors of that Service are not replaced. */
   private forwardInstead(standIn: () => Upstream): void {
     if (standIn().endpoints.length > 0) {
       describeFailure(this, 503, this.errorPages?.fields ?? []);
@@ -230,7 +230,7 @@ class Request extends Exchange implements AttemptOwner {
     answer(this, reply);
   }
 
-  /** Has a Service answer in place of an error of the proxy; false where none does. An error of the Service is not replaced. */
+  /** Requests the error page from a Service; returns false if none is available. Its errors are not replaced. */
   private showErrorPage(plan: ErrorPagePlan, error: LocalReply): boolean {
     if (!isReplaced(this, plan, error.status)) return false;
     this.errorPages = undefined;
@@ -272,7 +272,10 @@ class Request extends Exchange implements AttemptOwner {
   }
 }
 
-/** Without TLS, while the policy of the Service says so. */
+/**
+ * Returns the backend for requests received without TLS: its cleartext upstream, while the policy of the Service sets
+ * one.
+ */
 const inCleartext = (backend: CompiledUpstream): CompiledUpstream => ({
   kind: "upstream",
   get upstream() {
@@ -282,5 +285,5 @@ const inCleartext = (backend: CompiledUpstream): CompiledUpstream => ({
   filters: [],
 });
 
-/** The answer to a request that no route serves, as far as the lookup went. */
+/** Returns the reply to a request without a route: 404, or 414 if the lookup exceeded its budget. */
 const notFound = (): LocalReply => (isOverspent() ? tooLongToMatch : noRoute);

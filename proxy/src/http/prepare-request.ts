@@ -12,9 +12,9 @@ export function prepareRequest(
 ): void {
   const { client, connection } = exchange;
   exchange.headers = fields.headers;
-  // There must be a body to wait for (RFC 9110 10.1.1); backends differ in how they treat Expect without one.
+  // Expect requires a body (RFC 9110 10.1.1); without one, backends differ in how they treat it.
   exchange.expectContinue = fields.expect !== undefined && client.body !== null && client.body.length !== 0;
-  // On HTTP/2 only extended CONNECT can be upgraded, which asks for nothing else (RFC 8441).
+  // On HTTP/2 `canUpgrade` is true only for an extended CONNECT that requests a WebSocket (RFC 8441).
   const asksForWebSocket = fields.upgrade === "websocket" || head.version === "2.0";
   exchange.upgrade = asksForWebSocket && client.canUpgrade ? "websocket" : undefined;
   addForwardingFields(fields.headers, connection, exchange, via);

@@ -2,21 +2,23 @@
 const minBytesPerSecond = 128;
 
 /**
- * Detects clients that do not take what waits for them. A dripped byte is no progress: within the write timeout a client
- * must take all of it, or `minBytesPerSecond` over the timeout (docs/features/http1.md, "Slow clients").
+ * Detects clients that do not read the bytes that wait for them. Single bytes do not count as progress: within the
+ * write timeout a client must read everything, or `minBytesPerSecond` on average (docs/features/http1.md, "Slow
+ * clients").
  */
 export class ReadingPace {
   private sinceMs: number | undefined = undefined;
   private takenBytes = 0;
 
-  /** Called when nothing waits for the client: ends the measurement. */
+  /** Ends the measurement. Called when no bytes wait for the client. */
   rest(): void {
     this.sinceMs = undefined;
   }
 
   /**
-   * True when the client has stalled. Called while something waits, at least a few times within `timeoutMs` (0 = no limit);
-   * `takenBytes` is what the client has taken since it was connected. Times are milliseconds of the awake clock.
+   * Reports whether the client has stalled. Called while bytes wait, at least a few times within `timeoutMs` (0 = no
+   * limit). `takenBytes` is the total that the client has read since it connected. Times are milliseconds of the awake
+   * clock.
    */
   isStalled(nowMs: number, takenBytes: number, timeoutMs: number): boolean {
     const wantedBytes = (timeoutMs * minBytesPerSecond) / 1000;

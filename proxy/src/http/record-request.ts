@@ -5,7 +5,7 @@ import { realNowMs } from "../timing/real-clock.ts";
 import { accessRecordOf } from "./access-record.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
 
-/** The one place where a request is counted and logged, at its end. */
+/** Counts and logs a request at its end. No other place does so. */
 export function recordRequest(exchange: Exchange, deps: PipelineDependencies): void {
   const durationMs = realNowMs() - exchange.startedAtMs;
   const { route, connection } = exchange;
@@ -23,7 +23,7 @@ export function recordRequest(exchange: Exchange, deps: PipelineDependencies): v
   const { accessLog, tracer } = observerOf(route, connection.listener, deps.observer);
   if (tracer !== undefined) {
     if (reason !== undefined) exchange.reason = reason;
-    // A request that was answered before it had a route has sent nothing to a backend.
+    // The trace of a request answered before it had a route begins only here, since nothing was sent to a backend.
     exchange.trace ??= tracer.begin(exchange);
     exchange.trace.end(exchange);
   }

@@ -3,7 +3,10 @@ import type { BodyAbortReason } from "../message/message.ts";
 
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
-/** The reply to methods that no backend gets. CONNECT is checked before Host, since its target is no path. */
+/**
+ * The reply to TRACE and CONNECT, which no backend gets. Checked before Host, since the target of CONNECT is not a
+ * path.
+ */
 export const methodNotAllowed: LocalReply = {
   status: 405,
   headers: ["Allow", allowedMethods],
@@ -18,16 +21,19 @@ export const malformed = {
 
 export const noRoute: LocalReply = { status: 404, error: "no route" };
 
-/** The reply when the lookup cost too much: which route the request would take is unknown (docs/routing.md, "Regular expressions"). */
+/**
+ * The reply if the route lookup exceeded its budget, so that the route is unknown (docs/routing.md, "Regular
+ * expressions").
+ */
 export const tooLongToMatch: LocalReply = { status: 414, error: "request too long for regex matching" };
 
-/** The client repeats such a request over another connection (RFC 9110 15.5.20). */
+/** The replies to requests that the client may repeat over another connection (RFC 9110 15.5.20). */
 export const misdirected = {
   listener: { status: 421, error: "host belongs to another listener than the connection" },
   client: { status: 421, error: "connection lacks the client certificate that the host requires" },
 } as const satisfies Readonly<Record<string, LocalReply>>;
 
-/** The reply when the request itself could not be read to its end. */
+/** Returns the reply to a request whose body could not be read to its end. */
 export function unreadBody(reason: BodyAbortReason | undefined): LocalReply {
   switch (reason) {
     case "timeout":

@@ -3,8 +3,8 @@ import type { Chunk } from "../message/message.ts";
 const firstBytes = 1024;
 
 /**
- * Keeps a body of at most `maxBytes` for another use. Bytes are copied into one piece of memory, so that the memory is
- * bounded even when a client sends tiny pieces; a body that does not fit is dropped at once.
+ * Keeps a body of at most `maxBytes`, so that it can be used again. Bytes are copied into one buffer, so that the
+ * memory is bounded even if a client sends tiny pieces. A body that does not fit is dropped immediately.
  */
 export class ReplayBuffer {
   overflowed = false;
@@ -16,7 +16,7 @@ export class ReplayBuffer {
     this.maxBytes = maxBytes;
   }
 
-  /** The bytes that were added so far. */
+  /** The bytes added so far; empty after an overflow. */
   get bytes(): Buffer {
     return this.memory.subarray(0, this.size);
   }

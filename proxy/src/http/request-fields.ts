@@ -7,11 +7,11 @@ import { kindOfName, kindsMask } from "../message/known-names.ts";
 import type { HeaderList, HttpVersion } from "../message/message.ts";
 import { ownText } from "../message/own-text.ts";
 
-/** What the pipeline must know of the fields of a request, and those that go on. */
+/** The facts that the pipeline reads from the fields of a request, and the fields that are forwarded. */
 export type RequestFields = {
-  /** Fields that go on: end-to-end ones, in order, without Host and Content-Length. */
+  /** The fields that are forwarded: end-to-end ones, in order, without Host and Content-Length. */
   readonly headers: Fields;
-  /** Upgrade token asked for on this connection, lower case; undefined when none. */
+  /** The token of Upgrade that is requested for this connection, in lower case; undefined if none. */
   readonly upgrade: string | undefined;
   /** Value of Expect, lower case; undefined when absent. */
   readonly expect: string | undefined;
@@ -24,19 +24,19 @@ export type RequestFields = {
 /** The proxy's entry in Via (RFC 9110 7.6.3). */
 export const viaName = "svc";
 
-/** What is not passed on of a request, or not as it came. */
+/** Kinds of request fields that are not forwarded, or not unchanged. */
 const notForwarded = kindsMask(
   ...(["host", "contentLength", "expect"] as const),
   ...(["connection", "keepAlive", "te", "transferEncoding", "upgrade", "hopByHop"] as const),
   ...(["clientClaim", "lookalike"] as const),
 );
 
-/** What says something about the request besides its framing. */
+/** Kinds of request fields that `readRequestFields` has to evaluate. */
 const telling = kindsMask("connection", "upgrade", "te", "expect", "via", "contentType");
 
 const asksForTrailers = /(?:^|,)\s*trailers\s*(?:;|,|$)/i;
 
-/** Reads what the received fields say, and leaves out what is not to go on. */
+/** Evaluates the received fields, and omits those that must not be forwarded. */
 export function readRequestFields(received: Fields, version: HttpVersion): RequestFields {
   const headers = received.withoutKinds(notForwarded);
   if (!received.mayHave(telling)) {
@@ -58,13 +58,13 @@ export function readRequestFields(received: Fields, version: HttpVersion): Reque
 }
 
 /**
- * The fields that routes are matched with after filters of a listener have run: end-to-end fields as the filters left them,
- * so that a removed field matches no more, and fields of the connection and of proxies as the client sent them.
+ * Returns the fields for route matching after the filters of a listener have run: end-to-end fields as the filters left
+ * them, so that a removed field no longer matches, and fields of the connection and of proxies as the client sent them.
  */
 export const fieldsToMatch = (received: Fields, filtered: Fields): Fields =>
   Fields.of([...received.kept((name) => !isForFilters(name)), ...filtered.kept(isForFilters)]);
 
-/** Fields that filters decide about. */
+/** Kinds of fields that filters of a listener can change. */
 const forFilters = kindsMask("other", "contentType", "date");
 
 const isForFilters = (name: string): boolean => ((forFilters >> kindOfName(name, 0, name.length)) & 1) === 1;
@@ -75,17 +75,17 @@ function countOwnVias(value: string): number {
   return count;
 }
 
-/** True for the content types of gRPC (`application/grpc`, `application/grpc+proto`, ...). */
+/** Reports whether a content type is that of gRPC (`application/grpc`, `application/grpc+proto`, ...). */
 export function isGrpc(contentType: string): boolean {
   if (contentType.length < 16 || contentType.slice(0, 16).toLowerCase() !== "application/grpc") return false;
   const next = contentType.charAt(16);
   return next === "" || next === "+" || next === ";" || next === " ";
 }
 
-/** What the forwarding fields say about a request besides its connection; an Exchange is one. */
+/** The parts of a request that the forwarding fields contain; an Exchange is one. */
 type ForwardedRequest = KnownHost & Omit<ForwardedAs, "authority" | "via">;
 
-/** Appends the forwarding fields (RFC 7239 and its X- forerunners), and Via unless there is to be none. */
+/** Appends the forwarding fields (RFC 7239 and its X- predecessors), and Via if enabled. */
 export function addForwardingFields(
   headers: Fields,
   connection: ClientConnection,
@@ -95,7 +95,7 @@ export function addForwardingFields(
   let memo = connection.forwarding;
   if (memo === undefined || !isForwardedAlike(memo.as, request, via)) {
     const { version, clientIp, publicPort, host } = request;
-    // A part of the text of a whole head, which the connection must not keep.
+    // Copied, because a slice would keep the text of the whole head in memory for the life of the connection.
     const authority = ownText(request.authority);
     const as = { authority, version, clientIp, publicPort, via };
     const block = new FieldBlock(forwardingFields(connection, as));

@@ -6,12 +6,12 @@ import { plainName } from "../message/field-list.ts";
 import type { Fields } from "../message/fields.ts";
 import { memoByName } from "../message/name-memo.ts";
 
-/** An id goes into headers and logs on the whole way: visible ASCII, and no more than anyone needs. */
+/** The ids that are accepted from a trusted peer. They are copied to headers and logs, hence short, visible ASCII. */
 const acceptable = /^[!-~]{1,128}$/;
 
 /**
- * Gives each request an id: that of a trusted peer, or a new one (docs/features/access-log.md, "Request ids"). Backends and
- * clients get it in the same header.
+ * Assigns an id to each request: that of a trusted peer, or a new one (docs/features/access-log.md, "Request ids").
+ * Backends and clients get it in the same header.
  */
 export class RequestIds implements RequestIdAnswer {
   private readonly name: string;
@@ -28,11 +28,11 @@ export class RequestIds implements RequestIdAnswer {
     this.isTrusted = (address) => !ranges.isEmpty && ranges.contains(canonicalIp(address) ?? address);
   }
 
-  /** Puts the id among the fields that go to the backend, in place of what the client has sent under that name. */
+  /** Sets the id in the fields that are forwarded to the backend, replacing any field of that name from the client. */
   receive(exchange: Exchange, headers: Fields): void {
     const { connection, received } = exchange;
     const sent = received.first(this.lowerName);
-    // The proxy asks itself with the id of the request that it asks for.
+    // A question of the proxy to one of its hosts has the id of the request on whose behalf it is sent.
     const isTrusted = connection.isQuestion === true || this.isTrusted(connection.remoteAddress);
     if (isTrusted && sent !== undefined && acceptable.test(sent)) exchange.requestId = sent;
     headers.removeThat(this.isOwn);
@@ -40,7 +40,7 @@ export class RequestIds implements RequestIdAnswer {
     exchange.requestIds = this;
   }
 
-  /** Sets the id in the response, in place of a field of that name from the backend. */
+  /** Sets the id in the response, replacing any field of that name from the backend. */
   answer(headers: Fields, id: string): void {
     headers.put([this.name, id]);
   }

@@ -3,9 +3,10 @@ import type { BodyTransform, Filter } from "../exchange/filter.ts";
 import type { BodySink, ResponseHead } from "../message/message.ts";
 
 /**
- * Runs the response filters on the head of a response, those of the backend first because they are nearer to the upstream:
- * the route has the last word. Before a backend has been chosen there is only the route (docs/filter-order.md). Fields that
- * checks add for the client are in the head by then, as if the upstream had sent them.
+ * Runs the response filters on the head of a response. Those of the backend run first, because they are nearer to the
+ * upstream, so those of the route take precedence. Before a backend has been chosen only those of the route run
+ * (docs/filter-order.md). Fields that checks add for the client are already in the head, as if the upstream had sent
+ * them.
  */
 export function applyResponseFilters(exchange: Exchange, head: ResponseHead): void {
   exchange.requestIds?.answer(head.headers, exchange.requestId);
@@ -18,7 +19,7 @@ function runResponseFilters(filters: readonly Filter[], exchange: Exchange, head
   for (let i = 0; i < filters.length; i++) filters[i]?.onResponse?.(exchange, head);
 }
 
-/** The two ends of a chain of transformations. */
+/** The two ends of a chain of body transformations. */
 type Sides = {
   /** Creates a sink that writes to the client; called only when a filter transforms the body. */
   clientSink(): BodySink;
@@ -27,8 +28,8 @@ type Sides = {
 };
 
 /**
- * Lets the filters put transformations in front of the client; undefined when none does. Like the head, the body
- * passes the backend's filters first.
+ * Builds the chain of body transformations that the filters request; undefined if none does. Like the head, the body
+ * passes the filters of the backend first.
  */
 export function transformBody(
   exchange: Exchange,
@@ -42,7 +43,7 @@ export function transformBody(
   return whole === undefined || whole.length === 1 ? whole?.[0] : join(whole);
 }
 
-/** Adds to a chain that begins at the client. */
+/** Adds the transformations of filters to a chain that begins at the client. */
 function addTransforms(
   present: BodyTransform[] | undefined,
   filters: readonly Filter[],
@@ -64,7 +65,7 @@ function addTransforms(
   return chain;
 }
 
-/** Several transformations as one: the body enters at the last one, the client resumes the first one. */
+/** Joins several transformations into one: the body enters at the last one, the client resumes the first one. */
 function join(chain: readonly BodyTransform[]): BodyTransform {
   const first = chain[0] as BodyTransform;
   const last = chain.at(-1) as BodyTransform;

@@ -1,29 +1,29 @@
 import { awake } from "../timing/awake-clock.ts";
 
-/** A client that has taken nothing for less than this is not cut while other means are left. */
+/** The time in milliseconds without progress before a client can be cut, unless `hardShare` is exceeded. */
 const patienceMs = 1000;
-/** Relief goes on until this share of the memory is in use, so that it is not needed again at once. */
+/** The share of the memory down to which clients are cut, so that relief is not needed again immediately. */
 const reliefShare = 0.875;
-/** At this share of the memory patience ends: reading has stopped, and new responses have still brought more. */
+/** The share of the memory that ends patience: reading has stopped, but new responses have still added bytes. */
 const hardShare = 1.25;
 /** The most bytes that a resumed reader may read. */
 const readBytes = 65_536;
-/** A client that took less than this since it was last examined has made no progress. */
+/** The fewest bytes that a client must read for this to count as progress. */
 const progressBytes = 4096;
 
 /**
- * The response bytes of one worker that wait for clients, on all connections together. At `maxBytes` reading from
- * upstreams stops; while it stays full, clients that have taken nothing for longest are cut, in that order
+ * Counts the response bytes that wait for clients on all connections of one worker. At `maxBytes` reading from
+ * upstreams stops. While it stays full, clients are cut, beginning with the one that has made no progress for longest
  * (docs/security.md, "Clients that do not read").
  */
 export class ResponseMemory {
   readonly maxBytes: number;
   heldBytes = 0;
   private readonly onCut: () => void;
-  /** Ends of the list of clients that bytes wait for; the first has made no progress for longest. */
+  /** The ends of the list of clients for which bytes wait; the first has made no progress for longest. */
   private first: WaitingResponse | undefined = undefined;
   private last: WaitingResponse | undefined = undefined;
-  /** Readers that stopped for lack of memory, each at most once. */
+  /** The readers that stopped for lack of memory, each at most once. */
   private stopped: StoppableReader[] = [];
   private isReliefDue = false;
 
@@ -33,12 +33,12 @@ export class ResponseMemory {
     this.onCut = onCut;
   }
 
-  /** True when nothing more must be read for clients that bytes wait for. */
+  /** Whether the limit is reached, so that reading for clients must stop. */
   get full(): boolean {
     return this.heldBytes >= this.maxBytes;
   }
 
-  /** True: the reader may continue. False: it stops, until its `onRoom` is called, once, when there is room again. */
+  /** Returns true if the reader may continue. Otherwise it must stop until its `onRoom` is called, once. */
   admit(reader: StoppableReader): boolean {
     if (!this.full) return true;
     if (reader.awaitsRoom) return false;
@@ -48,10 +48,10 @@ export class ResponseMemory {
     return false;
   }
 
-  /** Cuts clients where it must, and resumes stopped readers where it can. Called by the sweeps of fronts as well. */
+  /** Cuts clients if necessary, and resumes stopped readers if possible. Also called by the sweeps of fronts. */
   relieve(): void {
     if (this.full) this.cutStalled();
-    // Not all at once: what they read is counted only when it has arrived.
+    // Only as many readers as fit: the bytes that they read are not counted before they arrive.
     let readers = Math.ceil((this.maxBytes - this.heldBytes) / readBytes);
     const { stopped } = this;
     if (readers >= stopped.length) this.stopped = [];
@@ -64,7 +64,7 @@ export class ResponseMemory {
     if (this.stopped.length > 0 && !this.full) this.scheduleRelief();
   }
 
-  /** @internal The bytes that wait for a client have changed. */
+  /** @internal Called when the number of bytes that wait for a client has changed. */
   changed(byBytes: number): void {
     this.heldBytes += byBytes;
     if (byBytes > 0 ? this.full : this.stopped.length > 0 && !this.full) this.scheduleRelief();
@@ -105,7 +105,7 @@ export class ResponseMemory {
     }
   }
 
-  /** Schedules relief outside of the write that found the memory full, because cutting ends exchanges. */
+  /** Schedules relief for after the write that found the memory full, because cutting clients ends exchanges. */
   private scheduleRelief(): void {
     if (this.isReliefDue) return;
     this.isReliefDue = true;
@@ -116,27 +116,27 @@ export class ResponseMemory {
   }
 }
 
-/** What reads from an upstream for a client, and stops while the response memory is full. */
+/** A reader of an upstream for a client, which stops while the response memory is full. */
 export type StoppableReader = {
   /** Set by the response memory while the reader waits for it; initially false. */
   awaitsRoom: boolean;
-  /** There is room again. */
+  /** Called when there is room again. */
   onRoom(): void;
 };
 
-/** A client that bytes wait for, as the response memory sees it. */
+/** A client for which bytes wait, as seen by the response memory. */
 export type WaitingClient = {
-  /** Reports by `hold` how much waits now, and how much the client has taken. */
+  /** Updates, by a call of `hold`, how many bytes wait and how many the client has read. */
   look(): void;
   /** Ends the response visibly; nothing is held for it afterwards. */
   cut(): void;
 };
 
-/** The bytes that wait for one client, on one connection or stream. */
+/** Counts the bytes that wait for one client, on one connection or stream. */
 export class WaitingResponse {
-  /** Since when the client has made no progress, milliseconds of the awake clock. */
+  /** The time of the client's last progress, in milliseconds of the awake clock. */
   sinceMs = 0;
-  /** @internal Neighbours in the list. */
+  /** @internal The neighbours in the list. */
   before: WaitingResponse | undefined = undefined;
   /** @internal */
   after: WaitingResponse | undefined = undefined;
@@ -150,7 +150,7 @@ export class WaitingResponse {
     this.client = client;
   }
 
-  /** Sets that `bytes` wait for the client, which has taken `takenBytes` so far; only the growth of that count matters. */
+  /** Records that `bytes` wait for the client. `takenBytes` is the total that it has read; only growth matters. */
   hold(bytes: number, takenBytes: number): void {
     const { memory } = this;
     const change = bytes - this.bytes;

@@ -12,7 +12,7 @@ import type { WrittenBytes } from "../sockets/transport.ts";
 import { ClientSpeed } from "./response-room.ts";
 import { takenBytes } from "./taken-bytes.ts";
 
-/** What has been written to a socket. */
+/** Returns the counts of bytes written to a socket. */
 export const writtenTo = (socket: Socket): WrittenBytes => ({
   get waitingBytes() {
     return socket.writableLength;
@@ -22,14 +22,18 @@ export const writtenTo = (socket: Socket): WrittenBytes => ({
   },
 });
 
-/** Less than this is counted by the next sweep: it has mostly left before, since TLS and small texts are written later. */
+/**
+ * Fewer waiting bytes are counted only by the next sweep. They are usually sent by then: TLS and small texts are
+ * written later.
+ */
 const minCountedBytes = 16_384;
-/** Most writes that wait while more is written: each takes memory of its own, however small it is. */
+/** The most writes that may wait while more is written, since each uses additional memory, however small it is. */
 const maxWaitingWrites = 64;
 
 /**
- * What waits on a connection for its client: whether the client takes it fast enough, how much it takes of the memory of
- * waiting responses, and how much may be read for it. Nothing is done for a client that takes everything at once.
+ * Tracks the bytes that wait on a connection for its client: whether the client reads fast enough, how much of the
+ * response memory they use, and how much more may be read. Costs nothing for a client that reads everything
+ * immediately.
  */
 export class ResponseWrites implements WaitingClient, StoppableReader {
   awaitsRoom = false;
@@ -41,11 +45,11 @@ export class ResponseWrites implements WaitingClient, StoppableReader {
   private readonly pace = new ReadingPace();
   private waiting: WaitingResponse | undefined = undefined;
   private isWaiting = false;
-  /** Writes since the system had taken everything. */
+  /** The number of writes since the operating system had last accepted everything. */
   private waitingWrites = 0;
   private readonly speed = new ClientSpeed();
 
-  /** `timeoutMs` is the write timeout, 0 = off; `resume` reads on for the client, `leave` ends the connection. */
+  /** `timeoutMs` is the write timeout, 0 = off; `resume` continues reading for the client, `leave` closes it. */
   constructor(
     written: WrittenBytes,
     memory: ResponseMemory,
@@ -59,20 +63,21 @@ export class ResponseWrites implements WaitingClient, StoppableReader {
     this.leave = on.leave;
   }
 
-  /** Most bytes that may be read for the client at once, while it wants more. */
+  /** The most bytes that may be read for the client at once, while it accepts more. */
   get roomBytes(): number {
     return this.speed.roomBytes(this.written.waitingBytes);
   }
 
-  /** The system has taken all that was written. */
+  /** Called when the operating system has immediately accepted everything written. */
   wentAtOnce(bytes: number): void {
     this.waitingWrites = 0;
     this.speed.took(bytes);
   }
 
   /**
-   * Some of what was written waits. True: a little more may be written all the same. Else `resume` is called when there is
-   * room in the memory of waiting responses, or `drained` is to be when everything has left.
+   * Called when some of the written bytes wait. Returns true if a little more may still be written. Otherwise `resume`
+   * is called when there is room in the response memory, or the caller must call `drained` when everything has been
+   * sent.
    */
   mayWait(): boolean {
     this.speed.paused();
@@ -85,21 +90,21 @@ export class ResponseWrites implements WaitingClient, StoppableReader {
     return this.memory.admit(this);
   }
 
-  /** Bytes of an ended response may wait. */
+  /** Called at the end of a response, of which bytes may still wait. */
   watch(): void {
     if (this.written.waitingBytes === 0) return;
     this.isWaiting = true;
     this.look();
   }
 
-  /** Everything that waited has been taken. */
+  /** Called when all waiting bytes have been sent. */
   drained(): void {
     this.waitingWrites = 0;
     this.look();
     if (this.memory.admit(this)) this.resume();
   }
 
-  /** To be called in each sweep. */
+  /** Called in each sweep; ends the connection of a stalled client. */
   sweep(nowMs: number): void {
     if (!this.isWaiting) return;
     this.look();
@@ -111,7 +116,7 @@ export class ResponseWrites implements WaitingClient, StoppableReader {
     }
   }
 
-  /** Stops the use of a connection that was handed over or has been closed. */
+  /** Stops tracking a connection that was handed over or has been closed. */
   forget(): void {
     this.isWaiting = false;
     this.resume = ignore;

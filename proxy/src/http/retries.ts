@@ -10,13 +10,16 @@ import { countRetry, type RetryReason } from "./attempt-failures.ts";
 import type { AttemptOwner, RetryDecision } from "./attempt-owner.ts";
 import { Attempt } from "./attempt.ts";
 
-/** A wait may be longer than the backoff by up to this share, so that requests that failed together do not return together. */
+/**
+ * The largest random addition to a backoff, as a share of it, so that requests that failed together are not retried
+ * together.
+ */
 const jitterShare = 0.5;
 
 /**
- * The attempts of one request on a route with retries, one after another. Whether a failed one is followed by another
- * is decided here: by the plan of the route, by what the client has seen, by whether the body can be sent again, and by
- * the budget of the backend (docs/features/retry.md).
+ * The sequential attempts of one request on a route with retries. Decides whether another attempt follows a failed one.
+ * That depends on the plan of the route, on what the client has received, on whether the body can be sent again, and on
+ * the retry budget of the backend (docs/features/retry.md).
  */
 export class Retries implements Cancellable, RetryDecision {
   private readonly owner: AttemptOwner;
@@ -35,12 +38,12 @@ export class Retries implements Cancellable, RetryDecision {
     backend.upstream.retryBudget.deposit();
   }
 
-  /** Starts an attempt with an endpoint that has not been tried, if there is one; 503 when there is none at all. */
+  /** Starts an attempt, preferably at an endpoint that has not been tried; answers 503 if no endpoint is available. */
   readonly attempt = (): void => {
     const { owner, tried } = this;
     const { exchange } = owner;
     if (exchange.finished) return;
-    // The current upstream: an endpoint that was removed meanwhile is not tried any more.
+    // Read for each attempt, so that an endpoint that was removed meanwhile is not tried.
     const { upstream } = this.backend;
     const selection = upstream.pick(exchange, tried.size === 0 ? undefined : tried);
     if (selection === undefined) return owner.reply(noSelection(upstream));
@@ -48,23 +51,23 @@ export class Retries implements Cancellable, RetryDecision {
     new Attempt(owner, upstream, selection).start();
   };
 
-  /** A response is on its way to the client, so this attempt is the last. */
+  /** Makes the current attempt the last one, because a response is on its way to the client. */
   settle(): void {
     this.left = 0;
     this.owner.body?.forget();
   }
 
-  /** True when the response that begins with this head is discarded and another attempt follows. */
+  /** Returns true if the response that begins with this head is discarded and another attempt follows. */
   afterResponse(head: ResponseHead): boolean {
     const { body } = this.owner;
     const reason = this.reasonOf(head);
     if (reason === undefined) return false;
-    // Statuses of a plan without conditions are declared safe to repeat.
+    // The statuses of a plan without conditions are configured as safe to retry.
     if (this.plan.conditions !== undefined && !this.mayRepeat(true)) return false;
     return (body === null || body.complete) && this.again(reason);
   }
 
-  /** True when another attempt follows one that ended in this error. */
+  /** Returns true if another attempt follows one that ended in this error. */
   afterError(error: UpstreamError): boolean {
     const reason = reasons[error.kind];
     if (reason === undefined) return false;
@@ -72,28 +75,31 @@ export class Retries implements Cancellable, RetryDecision {
     return this.again(reason, this.leadsElsewhere(error) ? "free" : "budgeted");
   }
 
-  /** True when no connection was made and an untried endpoint is left: no endpoint has worked on the request yet, so such a retry is free. */
+  /**
+   * Reports whether no connection was made and an untried endpoint is left. Such a retry is free, since no endpoint has
+   * worked on the request yet.
+   */
   private leadsElsewhere({ requestSent, kind }: UpstreamError): boolean {
     return !requestSent && kind !== "reset" && this.tried.size < this.backend.upstream.endpoints.length;
   }
 
-  /** True when another attempt follows one that took longer than the route allows, which is a 504. */
+  /** Returns true if another attempt follows one that exceeded a time limit of the route, which counts as a 504. */
   afterTimeout(): boolean {
     const { conditions, codes } = this.plan;
     const isWanted = conditions === undefined ? codes.has(504) : conditions.has("timeout");
     return isWanted && this.mayRepeat(true) && this.again("timeout");
   }
 
-  /** Whether the plan has another attempt follow a failure of this kind. */
+  /** Reports whether the plan retries a failure of this kind. */
   private isWanted(kind: UpstreamError["kind"]): boolean {
     const { conditions, codes } = this.plan;
-    // A response that breaks HTTP is answered 502, and the policy says whether that is retried.
+    // An invalid HTTP response is answered 502, and is retried only if the policy lists that status.
     if (conditions === undefined) return kind !== "invalid" || codes.has(502);
     const named = planConditions[kind];
     return named !== undefined && conditions.has(named);
   }
 
-  /** Whether an upstream that may have seen the request may see it again. */
+  /** Reports whether the request may be sent again, given whether an upstream may have received it. */
   private mayRepeat(requestSent: boolean): boolean {
     const { plan, owner } = this;
     if (!requestSent || plan.everyMethod) return true;
@@ -133,10 +139,10 @@ export class Retries implements Cancellable, RetryDecision {
   }
 }
 
-/** The methods that are not repeated once they were sent, where a plan names its conditions. */
+/** The methods that are not retried once they were sent, for plans with conditions. */
 const unrepeated: ReadonlySet<string> = new Set(["POST", "LOCK", "PATCH"]);
 
-/** What a plan with conditions calls failures without a response. */
+/** The conditions of a plan that failures without a response correspond to. */
 const planConditions: { readonly [Kind in UpstreamError["kind"]]: RetryCondition | undefined } = {
   refused: "error",
   connect: "error",
@@ -150,7 +156,7 @@ const planConditions: { readonly [Kind in UpstreamError["kind"]]: RetryCondition
   "request-body": undefined,
 };
 
-/** Why failures without a response are retried. Broken requests never are: they would fail again. */
+/** The reasons for retrying failures without a response. Broken requests are not retried: they would fail again. */
 const reasons: { readonly [Kind in UpstreamError["kind"]]: RetryReason | undefined } = {
   refused: "connect-failure",
   connect: "connect-failure",

@@ -1,12 +1,13 @@
 import type { Exchange } from "../exchange/exchange.ts";
 
-/** UNAVAILABLE: the call failed because of the proxy, and may be tried again where the application allows it. */
+/** The trailers for UNAVAILABLE: the proxy made the call fail; it may be retried if the application allows that. */
 const unavailable = ["grpc-status", "14", "grpc-message", "proxy shutting down"];
 
 /**
- * Says to the client of a request that the proxy ends, where the protocol has words for that: UNAVAILABLE for a gRPC call, which ends
- * with it, and a Close frame for a WebSocket, to both of its ends. A response without such words cannot be completed, and is cut.
- * True: the request has ended. See docs/features/listeners.md, "Shutdown".
+ * Notifies the client of a request that the proxy shuts down, if the protocol has a message for it: UNAVAILABLE for a
+ * gRPC call, which ends the call, and a Close frame for a WebSocket, which is sent to both ends. Other responses are
+ * not changed here; they are cut later. Returns whether the request has ended. See docs/features/listeners.md,
+ * "Shutdown".
  */
 export function sayEnd(exchange: Exchange): boolean {
   const { client, work } = exchange;
@@ -14,7 +15,7 @@ export function sayEnd(exchange: Exchange): boolean {
     work?.sayEnd?.();
     return false;
   }
-  // Trailers of HTTP/1.1 are no gRPC.
+  // gRPC does not use the trailers of HTTP/1.1.
   if (!exchange.grpc || exchange.version !== "2.0") return false;
   work?.cancel();
   if (client.headSent) {

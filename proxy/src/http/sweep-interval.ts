@@ -1,9 +1,9 @@
 import type { FrontLimits } from "./front.ts";
 
-/** Shortest time between two looks at the time limits, in milliseconds. */
+/** The shortest time between two sweeps, in milliseconds. */
 const minSweepIntervalMs = 10;
 
-/** A quarter of the shortest limit, so that none is exceeded by more than that; at most `maxIntervalMs`. */
+/** Returns a quarter of the shortest limit, so that none is exceeded by more than that; at most `maxIntervalMs`. */
 export function sweepInterval(limits: FrontLimits, maxIntervalMs: number): number {
   const timeouts = [
     limits.headerTimeoutMs,

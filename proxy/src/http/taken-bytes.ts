@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 
-/** The counters of Node's socket handles, which its sockets do not expose; TLS uses the handle of its connection. */
+/** The counters of Node's socket handles, which its sockets do not expose. TLS uses those of its connection. */
 type Handle = {
   readonly bytesWritten?: number;
   readonly writeQueueSize?: number;
@@ -8,9 +8,10 @@ type Handle = {
 };
 
 /**
- * The bytes that the system has taken for the peer so far, without those that wait in the process. `bytesWritten` of a
- * socket counts bytes that were only handed to it as well, and a piece of 64 KiB that leaves byte by byte looks as if
- * nothing happened until its end. With TLS these are the encrypted bytes. For streams that are no sockets: bytes written.
+ * Returns the bytes that the operating system has accepted for the peer so far, without those that wait in the process.
+ * The `bytesWritten` of a socket includes bytes that were only handed to it, and a piece of 64 KiB that is sent byte by
+ * byte shows no progress until its end. With TLS the encrypted bytes are counted. For streams other than sockets: bytes
+ * written.
  */
 export function takenBytes(socket: Duplex): number {
   const { _handle: own, bytesWritten = 0 } = socket as {

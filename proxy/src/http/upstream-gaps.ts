@@ -1,11 +1,11 @@
 import type { RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { GapSweep, SweptWait } from "./gap-sweep.ts";
 
-/** Limits on gaps in milliseconds; undefined: none. */
+/** Limits on gaps in milliseconds; undefined for no limit. */
 export type GapLimits = {
-  /** Between two reads of the response. */
+  /** The longest time between two reads of the response. */
   readonly readGapMs?: number | undefined;
-  /** Without the upstream taking anything of a request that waits to be sent. */
+  /** The longest time in which the upstream accepts nothing of a request that waits to be sent. */
   readonly sendGapMs?: number | undefined;
 };
 
@@ -13,18 +13,18 @@ const readError = "upstream read timeout";
 const never = Number.POSITIVE_INFINITY;
 
 /**
- * Measures how long one attempt has waited for its upstream: until it takes more of the request, then until it sends more of
- * the response. Only the upstream's own slowness counts: the clock stops while the client sends its body slowly or does not
- * read the response. No timer runs per piece: a sweep compares the beginning of the present wait with the limits
+ * Measures how long one attempt has waited for its upstream: to accept more of the request, then to send more of the
+ * response. Only slowness of the upstream counts: the clock stops while the client sends its body slowly or does not
+ * read the response. There is no timer per piece; a sweep compares the start of the current wait with the limits
  * (gap-sweep.ts). See docs/features/timeouts.md, "Gaps".
  */
 export class UpstreamGaps implements SweptWait {
-  /** Its place in the sweep, the sweep's to set. */
+  /** The index in the sweep, which alone sets it. */
   sweepIndex = -1;
   private readonly limits: GapLimits;
   private readonly onExpire: (error: RefusalError) => void;
   private readonly sweep: GapSweep;
-  /** When the present wait began, on the clock of the sweep. */
+  /** When the current wait began, on the clock of the sweep. */
   private waitingSinceMs = never;
   private limitMs = never;
   private error: RefusalError = readError;
@@ -36,12 +36,12 @@ export class UpstreamGaps implements SweptWait {
     this.sweep = sweep;
   }
 
-  /** True while the upstream is waited for. */
+  /** Whether the attempt is waiting for its upstream. */
   get isRunning(): boolean {
     return this.waitingSinceMs !== never;
   }
 
-  /** Called when the request is on a connection, perhaps not its first one. */
+  /** Called when the request is assigned to a connection, possibly more than once. */
   connected(hasBody: boolean): void {
     this.sweep.add(this);
     this.hasBegun = false;
@@ -49,7 +49,7 @@ export class UpstreamGaps implements SweptWait {
     else this.requestSent();
   }
 
-  /** Called when the upstream takes no more of the request, and when it takes more again. */
+  /** Called when the upstream stops accepting the request, and when it accepts more again. */
   blocked(isBlocked: boolean): void {
     if (this.hasBegun) return;
     if (isBlocked) this.wait(this.limits.sendGapMs, "upstream send timeout");
@@ -66,7 +66,7 @@ export class UpstreamGaps implements SweptWait {
     if (this.error === readError && this.isRunning) this.awaitRead();
   }
 
-  /** Called when something has been read from the upstream; `more` says whether it is read on. */
+  /** Called when something has been read from the upstream; `more` is false if reading pauses. */
   received(more: boolean): void {
     this.hasBegun = true;
     if (more) this.awaitRead();
@@ -78,7 +78,7 @@ export class UpstreamGaps implements SweptWait {
     if (this.hasBegun) this.awaitRead();
   }
 
-  /** Called when bytes were relayed in either direction of an upgraded connection, and when it begins. */
+  /** Called when an upgraded connection begins, and when bytes were relayed over it in either direction. */
   relayed(): void {
     this.wait(this.limits.readGapMs, "idle timeout");
   }
@@ -89,7 +89,7 @@ export class UpstreamGaps implements SweptWait {
     this.sweep.delete(this);
   }
 
-  /** Ends the attempt when its upstream has been waited for too long. */
+  /** Ends the attempt if it has waited for its upstream for too long. */
   check(nowMs: number): void {
     if (nowMs - this.waitingSinceMs < this.limitMs) return;
     this.stop();

@@ -1,18 +1,18 @@
 import type { Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
 
-/** What happened to one attempt of a request; times are in milliseconds of the monotonic clock. */
+/** A record of one attempt of a request; times are in milliseconds of the monotonic clock. */
 export class AttemptNote {
   readonly endpoint: UpstreamEndpoint;
   readonly protocol: Upstream["protocol"];
-  /** The span of the attempt; empty where the request is not traced. */
+  /** The id of the span of the attempt; empty if the request is not traced. */
   readonly spanId: string;
   readonly startedAtMs = performance.now();
-  /** Of the response; 0 when there was none. */
+  /** The status of the response; 0 if there was none. */
   status = 0;
-  /** A word for programs and a text for readers, where the attempt failed. */
+  /** A machine-readable kind and a text for people, if the attempt failed. */
   error: string | undefined = undefined;
   errorText: string | undefined = undefined;
-  /** Undefined while there is no connection. */
+  /** Whether the connection was reused; undefined while there is none. */
   isReused: boolean | undefined = undefined;
   private connectedAtMs: number | undefined = undefined;
   private answeredAtMs: number | undefined = undefined;
@@ -24,14 +24,14 @@ export class AttemptNote {
     this.spanId = spanId;
   }
 
-  /** The attempt has a connection. */
+  /** Called when the attempt has a connection. */
   connected(isReused: boolean): void {
     if (this.endedAtMs !== undefined) return;
     this.connectedAtMs = performance.now();
     this.isReused = isReused;
   }
 
-  /** The head of its response has come. */
+  /** Called when the head of the response has arrived. */
   answered(status: number): void {
     if (this.endedAtMs !== undefined) return;
     this.answeredAtMs = performance.now();
@@ -49,17 +49,17 @@ export class AttemptNote {
     this.endedAtMs ??= performance.now();
   }
 
-  /** From the beginning to the connection; undefined when there was none. */
+  /** The time from the start of the attempt to the connection; undefined if there was none. */
   get connectMs(): number | undefined {
     return this.since(this.connectedAtMs);
   }
 
-  /** From the beginning to the head of the response; undefined when there was none. */
+  /** The time from the start of the attempt to the head of the response; undefined if there was none. */
   get firstByteMs(): number | undefined {
     return this.since(this.answeredAtMs);
   }
 
-  /** The whole duration; that so far while the attempt goes on. */
+  /** The duration of the attempt; of one that has not ended, the duration so far. */
   get durationMs(): number {
     return (this.endedAtMs ?? performance.now()) - this.startedAtMs;
   }
@@ -69,13 +69,13 @@ export class AttemptNote {
   }
 }
 
-/** Further attempts of a request are not noted singly. */
+/** The most attempts of a request that are recorded individually. */
 const maxNotes = 32;
 
-/** The attempts of a request, noted where its log or its trace asks for them. */
+/** The records of the attempts of a request, kept if its log or its trace needs them. */
 export class UpstreamNotes {
   readonly all: AttemptNote[] = [];
-  /** The attempt that was begun last. */
+  /** The attempt that started last. */
   last: AttemptNote | undefined = undefined;
 
   begin(endpoint: UpstreamEndpoint, protocol: Upstream["protocol"], spanId: string): AttemptNote {

@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Upstream, UpstreamRequest } from "../upstream/upstream.ts";
 
-/** The parts in which copies of a request may differ. */
+/** The parts in which the request to a backend and the copies for mirrors can differ. */
 type Own = Pick<UpstreamRequest, "headers" | "body" | "upgrade" | "expectContinue">;
 
 /** Builds a client's request for an upstream: the backend of its route, or a mirror. */

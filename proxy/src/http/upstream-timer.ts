@@ -1,7 +1,7 @@
 import type { RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 
-/** Limits of one upstream request in milliseconds; undefined: none. */
+/** Limits of one upstream request in milliseconds; undefined for no limit. */
 export type UpstreamTimeouts = {
   /** From the beginning of the attempt to the end of the response. */
   readonly backendTimeoutMs?: number | undefined;
@@ -9,18 +9,18 @@ export type UpstreamTimeouts = {
   readonly readTimeoutMs?: number | undefined;
   /** From the connection to the end of the request. */
   readonly sendTimeoutMs?: number | undefined;
-  /** Opening a connection; undefined: the limit of the endpoint. */
+  /** For opening a connection; undefined to use the limit of the endpoint. */
   readonly connectTimeoutMs?: number | undefined;
-  /** The status when no connection is established in time; undefined: 502. */
+  /** The status if no connection is established in time; undefined for 502. */
   readonly connectTimeoutStatus?: number | undefined;
-  /** Between two reads, and without the upstream taking anything of the request: see upstream-gaps.ts. */
+  /** The limits on gaps: see upstream-gaps.ts. */
   readonly readGapMs?: number | undefined;
   readonly sendGapMs?: number | undefined;
 };
 
 /**
- * Times one upstream request: first how long it takes to send, then how long the response takes to begin. Only one of
- * the two runs at a time, and none once the response has begun. Beside them runs the limit of the whole attempt. See
+ * Limits the time of one upstream request: first for sending it, then for the response to begin. Only one of the two
+ * timers runs at a time, and none once the response has begun. A separate timer limits the whole attempt. See
  * docs/features/timeouts.md.
  */
 export class UpstreamTimer {
@@ -39,7 +39,7 @@ export class UpstreamTimer {
         : new AwakeTimer(() => onExpire("upstream request timeout"), limits.backendTimeoutMs);
   }
 
-  /** Called when the request is on a connection, perhaps not its first one. */
+  /** Called when the request is assigned to a connection, possibly more than once. */
   connected(hasBody: boolean): void {
     if (hasBody) this.run(this.limits.sendTimeoutMs, "upstream send timeout");
     else this.requestSent();
@@ -56,7 +56,7 @@ export class UpstreamTimer {
     this.timer?.clear();
   }
 
-  /** Called when the response has ended, or will never come. */
+  /** Called when the response has ended, or will never arrive. */
   stop(): void {
     this.responseBegan();
     this.whole?.clear();
