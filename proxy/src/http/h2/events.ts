@@ -2,8 +2,8 @@ import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { RequestHead } from "../../message/message.ts";
 
 /**
- * Why the HTTP/2 front ended or refused something on its own, before or without the pipeline: values of the `limit`
- * label of `svc_proxy_limits_reached_total`. Names that HTTP/1 knows too mean the same there.
+ * Why the HTTP/2 front closed a connection or refused a request on its own, without the pipeline: values of the `limit`
+ * label of `svc_proxy_limits_reached_total`. Names that also exist for HTTP/1 have the same meaning there.
  */
 export type Http2FrontEventReason =
   | "uri-too-long"
@@ -16,15 +16,15 @@ export type Http2FrontEventReason =
   | "idle-timeout"
   | "write-timeout"
   | "requests-per-connection"
-  /** Node has reset a request before the proxy saw it: more fields or a larger header list than it reads, or malformed. */
+  /** Node reset a request before the proxy saw it: too many fields, too large a header list, or malformed. */
   | "unread-request"
-  /** The connection breaks RFC 9113, or a request has a length that is refused. */
+  /** The connection violates RFC 9113, or the length of a request is refused. */
   | "malformed"
-  /** Too many streams reset by the client, or by the proxy for the client's faults. */
+  /** Too many streams were reset by the client, or by the proxy for faults of the client. */
   | "reset-flood"
-  /** Too many frames that ask for nothing. */
+  /** Too many control frames that serve no request. */
   | "control-flood"
-  /** Too many empty or malformed frames, CONTINUATION frames, or answers that the client does not take. */
+  /** Too many empty or malformed frames, CONTINUATION frames, or answers that the client does not read. */
   | "frame-flood"
   /** The request handler threw: a bug. */
   | "handler-failed";
@@ -32,7 +32,7 @@ export type Http2FrontEventReason =
 export type Http2FrontEvent = {
   readonly reason: Http2FrontEventReason;
   readonly connection: ClientConnection;
-  /** Status that the front answered with; 0 when it closed without an answer, or left the answer to the pipeline. */
+  /** Status of the answer of the front; 0 if it closed without an answer, or left the answer to the pipeline. */
   readonly status: number;
   /** The request that was refused. */
   readonly head?: RequestHead;
@@ -42,10 +42,10 @@ export type Http2FrontEvent = {
 
 export type Http2FrontEventHandler = (event: Http2FrontEvent) => void;
 
-/** What an event says besides its connection and reason. */
+/** The parts of an event besides its connection and reason. */
 export type EventDetails = Pick<Partial<Http2FrontEvent>, "status" | "head" | "error">;
 
-/** An event with status 0 where there was no response. */
+/** Creates an event; its status is 0 unless `details` contain one. */
 export const eventOf = (
   connection: ClientConnection,
   reason: Http2FrontEventReason,

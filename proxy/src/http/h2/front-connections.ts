@@ -8,11 +8,11 @@ export type Http2FrontOptions = {
   readonly limits: FrontLimits;
   readonly handler: RequestHandler;
   readonly onEvent?: Http2FrontEventHandler;
-  /** Counts the response bytes that wait for clients; without a bound unless given. */
+  /** Counts the response bytes that wait for clients; unlimited by default. */
   readonly responseMemory?: ResponseMemory;
 };
 
-/** What all connections of a front share. */
+/** The state and settings that all connections of a front share. */
 export type FrontContext<Connection> = {
   readonly limits: FrontLimits;
   readonly handler: RequestHandler;
@@ -23,32 +23,32 @@ export type FrontContext<Connection> = {
   onClosed(connection: Connection): void;
 };
 
-/** Longest time between two looks at the time limits. */
+/** The longest time between two sweeps, in milliseconds. */
 const maxSweepIntervalMs = 1000;
 
 /**
- * How long a drain waits for the first request of a connection. It may be on its way, and some clients give up a request that
- * they are about to send when they read GOAWAY.
+ * How long a drain waits for the first request of a connection, in milliseconds. The request may be on its way, and
+ * some clients abandon a request that they are about to send when they read GOAWAY.
  */
 const firstRequestMs = 1000;
 
-/** A connection as its front sees it. */
+/** A connection as seen by its front. */
 type FrontConnection = {
-  /** Requests that it has had. */
+  /** The number of requests received so far. */
   readonly requests: number;
   sweep(nowMs: number): void;
   drain(): void;
-  /** Ends everything now; answers how many requests were cut. */
+  /** Closes the connection immediately; returns how many requests were cut. */
   destroy(): number;
 };
 
-/** Connections as fronts have them, but for how they are accepted. */
+/** A front without the methods that accept connections. */
 type FrontConnections<Connection> = Omit<Front, "accept" | "take"> & {
-  /** Adds a connection, which `create` makes. */
+  /** Adds the connection that `create` returns. */
   add(create: (context: FrontContext<Connection>) => Connection): Connection;
 };
 
-/** The connections of an HTTP/2 front, whichever codec it has: their sweeps, their end, and what they share. */
+/** Manages the connections of an HTTP/2 front with either codec: sweeps, drain, shutdown and shared state. */
 export function createFrontConnections<Connection extends FrontConnection>({
   limits,
   handler,
@@ -96,7 +96,7 @@ export function createFrontConnections<Connection extends FrontConnection>({
     },
     drain() {
       draining = true;
-      // One without a request ends with its first.
+      // A connection without a request drains after its first one.
       for (const connection of connections) if (connection.requests > 0) connection.drain();
       const drainAll = (): void => connections.forEach((connection) => connection.drain());
       if (connections.size > 0) lastDrain ??= setTimeout(drainAll, firstRequestMs).unref();

@@ -4,15 +4,15 @@ import { fieldOverheadBytes } from "../../http2/field-tags.ts";
 import type { FrontLimits } from "../front.ts";
 import { isGrpc } from "../request-fields.ts";
 
-/** A request head and what the front must know about it. */
+/** A request head, and the facts about it that the front needs. */
 export type ReceivedHead = {
   readonly head: RequestHead;
-  /** Value of Content-Length in bytes; nghttp2 has refused what is not a single number of at most 63 bits. */
+  /** Value of Content-Length in bytes; the codec has refused anything but a single number of at most 63 bits. */
   readonly contentLength: number | undefined;
   readonly grpc: boolean;
   /** Size of the header list as RFC 9113 6.5.2 counts it: names, values and 32 bytes per field. */
   readonly listBytes: number;
-  /** Set when the request exceeds a limit, or its length the numbers that are exact here. */
+  /** Set if the request exceeds a limit, or its length is not a safe integer. */
   readonly refusal: HeadRefusal | undefined;
 };
 
@@ -20,7 +20,7 @@ export type HeadRefusal = "malformed" | "uri-too-long" | "header-too-large" | "t
 
 export type HeadLimits = Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">;
 
-/** The first limit that a request exceeds; `malformed` for a length beyond the numbers that are exact here. */
+/** Returns the first limit that a request exceeds; `malformed` for a length that is not a safe integer. */
 export function refusalOf(
   limits: HeadLimits,
   head: {
@@ -38,8 +38,8 @@ export function refusalOf(
 }
 
 /**
- * Takes the flat field list of a request apart. Pseudo-fields become members of the head, and the pieces of a split
- * Cookie become one field again (RFC 9113 8.2.3). nghttp2 has checked order, names and presence of pseudo-fields.
+ * Parses the flat field list of a request. Pseudo-fields become members of the head, and the pieces of a split Cookie
+ * are joined into one field (RFC 9113 8.2.3). nghttp2 has checked order, names and presence of pseudo-fields.
  */
 export function readRequestHead(raw: readonly string[], limits: HeadLimits): ReceivedHead {
   const headers: HeaderList = [];

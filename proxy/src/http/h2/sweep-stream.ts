@@ -2,31 +2,34 @@ import type { ClientCloseReason } from "../../message/message.ts";
 import type { FrontLimits } from "../front.ts";
 import { ReadingPace } from "../reading-pace.ts";
 
-/** The limits of time that a request of HTTP/2 has, in milliseconds, 0 = off. */
+/** The time limits of an HTTP/2 request, in milliseconds, 0 = off. */
 export type StreamLimits = Pick<FrontLimits, "bodyTimeoutMs" | "writeTimeoutMs">;
 
 export type ExceededLimit = "body-timeout" | "write-timeout";
 
-/** What a sweep sees of a request, and does to it. */
+/** A request as seen by a sweep. */
 export type SweptStream = {
   readonly body: {
-    /** Since when the client owes bytes of its request, milliseconds of the awake clock; 0: it owes none. */
+    /**
+     * The time since which the proxy has waited for bytes of the body, in milliseconds of the awake clock; 0 if it does
+     * not wait.
+     */
     readonly waitingSinceMs: number;
     abort(reason: "timeout"): void;
   } | null;
   readonly headSent: boolean;
-  /** Both sides of gRPC may be silent at any time. */
+  /** True for gRPC, where both sides may be silent at any time. */
   readonly grpc: boolean;
-  /** Content of the response that waits for the client, and content that the client has taken. */
+  /** Response content that waits for the client, and content that the client has accepted, in bytes. */
   readonly heldBytes: number;
   readonly progressBytes: number;
-  /** Set by the sweep that first finds something waiting. */
+  /** Set by the first sweep that finds waiting content. */
   pace: ReadingPace | undefined;
   countWaiting(): void;
   cut(reason: ClientCloseReason): void;
 };
 
-/** Ends what exceeded a limit and answers which one. */
+/** Ends the body or the stream if it exceeded a limit, and returns which one. */
 export function sweepStream(
   stream: SweptStream,
   nowMs: number,

@@ -14,7 +14,7 @@ const refusalStatus = {
 
 type Context = Pick<FrontContext<never>, "handler" | "onEvent">;
 
-/** Hands a request to the pipeline, or answers one that exceeds a limit, which the pipeline never sees. */
+/** Passes a request to the pipeline. A request that exceeds a limit is answered here instead. */
 export function takeRequest(
   context: Context,
   connection: ClientConnection,

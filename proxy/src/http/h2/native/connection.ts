@@ -14,24 +14,24 @@ import { RequestConnection } from "./request-connection.ts";
 import { serverSettings } from "./settings.ts";
 import type { NativeClientStream } from "./stream.ts";
 
-/** How long the streams of a client that has reset too many may go on. */
+/** How long the open streams of a client that has reset too many may continue, in milliseconds. */
 const floodGraceMs = 5000;
-/** Answers to control frames that may wait for a client; all else waits elsewhere. */
+/** The most bytes of answers to control frames that may wait for a client; content waits in its streams instead. */
 const maxWaitingBytes = 262_144;
 
 type Context = FrontContext<Http2ServerConnection>;
 
-/** One client connection that speaks HTTP/2, from its preface to its end: watches time limits, counts abuse, and drains. */
+/** One HTTP/2 client connection, from its preface to its end: enforces time limits, counts abuse, and drains. */
 export class Http2ServerConnection extends RequestConnection implements TransportReceiver {
   private readonly front: Context;
   private readonly draining = new Draining();
   private idleSinceMs: number;
-  /** Once the connection has ended and is looked at. */
+  /** Set once the connection has ended but is not closed yet. */
   private lingering: Lingering | undefined = undefined;
-  /** A frame or header block that is not whole: since when. */
+  /** The time since which a frame or header block has been incomplete; 0 if none is. */
   private partSinceMs = 0;
   private flooded = false;
-  /** Until when the streams of a flooding client may go on, once it gets no more. */
+  /** The time until which the open streams of a flooding client may continue; undefined unless new ones are refused. */
   private graceEndsMs: number | undefined = undefined;
   private leaving = false;
   private clientLeaves = false;
@@ -47,7 +47,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     transport.start(this);
   }
 
-  /** Requests whose response is not complete. */
+  /** The number of requests whose response is not complete. */
   get openRequests(): number {
     let open = 0;
     for (const stream of this.streams.values()) if (stream.isOpen) open++;
@@ -55,8 +55,8 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
   }
 
   /**
-   * Graceful end (RFC 9113 6.8): a GOAWAY that refuses nothing, and when the client has read it, one with the last stream that
-   * was taken; the connection ends with its last stream.
+   * Ends the connection gracefully (RFC 9113 6.8): sends a GOAWAY that refuses nothing and, when the client has read
+   * it, one with the last accepted stream. The connection closes with its last open stream.
    */
   drain(): void {
     if (this.isOver || this.draining.hasBegun) return;
@@ -66,7 +66,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     this.sender.flushLater();
   }
 
-  /** Ends everything now; answers how many requests were cut. */
+  /** Closes the connection immediately; returns how many requests were cut. */
   destroy(): number {
     const cut = this.openRequests;
     for (const stream of this.streams.values()) stream.cut("shutdown");
@@ -97,20 +97,20 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     }
     const { reader } = this;
     const { frames } = reader;
-    // Receivers copy what they keep.
+    // The bytes are only lent; receivers copy what they keep.
     this.read(bytes as Buffer);
     if (!this.block.isOpen && !reader.isWithinFrame) this.partSinceMs = 0;
     else if (this.partSinceMs === 0 || reader.frames !== frames) this.partSinceMs = this.nowMs;
   }
 
-  /** The client can no longer open a window or acknowledge anything, so what is under way cannot be completed. */
+  /** Called when the client has ended its side: it can no longer open windows, so open requests cannot complete. */
   ended(): void {
     if (!this.isOver) this.end(errorCode.noError);
     if (this.sender.waitingBytes === 0) this.transport.end();
     else this.transport.destroy();
   }
 
-  /** The connection has been closed. */
+  /** Called when the connection has been closed. */
   closed(): void {
     this.waiting?.hold(0, 0);
     this.end(errorCode.noError);
@@ -121,7 +121,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     return !this.draining.isFinal && this.graceEndsMs === undefined;
   }
 
-  /** The connection takes no more requests than it may, and only those under way once its listener drains. */
+  /** Drains the connection if it has reached its limit of requests, or if its listener drains. */
   protected onRequestTaken(): void {
     const { limits, draining } = this.context;
     const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
@@ -135,7 +135,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     this.partlyTaken.onClosed(stream);
     if (this.streams.size > 0) return;
     this.idleSinceMs = awake.nowMs;
-    // Callbacks for the end of the stream run first.
+    // Deferred, so that callbacks for the end of the stream run first.
     if (this.draining.isFinal || this.clientLeaves || this.graceEndsMs !== undefined) {
       queueMicrotask(() => this.endIfDone());
     }
@@ -177,7 +177,10 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     this.transport.end();
   }
 
-  /** A client that speaks but never acknowledges the SETTINGS may not keep to them (RFC 9113 6.5.3). */
+  /**
+   * Closes the connection of a client that has sent its SETTINGS but does not acknowledge those of the proxy (RFC 9113
+   * 6.5.3).
+   */
   private endIfUnacknowledged(nowMs: number): boolean {
     const { headerTimeoutMs } = this.context.limits;
     if (this.settingsSinceMs === 0 || headerTimeoutMs === 0 || !this.hasSettings) return false;
@@ -201,7 +204,10 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     return true;
   }
 
-  /** A frame or header block that has begun and does not go on blocks everything behind it. */
+  /**
+   * Closes a connection with a frame or header block that is not completed in time, since it blocks everything after
+   * it.
+   */
   private endIfPartial(nowMs: number): boolean {
     const { headerTimeoutMs } = this.context.limits;
     if (this.partSinceMs === 0 || headerTimeoutMs === 0) return false;
@@ -211,7 +217,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     return true;
   }
 
-  /** The socket itself takes nothing, or too little. */
+  /** Closes a connection whose socket accepts too little or nothing. */
   private endIfStalled(nowMs: number): void {
     const { waitingBytes } = this.sender;
     const taken = this.transport.takenBytes;
@@ -224,7 +230,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     }
   }
 
-  /** The memory of waiting responses asks. */
+  /** Called by the response memory; updates the counts of this connection. */
   look(): void {
     this.waiting?.hold(this.isOver ? 0 : this.sender.waitingBytes, this.transport.takenBytes);
   }
@@ -253,7 +259,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     else this.refuseStreams();
   }
 
-  /** Takes no more streams, and lets those under way finish for a while. */
+  /** Accepts no more streams, and lets open ones finish for `floodGraceMs`. */
   private refuseStreams(): void {
     this.graceEndsMs = awake.nowMs + floodGraceMs;
     this.leaving = true;

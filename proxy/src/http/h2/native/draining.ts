@@ -1,12 +1,12 @@
-/** What the PING after the first GOAWAY carries; its acknowledgement shows that the client has read both. */
+/** The payload of the PING after the first GOAWAY; its acknowledgement shows that the client has read both. */
 export const noticePing = Buffer.from("svc-last", "latin1");
 
-/** How long the last GOAWAY waits for that acknowledgement. */
+/** How long the last GOAWAY waits for that acknowledgement, in milliseconds. */
 const noticeMs = 1000;
 
 /**
- * How far the graceful end of a connection has come (RFC 9113 6.8): a first GOAWAY that refuses nothing, and a round trip later
- * the one that names the last stream that was taken.
+ * The state of the graceful end of a connection (RFC 9113 6.8): a first GOAWAY that refuses nothing, and a round trip
+ * later one with the last accepted stream.
  */
 export class Draining {
   private state: "no" | "noticed" | "final" = "no";
@@ -16,7 +16,7 @@ export class Draining {
     return this.state !== "no";
   }
 
-  /** No more streams are taken. */
+  /** True once no more streams are accepted. */
   get isFinal(): boolean {
     return this.state === "final";
   }
@@ -26,7 +26,7 @@ export class Draining {
     this.sinceMs = nowMs;
   }
 
-  /** Whether it is time for the last GOAWAY: the acknowledgement has not come. */
+  /** Reports whether the last GOAWAY is due because the acknowledgement has not arrived in time. */
   isDue(nowMs: number): boolean {
     return this.state === "noticed" && nowMs - this.sinceMs >= noticeMs;
   }

@@ -8,8 +8,8 @@ import { createFrontConnections, type Http2FrontOptions } from "../front-connect
 import { Http2ServerConnection } from "./connection.ts";
 
 /**
- * The HTTP/2 side towards clients (RFC 9113) on a codec of its own. Takes plain connections whose first bytes are the connection
- * preface (prior knowledge), and those over TLS that negotiated `h2`. See docs/features/http2.md.
+ * Creates the HTTP/2 front (RFC 9113) on the proxy's own codec. Accepts plain connections whose first bytes are the
+ * connection preface (prior knowledge), and TLS connections that negotiated `h2`. See docs/features/http2.md.
  */
 export function createNativeHttp2Front(
   options: Http2FrontOptions,

@@ -1,20 +1,24 @@
 import type { NativeClientStream } from "./stream.ts";
 
 /**
- * Content waits in frames of up to 16 KiB, which is long for a slow client with many streams. What the system has taken
- * while no frame was completed is shared among the streams that wait.
+ * Credits progress to streams while no frame is completed. Content waits in frames of up to 16 KiB, which take long for
+ * a slow client with many streams. So the bytes that the operating system has accepted meanwhile are divided among the
+ * waiting streams.
  */
 export class PartlyTaken {
-  /** What the system had taken when that was last shared among the streams. */
+  /** The bytes that the operating system had accepted at the last call of `credit`. */
   private creditedBytes = 0;
-  /** Content in frames of streams that have closed since. */
+  /** The framed content of streams that have closed since then. */
   private closedBytes = 0;
 
   onClosed(stream: NativeClientStream): void {
     this.closedBytes += stream.newlyFramedBytes();
   }
 
-  /** `takenBytes` counts what the system has taken of the connection; `isWaiting` says whether frames wait for it. */
+  /**
+   * `takenBytes` is the total that the operating system has accepted; `isWaiting` is true if it has not accepted all
+   * frames.
+   */
   credit(streams: ReadonlyMap<number, NativeClientStream>, takenBytes: number, isWaiting: boolean): void {
     const content = takenBytes - this.creditedBytes;
     let framed = this.closedBytes;

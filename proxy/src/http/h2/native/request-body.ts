@@ -4,23 +4,23 @@ import { copyOf } from "../../../sockets/copy-of.ts";
 import { lend } from "../../../sockets/read-buffer.ts";
 import { HeldContent } from "../../../http2/connection/held-content.ts";
 
-/** Gives the client back what was taken of its window. */
+/** Renews the client's window for `bytes` that were accepted. */
 export type BodyHost = { take(bytes: number): void };
 
-/** Pieces of up to this become strings, which leave with the head of a request. */
+/** Pieces of up to this size become strings, which can be sent in one write with the head of a request. */
 const maxStringBytes = 4096;
 
 /**
- * The body of one HTTP/2 request. What its sink does not take is held here, at most the stream's window, which is renewed for
- * what was taken alone.
+ * The body of one HTTP/2 request. Bytes that the sink does not accept are held here. They are limited by the window of
+ * the stream, which is renewed only for accepted bytes.
  */
 export class NativeRequestBody implements RequestBody {
   readonly length: number | undefined;
   started = false;
-  /** Milliseconds of the awake clock since when the client owes us data; 0 while it does not. */
+  /** The time since which data of the client is awaited, in milliseconds of the awake clock; 0 if none is. */
   waitingSinceMs = 0;
   private readonly host: BodyHost;
-  /** The sink has heard the end, or the body has been given up. */
+  /** True once the end was passed to the sink, or the body was aborted. */
   private settled = false;
   private hasEnded = false;
   private paused = false;
@@ -35,7 +35,7 @@ export class NativeRequestBody implements RequestBody {
     this.host = host;
   }
 
-  /** What the client has still to send; infinite where it has declared no length. */
+  /** The bytes that the client still has to send; infinite if it has not declared a length. */
   get awaitedBytes(): number {
     return this.length === undefined ? Number.POSITIVE_INFINITY : this.length - this.receivedBytes;
   }
@@ -53,7 +53,7 @@ export class NativeRequestBody implements RequestBody {
     this.readOn();
   }
 
-  /** The body will not be completed; later bytes are dropped. */
+  /** Aborts the body, which will not be completed; later bytes are dropped. */
   abort(reason: BodyAbortReason): void {
     if (this.settled) return;
     this.settled = true;
@@ -63,7 +63,7 @@ export class NativeRequestBody implements RequestBody {
     this.sink?.onAbort(reason);
   }
 
-  /** A piece of what was read, good until this returns. False: there is more of it than was declared. */
+  /** Receives a piece that is only valid during the call. Returns false if the body exceeds its declared length. */
   receive(bytes: Buffer, start: number, end: number): boolean {
     const length = end - start;
     this.receivedBytes += length;
@@ -76,7 +76,7 @@ export class NativeRequestBody implements RequestBody {
     return true;
   }
 
-  /** The client has sent everything. False: that is less than was declared. */
+  /** Called when the client has sent everything. Returns false if that is not the declared length. */
   end(trailers: HeaderList | undefined): boolean {
     if (this.length !== undefined && this.receivedBytes !== this.length) return false;
     this.hasEnded = true;
@@ -92,7 +92,7 @@ export class NativeRequestBody implements RequestBody {
     this.held.add(bytes);
   }
 
-  /** Passes on what is held, and the end behind it. */
+  /** Passes on the held bytes, and then the end. */
   private readOn(): void {
     const { held } = this;
     while (held !== undefined && held.bytes > 0 && !this.paused && !this.settled) this.pass(held.take());

@@ -17,10 +17,10 @@ import { addWebSocketKey } from "./web-socket-key.ts";
 
 type Context = FrontContext<never>;
 
-/** Fields are read within a call: one reader serves all connections. */
+/** Shared by all connections, because the fields of a request are read within one call. */
 const requestFields = new RequestFields();
 
-/** One connection of a client, as far as it brings requests: their heads, and the streams on which they are answered. */
+/** The part of a client connection that receives requests: reads their heads and opens the streams for them. */
 export abstract class RequestConnection
   extends Http2Connection<NativeClientStream>
   implements StreamHost<NativeClientStream>
@@ -46,9 +46,9 @@ export abstract class RequestConnection
     this.context = context;
   }
 
-  /** False once the client knows that new streams are not processed. */
+  /** False once a final GOAWAY has announced that new streams are not processed. */
   protected abstract get takesRequests(): boolean;
-  /** A request is about to be handed over. */
+  /** Called before a request is passed to the pipeline. */
   protected abstract onRequestTaken(): void;
   abstract creditPartlyTaken(): void;
 
@@ -60,7 +60,7 @@ export abstract class RequestConnection
     this.guard.countSent(bytes);
   }
 
-  /** A response is complete; whether its request is does not matter any more. */
+  /** Called when a response is complete. The rest of an incomplete request is given up. */
   onResponseEnd(stream: NativeClientStream): void {
     if (stream.remoteEnded) this.close(stream);
     else this.reset(stream, errorCode.noError);
@@ -82,7 +82,7 @@ export abstract class RequestConnection
     this.guard.countOpened(nowMs);
     if (this.streams.size >= maxStreams) {
       this.refuseStream(streamId, endStream, errorCode.refusedStream);
-      // Before it has read the SETTINGS a client does not know the limit.
+      // A client does not know the limit until it has read the SETTINGS.
       const knowsLimit = this.settingsSinceMs === 0;
       return this.punish(knowsLimit ? this.guard.countReset(nowMs) : this.guard.countUnknown(nowMs, 0));
     }
@@ -118,7 +118,7 @@ export abstract class RequestConnection
     takeRequest(this.context, this.connection, received, client);
   }
 
-  /** On a stream that is closed, if it ever was open. */
+  /** Handles HEADERS on a closed stream; they are an error if the stream never existed. */
   private onLateHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
     if (this.closedStreams.of(streamId) === "unknown")
       return this.onFault(errorCode.protocolError, "a stream below the last one");
@@ -136,7 +136,7 @@ export abstract class RequestConnection
     this.remember(streamId, endStream);
   }
 
-  /** Ignores a stream that crosses the last GOAWAY, by which the client knows that it is not processed. */
+  /** Ignores a stream that crosses the last GOAWAY. The client knows from the GOAWAY that it is not processed. */
   private ignore(streamId: number, endStream: boolean): boolean {
     this.remember(streamId, endStream);
     return this.punish(this.guard.countMinor("strays", this.nowMs));

@@ -8,15 +8,16 @@ import type { RepeatedLines } from "../../../message/repeated-lines.ts";
 import { isGrpc } from "../../request-fields.ts";
 
 export type ReceivedRequest = ReceivedHead & {
-  /** Extended CONNECT (RFC 8441), whose content is that of a tunnel. */
+  /** True for extended CONNECT with a WebSocket (RFC 8441), whose content is that of a tunnel. */
   readonly isWebSocket: boolean;
-  /** Undefined: the client says nothing about it that can be read. */
+  /** The priority of the Priority field; undefined if the field is absent or malformed. */
   readonly priority: Priority | undefined;
 };
 
 /**
- * Takes the fields of one request, and finds out whether they are one (RFC 9113 8.1 to 8.3): one after the other, so that a list
- * beyond the limits is read to its end and not kept. Used again for the next one.
+ * Receives the decoded fields of one request, and checks that they form a valid request (RFC 9113 8.1 to 8.3). Fields
+ * arrive one by one, so that a list beyond the limits can be read to its end without being kept. Reused for the next
+ * request.
  */
 export class RequestFields implements FieldSink {
   private readonly headers = new ListedLines();
@@ -121,14 +122,14 @@ export class RequestFields implements FieldSink {
     this.add(field);
   }
 
-  /** Lines of one field are one list (RFC 9110 5.3), of which more than a head may have is not kept. */
+  /** Joins the lines of a field into one list (RFC 9110 5.3). Beyond the limit of a head, lines are not kept. */
   private joined(before: string, value: string): string {
     return this.listBytes <= this.maxBytes ? `${before}, ${value}` : before;
   }
 
   private addCookie(field: HpackField): void {
     this.hasFields = true;
-    // The pieces of a split Cookie are one field.
+    // The pieces of a split Cookie count as one field.
     if (!this.hasCookie) this.fields++;
     this.hasCookie = true;
     if (this.listBytes <= this.maxBytes) this.headers.addCookie(field);
@@ -141,20 +142,20 @@ export class RequestFields implements FieldSink {
   }
 
   /**
-   * The request; undefined for one that is malformed. `endStream`: it has no body. `last`: the fields of the last one on the same
-   * connection.
+   * Returns the request; undefined if it is malformed. `endStream` means that it has no body; `last` has the fields of
+   * the previous request on the same connection.
    */
   finish(limits: HeadLimits, endStream: boolean, last: RepeatedLines): ReceivedRequest | undefined {
     const { headers, path, authority, scheme, length, listBytes, fields } = this;
     if (this.isMalformed || !this.hasPseudoFields()) return undefined;
     const contentLength = length === undefined ? undefined : Number(length);
     if (endStream && length !== undefined && contentLength !== 0) return undefined;
-    // What is a CONNECT here is a GET on HTTP/1.1 (RFC 8441 5).
+    // The counterpart of this CONNECT on HTTP/1.1 is a GET (RFC 8441 5).
     const isWebSocket = this.protocol === "websocket";
     const method = isWebSocket ? "GET" : this.method;
     const target = path ?? authority ?? "";
     return {
-      // Each field was judged when it was decoded, by rules that are no looser than those of HTTP/1.
+      // Each field was checked when it was decoded, by rules that are at least as strict as those of HTTP/1.
       head: {
         version: "2.0",
         method,
@@ -174,7 +175,10 @@ export class RequestFields implements FieldSink {
     };
   }
 
-  /** No host, several, or one that is none: such a request is answered, as on HTTP/1 (RFC 9112 3.2, RFC 9113 8.1.1). */
+  /**
+   * Reports a missing, repeated or invalid host. Such a request is answered, as on HTTP/1 (RFC 9112 3.2, RFC 9113
+   * 8.1.1).
+   */
   private lacksAddress(): boolean {
     return this.hasBadAddress || (this.authority === undefined && !this.hasHost);
   }

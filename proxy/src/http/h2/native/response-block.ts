@@ -5,7 +5,7 @@ import type { HeaderList, ResponseHead } from "../../../message/message.ts";
 
 const dateName = encodedName("date");
 
-/** Writes the block of a final head; Date is added where it is missing, unless it is to have none. */
+/** Writes the block of a final head, and adds a missing Date unless the head is `undated`. */
 export function putResponseHead(into: Buffer, at: number, head: ResponseHead): number {
   const next = putStatus(into, at, head.status);
   const isDated = head.undated === true || head.headers.has("date");

@@ -6,20 +6,23 @@ import { roomBytes } from "../../response-room.ts";
 import { putInformational, putResponseHead } from "./response-block.ts";
 import type { StreamHost } from "./stream-host.ts";
 
-/** Once this much waits it leaves at once, as far as it can, and is counted; less waits for the end of the turn. */
+/**
+ * The waiting bytes from which content is sent immediately, as far as possible, and counted; less waits for the end of
+ * the turn.
+ */
 export const minCountedBytes = 16_384;
-/** A buffer of less than this is copied and waits; a larger one is put into frames at once while nothing waits. */
+/** A smaller buffer is copied and waits. A larger one is put into frames immediately if no other content waits. */
 const minFramedBytes = 4096;
-/** With this much waiting nothing more is taken. */
+/** The waiting bytes from which no more content is accepted. */
 const maxHeldBytes = 65_536;
 
-/** A status without content (RFC 9110 15.3.6), even when an upstream has announced some. */
+/** A status without content (RFC 9110 15.3.6), even if an upstream has declared a length. */
 const resetContent = 205;
 const contentLength: ReadonlySet<string> = new Set(["content-length"]);
 
 /**
- * The response on a stream. What it brings within a turn leaves together at its end: a message at hand as HEADERS and one last DATA, or
- * as HEADERS alone (gRPC's trailers-only form).
+ * The response on a stream. The parts that arrive within a turn are sent together at its end: a complete message as
+ * HEADERS and one final DATA, or as HEADERS alone (gRPC's trailers-only form).
  */
 export abstract class ResponseStream extends Http2Stream implements StoppableReader {
   headSent = false;
@@ -28,11 +31,11 @@ export abstract class ResponseStream extends Http2Stream implements StoppableRea
   onDrain: (() => void) | null = null;
   protected abstract readonly connection: Pick<StreamHost<never>, "sender" | "memory" | "countSent">;
   private readonly isHead: boolean;
-  /** A final head was handed over; `head` until it is in a frame. */
+  /** True once a final head was handed over; `head` holds it until it is in a frame. */
   protected headTaken = false;
   protected head: ResponseHead | undefined = undefined;
   private bodyless = false;
-  /** Declared length of the content, where there is content. */
+  /** Declared length of the content; undefined if unknown or without content. */
   private length: number | undefined = undefined;
   private awaitsDrain = false;
   awaitsRoom = false;
@@ -42,11 +45,11 @@ export abstract class ResponseStream extends Http2Stream implements StoppableRea
     this.isHead = isHead;
   }
 
-  /** The response cannot be completed as it was announced: the client must see that. */
+  /** Aborts a response that does not match its head, so that the client sees the failure. */
   protected abstract breakOff(): void;
-  /** Counts what waits for the client. */
+  /** Updates the count of bytes that wait for the client. */
   abstract countWaiting(): void;
-  /** All content that was handed over is in frames. */
+  /** Called when all content that was handed over is in frames. */
   protected abstract onContentFramed(): void;
 
   sendInformational(status: number, headers: HeaderList): void {
@@ -118,7 +121,7 @@ export abstract class ResponseStream extends Http2Stream implements StoppableRea
     this.isComplete = true;
     if (!this.bodyless && trailers !== undefined && trailers.length > 0) this.trailers = trailers;
     this.connection.sender.schedule(this);
-    // The head can no longer be withdrawn, and callers that wait for it are about to end.
+    // Reported early: the head can no longer be withdrawn, and the exchange is about to end.
     if (this.head !== undefined) this.onHeadFramed();
   }
 

@@ -4,7 +4,7 @@ import type { FrontLimits } from "../../front.ts";
 
 export const maxStreams = 100;
 
-/** The least header list that is announced: more than the limit, so that clients send what is answered 431. */
+/** The smallest announced header list: above the limit, so that clients send requests beyond it and get 431. */
 const announcedHeaderBytes = 131_072;
 
 /** The SETTINGS of the proxy towards clients: docs/features/http2.md, "Settings". */

@@ -1,29 +1,29 @@
 import type { Sender } from "../../../http2/connection/sender.ts";
 import type { ResponseMemory } from "../../response-memory.ts";
 
-/** What the front knows of a request besides its head. */
+/** Facts about a request besides its head. */
 export type RequestFacts = {
-  /** Undefined: none was declared. */
+  /** The declared length of the body; undefined if none was declared. */
   readonly length: number | undefined;
-  /** It came with END_STREAM: there is no body. */
+  /** True if the head has END_STREAM, so that there is no body. */
   readonly hasEnded: boolean;
-  /** Of extended CONNECT for a WebSocket, whose content is that of the tunnel: what a backend must prove to have read. */
+  /** The key that a backend must prove to have read; set for extended CONNECT, whose content is that of a tunnel. */
   readonly webSocketKey: string | undefined;
   readonly isHead: boolean;
   readonly grpc: boolean;
 };
 
-/** What a stream needs from its connection. */
+/** The connection of a stream, as far as the stream depends on it. */
 export type StreamHost<Stream> = {
   readonly sender: Sender;
   readonly memory: ResponseMemory;
-  /** Content is on its way to the client. */
+  /** Called when content is sent to the client. */
   countSent(bytes: number): void;
-  /** `bytes` of the request have been taken. */
+  /** Called when `bytes` of the request have been accepted; renews the windows. */
   take(stream: Stream, bytes: number): void;
   reset(stream: Stream, code: number): void;
-  /** The response is complete. */
+  /** Called when the response is complete. */
   onResponseEnd(stream: Stream): void;
-  /** Shares among its streams what the socket has taken since this was called last. */
+  /** Divides the bytes that the socket has accepted since the last call among the waiting streams (partly-taken.ts). */
   creditPartlyTaken(): void;
 };

@@ -1,46 +1,46 @@
 import { Duplex } from "node:stream";
 import { HeldContent } from "../../../http2/connection/held-content.ts";
 
-/** The stream that a tunnel runs on. */
+/** The stream that carries a tunnel. */
 export type TunnelStream = {
-  /** `bytes` that came from the client have been read. */
+  /** Called when `bytes` from the client have been read; renews the windows. */
   take(bytes: number): void;
-  /** Calls back when the bytes are in frames, so that they count as waiting until then. */
+  /** Sends bytes; `done` is called when they are in frames, so that they count as waiting until then. */
   send(bytes: Buffer, done: () => void): void;
-  /** Nothing more is sent. */
+  /** Ends the direction towards the client. */
   finish(): void;
-  /** The tunnel is over, with or without the end of both sides. */
+  /** Called when the tunnel is closed, whether or not both sides have ended. */
   release(): void;
 };
 
 /**
- * The content of a stream both ways, as the socket that a WebSocket upgrade would have had on HTTP/1.1 (RFC 8441 5). Content of
- * the client is taken as it is read; what is not read waits in one piece, however small the frames were that brought it, and
- * its window bounds it.
+ * The content of a stream in both directions, in the form of the socket that a WebSocket upgrade has on HTTP/1.1 (RFC
+ * 8441 5). Windows are renewed as content of the client is read. Unread content waits in one buffer, however small its
+ * frames were, and is limited by the window.
  */
 export class StreamSocket extends Duplex {
-  /** Bytes in frames, besides those that wait. */
+  /** Bytes passed to the stream, like the counter of a socket. */
   bytesWritten = 0;
   private readonly stream: TunnelStream;
   private readonly held = new HeldContent();
-  /** The reader has asked for more. */
+  /** True if the reader has requested more. */
   private isAsked = false;
   private hasEnded = false;
 
   constructor(stream: TunnelStream) {
-    // What waits to be read waits here.
+    // Unread content waits in `held`, not in the buffer of the Duplex.
     super({ readableHighWaterMark: 1 });
     this.stream = stream;
   }
 
-  /** A piece of content, good until this returns. */
+  /** Receives a piece of content that is only valid during the call. */
   receive(bytes: Buffer): void {
     if (this.destroyed) this.stream.take(bytes.length);
     else if (this.isAsked) this.pass(Buffer.from(bytes));
     else this.held.add(bytes);
   }
 
-  /** The client has ended its side. */
+  /** Called when the client has ended its side. */
   endOfContent(): void {
     this.hasEnded = true;
     if (this.held.bytes === 0) this.push(null);

@@ -21,7 +21,10 @@ import { takeWebSocketProof } from "./web-socket-key.ts";
 
 const noBytes: Buffer = Buffer.alloc(0);
 
-/** One request of a client: its body, its time limits, and the tunnel that it may become. The response is that of its base. */
+/**
+ * One request of a client: its body, its time limits, and the tunnel that it can become. The base class has the
+ * response.
+ */
 export class NativeClientStream extends ResponseStream implements ClientStream, WaitingClient, SweptStream {
   readonly body: NativeRequestBody | null;
   readonly canUpgrade: boolean;
@@ -29,16 +32,16 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
   readonly grpc: boolean;
   protected readonly connection: StreamHost<NativeClientStream>;
   private readonly webSocketKey: string | undefined;
-  /** Once the stream is a tunnel. */
+  /** Set once the stream is a tunnel. */
   private tunnel: StreamSocket | undefined = undefined;
-  /** Called when what was sent through the tunnel is in frames. */
+  /** Called when the bytes sent through the tunnel are in frames. */
   private onSent: (() => void) | undefined = undefined;
-  /** What the client has sent before it was. */
+  /** Content that the client sent before the stream became a tunnel. */
   private early: HeldContent | undefined = undefined;
   private closeReason: ClientCloseReason = "client-closed";
   pace: ReadingPace | undefined = undefined;
   private waiting: WaitingResponse | undefined = undefined;
-  /** Content that the socket has taken while no frame was completed, as far as the connection can tell. */
+  /** The estimated content that the socket has accepted while no frame was completed, in bytes. */
   private partlyTakenBytes = 0;
   /** `framedBytes` at the last sweep. */
   private sweptBytes = 0;
@@ -62,7 +65,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
     if (!this.isComplete) this.connection.reset(this, errorCode.internalError);
   }
 
-  /** The response cannot be completed as it was announced: the client must see that. */
+  /** Aborts a response that does not match its head, so that the client sees the failure. */
   protected breakOff(): void {
     this.closeReason = "broken-response";
     this.abort();
@@ -70,7 +73,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
 
   closeAfterResponse(): void {}
 
-  /** Answers 200, the counterpart of 101 (RFC 8441 5), and makes a socket of the stream. */
+  /** Answers 200, the counterpart of 101 (RFC 8441 5), and turns the stream into a socket. */
   upgrade(headers: Fields): TunnelEnd | undefined {
     if (this.isClosed || this.headTaken || this.webSocketKey === undefined) return undefined;
     if (!takeWebSocketProof(headers, this.webSocketKey)) return undefined;
@@ -105,36 +108,36 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
       this.connection.reset(this, errorCode.cancel);
   }
 
-  /** Resets the stream for a reason of the proxy, which the exchange gets. */
+  /** Resets the stream for a reason of the proxy, which is reported to the exchange. */
   cut(reason: ClientCloseReason = "response-memory"): void {
     this.closeReason = reason;
     this.connection.reset(this, errorCode.cancel);
   }
 
-  /** True until the response was handed over completely. */
+  /** True until the response has been handed over completely. */
   get isOpen(): boolean {
     return !this.isComplete && !this.isClosed;
   }
 
-  /** Ends what exceeded a limit and answers which one. */
+  /** Ends the body or the stream if it exceeded a limit, and returns which one. */
   sweep(nowMs: number, limits: StreamLimits): ExceededLimit | undefined {
-    // Tunnels have limits of their own.
+    // Tunnels have separate limits.
     return this.isTunnel ? undefined : sweepStream(this, nowMs, limits);
   }
 
-  /** Content that was put into frames since this was asked last. */
+  /** Returns the bytes of content that were put into frames since the last call. */
   newlyFramedBytes(): number {
     const bytes = this.framedBytes - this.sweptBytes;
     this.sweptBytes += bytes;
     return bytes;
   }
 
-  /** `bytes` have left for this stream while no frame was put together. */
+  /** Adds `bytes` to those that the socket accepted for this stream while no frame was completed. */
   countPartly(bytes: number): void {
     this.partlyTakenBytes += bytes;
   }
 
-  /** The memory of waiting responses asks. */
+  /** Called by the response memory; updates the counts of this stream. */
   look(): void {
     this.connection.creditPartlyTaken();
     this.countWaiting();
@@ -159,17 +162,17 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
     return this.framedBytes + this.partlyTakenBytes;
   }
 
-  /** The response is complete. The rest of a request that is not complete is no longer read (RFC 9113 8.1). */
+  /** Called when the response is complete. The rest of an incomplete request is not read any more (RFC 9113 8.1). */
   onLocalEnd(): void {
     this.waiting?.hold(0, 0);
     this.notifySent();
-    // The other direction of a tunnel may go on.
+    // The other direction of a tunnel can continue.
     if (this.tunnel !== undefined && !this.remoteEnded) return;
     this.dropUnread();
     this.connection.onResponseEnd(this);
   }
 
-  /** Gives back the room of what was not read, which it has in the window of the connection also when all of the request has come. */
+  /** Drops unread content and renews the connection window for it, even if the whole request has arrived. */
   private dropUnread(reason: BodyAbortReason = "client-closed"): void {
     this.body?.abort(reason);
     if (this.early !== undefined) this.take(this.early.drop());
@@ -201,13 +204,13 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
     return this.body?.awaitedBytes ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The request has come to its end. False: its length is not the declared one. */
+  /** Called at the end of the request. Returns false if its length is not the declared one. */
   onRemoteEnd(trailers: HeaderList | undefined): boolean {
     this.tunnel?.endOfContent();
     return this.body === null || this.body.end(trailers);
   }
 
-  /** Counts bytes of the body that its reader has taken. */
+  /** Renews the windows for bytes of the body that its reader has accepted. */
   take(bytes: number): void {
     this.connection.take(this, bytes);
   }
@@ -220,7 +223,7 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
     this.waiting?.hold(0, 0);
     this.dropUnread(cause === "fault" ? "malformed" : "client-closed");
     if (this.tunnel !== undefined) this.endTunnel();
-    // The end of a tunnel is that of its sockets, unless the proxy ends it.
+    // A tunnel ends with its sockets, unless the proxy ends it.
     if (!isOpen || (this.tunnel !== undefined && this.closeReason === "client-closed")) return;
     const { onClose } = this;
     this.onClose = null;

@@ -25,26 +25,26 @@ import { resetStream } from "./reset-stream.ts";
 
 /** How a stream was closed. */
 type StreamEnd = {
-  /** By the client, or for its fault, before the response was complete. */
+  /** True if the client, or the proxy for a fault of the client, closed it before the response was complete. */
   readonly early: boolean;
-  /** The request breaks RFC 9113. */
+  /** True if the request violates RFC 9113. */
   readonly malformed: boolean;
 };
 
-/** What a stream needs from its connection. */
+/** The connection of a stream, as far as the stream depends on it. */
 export type StreamHost = {
   readonly guard: FloodGuard;
   readonly memory: ResponseMemory;
-  /** Sees to it that `flushHead` is called at the end of this turn. */
+  /** Schedules a call of `flushHead` at the end of this turn. */
   deferHead(stream: Http2ClientStream): void;
-  /** Shares among its streams what has left of their pieces since this was called last. */
+  /** Distributes the bytes of incomplete chunks that were sent since the last call among the waiting streams. */
   creditPartlyTaken(): void;
   onStreamClosed(stream: Http2ClientStream, end: StreamEnd): void;
 };
 
 /**
  * The client's side of one HTTP/2 request. The head waits for the first data or the end of the same turn, so that a
- * message at hand leaves as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
+ * complete message is sent as HEADERS and one final DATA, or as HEADERS alone (gRPC's trailers-only form).
  */
 export class Http2ClientStream implements ClientStream, WaitingClient, StoppableReader, SweptStream {
   readonly body: Http2RequestBody | null;
@@ -57,13 +57,13 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   readonly grpc: boolean;
   private readonly stream: ServerHttp2Stream;
   private readonly host: StreamHost;
-  /** A final head was handed over; `head` until it is given to Node. */
+  /** True once a final head was handed over; `head` holds it until it is passed to Node. */
   private headTaken = false;
   private head: ResponseHead | undefined = undefined;
   private firstChunk: Chunk | undefined = undefined;
   private trailers: ReadonlyHeaderList | undefined = undefined;
   private bodyless = false;
-  /** Declared length of the content, where there is content. */
+  /** Declared length of the content; undefined if unknown or without content. */
   private length: number | undefined = undefined;
   private takesTrailers = false;
   private awaitsDrain = false;
@@ -73,7 +73,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   pace: ReadingPace | undefined = undefined;
   private waiting: WaitingResponse | undefined = undefined;
   awaitsRoom = false;
-  /** Content that has left as a part of pieces that are still on their way, as far as the connection can tell. */
+  /** The estimated bytes that were sent of chunks that are not completely sent yet. */
   private partlyTakenBytes = 0;
   /** `completedBytes` at the last sweep. */
   private sweptBytes = 0;
@@ -87,7 +87,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
     this.host = host;
     this.body = request.body;
     this.grpc = request.grpc;
-    // Every failure also closes the stream, which is where it is dealt with.
+    // Every failure also closes the stream, and is handled there.
     stream.on("error", ignore);
     stream.on("close", () => this.onStreamClose());
   }
@@ -161,7 +161,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
     this.reset(errorCode.internalError);
   }
 
-  /** The response cannot be completed as it was announced: the client must see that. */
+  /** Aborts a response that does not match its head, so that the client sees the failure. */
   private breakOff(): void {
     this.closeReason = "broken-response";
     this.abort();
@@ -173,51 +173,51 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
     return undefined;
   }
 
-  /** Hands the head to Node if it still waits; called at the end of the turn. */
+  /** Passes the head to Node if it still waits; called at the end of the turn. */
   flushHead(): void {
     const { head, firstChunk } = this;
     if (head === undefined || this.isClosed) return;
     this.head = undefined;
     this.firstChunk = undefined;
-    // A message of known length has no trailers worth an extra frame, except in gRPC, which puts its status there.
+    // Trailers cost an extra frame, so they are expected only after content of unknown length and for gRPC statuses.
     const whole = this.bodyless || (head.length !== undefined && !this.grpc);
     if (this.respond(head, whole, this.bodyless) && firstChunk !== undefined) this.push(firstChunk);
   }
 
-  /** Reports to the exchange, once, that the client is out of reach for a reason of the proxy. */
+  /** Resets the stream for a reason of the proxy, which is reported to the exchange. */
   cut(reason: ClientCloseReason = "response-memory"): void {
     this.closeReason = reason;
     this.reset(errorCode.cancel);
   }
 
-  /** True until the response was handed over completely. */
+  /** True until the response has been handed over completely. */
   get open(): boolean {
     return !this.ended && !this.isClosed;
   }
 
-  /** Ends what exceeded a limit and answers which one. */
+  /** Ends the body or the stream if it exceeded a limit, and returns which one. */
   sweep(nowMs: number, limits: StreamLimits): ExceededLimit | undefined {
     return this.isClosed ? undefined : sweepStream(this, nowMs, limits);
   }
 
-  /** Content that was handed over and has not left completely. */
+  /** Bytes of content that were handed over and not sent yet. */
   get heldBytes(): number {
     return this.isClosed ? 0 : this.stream.writableLength + (this.firstChunk?.length ?? 0);
   }
 
-  /** Bytes of pieces that have left completely since this was asked last. */
+  /** Returns the bytes of chunks that were completely sent since the last call. */
   newlyCompletedBytes(): number {
     const bytes = this.completedBytes - this.sweptBytes;
     this.sweptBytes += bytes;
     return bytes;
   }
 
-  /** `bytes` have left for this stream of a piece that has not left completely. */
+  /** Adds `bytes` to those sent of a chunk that is not completely sent yet. */
   countPartly(bytes: number): void {
     this.partlyTakenBytes += bytes;
   }
 
-  /** The memory of waiting responses asks. */
+  /** Called by the response memory; updates the counts of this stream. */
   look(): void {
     this.host.creditPartlyTaken();
     this.countWaiting();
@@ -257,8 +257,8 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   }
 
   /**
-   * Gives the head to Node. `whole`: no trailers follow, so that the last DATA ends the stream; else Node asks for
-   * trailers after the data. False when the client has left meanwhile.
+   * Passes the head to Node. `whole` means that no trailers follow, so that the last DATA ends the stream; otherwise
+   * Node requests trailers after the data. Returns false if the stream was closed meanwhile.
    */
   private respond(head: ResponseHead, whole: boolean, endStream: boolean): boolean {
     const { stream } = this;
@@ -288,7 +288,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
     else this.stream.once("finish", () => this.releaseRequest());
   }
 
-  /** The response is complete while the request is not: the rest of it will not be read (RFC 9113 8.1). */
+  /** Gives up the rest of a request whose response is already complete (RFC 9113 8.1). */
   private releaseRequest(): void {
     if (this.isClosed || this.body?.complete === true) return;
     this.body?.abort("client-closed");
@@ -310,7 +310,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
     this.host.onStreamClosed(this, { early, malformed });
   }
 
-  /** Nothing can be done with the stream any more: lets go of both sides of the exchange. */
+  /** Ends both sides of the exchange, because the stream can no longer be used. */
   private leave(reason: "malformed" | "client-closed" = "client-closed"): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -324,10 +324,10 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   }
 }
 
-/** A piece of at least this size leaves at once, and what waits is counted at once; the rest is counted by the next sweep. */
+/** The bytes from which a chunk is sent and waiting content counted immediately; less is left to the next sweep. */
 const minCountedBytes = 16_384;
 
-/** A status without content (RFC 9110 15.3.6): Node sends none, even when an upstream has announced some. */
+/** A status without content (RFC 9110 15.3.6). Node sends none, even if an upstream has declared a length. */
 const resetContent = 205;
 
 const contentLength: ReadonlySet<string> = new Set(["content-length"]);
@@ -335,6 +335,6 @@ const contentLength: ReadonlySet<string> = new Set(["content-length"]);
 const endOfStream = { endStream: true } as const;
 const trailersFollow = { waitForTrailers: true } as const;
 
-/** The option of Node's own Http2ServerResponse, which its types do not know. */
+/** Adds an option that Node's own Http2ServerResponse uses, and that is missing in the types of Node. */
 const withoutDate = (options?: ServerStreamResponseOptions): ServerStreamResponseOptions =>
   Object.assign({ sendDate: false }, options);

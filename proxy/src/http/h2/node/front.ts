@@ -5,9 +5,9 @@ import { createFrontConnections, type Http2FrontOptions } from "../front-connect
 import { Http2ServerConnection } from "./session.ts";
 
 /**
- * The HTTP/2 side towards clients (RFC 9113), over Node's `http2` sessions. Takes plain sockets whose first bytes are
- * the connection preface (prior knowledge), read bytes put back, and TLS sockets that negotiated `h2`. See
- * docs/features/http2.md.
+ * Creates the HTTP/2 front (RFC 9113) on Node's `http2` sessions. Accepts plain sockets whose first bytes are the
+ * connection preface (prior knowledge), with bytes that were already read pushed back, and TLS sockets that negotiated
+ * `h2`. See docs/features/http2.md.
  */
 export function createHttp2Front(options: Http2FrontOptions): Front {
   let lateHeads: Http2ClientStream[] = [];

@@ -4,21 +4,21 @@ import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../.
 import { awake } from "../../../timing/awake-clock.ts";
 import { dataFrameOverheadBytes, type FloodGuard } from "./flood-guard.ts";
 
-/** What the compression and frames may add to each name and value of trailers. */
+/** The bytes that compression and framing can add to each name and value of trailers. */
 const trailerOverheadBytes = 8;
 
 /**
- * The body of one HTTP/2 request. Until `start` and while the sink is full Node takes no more than the stream's window
- * (64 KiB) from the client, because it renews the window only for what was read.
+ * The body of one HTTP/2 request. Until `start` and while the sink is full, Node accepts no more than the window of the
+ * stream (64 KiB) from the client, because it renews the window only for bytes that were read.
  */
 export class Http2RequestBody implements RequestBody {
   readonly length: number | undefined;
   started = false;
-  /** Milliseconds of the awake clock since when the client owes us data; 0 while it does not. */
+  /** The time since which data of the client is awaited, in milliseconds of the awake clock; 0 if none is. */
   waitingSinceMs = 0;
-  /** The sink has heard the end, or the body has been given up. */
+  /** True once the end was passed to the sink, or the body was aborted. */
   settled = false;
-  /** The client has sent everything. */
+  /** True once the client has sent the whole body. */
   complete = false;
   private readonly stream: ServerHttp2Stream;
   private readonly guard: FloodGuard;
@@ -36,7 +36,7 @@ export class Http2RequestBody implements RequestBody {
     });
   }
 
-  /** Bytes that were received and not delivered yet. */
+  /** Bytes that were received and not passed on yet. */
   get unreadBytes(): number {
     return this.stream.readableLength;
   }
@@ -49,7 +49,7 @@ export class Http2RequestBody implements RequestBody {
     }
     this.sink = sink;
     this.waitingSinceMs = awake.nowMs;
-    // Without a byte in it Node ends the stream by itself, before anybody has listened.
+    // Node ends the readable side of an empty body on its own, before a listener is added.
     if (this.stream.readableEnded) {
       this.onEnd();
       return;
@@ -64,13 +64,13 @@ export class Http2RequestBody implements RequestBody {
     this.stream.resume();
   }
 
-  /** The body will not be completed; later bytes are dropped. */
+  /** Aborts the body, which will not be completed; later bytes are dropped. */
   abort(reason: BodyAbortReason): void {
     if (this.settled) return;
     this.settled = true;
     this.waitingSinceMs = 0;
     this.abortReason = reason;
-    // What the client sends before it learns of this arrives unread, at most its window.
+    // Up to a window of data that the client sends before it learns of this arrives and is not read.
     this.guard.explain(streamWindowBytes);
     this.sink?.onAbort(reason);
   }
@@ -90,7 +90,7 @@ export class Http2RequestBody implements RequestBody {
 
   private onEnd(): void {
     if (this.settled) return;
-    // A reset, too, ends the readable side; only the state of the stream shows which it was.
+    // A reset also ends the readable side; only the state of the stream distinguishes the two.
     if (this.stream.aborted || this.stream.rstCode !== 0) return;
     this.settled = true;
     this.complete = true;

@@ -19,26 +19,26 @@ import { readRequestHead } from "../request-head.ts";
 import { takeRequest } from "../take-request.ts";
 import { UnreadRequests } from "./unread-requests.ts";
 
-/** How long a client may take to read the last bytes and close its end after the session has ended. */
+/** How long a client may take to read the last bytes and close its end after the session has ended, in milliseconds. */
 const lingerMs = 30_000;
-/** The frames of a PING, and of SETTINGS with ten entries. */
+/** The size of a PING frame, and of a SETTINGS frame with ten entries. */
 const pingBytes = 17;
 const settingsBytes = 69;
-/** Frames and padding of one request besides its fields and data. */
+/** The bytes of frames and padding of one request besides its fields and data. */
 const requestOverheadBytes = 256;
-/** How long the streams of a client that has reset too many may go on. */
+/** How long the open streams of a client that has reset too many may continue, in milliseconds. */
 const floodGraceMs = 5000;
-/** About what a control frame that answers one of the client's takes on the wire, encrypted, and the head of a response. */
+/** The approximate size on the wire, encrypted, of an answer to a control frame, and of the head of a response. */
 const answerBytes = 64;
 const responseHeadBytes = 128;
 
-/** One client connection that speaks HTTP/2: accepts streams, counts abuse, watches time limits, and drains. */
+/** One HTTP/2 client connection: accepts streams, counts abuse, enforces time limits, and drains. */
 export class Http2ServerConnection implements StreamHost {
   readonly guard: FloodGuard;
   private readonly socket: Duplex;
   private readonly connection: ClientConnection;
   private readonly context: FrontContext<Http2ServerConnection>;
-  /** Sends the heads of streams together, at the end of the turn. */
+  /** Schedules the heads of streams to be sent together, at the end of the turn. */
   private readonly deferToFront: (stream: Http2ClientStream) => void;
   private readonly session: ServerHttp2Session;
   private readonly streams = new Set<Http2ClientStream>();
@@ -49,13 +49,13 @@ export class Http2ServerConnection implements StreamHost {
   private lingerSinceMs = 0;
   private stuckSinceMs: number;
   private writtenBytes = 0;
-  /** What the system had taken at the last sweep, and what of it since then is no content. */
+  /** The bytes that the operating system had accepted at the last sweep, and those since then that are not content. */
   private takenBytes = 0;
   private overheadBytes = 0;
-  /** Bytes that left completely for streams that have closed since the last sweep. */
+  /** Bytes of completely sent chunks of streams that have closed since the last sweep. */
   private closedBytes = 0;
   private flooded = false;
-  /** Until when the streams of a flooding client may go on, once it gets no more. */
+  /** The time until which the open streams of a flooding client may continue; undefined unless new ones are refused. */
   private graceEndsMs: number | undefined = undefined;
   private leaving = false;
   private clientHasEnded = false;
@@ -74,7 +74,7 @@ export class Http2ServerConnection implements StreamHost {
     this.idleSinceMs = nowMs;
     this.stuckSinceMs = nowMs;
     this.guard = new FloodGuard(nowMs);
-    // The preface, the first SETTINGS and WINDOW_UPDATE of any client.
+    // The preface, and the first SETTINGS and WINDOW_UPDATE that every client sends.
     this.guard.explain(128);
     const session = nodeHttp2().performServerHandshake(socket, serverOptions(context.limits));
     this.session = session;
@@ -91,14 +91,14 @@ export class Http2ServerConnection implements StreamHost {
     session.on("remoteSettings", () => this.countControl(settingsBytes));
     session.on("error", ignore);
     session.on("close", () => this.context.onClosed(this));
-    // Node's session does not end with it on sockets that may be half open.
+    // On sockets that can be half open, Node's session does not end when the client ends its side.
     socket.on("end", () => this.clientEnded());
-    // Before Node takes the session apart.
+    // Must run before Node destroys the session.
     const onEnd = (): void => this.endRequests();
     socket.prependListener("error", onEnd).prependListener("close", onEnd);
   }
 
-  /** Requests whose response is not complete. */
+  /** The number of requests whose response is not complete. */
   get openRequests(): number {
     let open = 0;
     for (const stream of this.streams) if (stream.open) open++;
@@ -127,22 +127,25 @@ export class Http2ServerConnection implements StreamHost {
   }
 
   /**
-   * Graceful end (RFC 9113 6.8): GOAWAY with the last stream that was taken; the connection ends with its last stream.
-   * Streams that cross the GOAWAY are not processed, from which the client knows that it may send them again.
+   * Ends the connection gracefully (RFC 9113 6.8): sends GOAWAY with the last accepted stream, and closes with the last
+   * open one. Streams that cross the GOAWAY are not processed; the client knows from it that it may send them again.
    */
   drain(): void {
     this.endRequests();
     if (!this.session.destroyed) this.session.close();
   }
 
-  /** Drains after this turn: what has arrived together with the request that is the reason is still taken. */
+  /**
+   * Drains after this turn, so that requests that arrived together with the one that causes the drain are still
+   * accepted.
+   */
   private drainSoon(): void {
     if (this.leaving) return;
     this.leaving = true;
     setImmediate(() => this.drain());
   }
 
-  /** Ends everything now; answers how many requests were cut. */
+  /** Closes the connection immediately; returns how many requests were cut. */
   destroy(): number {
     const cut = this.openRequests;
     for (const stream of this.streams) stream.cut("shutdown");
@@ -176,7 +179,7 @@ export class Http2ServerConnection implements StreamHost {
     }
   }
 
-  /** The client can no longer open a window or acknowledge anything, so what is under way cannot be completed. */
+  /** Called when the client has ended its side: it can no longer open windows, so open requests cannot complete. */
   private clientEnded(): void {
     this.clientHasEnded = true;
     this.endRequests();
@@ -188,10 +191,10 @@ export class Http2ServerConnection implements StreamHost {
     const { context } = this;
     const unread = this.unread.seen(stream.id ?? 0);
     this.reportUnread(unread);
-    // Node has refused them, perhaps for want of a place that their client had just given up.
+    // Node refused these, possibly for lack of a stream that the client had just given up.
     this.guard.explain(unread * requestOverheadBytes);
     this.guard.countOpened(awake.nowMs);
-    // It came together with the last one that was taken.
+    // The stream arrived together with the last one that was accepted.
     if (this.flooded) return stream.on("error", ignore).close(errorCode.refusedStream);
     const received = readRequestHead(raw, context.limits);
     this.guard.explain(received.listBytes + requestOverheadBytes);
@@ -206,7 +209,7 @@ export class Http2ServerConnection implements StreamHost {
     takeRequest(context, this.connection, received, client);
   }
 
-  /** The connection takes no more requests than it may, and only those under way once its listener drains. */
+  /** Drains the connection if it has reached its limit of requests, or if its listener drains. */
   private endAfterLastRequest(): void {
     const { limits, draining } = this.context;
     const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
@@ -226,9 +229,9 @@ export class Http2ServerConnection implements StreamHost {
   }
 
   /**
-   * After some faults of a client, such as a PING of the wrong size, Node reads no more, and streams that have ended then
-   * never close: the connection goes when all of them have ended, and nothing has been written, for long enough that a client
-   * who merely reads slowly would have been cut.
+   * Closes a connection that Node has stopped reading. That happens after some faults of a client, such as a PING of
+   * the wrong size; streams that have ended then never close. The condition is that all streams have ended and nothing
+   * has been written for so long that a client that merely reads slowly would have been cut.
    */
   private endIfStuck(nowMs: number, wrote: boolean): boolean {
     const { writeTimeoutMs } = this.context.limits;
@@ -241,7 +244,7 @@ export class Http2ServerConnection implements StreamHost {
 
   private endLinger(nowMs: number, wrote: boolean): void {
     if (this.lingerSinceMs === 0 || wrote) this.lingerSinceMs = nowMs;
-    // One that ended in the middle of a header block has left Node waiting for the rest of it.
+    // If the client ended in the middle of a header block, Node waits for the rest of it and does not close the socket.
     else if (this.clientHasEnded || nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
   }
 
@@ -259,11 +262,11 @@ export class Http2ServerConnection implements StreamHost {
     else this.graceEndsMs = this.refuseStreams();
   }
 
-  /** Takes no more streams, and lets those under way finish until the answered moment. */
+  /** Accepts no more streams; returns the time until which open ones may finish. */
   private refuseStreams(): number {
     this.leaving = true;
     this.endRequests();
-    // What crosses this on its way is ignored, bodies too.
+    // Frames that cross the GOAWAY are ignored, including bodies.
     this.guard.explain(connectionWindowBytes);
     this.session.goaway(errorCode.enhanceYourCalm);
     return awake.nowMs + floodGraceMs;
@@ -274,8 +277,9 @@ export class Http2ServerConnection implements StreamHost {
   }
 
   /**
-   * A piece of up to 64 KiB counts as taken when its last byte has left, which is long for a slow client with many streams.
-   * What the system has taken meanwhile, while no piece was completed, is shared among the streams that wait.
+   * Credits progress to streams while no chunk is completed. A chunk of up to 64 KiB counts as sent only with its last
+   * byte, which takes long for a slow client with many streams. So the bytes that the operating system has accepted
+   * meanwhile are divided among the waiting streams.
    */
   creditPartlyTaken(): void {
     const taken = takenBytes(this.socket);
@@ -300,7 +304,7 @@ export class Http2ServerConnection implements StreamHost {
     }
   }
 
-  /** No request comes any more that has not come by now. */
+  /** Called when no more requests are accepted; reports those that Node reset unseen. */
   private endRequests(): void {
     if (!this.session.destroyed) this.reportUnread(this.unread.end(this.session.state.lastProcStreamID ?? 0));
   }
@@ -320,7 +324,7 @@ export class Http2ServerConnection implements StreamHost {
   }
 }
 
-/** A counter of a socket; 0 for streams that are not sockets and have none. */
+/** Returns a counter of a socket; 0 for streams other than sockets, which have none. */
 function byteCount(socket: Duplex, counter: "bytesRead" | "bytesWritten"): number {
   const value = (socket as Partial<Record<typeof counter, number>>)[counter];
   return value ?? 0;

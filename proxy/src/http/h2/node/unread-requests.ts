@@ -1,25 +1,25 @@
-/** Numbers left out at once that are counted: more than a client may have streams under way means nothing. */
+/** The most missing stream ids that are counted at once: no client may have more streams open. */
 const maxCounted = 100;
 
 /**
- * Finds requests that Node has reset before the proxy saw them, without an event: header lists of more than it
- * reads, and malformed ones. Clients number their streams in order, by twos (RFC 9113 5.1.1), so such a request is missing
- * in front of the next one, or the last that nghttp2 has begun to read when the connection ends. A client that leaves
- * numbers out by itself looks the same.
+ * Detects requests that Node reset without an event before the proxy saw them: those with too large a header list, and
+ * malformed ones. Clients number their streams in order, in steps of two (RFC 9113 5.1.1), so the id of such a request
+ * is missing before that of the next one, or before that of the last stream that nghttp2 began to read when the
+ * connection ends. A client that skips ids itself looks the same.
  *
- * Methods answer how many requests were found.
+ * Methods return how many requests were found.
  */
 export class UnreadRequests {
   private last = 0;
 
-  /** A request was seen. Clients may begin with any number. */
+  /** Called for each request that the proxy sees. Clients may begin with any id. */
   seen(streamId: number): number {
     const { last } = this;
     this.last = streamId;
     return last === 0 ? 0 : Math.max(0, Math.min(maxCounted, (streamId - last) / 2 - 1));
   }
 
-  /** No more requests are read; this stream was begun last, 0: none. */
+  /** Called when no more requests are read. `begun` is the last stream that was begun, or 0. */
   end(begun: number): number {
     const { last } = this;
     if (begun <= last) return 0;
