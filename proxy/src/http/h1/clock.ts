@@ -1,8 +1,8 @@
 import { awake } from "../../timing/awake-clock.ts";
 
 /**
- * The front's idea of time: refreshed once per sweep, so that a request costs no look at the real clock. A deadline
- * of `timeoutMs` from now must be `deadline(timeoutMs)`, which never comes early and at most two sweeps late.
+ * The clock of a front, refreshed once per sweep, so that requests do not have to read the real clock. A deadline
+ * `timeoutMs` from now must be computed by `deadline(timeoutMs)`; it never expires early, and at most two sweeps late.
  */
 export class FrontClock {
   readonly sweepIntervalMs: number;
@@ -18,7 +18,10 @@ export class FrontClock {
     this.nowMs = awake.nowMs;
   }
 
-  /** The moment `timeoutMs` from now, of which some have passed already; never when the timeout is off (0). */
+  /**
+   * Returns the time `timeoutMs` from now, less the `spentMs` that have already passed; infinite if the timeout is off
+   * (0).
+   */
   deadline(timeoutMs: number, spentMs = 0): number {
     if (timeoutMs === 0) return Number.POSITIVE_INFINITY;
     return this.nowMs + this.sweepIntervalMs + Math.max(0, timeoutMs - spentMs);

@@ -3,32 +3,32 @@ import type { ResponseMemory } from "../response-memory.ts";
 import type { FrontClock } from "./clock.ts";
 import type { FrontEvent } from "./events.ts";
 
-/** What a front asks of each of its connections. */
+/** A connection as used by its front. */
 export type FrontConnection = {
-  /** Requests that would be cut if the connection ended now. */
+  /** The number of requests that would be cut if the connection ended now. */
   readonly openRequests: number;
-  /** Ends what has run out of time. */
+  /** Enforces the time limits. */
   sweep(): void;
-  /** Closes the connection if nothing is under way; else its next response will. */
+  /** Closes the connection if nothing is under way; otherwise its next response does. */
   drain(): void;
-  /** Ends everything now. */
+  /** Closes the connection immediately. */
   destroy(): void;
 };
 
-/** A response that has something to write at the end of the turn. */
+/** A response with data to write at the end of the turn. */
 export type Flushable = { flush(): void };
 
-/** What a connection needs of its front. */
+/** The front as used by its connections. */
 export type FrontContext = {
   readonly limits: FrontLimits;
   readonly clock: FrontClock;
   readonly handler: RequestHandler;
   readonly responseMemory: ResponseMemory;
-  /** True once the front drains: each response asks the client to leave. */
+  /** True once the front drains: each response then closes its connection. */
   readonly draining: boolean;
   report(event: FrontEvent): void;
   flushLater(stream: Flushable): void;
-  /** Counts the memory of pipelined requests that wait; false when those of the front take too much. */
+  /** Reserves memory for waiting pipelined requests; returns false if those of the front would exceed the limit. */
   reserveWaiting(bytes: number): boolean;
   releaseWaiting(bytes: number): void;
   forget(connection: FrontConnection): void;

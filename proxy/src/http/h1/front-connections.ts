@@ -8,18 +8,18 @@ import type { FrontEvent } from "./events.ts";
 export type Http1FrontOptions = {
   readonly limits: FrontLimits;
   readonly handler: RequestHandler;
-  /** Hears what the front refuses or ends on its own. */
+  /** Called when the front refuses a request or closes a connection on its own. */
   readonly onEvent: (event: FrontEvent) => void;
-  /** Counts the response bytes that wait for clients; without a bound unless given. */
+  /** Counts the response bytes that wait for clients; unlimited by default. */
   readonly responseMemory?: ResponseMemory;
 };
 
-/** How often deadlines are checked, at most; short timeouts are checked four times within their duration. */
+/** The longest time between two sweeps, in milliseconds; short timeouts are checked four times in their duration. */
 const maxSweepIntervalMs = 500;
-/** What the pipelined requests that wait for their turn may take, over all connections. */
+/** The most memory of waiting pipelined requests, over all connections. */
 const maxWaitingBytes = 25_165_824;
 
-/** The connections of an HTTP/1 front, whichever codec it has: their sweeps, their end, and what they share. */
+/** Manages the connections of an HTTP/1 front with either codec: sweeps, drain, shutdown and shared state. */
 export class FrontConnections implements FrontContext, Omit<Front, "accept" | "take"> {
   readonly limits: FrontLimits;
   readonly clock: FrontClock;
@@ -40,10 +40,10 @@ export class FrontConnections implements FrontContext, Omit<Front, "accept" | "t
     this.responseMemory = responseMemory;
   }
 
-  /** To be called before a connection is created. */
+  /** Starts the sweeps if necessary; must be called before a connection is created. */
   wake(): void {
     if (this.sweeper !== undefined) return;
-    // Without connections nothing has read the clock, and deadlines are counted from when it was last read.
+    // Deadlines are relative to the last refresh of the clock, and without connections it has not been refreshed.
     this.clock.refresh();
     this.sweeper = setInterval(() => this.sweep(), this.clock.sweepIntervalMs);
   }

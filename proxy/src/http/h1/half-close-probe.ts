@@ -4,10 +4,10 @@ const firstProbeMs = 1000;
 const maxProbes = 5;
 
 /**
- * When to ask whether the client of a half-closed connection still reads. TCP cannot tell a client that ended its
- * sending side from one that has left; bytes sent to the latter come back as a reset. So while its request waits, a
- * client that ended is sent a few interim responses, each after twice the time (docs/features/http1.md,
- * "Half-closed connections").
+ * The schedule of probes that show whether the client of a half-closed connection still reads. TCP does not distinguish
+ * a client that ended its sending side from one that closed the connection, but the latter answers bytes with a reset.
+ * So while its request waits, such a client is sent a few interim responses at doubling intervals
+ * (docs/features/http1.md, "Half-closed connections").
  */
 export class HalfCloseProbe {
   private readonly clock: FrontClock;
@@ -19,7 +19,7 @@ export class HalfCloseProbe {
     this.dueMs = clock.deadline(firstProbeMs);
   }
 
-  /** True when a probe must be sent now; counts it. */
+  /** Returns true if a probe must be sent now, and counts it. */
   isDue(nowMs: number): boolean {
     if (this.sent >= maxProbes || nowMs < this.dueMs) return false;
     this.sent++;

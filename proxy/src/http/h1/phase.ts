@@ -1,25 +1,25 @@
-/** Where an HTTP/1 connection is between its first request and its end. */
+/** The state of an HTTP/1 connection. */
 export type ConnectionPhase =
   /** Between requests, or inside a head. */
   | "idle"
   /** A request waits for its response. */
   | "busy"
-  /** The response has ended, the request's body has not. */
+  /** The response has ended, but the body of the request has not. */
   | "discarding"
-  /** Nothing more is answered; waits for the client to close. */
+  /** No more requests are answered; waits for the client to close. */
   | "closing"
   /** The connection belongs to a tunnel. */
   | "handed-over";
 
-/** The largest rest of a body, in bytes, that is read and thrown away to keep the connection. */
+/** The most bytes of an unread body that are read and discarded to keep the connection. */
 export const maxDiscardedBytes = 65_536;
-/** How long that may take. */
+/** How long discarding a body may take, in milliseconds. */
 export const discardTimeoutMs = 1000;
 
 /**
- * How long a closing connection is read and ignored, so that unread bytes do not reset it before the client has read its
- * answer (RFC 9112 9.6).
+ * How long a closing connection is still read, in milliseconds. The bytes are ignored; leaving them unread would reset
+ * the connection before the client has read its answer (RFC 9112 9.6).
  */
 export const lingerMs = 1000;
-/** The same while a request still arrives. */
+/** The same time if a request is still arriving, in milliseconds. */
 export const lingerArrivingMs = 5000;

@@ -4,7 +4,7 @@ import { renderReply } from "../../message/local-reply.ts";
 import type { HeaderList } from "../../message/message.ts";
 import type { FrontEventReason } from "./events.ts";
 
-/** Statuses of docs/features/http1.md, "Refused requests". */
+/** The statuses in docs/features/http1.md, "Refused requests". */
 export const refusalStatus = {
   malformed: 400,
   "uri-too-long": 414,
@@ -20,13 +20,13 @@ export const refusalStatus = {
 /** The reasons for which a client gets an error response. */
 export type RefusalReason = keyof typeof refusalStatus;
 
-/** Head and body of the answer to a refused request; the connection closes after it. */
+/** Returns fields and body of the answer to a refused request; the connection closes after it. */
 export function refusalReply(reason: RefusalReason): { readonly headers: HeaderList; readonly body: string } {
   const { head, body } = renderReply({ status: refusalStatus[reason] }, { head: false, grpc: false });
   return { headers: [...head.headers.toList(), "Connection", "close"], body };
 }
 
-/** The same as one message, for when the request has no response object because its head did not parse. */
+/** Returns the answer as one message, for a request without a response object because its head did not parse. */
 export function refusalMessage(reason: RefusalReason, now: Date): string {
   const status = refusalStatus[reason];
   const { headers, body } = refusalReply(reason);
@@ -38,7 +38,7 @@ export function refusalMessage(reason: RefusalReason, now: Date): string {
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** What Node's parser says about a request that it gives up on. */
+/** The error of Node's parser for a request that it cannot parse. */
 export type ParseError = Error & {
   readonly code?: string;
   readonly reason?: string;
@@ -46,10 +46,10 @@ export type ParseError = Error & {
   readonly rawPacket?: Buffer;
 };
 
-/** True for errors of the parser, as opposed to those of the socket. */
+/** Reports whether an error is one of the parser, as opposed to one of the socket. */
 export const isParseError = (error: ParseError): boolean => error.code?.startsWith("HPE_") === true;
 
-/** Why a head did not parse (codes of llhttp). */
+/** Returns the reason why a head did not parse, from the codes of llhttp. */
 export function refusalOf(error: ParseError): RefusalReason {
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW":
@@ -69,17 +69,17 @@ export function refusalOf(error: ParseError): RefusalReason {
   }
 }
 
-/** llhttp refuses every final coding but `chunked`, and everything that follows `chunked`, under one code. */
+/** llhttp uses one code for a final coding other than `chunked` and for codings that follow `chunked`. */
 const isUnknownCoding = ({ reason }: ParseError): boolean =>
   reason === "Request has invalid `Transfer-Encoding`" ||
   reason === "Invalid `Transfer-Encoding` header value";
 
 const tokenCharacter = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 
-/** llhttp knows the methods of RTSP, too. */
+/** llhttp also knows the methods of RTSP, and reports this for them. */
 const methodOfRtsp = "Invalid method for HTTP/x.x request";
 
-/** True when the method is unknown rather than malformed: the first wrong character may be part of one, or ends it. */
+/** Reports whether a method is unknown, not malformed: the first wrong character is allowed in a method, or ends it. */
 function isUnknownMethod({ rawPacket, bytesParsed }: ParseError): boolean {
   if (rawPacket === undefined || bytesParsed === undefined) return false;
   const characterAt = (index: number): string => String.fromCharCode(rawPacket[index] ?? 0);
@@ -87,12 +87,12 @@ function isUnknownMethod({ rawPacket, bytesParsed }: ParseError): boolean {
   return tokenCharacter.test(wrong === " " ? characterAt(bytesParsed - 1) : wrong);
 }
 
-/** At most a method, a space, and a target that has not ended. */
+/** Matches a method, a space, and a target that has not ended, or the beginning of these. */
 const unendedTarget = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+ )?[!-~]*$/;
 
 /**
- * The parser's own bound, twice the limits, is over, and it does not say in which part. Only the last packet is known:
- * field lines show a line end, or spaces.
+ * Returns the part of a head that exceeded the bound of the parser, which is twice the limits. The parser does not
+ * report the part, and only the last packet is known: field lines are recognised by a line end or by spaces.
  */
 const overflowedPart = ({ rawPacket, bytesParsed }: ParseError): RefusalReason =>
   unendedTarget.test(rawPacket?.toString("latin1", 0, bytesParsed) ?? " ")

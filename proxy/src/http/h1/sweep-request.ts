@@ -1,15 +1,15 @@
 import type { FrontEvent } from "./events.ts";
 import type { HalfCloseProbe } from "./half-close-probe.ts";
 
-/** A request that waits for its response, as a sweep sees it. */
+/** A request that waits for its response, as seen by a sweep. */
 type SweptRequest = {
-  /** `stalled`: the client has sent nothing of it for the body timeout. */
+  /** `stalled` is true if the client has sent nothing of the body for the body timeout. */
   readonly body: { readonly stalled: boolean; abort(reason: "timeout"): void } | null;
   closeAfterResponse(): void;
   probe(): void;
 };
 
-/** Ends a request whose body does not arrive, and asks a half-closed connection whether its client is still there. */
+/** Ends a request whose body does not arrive, and probes a half-closed connection. */
 export function sweepRequest(
   request: SweptRequest,
   connection: {

@@ -20,24 +20,24 @@ export type StreamConnection = {
   readonly front: Pick<FrontContext, "flushLater">;
   readonly transport: Transport;
   readonly writes: ResponseWrites;
-  /** Response bytes that are held; undefined: unknown. */
+  /** Response bytes that are held; undefined if unknown. */
   readonly pendingBytes: number | undefined;
   responseEnded(stream: Http1ClientStream): void;
-  /** Whether the response may leave the connection open. */
+  /** Reports whether the connection may stay open after the response. */
   mayStayOpen(stream: Http1ClientStream): boolean;
-  /** Ends the connection visibly in the middle of a message; `reset` where a plain end would look complete. */
+  /** Ends the connection visibly within a message; `reset` is for messages that a plain end would complete. */
   cut(options: { readonly reset: boolean }): void;
-  /** Writes the head of a 101 and gives the connection away, with what was read behind the request. */
+  /** Writes the head of a 101 and returns the connection, with the bytes that were read after the request. */
   handOver(text: string): TunnelEnd;
   report(event: Omit<FrontEvent, "connection">): void;
 };
 
-/** Bytes up to this size are joined with the text before them into one write; more are not copied. */
+/** Bytes up to this size are joined with the preceding text into one write; larger buffers are not copied. */
 const maxJoinedBytes = 8192;
 
 /**
- * One request on an HTTP/1 connection and the response to it. The head waits for the first data or the end of the turn, so
- * that a small message leaves in one write.
+ * One request on an HTTP/1 connection and the response to it. The head waits for the first data or the end of the turn,
+ * so that a small message is sent in one write.
  */
 export class Http1ClientStream implements ClientStream {
   readonly head: RequestHead;
@@ -46,26 +46,26 @@ export class Http1ClientStream implements ClientStream {
   headSent = false;
   onHeadSent: (() => void) | null = null;
   bytesSent = 0;
-  /** False when the connection must close after this response. */
+  /** False if the connection must close after this response. */
   keepAlive: boolean;
   onDrain: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
 
   private readonly connection: StreamConnection;
   private readonly http11: boolean;
-  /** The client may wait for a 100 that it has not got. */
+  /** True if the client may wait for a 100 that was not sent yet. */
   private awaitsContinue: boolean;
-  /** No more calls have an effect: the response has ended, or the client has left. */
+  /** True once the response has ended or the client has disconnected; later calls have no effect. */
   private done = false;
-  /** A final head was handed over. */
+  /** True once a final head was handed over. */
   private headTaken = false;
-  /** A head that has not been written yet, with the data that came after it in the same turn. */
+  /** A head that has not been written yet, with the data that followed it in the same turn. */
   private pendingHead: ResponseHead | undefined = undefined;
   private pendingText = "";
   private length: number | undefined = undefined;
   private bodyless = false;
   private chunked = false;
-  /** The sender has to wait until what was written has left. */
+  /** True while the sender has to wait until the written bytes have been sent. */
   private isPaused = false;
 
   constructor(
@@ -78,7 +78,7 @@ export class Http1ClientStream implements ClientStream {
     this.connection = connection;
     this.head = head;
     this.http11 = head.version === "1.1";
-    // What follows such requests may be no HTTP.
+    // Bytes after such requests may not be HTTP.
     this.keepAlive = keepAlive && !asksForWebSocket && head.method !== "CONNECT";
     this.awaitsContinue = expectsContinue;
     this.canUpgrade = asksForWebSocket;
@@ -97,7 +97,7 @@ export class Http1ClientStream implements ClientStream {
     return this.connection.writes.roomBytes;
   }
 
-  /** True when all of the request has been read from the connection. */
+  /** True once all of the request has been read from the connection. */
   get requestReceived(): boolean {
     return this.body === null || this.body.received;
   }
@@ -167,7 +167,7 @@ export class Http1ClientStream implements ClientStream {
     this.connection.responseEnded(this);
   }
 
-  /** The end of the connection is that of the response, so one that is cut has to be reset (RFC 9112 8). */
+  /** True if the end of the connection delimits the response, so that a cut one has to be reset (RFC 9112 8). */
   get endsByClosing(): boolean {
     return this.headSent && !this.http11 && this.length === undefined && !this.bodyless;
   }
@@ -193,7 +193,7 @@ export class Http1ClientStream implements ClientStream {
     return this.connection.handOver(text);
   }
 
-  /** Writes what waited for the end of the turn. */
+  /** Writes the head and data that waited for the end of the turn. */
   flush(): void {
     if (this.pendingHead === undefined || this.done) return;
     const text = this.takePending();
@@ -202,7 +202,7 @@ export class Http1ClientStream implements ClientStream {
     this.settle(this.bytesSent);
   }
 
-  /** The client left, or is being left. */
+  /** Called when either side has closed the connection. */
   clientLeft(reason: ClientCloseReason): void {
     this.done = true;
     const { onClose } = this;
@@ -212,19 +212,19 @@ export class Http1ClientStream implements ClientStream {
     this.body?.abort("client-closed");
   }
 
-  /** Asks a half-closed connection whether its client is still there; any 1xx may precede a response. */
+  /** Probes whether the client of a half-closed connection still reads; any 1xx may precede a response. */
   probe(): void {
     if (!this.done && !this.headSent && this.http11) this.sendInformational(100, []);
   }
 
-  /** The system has taken all that was written. */
+  /** Called when the operating system has accepted everything that was written. */
   taken(): void {
     if (!this.isPaused || this.done) return;
     this.isPaused = false;
     this.connection.writes.drained();
   }
 
-  /** The text of the pending head, and of the data after it; undefined when they cannot be written. */
+  /** Returns the text of the pending head and of the data after it; undefined if a field is malformed. */
   private takePending(): string | undefined {
     const head = this.pendingHead as ResponseHead;
     const { connection } = this;
@@ -245,7 +245,7 @@ export class Http1ClientStream implements ClientStream {
     return data === "" ? rendered.text : rendered.text + this.framed(data);
   }
 
-  /** Writes a piece of the body behind a text that has to leave first. */
+  /** Writes a chunk of the body after a text that has to be sent first. */
   private put(before: string, chunk: Chunk): boolean {
     const { transport } = this.connection;
     if (typeof chunk === "string") transport.writeText(before + this.framed(chunk));
@@ -261,7 +261,7 @@ export class Http1ClientStream implements ClientStream {
     return this.chunked ? `${data.length.toString(16)}\r\n${data}\r\n` : data;
   }
 
-  /** After a write: whether more may be written. */
+  /** Called after a write; returns whether more may be written. */
   private settle(bytes: number): boolean {
     const { transport, writes } = this.connection;
     if (transport.waitingBytes === 0) {
@@ -273,7 +273,7 @@ export class Http1ClientStream implements ClientStream {
     return !this.isPaused;
   }
 
-  /** The response cannot be completed as HTTP: the client must see that. */
+  /** Aborts a response that cannot be completed as HTTP, so that the client sees the failure. */
   private breakOff(problem: string): void {
     this.connection.report({ reason: "broken-response", status: 0, error: new Error(problem) });
     const { onClose } = this;

@@ -37,16 +37,16 @@ export class Http1Connection
   private readonly reader: RequestReader;
   private phase: ConnectionPhase = "idle";
   private current: Http1ClientStream | null = null;
-  /** The last response ends where the connection does. */
+  /** True if the last response is delimited by the end of the connection. */
   private endsByClosing = false;
   private requests = 0;
   private deadlineMs: number;
-  /** How long to linger once our end has been written; 0 when the time runs. */
+  /** How long to linger once the end of the proxy's side has been written; 0 once that time runs. */
   private lingerForMs = 0;
   private isReading = true;
   probe: HalfCloseProbe | undefined = undefined;
 
-  /** `spentMs`: for how long the beginning of the first head has been there. */
+  /** `spentMs` is the time since the first bytes of the first head arrived. */
   constructor(transport: Transport, client: ClientConnection, context: CodecContext, spentMs = 0) {
     this.transport = transport;
     this.client = client;
@@ -74,7 +74,7 @@ export class Http1Connection
     return this.phase === "busy" || this.phase === "handed-over" ? 1 : 0;
   }
 
-  /** Unknown where some seem to wait at any time. */
+  /** Undefined (unknown) if the transport reports sent bytes late, so that some always seem to wait. */
   get pendingBytes(): number | undefined {
     const { transport } = this;
     return transport.reportsLate ? undefined : transport.waitingBytes;
@@ -200,7 +200,7 @@ export class Http1Connection
     else this.transport.destroy();
   }
 
-  /** Only the end of the connection is of concern here from now on. */
+  /** Hands the transport over. This connection then only waits for its end. */
   handOver(text: string): TunnelEnd {
     const { transport } = this;
     const head = this.reader.rest;
@@ -248,7 +248,7 @@ export class Http1Connection
     return this.phase !== "closing" && this.phase !== "handed-over";
   }
 
-  /** Goes on with what the client has already sent. */
+  /** Continues with the bytes that the client has already sent. */
   private proceed(): void {
     if (this.reader.isReading) return;
     this.reader.proceed();
@@ -259,20 +259,20 @@ export class Http1Connection
     const { reader } = this;
     if (!this.isOpen) return;
     if (this.phase === "idle" && (reader.hasHeld || reader.clientHasEnded)) {
-      // What is held waits for the last response to leave.
+      // Held requests wait until the last response has been sent.
       if (!this.takesRequest) this.transport.whenTaken();
       else if (!reader.hasHeld) return this.endIdle();
     }
     this.readAsWanted();
   }
 
-  /** The client has ended its side between two requests, or inside a head. */
+  /** Called when the client has ended its side between two requests, or inside a head. */
   private endIdle(): void {
     if (this.reader.isInHead) this.onRefused("malformed", this.reader.seenHead);
     else this.close(0);
   }
 
-  /** Reads, or stops reading, by whether bytes can be put to use. */
+  /** Resumes or pauses the transport, depending on whether the reader accepts more bytes. */
   private readAsWanted(): void {
     const { wantsBytes, isReading } = this.reader;
     if (wantsBytes === this.isReading || isReading || !this.isOpen) return;
@@ -286,7 +286,7 @@ export class Http1Connection
     this.deadlineMs = this.clock.deadline(this.front.limits.idleTimeoutMs);
   }
 
-  /** Ends our side; what still arrives is ignored until the client has ended too, for at most `lingerForMs`. */
+  /** Ends the proxy's side. Later bytes are ignored until the client ends its side too, for at most `lingerForMs`. */
   private close(lingerForMs: number): void {
     this.phase = "closing";
     this.reader.unread?.discard();
@@ -299,20 +299,20 @@ export class Http1Connection
     this.isReading = true;
   }
 
-  /** The client does not take what waits for it. */
+  /** Called when the client reads too slowly. */
   private leaveSlowClient(reason: ClientCloseReason): void {
     if (reason === "timeout") this.report({ reason: "write-timeout", status: 0 });
     this.leave(reason);
   }
 
-  /** The end of the connection would look like that of a response that has not reached the client completely. */
+  /** True if a plain end of the connection would make an incomplete response look complete. */
   private get cutsResponse(): boolean {
     return this.current === null
       ? this.endsByClosing && this.transport.waitingBytes > 0
       : this.current.endsByClosing;
   }
 
-  /** Ends the connection without another word. */
+  /** Ends the connection without a further answer. */
   private leave(reason: ClientCloseReason): void {
     const { current, cutsResponse } = this;
     this.phase = "closing";

@@ -8,10 +8,10 @@ import type { HeadLimits } from "./request-head-parser.ts";
 import { nodeSockets, type SocketLayer } from "../../../sockets/socket-layer.ts";
 import type { Transport } from "../../../sockets/transport.ts";
 
-/** The bound of a part of a head where its limit is off. */
+/** The bound of a part of a head if its limit is off. */
 const defaultMaxBytes = 1_048_576;
 
-/** The HTTP/1.0 and HTTP/1.1 front on the proxy's own codec (docs/features/http1.md, "Codecs"). */
+/** Creates the HTTP/1.0 and HTTP/1.1 front on the proxy's own codec (docs/features/http1.md, "Codecs"). */
 export function createNativeHttp1Front(
   options: Http1FrontOptions,
   sockets: SocketLayer = nodeSockets,
@@ -28,7 +28,7 @@ export function createNativeHttp1Front(
   return {
     accept(socket, client, spentMs) {
       if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
-      // Its end would not be announced a second time.
+      // A destroyed socket has already emitted `close`, so its connection would never be removed.
       if (!socket.destroyed) take(sockets.take(socket), client, spentMs);
     },
     take,
@@ -40,7 +40,7 @@ export function createNativeHttp1Front(
   };
 }
 
-/** What the codec needs, by the limits of a front. */
+/** Derives the context of the codec from the limits of a front. */
 export function codecContext(front: CodecContext["front"]): CodecContext {
   const limits = headLimitsOf(front.limits);
   const { maxFieldBytes, maxFields } = limits;

@@ -1,31 +1,31 @@
 import type { Piece } from "../../../sockets/read-buffer.ts";
 
 const none = Buffer.alloc(0);
-/** Least that is allocated for bytes of several reads. */
+/** The fewest bytes that are allocated for bytes of several reads. */
 const minCapacity = 1024;
 
 /**
- * Bytes that were read and are not needed yet, in their order. A single read that may be kept is kept as it is; several
- * are joined, so that many small reads do not take many times their size. Bytes that have been given out are never
- * written over.
+ * Bytes that were read and are not needed yet, in order. A single read that may be kept is kept unchanged. Several
+ * reads are joined, so that many small ones do not use a multiple of their size. Bytes that have been passed on are
+ * never overwritten.
  */
 export class HeldBytes {
   private memory: Buffer = none;
   private start = 0;
   private end = 0;
-  /** The memory was allocated here, with room behind its end. */
+  /** True if the memory was allocated here, and may have room after `end`. */
   private isOwn = false;
 
   get length(): number {
     return this.end - this.start;
   }
 
-  /** What the held bytes keep in memory. */
+  /** The size of the memory that the held bytes keep alive. */
   get memoryBytes(): number {
     return this.length === 0 ? 0 : this.memory.buffer.byteLength;
   }
 
-  /** The bytes, which stay what they are; valid until more are added. */
+  /** The held bytes, which are never overwritten; complete until more are added. */
   get bytes(): Buffer {
     const { memory, start, end } = this;
     return start === 0 && end === memory.length ? memory : memory.subarray(start, end);
@@ -42,13 +42,13 @@ export class HeldBytes {
       this.isOwn = false;
       return;
     }
-    // What follows the held part of a read is not ours to write over.
+    // The memory after the held part of a read belongs to others, and must not be overwritten.
     if (!this.isOwn || this.end + size > this.memory.length) this.grow(size);
     this.memory.set(bytes.subarray(from, to), this.end);
     this.end += size;
   }
 
-  /** The first `size` bytes are not needed any more. */
+  /** Drops the first `size` bytes. */
   consume(size: number): void {
     this.start += size;
     if (this.start >= this.end) this.clear();

@@ -6,7 +6,7 @@ import { type BorrowedBytes, lend, type Piece } from "../../../sockets/read-buff
 import { HeldBytes } from "./held-bytes.ts";
 import type { RequestFraming } from "./request-semantics.ts";
 
-/** Once this much of a body is held nothing more is read. */
+/** The held bytes of a body from which nothing more is read. */
 const maxHeldBytes = 65_536;
 
 /** The connection that a body arrives on. */
@@ -14,20 +14,20 @@ export type BodySource = {
   readonly clock: FrontClock;
   readonly bodyTimeoutMs: number;
   readonly chunkedRules: ChunkedRules;
-  /** More may be wanted of the body than before. */
+  /** Called when `wantsBytes` of the body may have become true. */
   bodyWanted(): void;
 };
 
 /**
- * The body of one request, out of what its connection reads. Until `start`, and while the sink is paused, what arrives is
- * held here, and at its bound the connection is not read any more.
+ * The body of one request, decoded from the bytes of its connection. Until `start` and while the sink is paused, bytes
+ * are held here, up to a limit at which the connection is no longer read.
  */
 export class IncomingBody implements RequestBody {
   readonly length: number | undefined;
   started = false;
-  /** The last byte has been read from the connection; it may still wait for the sink. */
+  /** True once the last byte has been read from the connection; it may still wait for the sink. */
   received: boolean;
-  /** The chunked coding does not make sense: nothing more can be read from the connection. */
+  /** True if the chunked coding is malformed, so that nothing more can be read from the connection. */
   broken = false;
   private readonly source: BodySource;
   private remaining: number;
@@ -37,7 +37,7 @@ export class IncomingBody implements RequestBody {
   private isPaused = false;
   private deadlineMs = Number.POSITIVE_INFINITY;
   private held: HeldBytes | undefined = undefined;
-  /** What came with the head, where it was read: memory that is borrowed until `keepLent`. */
+  /** The bytes that arrived with the head, in borrowed memory that is valid until `keepLent`. */
   private lent: Buffer | undefined = undefined;
   private isLending = false;
 
@@ -49,12 +49,12 @@ export class IncomingBody implements RequestBody {
     this.decoder = framing === "chunked" ? new ChunkedDecoder(source.chunkedRules) : undefined;
   }
 
-  /** Whether the connection is to be read for this body. */
+  /** Whether more bytes of the connection are accepted. */
   get wantsBytes(): boolean {
     return this.failure !== undefined || this.held === undefined || this.held.length < maxHeldBytes;
   }
 
-  /** True when the client has sent nothing for the body timeout although it was its turn. */
+  /** True if bytes of the client were awaited for the body timeout and none arrived. */
   get stalled(): boolean {
     return (
       this.source.clock.nowMs >= this.deadlineMs &&
@@ -64,7 +64,7 @@ export class IncomingBody implements RequestBody {
     );
   }
 
-  /** Takes what belongs to the body from index `at` of a piece on; answers where that ends. */
+  /** Reads the part of a piece from index `at` that belongs to the body; returns the index after it. */
   take(piece: Piece, at: number): number {
     const { decoder } = this;
     const end = piece.bytes.length;
@@ -87,7 +87,7 @@ export class IncomingBody implements RequestBody {
     return decoder.done ? decoder.endIndex : end;
   }
 
-  /** The same for what came with the head: `keepLent` is to be called before the memory of the piece is written over. */
+  /** Like `take`, for bytes that arrived with the head; `keepLent` must be called before their memory is reused. */
   takeWithHead(piece: Piece, at: number): number {
     this.isLending = !piece.owned;
     const next = this.take(piece, at);
@@ -95,7 +95,7 @@ export class IncomingBody implements RequestBody {
     return next;
   }
 
-  /** Copies what came with the head, unless that has been passed on. */
+  /** Copies the bytes that arrived with the head, unless they have been passed on. */
   keepLent(): void {
     const { lent } = this;
     if (lent === undefined) return;
@@ -118,7 +118,7 @@ export class IncomingBody implements RequestBody {
     this.readOn();
   }
 
-  /** Ends the body before its end; the sink hears it now, or when it comes. */
+  /** Aborts the body; the sink is notified now, or when the body is started. */
   abort(reason: BodyAbortReason): void {
     if (this.failure !== undefined) return;
     this.failure = reason;
@@ -129,7 +129,7 @@ export class IncomingBody implements RequestBody {
     sink?.onAbort(reason);
   }
 
-  /** Reads the unwanted rest of the body and discards it, so that the connection gets past it. */
+  /** Discards the rest of the body as it is read, so that the next request can be read. */
   discard(): void {
     this.sink = undefined;
     this.lent = undefined;
@@ -137,7 +137,7 @@ export class IncomingBody implements RequestBody {
     this.failure ??= "client-closed";
   }
 
-  /** Passes on what is held, and has the connection read on once nothing is left of it. */
+  /** Passes on the held bytes, and lets the connection read again once none are left. */
   private readOn(): void {
     const { held, lent } = this;
     this.held = undefined;
@@ -166,7 +166,7 @@ export class IncomingBody implements RequestBody {
     else this.deliver(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
   }
 
-  /** Bytes of borrowed memory in a form that the sink may have. */
+  /** Returns bytes of borrowed memory as a view if the sink accepts views, otherwise as a copy. */
   private passable(bytes: BorrowedBytes, from: number, to: number): Buffer {
     return this.sink?.takesViews === true ? lend(bytes, from, to) : copyOf(bytes, from, to);
   }
@@ -175,7 +175,7 @@ export class IncomingBody implements RequestBody {
     if (this.sink?.onData(bytes) === false && this.failure === undefined) this.isPaused = true;
   }
 
-  /** From now on it is the client's turn. */
+  /** Restarts the body timeout. */
   private waitForClient(): void {
     const { clock, bodyTimeoutMs } = this.source;
     this.deadlineMs = clock.deadline(bodyTimeoutMs);

@@ -20,7 +20,7 @@ import {
 import { isCodingName, methodOf, startsWith } from "./head-octets.ts";
 import { isRequestTarget } from "./request-target.ts";
 
-/** What a head may have; bytes, and a number of fields. */
+/** The limits of a head, in bytes and as a number of fields. */
 export type HeadLimits = {
   readonly maxTargetBytes: number;
   /** For all field lines together, line ends included. */
@@ -30,15 +30,15 @@ export type HeadLimits = {
 
 /** Most octets of a method; the longest registered one has 17 (RFC 9112 3: longer ones get 501). */
 const maxMethodBytes = 64;
-/** Most octets after the target, before it is clear that they are no version. */
+/** The most octets of a version; more after the target cannot be one. */
 const maxVersionBytes = 16;
 /** Most empty lines before a request (RFC 9112 2.2). */
 const maxEmptyLines = 8;
 const crlfBytes = 2;
-/** What a field line has besides its name and value: colon, space and CRLF. */
+/** The length of a field line without its name and value: colon, space and CRLF. */
 const fieldSyntaxBytes = 4;
 
-/** What the parser stopped in front of, in the order of a head. */
+/** The states of the parser, in the order of a head: the part before which it stopped. */
 const atStart = 0;
 const atEmptyLineEnd = 1;
 const inMethod = 2;
@@ -53,21 +53,24 @@ const atFieldEnd = 10;
 const atHeadEnd = 11;
 
 /**
- * Parses the head of a request (RFC 9112 3 and 5) out of what a connection reads, in any number of pieces. Each octet is
- * looked at once, however small the pieces are; a head that cannot become valid any more, or is over a limit, is refused
- * at that octet. Strict: CRLF alone ends lines, one space separates the parts of the request line, no line is folded, no
- * blank precedes a colon, methods and names are tokens, and values have no control characters.
+ * Parses the head of a request (RFC 9112 3 and 5) from the bytes of a connection, in any number of pieces. Each octet
+ * is examined once, however small the pieces are. A head that cannot become valid, or exceeds a limit, is refused at
+ * that octet. Strict: only CRLF ends lines, one space separates the parts of the request line, no line is folded, no
+ * whitespace precedes a colon, methods and names are tokens, and values have no control characters.
  *
- * One text of the head is made once it is complete, and its parts are slices of that.
+ * Once the head is complete, one string is created from it, and its parts are slices of that string.
  */
 export class RequestHeadParser {
-  /** Why the head is refused. */
+  /** Why the head is refused; undefined if it is not. */
   refusal: RefusalReason | undefined = undefined;
   private readonly limits: HeadLimits;
-  /** The beginning of a head that came in several pieces. */
+  /** The beginning of a head that arrives in several pieces. */
   private readonly held = new HeldBytes();
   private state = atStart;
-  /** Where the parser goes on. This and all other places are counted from the first byte of the head. */
+  /**
+   * The position at which the parser continues. This and all other positions are relative to the first byte of the
+   * head.
+   */
   private position = 0;
   private emptyLines = 0;
   private methodAt = 0;
@@ -76,7 +79,7 @@ export class RequestHeadParser {
   private versionAt = 0;
   private fieldAt = 0;
   private fieldBytes = 0;
-  /** Of each field: beginning and end of its name, beginning and end of its value. */
+  /** Four positions for each field: start and end of its name, start and end of its value. */
   private readonly fields: number[] = [];
   private fieldCount = 0;
   private method = "";
@@ -84,7 +87,7 @@ export class RequestHeadParser {
   private version: HttpVersion = "1.1";
   private headers = noFields;
   private readonly places = new FieldPlaces();
-  /** Whether all lines so far have one space behind the colon and nothing behind the value. */
+  /** Whether all lines so far have one space after the colon and no whitespace after the value. */
   private isPlain = true;
 
   constructor(limits: HeadLimits) {
@@ -92,8 +95,9 @@ export class RequestHeadParser {
   }
 
   /**
-   * Reads on in a piece, from index `at`. Answers the index after the head when it is complete, to be fetched by `take`;
-   * -1 when it is not, or is refused (`refusal`). `known` are fields that the client has sent before, under the same limits.
+   * Continues parsing in a piece, from index `at`. Returns the index after the head if it is complete, which `take`
+   * then returns; -1 if it is not complete, or is refused (`refusal`). `known` are fields that the client has sent
+   * before, under the same limits.
    */
   read(piece: Piece, at: number, known: KnownFields): number {
     const { held } = this;
@@ -108,19 +112,19 @@ export class RequestHeadParser {
     return end < 0 ? -1 : at + end - before;
   }
 
-  /** False while nothing but empty lines has been read. */
+  /** False while only empty lines have been read. */
   get hasBegun(): boolean {
     return this.state > atEmptyLineEnd;
   }
 
-  /** The head that has just been completed; the parser is ready for the next one. */
+  /** Returns the completed head, and resets the parser for the next one. */
   take(): RequestHead {
     const head = this.head();
     this.reset();
     return head;
   }
 
-  /** As much as was read of a head that is refused or does not end; undefined when its request line was not. */
+  /** The part that was read of a refused or incomplete head; undefined if its target was not read. */
   get seen(): RequestHead | undefined {
     if (this.refusal === undefined && this.state > inTarget) this.takeText(this.held.bytes, 0);
     return this.target === "" ? undefined : this.head();
@@ -145,7 +149,7 @@ export class RequestHeadParser {
     this.isPlain = true;
   }
 
-  /** Scans a head of which nothing has been read; the same answer as of `scan`. */
+  /** Like `scan`, for a head of which nothing has been read before; tries `known` fields first. */
   private scanWhole(bytes: BorrowedBytes, base: number, known: KnownFields): number {
     if (!this.scanRequestLine(bytes, base)) return -1;
     const { position } = this;
@@ -160,13 +164,13 @@ export class RequestHeadParser {
     return end;
   }
 
-  /** Scans a head that begins at `base`; answers its length when it is complete, else -1. */
+  /** Scans a head that begins at `base`; returns its length if it is complete, otherwise -1. */
   private scan(bytes: BorrowedBytes, base: number): number {
     if (this.state < atFieldStart && !this.scanRequestLine(bytes, base)) return -1;
     return this.scanFields(bytes, base);
   }
 
-  /** Answers whether the request line is complete. */
+  /** Scans the request line; returns whether it is complete. */
   private scanRequestLine(bytes: BorrowedBytes, base: number): boolean {
     const end = bytes.length;
     let i = base + this.position;
@@ -242,7 +246,7 @@ export class RequestHeadParser {
     return isRequestTarget(this.method, target) || this.refuseLine("malformed", bytes, base);
   }
 
-  /** Answers the length of the head once it is complete, else -1. */
+  /** Scans the fields; returns the length of the head if it is complete, otherwise -1. */
   private scanFields(bytes: BorrowedBytes, base: number): number {
     const end = bytes.length;
     const { fields } = this;
@@ -296,7 +300,7 @@ export class RequestHeadParser {
     }
   }
 
-  /** Ends a field line; answers the limit that it is over. */
+  /** Completes a field line; returns the reason for refusing it, if any. */
   private countField(bytes: BorrowedBytes, base: number, lineEnd: number): RefusalReason | undefined {
     const { fields, limits } = this;
     const at = 4 * this.fieldCount;
@@ -313,7 +317,7 @@ export class RequestHeadParser {
     const isPlain =
       valueAt === nameEnd + 2 && valueEnd + 2 === lineEnd && bytes[base + nameEnd + 1] === space;
     if (!isPlain) this.isPlain = false;
-    // Not every reader takes a tab for a blank there, and all must agree on where the body ends.
+    // Not every parser accepts a tab as whitespace there, and all must agree on where the body ends.
     if (hasTab && isCodingName(bytes, base + this.fieldAt, base + nameEnd)) {
       return "malformed";
     }
@@ -323,7 +327,7 @@ export class RequestHeadParser {
     return this.fieldCount > limits.maxFields ? "too-many-headers" : undefined;
   }
 
-  /** Makes the text of the head up to its last complete field, with its line end, and takes it apart. */
+  /** Creates the string of the head up to the end of its last complete field line, and splits it into its parts. */
   private takeText(bytes: BorrowedBytes, base: number): void {
     const { fields, fieldCount, targetAt, targetEnd, places } = this;
     const end = fieldCount === 0 ? targetEnd : (fields[4 * fieldCount - 1] as number) + crlfBytes;
@@ -338,7 +342,7 @@ export class RequestHeadParser {
     this.headers = lines === undefined ? Fields.checked(this.listOf(text)) : Fields.received(lines);
   }
 
-  /** The fields of a head that is written in another way than the proxy writes it. */
+  /** Returns the fields of a head that is not in the form in which the proxy writes it. */
   private listOf(text: string): HeaderList {
     const { fields, fieldCount, targetAt } = this;
     const list: HeaderList = [];
@@ -383,5 +387,5 @@ export class RequestHeadParser {
   }
 }
 
-/** Those of a head that has none, or of which none was read; nothing adds to them. */
+/** The fields of a head without any, or of which none was read; nothing is added to them. */
 const noFields = Fields.none();

@@ -8,45 +8,45 @@ import { type BodySource, IncomingBody } from "./incoming-body.ts";
 import type { RequestHeadParser } from "./request-head-parser.ts";
 import { readSemantics, type RequestSemantics } from "./request-semantics.ts";
 
-/** Once this much waits behind a request nothing more is read. */
+/** The held bytes after a request from which nothing more is read. */
 const maxHeldBytes = 65_536;
 
-/** Receives what is read. After `onRefused`, `onBodyBroken` and `stop` nothing more is. */
+/** Receives the requests that are read. Nothing more is read after `onRefused`, `onBodyBroken` and `stop`. */
 export type RequestEvents = {
-  /** The next request may begin: the response before it has left. */
+  /** True if the next request may begin, because the previous response has been sent. */
   readonly takesRequest: boolean;
-  /** The first bytes of a head, of which more are to come. */
+  /** Called with the first bytes of a head that is not complete. */
   onHeadBegun(): void;
   onRequest(head: RequestHead, semantics: RequestSemantics, body: IncomingBody | null): void;
-  /** Bytes are no request, or the request is not passed on; `head` as far as it was read. */
+  /** Called if bytes are not a valid request, or the request is refused; `head` has the part that was read. */
   onRefused(reason: RefusalReason, head: RequestHead | undefined): void;
-  /** The client has ended its side in the middle of a request that was not passed on yet. */
+  /** Called if the client has ended its side in the middle of a request that was not passed on yet. */
   onAbandoned(): void;
-  /** The rest of the body of the last request has arrived. */
+  /** Called when the rest of the body of the last request has arrived. */
   onBodyReceived(): void;
-  /** That rest is not what the chunked coding allows. */
+  /** Called if the chunked coding of that rest is malformed. */
   onBodyBroken(body: IncomingBody): void;
 };
 
 /**
- * Reads requests off a connection, one after another. What arrives behind a request is held, and looked at when its turn
- * has come (RFC 9112 9.3.2).
+ * Reads the requests of a connection sequentially. Bytes that arrive after a request are held, and parsed when their
+ * turn comes (RFC 9112 9.3.2).
  */
 export class RequestReader {
-  /** The client has ended its side: what is held is all that there is. */
+  /** True once the client has ended its side, so that no bytes follow the held ones. */
   clientHasEnded = false;
   /** The body of the last request, until it has been read to its end. */
   unread: IncomingBody | null = null;
   private readonly context: CodecContext;
   private readonly events: RequestEvents;
   private readonly source: BodySource;
-  /** Set inside a head that has not arrived completely. */
+  /** The parser of a head that has not arrived completely; undefined outside of such a head. */
   private parser: RequestHeadParser | undefined = undefined;
   private readonly held = new HeldBytes();
   private readonly known = new KnownFields();
-  /** How much of the memory of held bytes the front has been asked for. */
+  /** The memory that is reserved at the front for held bytes. */
   private reservedBytes = 0;
-  /** The bytes that are being looked at, and where those begin that have not been. */
+  /** The piece that is being parsed, and the index of the first byte after the last request. */
   private piece: Piece | undefined = undefined;
   private pieceAt = 0;
   private isStopped = false;
@@ -57,51 +57,51 @@ export class RequestReader {
     this.source = source;
   }
 
-  /** Bytes are being looked at; any change in the meantime is noticed after that. */
+  /** True while bytes are being parsed; state changes in the meantime are noticed afterwards. */
   get isReading(): boolean {
     return this.piece !== undefined;
   }
 
-  /** Bytes wait for their turn. */
+  /** True if bytes are held. */
   get hasHeld(): boolean {
     return this.held.length > 0;
   }
 
-  /** A head has begun to arrive, or may have: something is held. */
+  /** True if a head has begun to arrive, or might have, because bytes are held. */
   get hasBegun(): boolean {
     return this.parser !== undefined || this.held.length > 0;
   }
 
-  /** A head has begun to arrive, with more than empty lines. */
+  /** True if a head has begun to arrive, with more than empty lines. */
   get isInHead(): boolean {
     return this.parser?.hasBegun === true;
   }
 
-  /** As much as was read of a head that has not arrived completely. */
+  /** The part that was read of an incomplete head. */
   get seenHead(): RequestHead | undefined {
     return this.parser?.seen;
   }
 
-  /** Whether more bytes can be put to use. */
+  /** Whether more bytes of the connection are accepted. */
   get wantsBytes(): boolean {
     return this.held.length < maxHeldBytes && this.unread?.wantsBytes !== false;
   }
 
-  /** What has been read behind the last request; the caller may keep it. */
+  /** The bytes that were read after the last request; the caller may keep them. */
   get rest(): Buffer {
     const { piece, pieceAt } = this;
     if (piece === undefined) return this.held.bytes;
     return piece.owned ? piece.bytes.subarray(pieceAt) : Buffer.from(piece.bytes.subarray(pieceAt));
   }
 
-  /** Takes what the connection has read. False: more would be held than there is memory for on all connections. */
+  /** Reads or holds a piece. Returns false if the held bytes of all connections would exceed their memory. */
   receive(piece: Piece): boolean {
     const at = this.held.length === 0 ? this.read(piece) : 0;
     if (!this.isStopped) this.held.add(piece, at);
     return this.account();
   }
 
-  /** Looks at what is held, if its turn has come. */
+  /** Reads the held bytes, if their turn has come. */
   proceed(): void {
     if (this.isReading || this.held.length === 0 || !this.events.takesRequest) return;
     const at = this.read({ owned: true, bytes: this.held.bytes });
@@ -109,7 +109,7 @@ export class RequestReader {
     this.account();
   }
 
-  /** Nothing that was read, or will be, is of interest any more. */
+  /** Stops reading, and drops the held bytes. */
   stop(): void {
     this.isStopped = true;
     this.parser = undefined;
@@ -118,7 +118,7 @@ export class RequestReader {
     this.account();
   }
 
-  /** Looks at bytes as far as it is their turn; answers where that ends. */
+  /** Reads a piece as far as requests are accepted; returns the index at which it stopped. */
   private read(piece: Piece): number {
     const end = piece.bytes.length;
     let at = 0;
@@ -164,7 +164,10 @@ export class RequestReader {
     return piece.bytes.length;
   }
 
-  /** A head has arrived. What has arrived of its body is read first, so that no broken one is passed on. */
+  /**
+   * Begins a request with a complete head. The part of its body at hand is read first, so that no malformed one is
+   * passed on.
+   */
   private begin(head: RequestHead, piece: Piece, at: number): number {
     const end = piece.bytes.length;
     const semantics = readSemantics(head);
@@ -192,7 +195,7 @@ export class RequestReader {
     this.events.onRefused(reason, head);
   }
 
-  /** Counts what is held. */
+  /** Adjusts the reserved memory to the held bytes; returns false if too much is held. */
   private account(): boolean {
     const { front } = this.context;
     const { memoryBytes } = this.held;

@@ -3,24 +3,24 @@ import { connectionOptions } from "../../../message/hop-by-hop.ts";
 import { kindsMask } from "../../../message/known-names.ts";
 import type { RequestHead } from "../../../message/message.ts";
 
-/** What the fields of a request say about its body and its connection. */
+/** The meaning of the fields of a request for its body and its connection. */
 export type RequestSemantics = {
-  /** Undefined when the request has no body. */
+  /** The framing of the body; undefined if the request has none. */
   readonly body: RequestFraming | undefined;
-  /** The client leaves the connection open after the response (RFC 9112 9.3). */
+  /** True if the client keeps the connection open after the response (RFC 9112 9.3). */
   readonly keepAlive: boolean;
-  /** The client may wait for a 100 before it sends the body (RFC 9110 10.1.1). */
+  /** True if the client may wait for a 100 before it sends the body (RFC 9110 10.1.1). */
   readonly expectsContinue: boolean;
-  /** The client asks to go on with WebSocket on this connection (RFC 6455 4.2.1). */
+  /** True if the client requests an upgrade of this connection to WebSocket (RFC 6455 4.2.1). */
   readonly asksForWebSocket: boolean;
 };
 
-/** Declared bytes of a body; `chunked` bodies say it as they come (RFC 9112 6). */
+/** The declared length of a body in bytes, or `chunked` (RFC 9112 6). */
 export type RequestFraming = number | "chunked";
 
 type Refused = { readonly refusal: RefusalReason };
 
-/** What nearly all requests of HTTP/1.1 are. */
+/** The semantics of nearly all HTTP/1.1 requests. */
 const plain: RequestSemantics = {
   body: undefined,
   keepAlive: true,
@@ -28,7 +28,7 @@ const plain: RequestSemantics = {
   asksForWebSocket: false,
 };
 
-/** Values of the fields that say something, lines of the same name joined. */
+/** The values of the relevant fields, with lines of the same name joined. */
 type Said = {
   readonly length: string | undefined;
   readonly coding: string | undefined;
@@ -39,7 +39,7 @@ type Said = {
 
 const telling = kindsMask("contentLength", "transferEncoding", "connection", "upgrade", "expect");
 
-/** Reads the fields that concern framing and connection, or answers why the request is refused (RFC 9112 6 and 9). */
+/** Evaluates the fields for framing and connection, or returns why the request is refused (RFC 9112 6 and 9). */
 export function readSemantics(head: RequestHead): RequestSemantics | Refused {
   const { headers, version } = head;
   if (!headers.mayHave(telling)) return version === "1.1" ? plain : meaningOf(head, noneSaid);
@@ -67,7 +67,7 @@ function meaningOf({ version, method }: RequestHead, said: Said): RequestSemanti
   if (typeof body === "object") return body;
   const options = said.connection === undefined ? [] : connectionOptions(said.connection);
   return {
-    // What follows a CONNECT is no body (RFC 9110 9.3.6), and nothing is read behind it.
+    // A CONNECT has no body (RFC 9110 9.3.6), and nothing is read after it.
     body: method === "CONNECT" ? undefined : body,
     keepAlive: !options.includes("close") && (isCurrent || options.includes("keep-alive")),
     expectsContinue: isCurrent && said.expect !== undefined && continueExpectation.test(said.expect),

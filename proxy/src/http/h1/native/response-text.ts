@@ -7,19 +7,19 @@ import { kindsMask } from "../../../message/known-names.ts";
 import { renderReply } from "../../../message/local-reply.ts";
 import type { ReadonlyHeaderList, ResponseHead } from "../../../message/message.ts";
 
-/** What the connection allows, besides the response itself. */
+/** Properties of the connection that a response head depends on. */
 export type ResponseOptions = {
-  /** The client speaks HTTP/1.1: it accepts chunks, and keeps the connection without Connection: close. */
+  /** True if the client uses HTTP/1.1: it accepts chunks, and keeps the connection without `Connection: close`. */
   readonly http11: boolean;
   readonly keepAlive: boolean;
 };
 
-/** A head as it leaves, and what it says. */
+/** The text of a head, and its consequences for body and connection. */
 export type RenderedHead = {
   readonly text: string;
-  /** The body comes in chunks. */
+  /** True if the body must be sent in chunks. */
   readonly chunked: boolean;
-  /** The connection can stay open. */
+  /** True if the connection can stay open. */
   readonly keepAlive: boolean;
 };
 
@@ -31,18 +31,19 @@ function statusLine(status: number): string {
   const known = statusLines.get(status);
   if (known !== undefined) return known;
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n`;
-  // Statuses have three digits, so that this is bounded.
+  // Statuses have three digits, so the size of the map is bounded.
   statusLines.set(status, line);
   return line;
 }
 
-/** The Date field of now. */
+/** Returns a Date line with the current time. */
 const dateLine = (): string => `Date: ${dateNow()}\r\n`;
 
 /**
- * Renders the head of a final response with the framing of RFC 9112 6: the length that came, else chunks, else (HTTP/1.0)
- * the end of the connection. Content-Length is made to agree with `length`: added where only that is known, left out where
- * the length became unknown on the way, or where none is allowed (RFC 9110 8.6). Undefined when a field is malformed.
+ * Renders the head of a final response with the framing of RFC 9112 6: the length if known, otherwise chunks, or for
+ * HTTP/1.0 the end of the connection. Content-Length is made to agree with `length`: added if only that is known, and
+ * omitted if the length is no longer known or the field is not allowed (RFC 9110 8.6). Returns undefined if a field is
+ * malformed.
  */
 export function renderHead(head: ResponseHead, options: ResponseOptions): RenderedHead | undefined {
   const { headers, status, length, bodyless } = head;
@@ -57,7 +58,7 @@ export function renderHead(head: ResponseHead, options: ResponseOptions): Render
     text += `Content-Length: ${length}\r\n`;
   }
   const keepAlive = options.keepAlive && (bodyless || hasLength || options.http11);
-  // `keep-alive` says nothing to an HTTP/1.1 client.
+  // `keep-alive` has no meaning to an HTTP/1.1 client.
   if (!keepAlive) text += "Connection: close\r\n";
   else if (!options.http11) text += "Connection: keep-alive\r\n";
   if (head.undated !== true && !headers.has("date")) text += dateLine();
@@ -67,7 +68,7 @@ export function renderHead(head: ResponseHead, options: ResponseOptions): Render
   return { text, chunked, keepAlive };
 }
 
-/** Renders the response to a request of that method, if it is known, which is not passed on; the connection closes after it. */
+/** Renders the answer to a refused request, after which the connection closes; `method` is that read, if any. */
 export function renderRefusal(reason: RefusalReason, method: string | undefined): string {
   const { head, body } = renderReply(
     { status: refusalStatus[reason] },
@@ -77,13 +78,16 @@ export function renderRefusal(reason: RefusalReason, method: string | undefined)
   return `${renderHead(head, { http11: true, keepAlive: false })?.text}${body}`;
 }
 
-/** Renders a 1xx head; undefined when a field is malformed. */
+/** Renders a 1xx head; returns undefined if a field is malformed. */
 export function renderInterimHead(status: number, headers: ReadonlyHeaderList): string | undefined {
   const fields = renderFields(headers);
   return fields === undefined ? undefined : `${statusLine(status)}${fields}\r\n`;
 }
 
-/** Renders a 101 with the fields that make it an upgrade (RFC 9110 7.8), where they are missing. */
+/**
+ * Renders a 101, adding the fields that make it an upgrade (RFC 9110 7.8) if missing; undefined if a field is
+ * malformed.
+ */
 export function renderUpgradeHead(headers: Fields): string | undefined {
   const fields = headers.linesText();
   if (fields === undefined) return undefined;
@@ -93,7 +97,7 @@ export function renderUpgradeHead(headers: Fields): string | undefined {
   return `${statusLine(101)}${fields}${upgrade}${connection}${date}\r\n`;
 }
 
-/** Renders the end of a chunked body; undefined when a trailer is malformed. */
+/** Renders the end of a chunked body; returns undefined if a trailer is malformed. */
 export function renderLastChunk(trailers: ReadonlyHeaderList | undefined): string | undefined {
   if (trailers === undefined) return "0\r\n\r\n";
   const fields = renderFields(trailers);

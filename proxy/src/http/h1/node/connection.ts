@@ -29,8 +29,8 @@ import { Http1Stream } from "./stream.ts";
 import { ResponseWrites, writtenTo } from "../../response-writes.ts";
 
 /**
- * An HTTP/1 connection from its first request to its end. Node's parser reads the socket itself; what it does not
- * tell (that a head has begun, that bytes keep coming) is read off the socket's byte counter once per sweep.
+ * An HTTP/1 connection from its first request to its end. Node's parser reads the socket itself. It does not report
+ * that a head has begun or that bytes keep arriving; a sweep derives that from the byte counter of the socket.
  */
 export class Http1Connection {
   readonly context: FrontContext;
@@ -39,26 +39,26 @@ export class Http1Connection {
   private readonly spentMs: number;
   private phase: ConnectionPhase = "idle";
   private current: Http1Stream | null = null;
-  /** The last response ends where the connection does. */
+  /** True if the last response is delimited by the end of the connection. */
   private endsByClosing = false;
   private readonly waiting: PipelinedRequests<Http1Stream>;
-  /** The last response while Node still writes it. */
+  /** The last response, while Node still writes it. */
   private unflushed: ServerResponse | null = null;
   /** Why the bytes after the waiting requests did not parse. */
   private refusal: RefusalReason | undefined = undefined;
   private requests = 0;
   private deadlineMs: number;
-  /** `socket.bytesRead` when the connection became idle: more means that a head has begun. */
+  /** `socket.bytesRead` when the connection became idle; if it has grown since, a head has begun. */
   private idleBytes = 0;
   private headBegun = false;
   private bodyBroken = false;
   readonly writes: ResponseWrites;
-  /** How long to linger once our end has been written; 0 when the time runs. */
+  /** How long to linger once the end of the proxy's side has been written; 0 once that time runs. */
   private lingerForMs = 0;
   private clientHasEnded = false;
   probe: HalfCloseProbe | undefined = undefined;
 
-  /** `spentMs`: for how long the beginning of the first head has been there. */
+  /** `spentMs` is the time since the first bytes of the first head arrived. */
   constructor(socket: Socket, client: ClientConnection, context: FrontContext, spentMs = 0) {
     this.socket = socket;
     this.client = client;
@@ -71,21 +71,21 @@ export class Http1Connection {
       resume: () => this.current?.onDrain?.(),
       leave: (reason) => this.leaveSlowClient(reason),
     });
-    // Node writes a head that leaves alone without naming an encoding: field values are octets (RFC 9110 5.5), not UTF-8.
+    // For a head without data Node passes no encoding: field values are octets (RFC 9110 5.5), not UTF-8.
     socket.setDefaultEncoding("latin1");
-    // Node's server would end the connection with it, and unread bytes would turn that end into a reset.
+    // Node's server would close the connection by this method, and unread bytes would turn the close into a reset.
     socket.destroySoon = () => {};
     socket.on("end", () => this.clientEnded());
     socket.on("close", () => this.closed());
     socket.on("error", () => {});
   }
 
-  /** Requests that would be cut if the connection ended now. */
+  /** The number of requests that would be cut if the connection ended now. */
   get openRequests(): number {
     return this.phase === "busy" || this.phase === "handed-over" ? 1 + this.waiting.length : 0;
   }
 
-  /** A parsed head. `upgradeHead` comes with requests that took the socket away from Node's parser. */
+  /** Called with a parsed head. `upgradeHead` is set for requests that detached the socket from Node's parser. */
   request(request: IncomingRequest, response: ServerResponse, upgradeHead?: Buffer): void {
     if (this.phase === "closing") return;
     this.requests++;
@@ -98,7 +98,7 @@ export class Http1Connection {
     else this.dispatch(stream);
   }
 
-  /** Node's parser gave up, or the socket failed. */
+  /** Called when Node's parser or the socket failed. */
   failed(error: ParseError): void {
     if (this.phase === "closing") return;
     if (!isParseError(error)) return void this.socket.destroy();
@@ -117,7 +117,7 @@ export class Http1Connection {
     if (this.phase === "idle") this.afterFlush(() => this.next());
   }
 
-  /** The current response has been given to Node completely. */
+  /** Called when the current response has been passed to Node completely. */
   responseEnded(stream: Http1Stream): void {
     this.current = null;
     this.endsByClosing = stream.endsByClosing;
@@ -138,7 +138,7 @@ export class Http1Connection {
     }
   }
 
-  /** Whether a response may leave the connection open. */
+  /** Reports whether the connection may stay open after a response. */
   mayStayOpen(stream: Http1Stream): boolean {
     const { limits, draining } = this.context;
     if (draining || this.client.listener.draining) return false;
@@ -153,18 +153,18 @@ export class Http1Connection {
     return stream.requestReceived || (stream.body?.length ?? Number.POSITIVE_INFINITY) <= maxDiscardedBytes;
   }
 
-  /** True for TLS, which writes later than it is asked to. */
+  /** True for TLS, which writes with a delay. */
   get encrypted(): boolean {
     return this.client.tls !== undefined;
   }
 
-  /** Ends the connection visibly in the middle of a message; `reset` where a plain end would look complete. */
+  /** Ends the connection visibly within a message; `reset` is for messages that a plain end would complete. */
   cut(options: { readonly reset: boolean }): void {
     if (options.reset) resetSocket(this.socket);
     else this.socket.destroy();
   }
 
-  /** Answers 101 and gives the socket away; only its end concerns this connection from now on. */
+  /** Answers 101 and returns the socket. This connection then only waits for its end. */
   handOver(stream: Http1Stream, headers: HeaderList): Socket {
     const { socket } = this;
     this.phase = "handed-over";
@@ -177,12 +177,12 @@ export class Http1Connection {
     return socket;
   }
 
-  /** Closes the connection if nothing is under way; else its next response will. */
+  /** Closes the connection if nothing is under way; otherwise its next response does. */
   drain(): void {
     if (this.phase === "idle" && !this.hasHeadBegun() && this.flushed) this.close(lingerMs);
   }
 
-  /** Ends everything now. */
+  /** Closes the connection immediately. */
   destroy(): void {
     this.leave("shutdown");
   }
@@ -228,7 +228,7 @@ export class Http1Connection {
     }
   }
 
-  /** Does for a response what Node's server does, which has let go of the socket of an upgrade request. */
+  /** Attaches a response to the socket as Node's server does, which has detached the socket of an upgrade request. */
   private adopt(response: ServerResponse): void {
     const { socket } = this;
     response.assignSocket(socket);
@@ -244,7 +244,7 @@ export class Http1Connection {
     if (length === 0 && this.phase !== "busy") this.afterFlush(() => this.next());
   }
 
-  /** Goes on with what the client has already sent. */
+  /** Continues with the bytes that the client has already sent. */
   private next(): void {
     if (this.phase !== "idle" && this.phase !== "discarding") return;
     const stream = this.waiting.takeFirst();
@@ -253,7 +253,7 @@ export class Http1Connection {
     this.becomeIdle();
   }
 
-  /** Runs `then` once Node has written the last response: only then it takes the next one. */
+  /** Runs `then` once Node has written the last response; it cannot write another one before. */
   private afterFlush(then: () => void): void {
     if (this.flushed) then();
     else this.unflushed?.once("finish", then);
@@ -265,14 +265,17 @@ export class Http1Connection {
 
   private becomeIdle(): void {
     this.phase = "idle";
-    // Its end came after the head of the last response had been written.
+    // The client ended its side after the head of the last response had been written.
     if (this.clientHasEnded) return this.afterFlush(() => this.close(0));
     this.headBegun = false;
     this.idleBytes = this.socket.bytesRead;
     this.deadlineMs = this.context.clock.deadline(this.context.limits.idleTimeoutMs);
   }
 
-  /** The body of a request broke before its turn: it is refused when that comes, or forgotten if the client has left. */
+  /**
+   * Handles a malformed body of a waiting request: it is refused when its turn comes, or dropped if the client has
+   * ended.
+   */
   private failedWaiting(stream: Http1Stream, ended: boolean): void {
     if (!ended) {
       stream.refusal ??= "malformed";
@@ -281,7 +284,7 @@ export class Http1Connection {
     this.waiting.forgetLast();
   }
 
-  /** Answers bytes that are no request. */
+  /** Answers bytes that are not a valid request. */
   private refuse(reason: RefusalReason): void {
     this.report({ reason, status: refusalStatus[reason] });
     this.socket.write(refusalMessage(reason, new Date()), "latin1");
@@ -297,18 +300,18 @@ export class Http1Connection {
     this.afterFlush(() => this.close(arriving ? lingerArrivingMs : lingerMs));
   }
 
-  /** Ends our side; what still arrives is ignored until the client has ended too, for at most `lingerForMs`. */
+  /** Ends the proxy's side. Later bytes are ignored until the client ends its side too, for at most `lingerForMs`. */
   private close(lingerForMs: number): void {
     this.phase = "closing";
     this.waiting.forgetAll();
     this.lingerForMs = lingerForMs;
     this.writes.watch();
     this.socket.end();
-    // Without Node's parser nothing else reads.
+    // After Node's parser was detached nothing else reads the socket.
     if (this.socket.readableFlowing === null) this.socket.resume();
   }
 
-  /** The client sends nothing more; it may still read. */
+  /** Called when the client has ended its side; it may still read. */
   private clientEnded(): void {
     this.clientHasEnded = true;
     if (this.phase === "busy" && this.current?.requestReceived === true) {
@@ -318,7 +321,7 @@ export class Http1Connection {
     }
   }
 
-  /** The client does not take what waits for it. */
+  /** Called when the client reads too slowly. */
   private leaveSlowClient(reason: ClientCloseReason): void {
     if (reason === "timeout") this.report({ reason: "write-timeout", status: 0 });
     this.leave(reason);
@@ -329,14 +332,14 @@ export class Http1Connection {
     this.leave("client-closed");
   }
 
-  /** The end of the connection would look like that of a response that has not reached the client completely. */
+  /** True if a plain end of the connection would make an incomplete response look complete. */
   private get cutsResponse(): boolean {
     return this.current === null
       ? this.endsByClosing && this.socket.writableLength > 0
       : this.current.endsByClosing;
   }
 
-  /** Ends the connection without another word. */
+  /** Ends the connection without a further answer. */
   private leave(reason: ClientCloseReason): void {
     const { current, cutsResponse } = this;
     this.phase = "closing";

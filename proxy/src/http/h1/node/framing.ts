@@ -13,9 +13,10 @@ const chunkedBody: RequestFraming = { kind: "chunked" };
 const refused = (reason: RefusalReason): RequestFraming => ({ kind: "refused", reason });
 
 /**
- * Checks what Node's parser lets through and reads the framing. The parser has already refused: several, list-valued,
- * signed or overlong Content-Length fields, Content-Length together with Transfer-Encoding, folded lines, bare CR or
- * LF, a space before the colon, and control characters (docs/features/http1.md, "Refused requests").
+ * Checks the parts of a head that Node's parser accepts too freely, and reads the framing. The parser has already
+ * refused repeated, list-valued, signed or overlong Content-Length fields, Content-Length together with
+ * Transfer-Encoding, folded lines, bare CR or LF, a space before the colon, and control characters
+ * (docs/features/http1.md, "Refused requests").
  */
 export function readFraming(
   version: string,

@@ -7,14 +7,17 @@ import { FrontConnections, type Http1FrontOptions } from "../front-connections.t
 import { IncomingRequest } from "./incoming-request.ts";
 import { asksForWebSocket } from "./upgrade-request.ts";
 
-/** Head sizes that the parser accepts although they are over a limit, so that the answer can say which one. */
+/** The factor by which the parser accepts heads beyond the limits, so that the answer can name the exceeded one. */
 const headSlack = 2;
-/** The parser gives up beyond this without saying why; fewer, but too many for the limit, are refused as such. */
+/** The fields beyond which the parser fails without a reason; fewer, but more than the limit, are refused with it. */
 const maxFieldsSeen = 1000;
-/** The parser's bound where the limits are off. */
+/** The bound of the parser if the limits are off. */
 const defaultMaxHeadBytes = 1_048_576;
 
-/** The HTTP/1.0 and HTTP/1.1 front on Node's own server, which never listens: sockets come from `accept`. */
+/**
+ * Creates the HTTP/1.0 and HTTP/1.1 front on Node's server. The server never listens; its sockets are passed to
+ * `accept`.
+ */
 export function createHttp1Front(options: Http1FrontOptions): Front {
   const { limits } = options;
   const front = new FrontConnections(options);
@@ -32,7 +35,7 @@ export function createHttp1Front(options: Http1FrontOptions): Front {
     shouldUpgradeCallback: (request) =>
       asksForWebSocket(request) && connections.get(request.socket)?.openRequests === 0,
   });
-  // Undocumented, but older than the documentation: a client that ended its side still gets its answer.
+  // Undocumented, but older than the documentation: lets a client that ended its side still get its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxHeadersCount = limits.maxHeaders === 0 ? 0 : Math.max(maxFieldsSeen, limits.maxHeaders + 1);
 

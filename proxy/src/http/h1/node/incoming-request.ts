@@ -1,24 +1,27 @@
 import { type IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 
-/** Takes the body of a request as Node's parser reads it. */
+/** Receives the body of a request as Node's parser reads it. */
 export type BodyReceiver = {
-  /** A piece of the body, or null after its last one. False: read nothing more until the request is asked to (`_read`). */
+  /**
+   * Receives a piece of the body, or null at its end. Returns false to pause reading until `_read` of the request is
+   * called.
+   */
   receive(piece: Buffer | null): boolean;
   /** True once the last piece has been received. */
   readonly ended: boolean;
 };
 
-/** Nearly every request has none of the fields that are looked for. */
+/** The `headers` of a request without any of the fields that are looked up, as nearly every request is. */
 const none: IncomingHttpHeaders = Object.freeze({});
 
 /**
- * A request whose `headers` has only what Node's server and the front look up by name: the fields that frame a body, and
- * Expect, TE and Upgrade. Node would build an object of all fields of each request to find none of them there, which is
- * more work than routing it. All other fields of a request are read from `rawHeaders`.
+ * A request whose `headers` contains only the fields that Node's server and the front look up by name: those that frame
+ * a body, and Expect, TE and Upgrade. Node would build an object of all fields of each request, which usually has none
+ * of them and is more work than routing. All other fields are read from `rawHeaders`.
  *
- * A body goes to its receiver, if there is one, in the turn in which it is read: with the first piece at hand the head of the
- * upstream request need not wait for it, and the events of a stream are not needed.
+ * A body is passed to its receiver, if there is one, in the turn in which it is read. So the head of the upstream
+ * request does not have to wait for the first piece, and the events of a stream are not needed.
  */
 export class IncomingRequest extends IncomingMessage {
   receiver: BodyReceiver | undefined = undefined;
@@ -30,7 +33,7 @@ export class IncomingRequest extends IncomingMessage {
 
 const streamEnded = Object.getOwnPropertyDescriptor(Readable.prototype, "readableEnded")?.get;
 
-/** Node's server lets go of a request that has been read to its end. */
+/** Reports the end of a body that went to a receiver: Node's server releases a request that was read to its end. */
 Object.defineProperty(IncomingRequest.prototype, "readableEnded", {
   get(this: IncomingRequest) {
     return this.receiver === undefined ? streamEnded?.call(this) : this.receiver.ended;
@@ -55,7 +58,7 @@ Object.defineProperty(IncomingRequest.prototype, "headers", {
 
 type LookedUp = "te" | "expect" | "upgrade" | "content-length" | "transfer-encoding";
 
-/** The lower-case name of a field that is looked up; undefined for all others, most of which differ in length. */
+/** Returns the lower-case name of a field that is looked up; undefined for others, most of which differ in length. */
 function lookedUpName(name: string): LookedUp | undefined {
   switch (name.length) {
     case 2:

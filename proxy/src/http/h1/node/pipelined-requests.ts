@@ -1,6 +1,6 @@
 import type { FrontContext } from "../context.ts";
 
-/** A request of which `waitingBytes` count as memory until its turn. */
+/** A waiting request, for which `waitingBytes` of memory are counted until its turn. */
 type WaitingRequest = { readonly waitingBytes: number };
 
 /** Requests that a client sent before the response to an earlier one had ended, answered in order (RFC 9112 9.3.2). */
@@ -8,7 +8,7 @@ export class PipelinedRequests<Stream extends WaitingRequest> {
   private readonly streams: Stream[] = [];
   private readonly context: FrontContext;
 
-  /** The memory of waiting requests is that of `context`. */
+  /** `context` counts the memory of the waiting requests. */
   constructor(context: FrontContext) {
     this.context = context;
   }
@@ -21,7 +21,7 @@ export class PipelinedRequests<Stream extends WaitingRequest> {
     return this.streams.at(-1);
   }
 
-  /** False: the memory of waiting requests is full. */
+  /** Adds a request; returns false if the memory of waiting requests is full. */
   add(stream: Stream): boolean {
     if (!this.context.reserveWaiting(stream.waitingBytes)) return false;
     this.streams.push(stream);

@@ -2,12 +2,12 @@ import type { BodyAbortReason, BodySink, RequestBody } from "../../../message/me
 import type { FrontClock } from "../clock.ts";
 import type { BodyReceiver, IncomingRequest } from "./incoming-request.ts";
 
-/** Once this much of a body is held nothing more is read. */
+/** The held bytes of a body from which nothing more is read. */
 export const maxHeldBytes = 65_536;
 
 /**
- * The body of one request, received from Node's parser. Until `start`, and while the sink is paused, what is read is held
- * here, and at its bound the socket is not read any more.
+ * The body of one request, received from Node's parser. Until `start` and while the sink is paused, bytes are held
+ * here, up to a limit at which the socket is no longer read.
  */
 export class Http1RequestBody implements RequestBody, BodyReceiver {
   readonly length: number | undefined;
@@ -31,7 +31,7 @@ export class Http1RequestBody implements RequestBody, BodyReceiver {
     request.receiver = this;
   }
 
-  /** True when the last byte has been read from the connection; it may still wait for the sink. */
+  /** True once the last byte has been read from the connection; it may still wait for the sink. */
   get received(): boolean {
     return this.length === 0 || this.request.complete;
   }
@@ -53,7 +53,7 @@ export class Http1RequestBody implements RequestBody, BodyReceiver {
     this.readOn();
   }
 
-  /** Ends the body before its end; the sink hears it now, or when it comes. */
+  /** Aborts the body; the sink is notified now, or when the body is started. */
   abort(reason: BodyAbortReason): void {
     if (this.failure !== undefined) return;
     this.failure = reason;
@@ -63,7 +63,7 @@ export class Http1RequestBody implements RequestBody, BodyReceiver {
     sink?.onAbort(reason);
   }
 
-  /** Reads the unwanted rest of the body and discards it, so that the connection gets past it. */
+  /** Reads and discards the rest of the body, so that the next request can be read. */
   discard(): void {
     this.sink = undefined;
     this.held = [];
@@ -71,7 +71,7 @@ export class Http1RequestBody implements RequestBody, BodyReceiver {
     this.request._read(0);
   }
 
-  /** True when the client has sent nothing for the body timeout although it was its turn. */
+  /** True if bytes of the client were awaited for the body timeout and none arrived. */
   get stalled(): boolean {
     return this.clock.nowMs >= this.deadlineMs && this.sink !== undefined && !this.paused && !this.received;
   }
@@ -92,7 +92,7 @@ export class Http1RequestBody implements RequestBody, BodyReceiver {
     return this.heldBytes < maxHeldBytes;
   }
 
-  /** Passes on what is held, and lets Node read again once nothing is left of it. */
+  /** Passes on the held bytes, and lets Node read again once none are left. */
   private readOn(): void {
     const { held } = this;
     let passed = 0;

@@ -1,16 +1,16 @@
 import type { ServerResponse } from "node:http";
 import type { HeaderList, ResponseHead } from "../../../message/message.ts";
 
-/** What the connection allows, besides the response itself. */
+/** Properties of the connection that a response head depends on. */
 export type ResponseOptions = {
-  /** The client speaks HTTP/1.1: it accepts chunks, and keeps the connection without Connection: close. */
+  /** True if the client uses HTTP/1.1: it accepts chunks, and keeps the connection without `Connection: close`. */
   readonly http11: boolean;
   readonly keepAlive: boolean;
 };
 
 /**
- * Gives the head to Node with the framing of RFC 9112 6: the length that came, else chunks, else (HTTP/1.0) the end of
- * the connection. Date is added where it is missing (RFC 9110 6.6.1), unless the head is to have none. Answers whether the
+ * Passes the head to Node with the framing of RFC 9112 6: the length if known, otherwise chunks, or for HTTP/1.0 the
+ * end of the connection. A missing Date is added (RFC 9110 6.6.1), unless the head is `undated`. Returns whether the
  * connection can stay open.
  */
 export function writeHead(response: ServerResponse, head: ResponseHead, options: ResponseOptions): boolean {
@@ -20,7 +20,7 @@ export function writeHead(response: ServerResponse, head: ResponseHead, options:
   if (!options.http11) response.useChunkedEncodingByDefault = false;
   if (!keepAlive) headers.push("Connection", "close");
   else if (!options.http11) headers.push("Connection", "keep-alive");
-  // Node would add `Connection: keep-alive`, which says nothing to an HTTP/1.1 client.
+  // Node would add `Connection: keep-alive`, which has no meaning to an HTTP/1.1 client.
   else response.removeHeader("Connection");
   if (head.undated === true) response.sendDate = false;
   response.writeHead(head.status, headers);
@@ -28,8 +28,8 @@ export function writeHead(response: ServerResponse, head: ResponseHead, options:
 }
 
 /**
- * Makes Content-Length agree with `length`: added where only the length is known, removed where the length became
- * unknown on the way, or where none is allowed (RFC 9110 8.6). Answers whether the head has one.
+ * Makes Content-Length agree with `length`: adds it if only the length is known, and removes it if the length is no
+ * longer known or the field is not allowed (RFC 9110 8.6). Returns whether the head has the field.
  */
 function settleContentLength({ status, length, bodyless }: ResponseHead, headers: HeaderList): boolean {
   const forbidden = status === 204 || status < 200;

@@ -19,23 +19,23 @@ import { type RefusalReason, refusalReply, refusalStatus } from "../refusal.ts";
 import { Http1RequestBody, maxHeldBytes } from "./request-body.ts";
 import { writeHead } from "./response-head.ts";
 
-/** The objects of a request, about. */
+/** The approximate memory of the objects of a request. */
 const requestBytes = 1536;
 
 /**
- * One request on an HTTP/1 connection and the response to it, written through Node's ServerResponse. The head waits
- * for the first data or the end of the turn, so that a small message leaves in one write.
+ * One request on an HTTP/1 connection and the response to it, written through Node's ServerResponse. The head waits for
+ * the first data or the end of the turn, so that a small message is sent in one write.
  */
 export class Http1Stream implements ClientStream {
   readonly head: RequestHead;
   readonly body: Http1RequestBody | null;
-  /** Why the request is not passed on. */
+  /** Why the request is refused; undefined if it is passed on. */
   refusal: RefusalReason | undefined;
   readonly response: ServerResponse;
   headSent = false;
   onHeadSent: (() => void) | null = null;
   bytesSent = 0;
-  /** False when the connection must close after this response. */
+  /** False if the connection must close after this response. */
   keepAlive: boolean;
   onDrain: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
@@ -46,16 +46,16 @@ export class Http1Stream implements ClientStream {
   /** Bytes that followed an upgrade request; undefined for all other requests. */
   private readonly upgradeHead: Buffer | undefined;
   private continued = false;
-  /** No more calls have an effect: the response has ended, or the client has left. */
+  /** True once the response has ended or the client has disconnected; later calls have no effect. */
   private done = false;
-  /** A final head was handed over. */
+  /** True once a final head was handed over. */
   private headTaken = false;
-  /** A head that has not been given to Node yet, with the data that came after it in the same turn. */
+  /** A head that has not been passed to Node yet, with the data that followed it in the same turn. */
   private pendingHead: ResponseHead | undefined = undefined;
   private pendingText: string | undefined = undefined;
   private length: number | undefined = undefined;
   private bodyless = false;
-  /** The sender has to wait until what was written has left. */
+  /** True while the sender has to wait until the written bytes have been sent. */
   private isPaused = false;
 
   constructor(
@@ -92,7 +92,7 @@ export class Http1Stream implements ClientStream {
           );
   }
 
-  /** True when the request took the socket away from Node's server. */
+  /** True if the request detached the socket from Node's server. */
   get detached(): boolean {
     return this.upgradeHead !== undefined;
   }
@@ -109,12 +109,12 @@ export class Http1Stream implements ClientStream {
     return this.connection.writes.roomBytes;
   }
 
-  /** True when all of the request has been read from the connection. */
+  /** True once all of the request has been read from the connection. */
   get requestReceived(): boolean {
     return this.body === null || this.body.received;
   }
 
-  /** What the request takes while others are before it: its objects, its head, and what is read ahead of its body. */
+  /** The memory of the request while it waits for earlier ones: its objects, its head, and bytes read of its body. */
   get waitingBytes(): number {
     const { head, body, upgradeHead } = this;
     let bytes = requestBytes + head.target.length + (upgradeHead?.length ?? 0);
@@ -125,7 +125,7 @@ export class Http1Stream implements ClientStream {
   sendInformational(status: number, headers: HeaderList): void {
     if (this.done || this.headTaken || !this.http11 || status === 101 || status < 100 || status > 199) return;
     try {
-      // Node closes the connection of an expectant client unless it was writeContinue that answered it.
+      // Node closes the connection of a client that expects a 100 unless writeContinue sent it.
       if (status === 100 && headers.length === 0) {
         this.continued = true;
         this.response.writeContinue();
@@ -187,7 +187,7 @@ export class Http1Stream implements ClientStream {
     this.connection.responseEnded(this);
   }
 
-  /** The end of the connection is that of the response, so one that is cut has to be reset (RFC 9112 8). */
+  /** True if the end of the connection delimits the response, so that a cut one has to be reset (RFC 9112 8). */
   get endsByClosing(): boolean {
     return this.headSent && !this.http11 && this.length === undefined && !this.bodyless;
   }
@@ -213,7 +213,7 @@ export class Http1Stream implements ClientStream {
     return { transport: new SocketTransport(socket), head: upgradeHead };
   }
 
-  /** Writes what waited for the end of the turn. */
+  /** Writes the head and data that waited for the end of the turn. */
   flush(): void {
     if (this.pendingHead === undefined || this.done || !this.flushHead()) return;
     const text = this.pendingText;
@@ -222,7 +222,7 @@ export class Http1Stream implements ClientStream {
     else this.response.flushHeaders();
   }
 
-  /** Answers a request that the front does not pass on. */
+  /** Answers a request that the front refuses. */
   refuse(reason: RefusalReason): void {
     const { headers, body } = refusalReply(reason);
     this.done = true;
@@ -235,7 +235,7 @@ export class Http1Stream implements ClientStream {
     this.connection.responseEnded(this);
   }
 
-  /** The client left, or is being left. */
+  /** Called when either side has closed the connection. */
   clientLeft(reason: ClientCloseReason): void {
     this.done = true;
     const { onClose } = this;
@@ -245,7 +245,7 @@ export class Http1Stream implements ClientStream {
     this.body?.abort("client-closed");
   }
 
-  /** Asks a half-closed connection whether its client is still there; any 1xx may precede a response. */
+  /** Probes whether the client of a half-closed connection still reads; any 1xx may precede a response. */
   probe(): void {
     if (!this.done && !this.headSent && this.http11) this.response.writeContinue();
   }
@@ -265,7 +265,7 @@ export class Http1Stream implements ClientStream {
     return true;
   }
 
-  /** True when the client still waits for 100 Continue: its body may or may not come (RFC 9110 10.1.1). */
+  /** True if the client still waits for 100 Continue, so that its body may or may not arrive (RFC 9110 10.1.1). */
   private leavesClientWaiting(): boolean {
     return this.expectsContinue && !this.continued;
   }
@@ -284,7 +284,7 @@ export class Http1Stream implements ClientStream {
     return !this.isPaused;
   }
 
-  /** Lets the system have the bytes at once, where Node would hold them back until the end of the turn. */
+  /** Writes bytes immediately, where Node would hold them back until the end of the turn. */
   private putBytes(bytes: Buffer): void {
     const { response } = this;
     const { socket } = response;
@@ -293,7 +293,7 @@ export class Http1Stream implements ClientStream {
     socket?.uncork();
   }
 
-  /** A piece has left. */
+  /** Called when a chunk has been written. */
   private readonly onWritten = (): void => {
     if (!this.isPaused || this.done || this.response.writableLength > 0) return;
     this.isPaused = false;
@@ -308,7 +308,7 @@ export class Http1Stream implements ClientStream {
     }
   }
 
-  /** The response cannot be completed as HTTP: the client must see that. */
+  /** Aborts a response that cannot be completed as HTTP, so that the client sees the failure. */
   private breakOff(error: unknown): void {
     this.connection.report({ reason: "broken-response", status: 0, error });
     const { onClose } = this;
@@ -320,7 +320,7 @@ export class Http1Stream implements ClientStream {
 const expects100 = (request: IncomingRequest): boolean =>
   request.headers.expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect);
 
-/** The fields that make a 101 an upgrade (RFC 9110 7.8), where they are missing. */
+/** Adds the fields that make a 101 an upgrade (RFC 9110 7.8), if they are missing. */
 function withUpgradeFields(headers: Fields): HeaderList {
   if (!headers.has("upgrade")) headers.append("Upgrade", "websocket");
   if (!headers.has("connection")) headers.append("Connection", "Upgrade");

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * True for a request that may take the connection away from HTTP: `websocket` (RFC 6455 4.2.1) with GET and without a
- * body. All other requests with an Upgrade field are ordinary ones (RFC 9110 7.8: a server may ignore it).
+ * Reports whether a request may switch the connection to another protocol: only to `websocket` (RFC 6455 4.2.1), with
+ * GET and without a body. Upgrade is ignored in all other requests (RFC 9110 7.8).
  */
 export function asksForWebSocket(request: IncomingMessage): boolean {
   const { headers, httpVersion, method } = request;
