@@ -44,19 +44,19 @@ type Findings = {
 type Surroundings = { readonly view: View; readonly httpsPublicPort: number };
 
 type ReadAnnotations = Findings & {
-  /** Of every route of the Ingress. */
+  /** The features of every route of the Ingress. */
   readonly features: RouteFeatures | undefined;
   /** Whether its `ImplementationSpecific` paths are regular expressions. */
   readonly useRegex: boolean;
-  /** The new path of its requests as it is written. */
+  /** The new path of requests, as written in the annotation. */
   readonly rewriteTarget: string | undefined;
-  /** What it takes of the requests of another Ingress; undefined: it is no canary. */
+  /** The rule of a canary; undefined if the Ingress is not one. */
   readonly canary: CanaryRule | undefined;
-  /** How far the paths of its hosts are normalised; undefined where it does not say. */
+  /** The level to which paths of its hosts are normalised; undefined if the Ingress sets none. */
   readonly pathLevel: PathLevel | undefined;
 };
 
-/** The settings of the annotations for the rules and routes of the Ingress. */
+/** Reads the annotations as settings for the rules and routes of the Ingress. */
 export function readAnnotations(
   ingress: ObjectOf<"Ingress">,
   { defaults, isClosed, nginx }: ClassInfo,
@@ -99,7 +99,7 @@ export function readAnnotations(
   };
 }
 
-/** The annotations of one Ingress, ready to be read. The findings grow while features read them. */
+/** Opens the annotations of one Ingress for reading. Findings are added while features read them. */
 export function openAnnotations(
   ingress: ObjectOf<"Ingress">,
   classDefaults: ClassDefaults | undefined,

@@ -1,4 +1,4 @@
-/** Puts canaries into the routes that they are canaries of. See docs/features/canary.md. */
+/** Merges canaries into the routes of their primaries. See docs/features/canary.md. */
 import type { Backend, BackendChoice, Route } from "@svc-gateway/common/ir/route.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { nameOf } from "../../api/object.ts";
@@ -14,14 +14,14 @@ export type Canaries = SortedEntries<readonly CanaryClaim[], string>;
 
 export type WithCanaries = {
   readonly tables: readonly HostTable[];
-  /** The endpoints of canaries that are spoken to as those of their primaries. */
+  /** The endpoint references of canaries, with the connection settings of their primaries. */
   readonly endpointRefs: readonly EndpointRef[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
 type Merged = Omit<WithCanaries, "tables"> & { readonly table: HostTable | undefined };
 
-/** Gives routes their canaries. Tables of hosts without canaries stay the same ones, and so do those that do not change. */
+/** Adds canaries to routes. Tables of hosts without canaries, and tables that do not change, keep their identity. */
 export function createCanaryMerger(
   ports: readonly number[],
 ): (tables: readonly HostTable[], canaries: Canaries) => WithCanaries {
@@ -88,7 +88,7 @@ function mergeHost(
 
 type Primary = { readonly claim: RouteClaim; readonly owner: HostClaim };
 
-/** The route that serves the same path of the same type, of an Ingress that is no canary. */
+/** The route with the same path and path type, of an Ingress that is not a canary. */
 function primaryOf({ written, pathType }: CanaryClaim, { claims, served }: HostTable): Primary | undefined {
   const ids = new Set(served.value.routes.map(({ id }) => id));
   for (const owner of claims) {
@@ -100,7 +100,7 @@ function primaryOf({ written, pathType }: CanaryClaim, { claims, served }: HostT
   return undefined;
 }
 
-/** The weights of a primary and its canary, and which of them conditions decide for. */
+/** Adds the canary as a second backend, with both weights, and the conditions that decide between the backends. */
 function withCanary(
   route: Route,
   { backend, endpointRef, rule }: CanaryClaim,
@@ -127,7 +127,9 @@ function withCanary(
   };
 }
 
-/** The canary is spoken to as its primary is: nothing of it says how. */
+/**
+ * Connects to the canary in the same way as to its primary, because a canary has no connection settings of its own.
+ */
 function asPrimary(
   backend: Backend,
   primary: Backend,

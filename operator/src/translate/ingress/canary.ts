@@ -1,4 +1,4 @@
-/** What an Ingress that takes a part of the requests of another one says. See docs/features/canary.md. */
+/** Reads canaries: Ingresses that receive a part of the requests of another Ingress. See docs/features/canary.md. */
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { canary, maxCanaryTotal } from "@svc-gateway/common/features/canary.ts";
 import { annotations } from "@svc-gateway/common/features/registry.ts";
@@ -18,13 +18,13 @@ import type { Diagnostic } from "../finding.ts";
 export type CanaryRule = {
   readonly weight: number;
   readonly total: number;
-  /** The first one whose condition a request meets decides; after them the weight does. */
+  /** The conditions in order. The first one that a request meets decides; if it meets none, the weight decides. */
   readonly choices: readonly { readonly when: BackendChoice["when"]; readonly takes: boolean }[];
-  /** No session keeps a client on the canary. */
+  /** Whether sessions never keep a client on the canary. */
   readonly isUnbound: boolean;
 };
 
-/** A path of which a canary takes a part of the requests. */
+/** A path at which a canary receives a part of the requests. */
 export type CanaryClaim = {
   readonly host: HostPattern;
   readonly owner: ObjectRef;
@@ -33,7 +33,7 @@ export type CanaryClaim = {
   readonly written: string;
   readonly pathType: string | undefined;
   readonly backend: Backend;
-  /** The Service port of the backend, where it has one. */
+  /** The Service port of the backend; undefined if it has none. */
   readonly endpointRef: EndpointRef | undefined;
   readonly rule: CanaryRule;
 };
@@ -41,7 +41,7 @@ export type CanaryClaim = {
 const { annotations: own } = canary;
 const ownKeys: ReadonlySet<string> = new Set(Object.values(own).map(annotationKey));
 
-/** The rule of a canary; undefined for any other Ingress. */
+/** Returns the rule of a canary; undefined for any other Ingress. */
 export function readCanaryRule(read: AnnotationReader): CanaryRule | undefined {
   // All are read, so that mistakes are found before the Ingress is made a canary.
   const weight = read(own.weight) ?? 0;
@@ -55,7 +55,10 @@ export function readCanaryRule(read: AnnotationReader): CanaryRule | undefined {
   return read(own.canary) === true ? ruleOf(weight, total, choices) : undefined;
 }
 
-/** A weight above the total is all of it; weights that are too large for backends are scaled down. */
+/**
+ * Builds a rule. A weight above the total counts as the total, and weights that are too large for backends are
+ * scaled down.
+ */
 export function ruleOf(weight: number, total: number, choices: CanaryRule["choices"]): CanaryRule {
   const scale = Math.min(1, maxCanaryTotal / total);
   return {
@@ -66,9 +69,12 @@ export function ruleOf(weight: number, total: number, choices: CanaryRule["choic
   };
 }
 
-/** Conditions on a header, then on a cookie. An empty value or pattern is one that could not be read: it takes nothing. */
+/**
+ * The conditions on a header, followed by those on a cookie. An empty value or pattern could not be read and
+ * selects no requests.
+ */
 export function choicesOf(by: {
-  /** In lower case. */
+  /** The name of the header in lower case. */
   readonly header: string | undefined;
   readonly value: string | undefined;
   readonly pattern: string | undefined;
@@ -103,7 +109,9 @@ export function choicesOf(by: {
   ];
 }
 
-/** Annotations of a canary that do nothing there, and those that do nothing without `canary: "true"`. */
+/**
+ * Findings about annotations that have no effect on a canary, and about canary annotations without `canary: "true"`.
+ */
 export function findWithoutEffect(
   { metadata, ...rest }: ObjectOf<"Ingress">,
   isCanary: boolean,

@@ -1,4 +1,4 @@
-/** The certificates of all Ingresses and of the settings, kept in line with the world. */
+/** The certificates of all Ingresses and of the settings, kept up to date with the World. */
 import { hasChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
@@ -18,17 +18,17 @@ import { planDefaultCertificate } from "./gateway-defaults.ts";
 import type { TlsHostTable, TlsClaim } from "./tls-host-table.ts";
 import { buildTlsHost, planTls, type TlsPlan } from "./tls.ts";
 
-/** `diagnostics` and `events` are those of the Ingresses and settings themselves. */
+/** `diagnostics` and `events` are those of the Ingresses and settings, without those of server names. */
 export type CertificatesPart = FindingsList & {
-  /** The findings of the server names. */
+  /** The findings about server names. */
   readonly ofHosts: FindingsList;
-  /** The server names that some Ingress lists. */
+  /** The server names that at least one Ingress lists. */
   readonly tlsHosts: SortedEntries<TlsHostTable, string>;
 };
 
 type Contribution = TlsPlan & { readonly key: string };
 
-/** The same value while nothing in it changes. */
+/** Keeps the certificates up to date with the World. The result is the same value until something in it changes. */
 export function createCertificateTracker(
   settings: TranslateSettings,
 ): (world: World, classify: (ingress: ObjectOf<"Ingress">) => Classification) => CertificatesPart {
@@ -79,7 +79,7 @@ const nothing: TlsPlan = { claims: [], diagnostics: [], events: [] };
 
 const authTlsKeys = Object.values(authTls.annotations).map(annotationKey);
 
-/** The end of the key of ingress-nginx's annotation, whose prefix a flag may change. */
+/** The suffix of the key of ingress-nginx's annotation, whose prefix a flag can change. */
 const nginxSecretKey = "/auth-tls-secret";
 
 const concernsTls = ({ spec, metadata: { annotations = {} } }: ObjectOf<"Ingress">): boolean =>
@@ -87,5 +87,5 @@ const concernsTls = ({ spec, metadata: { annotations = {} } }: ObjectOf<"Ingress
   authTlsKeys.some((key) => Object.hasOwn(annotations, key)) ||
   Object.keys(annotations).some((key) => key.endsWith(nginxSecretKey));
 
-/** Most Ingresses have their TLS ended elsewhere, and nothing is kept for them. */
+/** The Ingresses with TLS settings. TLS of most Ingresses is terminated elsewhere, and nothing is kept for them. */
 const concerningTls = memo((all: readonly ObjectOf<"Ingress">[]) => all.filter(concernsTls));

@@ -12,36 +12,44 @@ export type HostClaim = {
   readonly owner: ObjectRef;
   readonly age: Age;
   readonly routes: readonly RouteClaim[];
-  /** How far it wants the paths of the host to be normalised; undefined where it does not say. */
+  /** The level to which the paths of the host should be normalised; undefined if the Ingress sets none. */
   readonly pathLevel: PathLevel | undefined;
-  /** Its default backend, where that applies to the host. */
+  /** The default backend of the Ingress, if it applies to the host. */
   readonly fallback: RouteClaim | undefined;
-  /** What answers the paths that no rule of the host names, while the Ingress is the oldest of the host. */
+  /** The route for paths that no rule of the host matches. It applies while the Ingress is the oldest of the host. */
   readonly rest?: RouteClaim;
-  /** Whether the default backend comes after those of all others. */
+  /** Whether the default backend is ordered after those of all other Ingresses. */
   readonly isLast?: true;
-  /** What an Ingress that is read as ingress-nginx reads it wants of the host as a whole; absent for any other. */
+  /**
+   * Settings for the whole host, requested by an Ingress of the ingress-nginx dialect; absent for other Ingresses.
+   */
   readonly nginx?: HostWishes;
-  /** A route for exactly `/`, which comes before all paths of the host where the Ingress may have it. */
+  /** A route for exactly `/`, which precedes all paths of the host if the Ingress is allowed to set it. */
   readonly appRoot?: RouteClaim;
 };
 
-/** A route with what a message about it says. */
+/** A route with the details that messages about it contain. */
 export type RouteClaim = {
   readonly route: Route;
   readonly field: string;
   readonly written: string;
-  /** Its path type as it is written; absent of default backends. */
+  /** The path type as written; absent for default backends. */
   readonly pathType?: string;
-  /** The features of the route where they depend on the whole host; those of `route` are what they may take up. */
+  /**
+   * Returns the features of the route if they depend on the whole host. `route` has those that assume a host
+   * with TLS.
+   */
   readonly featuresOn?: FeaturesOnHost;
-  /** What the path is where the host has regular expressions; absent: it stays as it is. */
+  /** The path as a regular expression, for hosts that have regular expressions; absent if the path never changes. */
   readonly asRegex?: RegexPath;
 };
 
-/** The part of the id of the route that answers the paths of a host which no rule names, after the colon. */
+/** The part after the colon in the id of the route that answers paths of a host that no rule matches. */
 export const restPart = "rest";
 
-/** Whether a route answers the paths of a host that no rule names: with 404, or by the backend of the whole gateway. */
+/**
+ * Whether a route answers the paths of a host that no rule matches: with 404, or by the default backend of the
+ * gateway.
+ */
 export const isRest = ({ id, fallback }: Pick<Route, "id" | "fallback">): boolean =>
   fallback === true && id.endsWith(`:${restPart}`);

@@ -1,4 +1,7 @@
-/** Which IngressClasses are ours, what defaults they bring, and so which Ingresses are ours. See docs/routing.md. */
+/**
+ * Finds the IngressClasses of this controller with their defaults, and so the Ingresses to serve. See
+ * docs/routing.md.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { Observation } from "@svc-gateway/common/ir/observation.ts";
 import { didYouMean } from "@svc-gateway/common/values/similar.ts";
@@ -33,19 +36,26 @@ const defaultClassAnnotation = "ingressclass.kubernetes.io/is-default-class";
 const parametersGroup = "ingress.svc-labs.dev";
 const parametersKind = "SvcIngressClassParameters";
 
-/** A class of this controller. The same object while the IngressClass and its parameters do not change. */
+/** A class that this controller serves. The object stays the same until the IngressClass or its parameters change. */
 export type ClassInfo = {
   /** Defaults for annotations; undefined when the class has no parameters. */
   readonly defaults: ClassDefaults | undefined;
   /** False suppresses access-log lines for the Ingresses of the class. */
   readonly accessLog: boolean;
-  /** How requests to the Ingresses of the class are logged; undefined: as the flags of the proxy say. */
+  /**
+   * Logging and tracing of requests to the Ingresses of the class; undefined if only the flags of the proxy apply.
+   */
   readonly observation?: Observation | undefined;
-  /** Its defaults cannot be read, so all of it is closed: they may be what protects it. */
+  /**
+   * Whether the defaults cannot be read. The whole class is then closed, because its protection could be among them.
+   */
   readonly isClosed?: true;
-  /** How its Ingresses are read as ingress-nginx reads them; undefined: they are not. */
+  /** The settings of the ingress-nginx dialect; undefined if Ingresses of the class are not read in it. */
   readonly nginx?: NginxClass;
-  /** The class belongs to another controller, or has no IngressClass: it is served because the settings say so. */
+  /**
+   * Whether the class belongs to another controller, or has no IngressClass, and is served because the settings
+   * name it.
+   */
   readonly isAdopted?: true;
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -55,17 +65,20 @@ export type Classification = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The same value while no class changes. */
+/** The classes of a World. The value is the same until a class changes. */
 export type Classes = {
   /**
-   * The class by which this controller serves an Ingress, or why it does not; neither for an Ingress of another
-   * controller. The same value for all Ingresses of one class.
+   * Returns the class by which this controller serves an Ingress, or findings about why it does not serve it. It
+   * returns neither for an Ingress of another controller. The class is the same value for all of its Ingresses.
    */
   readonly classify: (ingress: ObjectOf<"Ingress">) => Classification;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Whether an IngressClass is ours: by its controller, or because the settings name it as one of ingress-nginx. */
+/**
+ * Whether this controller serves an IngressClass: because it names the controller, or because the settings name
+ * it as a class of ingress-nginx.
+ */
 export const createClassFilter =
   ({
     controllerName,
@@ -76,7 +89,7 @@ export const createClassFilter =
     ingressNginx.classes.includes(metadata.name) ||
     (spec?.controller === controllerName && (ingressClass === undefined || metadata.name === ingressClass));
 
-/** Reads the classes of a world; what is read of one is kept until it, or its parameters, is another object. */
+/** Reads the classes of a World. A class is read again only when it, or its parameters, is another object. */
 export function createClassReader(
   settings: Pick<
     TranslateSettings,
@@ -90,7 +103,7 @@ export function createClassReader(
   const configOf = trackedMemo((all: typeof settings, _: undefined, view) =>
     readNginxConfig(all, undefined, view),
   );
-  // Unreadable defaults may be those that protect the class.
+  // A class whose translation throws is closed, because its defaults could protect it.
   const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, config: NginxConfig, { lookup }) =>
     attempt(
       one,
@@ -101,12 +114,12 @@ export function createClassReader(
       closed,
     ),
   );
-  /** The class of names without an IngressClass, and of Ingresses without a class. */
+  /** The class for names without an IngressClass, and for Ingresses without a class. */
   const withoutObject = memo((config: NginxConfig): ClassInfo => ({
     ...noDefaults,
     nginx: plainNginx(settings.ingressNginx, config),
     isAdopted: true,
-    // They are of the ConfigMap, which one of the classes reports.
+    // Only this class reports the findings about the ConfigMap.
     diagnostics: config.diagnostics,
   }));
   type Last = {
@@ -128,7 +141,7 @@ export function createClassReader(
   };
 }
 
-/** The classes that are read as ingress-nginx reads them, and what holds for those without an IngressClass. */
+/** The names of classes in the ingress-nginx dialect, and the class for those without an IngressClass. */
 type Adopted = {
   readonly names: readonly string[];
   readonly watchWithoutClass: boolean;
@@ -191,13 +204,13 @@ function explainUnserved(
   return [ingressClassNotFound({ object, field: named.field }, named.name, hint)];
 }
 
-/** Manifests for ingress-nginx rarely come with its class. */
+/** Suggests the flag, because manifests for ingress-nginx rarely contain its IngressClass. */
 const nginxHint = " (--ingress-nginx-classes nginx serves the Ingresses of ingress-nginx)";
 
 const noDefaults = { defaults: undefined, accessLog: true };
 const closed = { ...noDefaults, isClosed: true } as const;
 
-/** A class without parameters. */
+/** The settings of the ingress-nginx dialect for a class without parameters. */
 const plainNginx = (settings: IngressNginxSettings, config: NginxConfig): NginxClass => ({
   settings,
   config,
@@ -209,13 +222,13 @@ type ClassContext = {
   readonly lookup: Lookup;
   readonly settings: Pick<TranslateSettings, "classParametersStrict" | "ingressNginx">;
   readonly config: NginxConfig;
-  /** Whether the settings name it as a class of ingress-nginx. */
+  /** Whether the settings name the class as one of ingress-nginx. */
   readonly isNginx: boolean;
 };
 
 /**
- * With `classParametersStrict`, parameters that cannot be used close the class. See docs/routing.md, "Which Ingresses are
- * served".
+ * Reads a class. With `classParametersStrict`, unusable parameters close the class. See docs/routing.md, "Which
+ * Ingresses are served".
  */
 function readClass(
   one: ObjectOf<"IngressClass">,
@@ -278,13 +291,13 @@ function readClass(
     diagnostics: [
       ...diagnostics.filter((finding) => !isOfNginx(unknown.get(finding))),
       ...ofNginx.diagnostics,
-      // Those about the ConfigMap are reported once.
+      // Findings about the ConfigMap are reported elsewhere, once for all classes.
       ...(ofClass?.diagnostics ?? []).filter(({ object }) => isDeepStrictEqual(object, ofParameters)),
     ],
   };
 }
 
-/** The same value for all Ingresses of the class. */
+/** The value is the same for all Ingresses of the class. */
 const observationOf = memo((parameters: ObjectOf<"SvcIngressClassParameters">) =>
   readObservation(
     refOf(parameters),
@@ -293,7 +306,7 @@ const observationOf = memo((parameters: ObjectOf<"SvcIngressClassParameters">) =
   ),
 );
 
-/** Whether the defaults are text by keys: an API server may have kept an object from before its schema. */
+/** Whether all defaults are strings. An API server can contain an object that is older than its schema. */
 function isReadable(parameters: ObjectOf<"SvcIngressClassParameters">): boolean {
   const { spec } = parameters as { readonly spec?: unknown };
   if (!isRecord(spec)) return false;

@@ -1,4 +1,4 @@
-/** Which server names of Ingresses ask for client certificates. See docs/features/auth-tls.md. */
+/** The server names of Ingresses that request client certificates. See docs/features/auth-tls.md. */
 import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
 import { compareText } from "../age.ts";
 import { haveSameItems } from "../incremental/memo.ts";
@@ -8,7 +8,10 @@ import { bucketOf } from "./tls.ts";
 
 const none: ClientCertPort = { authorities: {}, hosts: [] };
 
-/** All that the server names of a port ask of clients. The last value is given again while it stays the same. */
+/**
+ * Builds the client certificate settings of a port. The previous value is returned again until its server names
+ * change.
+ */
 export function createClientCertPortBuilder(): (tables: readonly TlsHostTable[]) => ClientCertPort {
   let last = none;
   let lastTables: readonly TlsHostTable[] = [];

@@ -1,4 +1,4 @@
-/** Which client certificates the routes of Ingresses need. See docs/features/auth-tls.md, "Whose rules hold". */
+/** The rules for client certificates on routes of Ingresses. See docs/features/auth-tls.md, "Whose rules hold". */
 import { isDeepStrictEqual } from "node:util";
 import type { ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
@@ -12,7 +12,7 @@ import { withRoutes, type HostTable } from "./host-table.ts";
 import { anyHost } from "./host.ts";
 import type { TlsHostTable } from "./tls-host-table.ts";
 
-/** The rules of an Ingress as routes carry them. */
+/** The rules of an Ingress in the form that routes contain. */
 export function clientRulesOf(owner: ObjectRef, clients: AuthTls): ClientRules {
   const id = authoritiesIdOf(clients);
   return {
@@ -23,15 +23,15 @@ export function clientRulesOf(owner: ObjectRef, clients: AuthTls): ClientRules {
   };
 }
 
-/** How rules name the Ingress that they belong to. */
+/** The name of an Ingress as the owner of rules. */
 export const ownerOf = (owner: ObjectRef): string => `ingress/${nameOf(owner)}`;
 
-/** The id of authorities in the resource of a port; undefined where there are none. */
+/** The id of the authorities in the resource of a port; undefined if there are none. */
 export const authoritiesIdOf = memo(({ authorities }: AuthTls) =>
   authorities === undefined ? undefined : sha256Hex(authorities),
 );
 
-/** Whether two ask the same of clients, so that who was verified by one was verified by the other. */
+/** Whether two sets of rules are equivalent, so that a client verified by one is also verified by the other. */
 export const asksAlike = (a: AuthTls, b: AuthTls): boolean =>
   a.authorities === b.authorities &&
   a.maxIntermediates === b.maxIntermediates &&
@@ -40,9 +40,10 @@ export const asksAlike = (a: AuthTls, b: AuthTls): boolean =>
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
 /**
- * Puts into the tables of hosts what is asked of the clients of each host, and of each route. The most specific server name
- * that has a certificate or rules decides, as in handshakes. A route keeps in any case what the Ingresses of its own
- * namespace ask for its host: no other namespace can take that away by listing the host, or a narrower one, itself.
+ * Adds the rules for clients of each host and each route to the tables of hosts. The most specific server name
+ * with a certificate or rules decides, as in handshakes. In addition, a route keeps the rules that the
+ * Ingresses of its own namespace set for its host: another namespace cannot remove them by listing the host, or
+ * a narrower one, itself.
  */
 export function createClientRuleSetter(
   ports: readonly number[],
@@ -74,7 +75,7 @@ export function createClientRuleSetter(
   };
 }
 
-/** The server names whose certificates a host is shown under, the most specific first (docs/features/tls.md). */
+/** The server names whose certificates can be presented for a host, most specific first (docs/features/tls.md). */
 function namesOver({ kind, host }: HostPattern): readonly string[] {
   if (kind === "any") return [host];
   return kind === "wildcard"
@@ -100,7 +101,7 @@ function setRules(value: HostRoutes, covering: readonly TlsHostTable[]): HostRou
   return { ...value, ...(ofHost && { clients: ofHost }), routes };
 }
 
-/** The rules of a host as if only the Ingresses of this namespace listed it. */
+/** The rules that a host would have if only the Ingresses of this namespace listed it. */
 function rulesWithin(namespace: string, covering: readonly TlsHostTable[]): ClientRules | undefined {
   for (const { byNamespace } of covering) {
     const own = byNamespace.get(namespace);

@@ -1,4 +1,4 @@
-/** The contribution of the settings beside the Ingresses: the backend of last resort and the default certificate. */
+/** Plans settings that act like Ingresses: the backend of last resort and the default certificate. */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { resolveServicePort } from "../backends/service-port.ts";
 import { servedCertificate } from "../certificates/last-good.ts";
@@ -15,7 +15,7 @@ export type LastResort = Pick<IngressPlan, "endpointRefs" | "diagnostics"> & {
   readonly route: Route | undefined;
 };
 
-/** `--ingress-default-backend`: comes after everything else on every host. */
+/** Plans the route of `--ingress-default-backend`, which is ordered after all others on every host. */
 export function planLastResort(
   { ingressDefaultBackend: reference, allowExternalName }: TranslateSettings,
   _: undefined,
@@ -44,7 +44,10 @@ export function planLastResort(
   };
 }
 
-/** `--default-tls-secret`: belongs to the server names that no certificate covers, before any Ingress. */
+/**
+ * Plans the certificate of `--default-tls-secret`. It applies to server names without another certificate, and
+ * precedes every Ingress.
+ */
 export function planDefaultCertificate(
   { defaultTlsSecret }: TranslateSettings,
   _: undefined,

@@ -25,7 +25,7 @@ import type { HostClaim, RouteClaim } from "./claims.ts";
 import { anyHost } from "./host.ts";
 import { anyPath } from "./path.ts";
 
-/** Name of the listener that all Ingresses share. */
+/** The name of the listener that all Ingresses share. */
 export const ingressListener = "ingress";
 
 export type HostTable = {
@@ -41,20 +41,21 @@ export type HostTable = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** Whether a namespace decides about what holds for the whole host. */
+/** Whether a namespace decides about the settings of the whole host. */
 export const belongsTo = ({ owner }: HostTable, namespace: string | undefined): boolean =>
   owner?.namespace === namespace;
 
-/** Longer paths are cut in messages, which have to fit an Event. */
+/** The length above which a path is shortened in messages, which must fit into an Event. */
 const maxShownPath = 500;
 
 type Winner = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 
 /**
- * Builds the table of one host, or of every host that no Ingress claims. Each (match type, path) belongs to the
- * oldest Ingress that claims it; the others get a `RouteConflict`. Default backends come after all paths, the oldest
- * first, and after them what the oldest Ingress has for the rest of the host, or the default backend of the whole gateway. Of a host with an owner, Ingresses of other
- * namespaces get nothing.
+ * Builds the table of one host, or of every host that no Ingress claims. Each pair of match type and path
+ * belongs to the oldest Ingress that claims it; the others get a `RouteConflict`. After all paths comes a
+ * single fallback: the default backend of the oldest Ingress that has one, otherwise the route of the oldest
+ * Ingress for the rest of the host, otherwise the default backend of the whole gateway. On a host with an
+ * owner, nothing of Ingresses in other namespaces is served.
  */
 export function buildHostTable(
   claims: readonly HostClaim[],
@@ -91,7 +92,7 @@ export function buildHostTable(
   const isDecoded = all.some(
     ({ nginx, owner: of }) => nginx !== undefined && of.namespace === ownerNamespace,
   );
-  // With its names in order, as all that routes are made of, it is written out without a copy.
+  // With its fields in alphabetical order, like all parts of routes, the value is serialised without a copy.
   const value = {
     inherit: false,
     listener: ingressListener,
@@ -110,7 +111,7 @@ export function buildHostTable(
   };
 }
 
-/** Of the Ingresses of the owner's namespace, and those that have the path `/`, the oldest that wants one. */
+/** Chooses the oldest application root of Ingresses that are in the owner's namespace or have the path `/`. */
 function chooseAppRoot(
   byAge: readonly HostClaim[],
   ownerNamespace: string | undefined,
@@ -128,7 +129,10 @@ function chooseAppRoot(
 
 const isRoot = ({ type, value }: PathMatch): boolean => type === "exact" && value === "/";
 
-/** Ingresses that only have a default backend do not name every host, although theirs serves it. */
+/**
+ * The owner of the host. An Ingress with only a default backend does not own every host, although its backend
+ * serves it.
+ */
 function ownerOf(byAge: readonly HostClaim[]): HostOwner | undefined {
   const first = byAge.find(
     ({ host, owner, routes }) => owner.kind === "Ingress" && (host.kind !== "any" || routes.length > 0),
@@ -136,7 +140,7 @@ function ownerOf(byAge: readonly HostClaim[]): HostOwner | undefined {
   return first && { object: first.owner, namespace: first.owner.namespace ?? "", age: first.age };
 }
 
-/** The claims of the owner's namespace, and of the settings. */
+/** The claims of the owner's namespace and of the settings. */
 function keepOwn(
   byAge: readonly HostClaim[],
   { namespace, object }: HostOwner,
@@ -150,7 +154,7 @@ function keepOwn(
   });
 }
 
-/** The same table with other routes. */
+/** Returns the table with changed routes. */
 export function withRoutes(
   table: HostTable,
   ports: readonly number[],
@@ -161,7 +165,7 @@ export function withRoutes(
   return { ...table, served: { ...table.served, value }, resources: underPorts(ports, host, value) };
 }
 
-/** The table under another name of its host, with the findings of none. */
+/** The table under an additional name of its host, without findings. */
 export const underName = (
   table: HostTable,
   ports: readonly number[],
@@ -177,13 +181,16 @@ export const underName = (
   events: [],
 });
 
-/** The winner of each (match type, path); claims are in the order of their ages. One Ingress claims none twice. */
+/**
+ * The winner of each pair of match type and path. Claims must be sorted by age. An Ingress never claims a pair
+ * twice.
+ */
 function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] {
   const [first, ...others] = byAge;
   if (first === undefined) return [];
   if (others.length === 0) return first.routes.map((claim) => ({ claim, owner: first.owner }));
   const slots = new Map<string, Winner>();
-  // As a regular expression, a path with a slash at its end is another one.
+  // As regular expressions, paths with and without a trailing slash differ.
   const haveRegexes = byAge.some(({ routes }) => routes.some(({ asRegex }) => asRegex?.turnsHost === true));
   for (const { routes, owner } of byAge) {
     for (const claim of routes) {
@@ -197,7 +204,7 @@ function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] 
   return [...slots.values()];
 }
 
-/** Behind the routes of every tier. */
+/** Puts the fallback behind the routes of every tier. */
 function afterAll(fallback: Route, routes: readonly Route[]): Route {
   const tier = routes.at(-1)?.tier;
   return tier === undefined ? fallback : { ...fallback, tier };
@@ -205,7 +212,7 @@ function afterAll(fallback: Route, routes: readonly Route[]): Route {
 
 const isEveryPath = ({ type, value }: PathMatch): boolean => type === anyPath.type && value === anyPath.value;
 
-/** Encoded and hashed once for any number of ports. */
+/** Encodes and hashes the table once for all ports. */
 function underPorts(ports: readonly number[], host: HostPattern, value: HostRoutes): readonly Resource[] {
   const [first, ...others] = ports;
   if (first === undefined) return [];
@@ -214,8 +221,9 @@ function underPorts(ports: readonly number[], host: HostPattern, value: HostRout
 }
 
 /**
- * The level of the oldest Ingress that names one, of those in the namespace that came to the host first: to younger
- * Ingresses of other namespaces, one that names none wants the default. Requests for other levels are ignored.
+ * Chooses the level of path normalisation: that of the oldest Ingress that sets one, in the namespace of the
+ * host's oldest Ingress. If no Ingress of this namespace sets a level, the default also applies to younger
+ * Ingresses of other namespaces. Requests for other levels are ignored, with a finding.
  */
 function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel {
   const [first] = byAge;
@@ -229,15 +237,16 @@ function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel
   return level;
 }
 
-/** What the oldest Ingress has for the paths that no rule names, unless it has a default backend for them. */
+/** The route of the oldest Ingress for paths that no rule matches, unless it has a default backend for them. */
 function restOf([first]: readonly HostClaim[]): Winner | undefined {
   if (first?.rest === undefined || first.fallback !== undefined) return undefined;
   return { claim: first.rest, owner: first.owner };
 }
 
 /**
- * An Ingress with a rule for the path `/` gets every request, so that no default backend can be reached. Where the oldest
- * Ingress answers the rest of the host, default backends of younger ones that are read as it is do not count.
+ * Chooses the route after all paths. An Ingress with a rule for the path `/` receives every request, so no
+ * default backend can be reached. If the oldest Ingress answers the rest of the host, default backends of
+ * younger Ingresses in the same dialect are ignored.
  */
 function chooseFallback(
   byAge: readonly HostClaim[],
@@ -263,14 +272,16 @@ function chooseFallback(
   return chosen?.claim.route ?? last?.route ?? lastResort;
 }
 
-/** Prefixes take precedence over regular expressions, and the prefix `/` matches every path. */
+/**
+ * Reports regular expressions that are never reached: prefixes precede them, and the prefix `/` matches every path.
+ */
 function reportShadowedRegexes(winners: Iterable<Winner>, everyPath: ObjectRef, losses: Losses): void {
   for (const { claim, owner } of winners) {
     if (claim.route.match.path.type === "regex") losses.shadowedRegex(claim, owner, everyPath);
   }
 }
 
-/** Exact paths, then prefixes from long to short, then regular expressions in the order in which they came. */
+/** Orders exact paths first, then prefixes from long to short, then regular expressions in the order of the input. */
 function comparePrecedence(a: Route, b: Route): number {
   const first = a.match.path;
   const second = b.match.path;
@@ -283,7 +294,7 @@ const rank = { exact: 0, prefix: 1, regex: 2 } as const;
 
 type Losses = ReturnType<typeof createLosses>;
 
-/** Collects the findings and Events of Ingresses that lose something on this host. */
+/** Collects the findings and Events of Ingresses that are not served as written on this host. */
 function createLosses(host: HostPattern, ports: readonly number[]) {
   const conflicts: Conflict[] = [];
   const diagnostics: Diagnostic[] = [];

@@ -1,4 +1,4 @@
-/** The rest of an Ingress where the snapshot would become too large. See docs/routing.md, "Size". */
+/** The remainder of an Ingress that is left out of a snapshot. See docs/routing.md, "Size". */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { unresolvedBackend } from "../backends/service-port.ts";
 import type { LeftOutObject } from "../size/object-size.ts";
@@ -6,7 +6,9 @@ import type { HostClaim } from "./claims.ts";
 import { anyPath } from "./path.ts";
 import { closeClaim, type IngressPlan } from "./plan.ts";
 
-/** The plan of an Ingress of which something is left out; everything that only its service needs is left out at once. */
+/**
+ * Reduces the plan of an Ingress that is left out. Everything that only its service needs is omitted at every level.
+ */
 export const leaveOut = <P extends IngressPlan>(plan: P, { level }: LeftOutObject): P => ({
   ...plan,
   claims: claimsAt(level, plan.claims),
@@ -27,7 +29,10 @@ function claimsAt(level: LeftOutObject["level"], claims: readonly HostClaim[]): 
   }
 }
 
-/** The host answers 503 where no other Ingress has something: it must not fall to what serves every host. */
+/**
+ * Makes the host answer 503 unless another Ingress has a route, so that requests never fall through to the
+ * catch-all host.
+ */
 function closeHost(claim: HostClaim): HostClaim {
   const { rest: _, ...left } = claim;
   const { owner, age } = claim;

@@ -1,5 +1,5 @@
 /**
- * Host ownership among Ingresses: which claims are removed from hosts and server names of other namespaces. See
+ * Host ownership among Ingresses: removes claims to hosts and server names of other namespaces. See
  * docs/routing.md, "Who owns a host".
  */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
@@ -14,7 +14,7 @@ import { buildTlsHost } from "./tls.ts";
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
-/** The tables and what is said about them. */
+/** The tables with the findings about them. */
 export type OwnedHosts = {
   readonly tables: readonly HostTable[];
   readonly conflicts: readonly Conflict[];
@@ -25,7 +25,7 @@ export type OwnedHosts = {
 
 type Options = { readonly ports: readonly number[]; readonly lastResort: Route | undefined };
 
-/** The oldest Ingresses that name hosts; the tables are read when the first host is asked about. */
+/** Returns the oldest Ingress that names a host. The tables are read on the first call. */
 export function ownersOf(tables: readonly HostTable[]): HostOwners {
   let byHost: ReadonlyMap<string, HostOwner | undefined> | undefined;
   return (host) => {
@@ -35,9 +35,9 @@ export function ownersOf(tables: readonly HostTable[]): HostOwners {
 }
 
 /**
- * Removes from every host what namespaces other than that of its oldest Ingress or route have there: paths, default
- * backends, and, of a full name, certificates and rules for client certificates. A table without a part of another
- * namespace stays the same one.
+ * Removes from every host the claims of namespaces other than that of its oldest Ingress or route: paths,
+ * default backends and, for full host names, certificates and rules for client certificates. A table without
+ * claims of another namespace keeps its identity.
  */
 export function createOwnedHosts(): (
   tables: readonly HostTable[],
@@ -72,7 +72,7 @@ export function createOwnedHosts(): (
     const lost: Diagnostic[] = [];
     const names = tlsHosts.values.map((table) => {
       const { kind, host } = table.name;
-      // A wildcard's certificate is for names below it, which may have other owners.
+      // The certificate of a wildcard is for names below it, which can have other owners.
       const owner = kind === "exact" ? (owners.get(host) ?? routeOwners(host)) : undefined;
       if (owner === undefined) return table;
       const known = reduced.get(table);
@@ -100,8 +100,9 @@ const findingsOf = (all: readonly FindingsList[]): FindingsList => ({
 type LeftName = { readonly table: TlsHostTable; readonly lost: readonly Diagnostic[] };
 
 /**
- * Certificates and rules of other namespaces do not apply to the name, and do not make it one with TLS. What they ask of clients of
- * their own routes does apply, so that no route is opened by being removed from a host.
+ * Removes the claims of other namespaces. Their certificates and rules do not apply to the name, and do not
+ * enable TLS for it. Their rules for clients of their own routes still apply, so that a route is never opened
+ * by being removed from a host.
  */
 function leaveToOwner(table: TlsHostTable, owner: HostOwner): LeftName {
   const isForeign = (claim: TlsHostTable["claims"][number]): boolean =>

@@ -23,7 +23,7 @@ import { quote } from "../text.ts";
 import { anyHost, parseIngressHost } from "./host.ts";
 import { parseIngressPath } from "./path.ts";
 
-/** A Service port that a rule sends to; undefined when the rule does not say one. */
+/** A reference to a Service port. `field` is its place in the Ingress. */
 export type BackendRef = { readonly service: string; readonly port: ServicePortRef; readonly field: string };
 
 type ParsedPath = {
@@ -31,17 +31,17 @@ type ParsedPath = {
   readonly match: PathMatch;
   /** The path as written in the Ingress, for messages. */
   readonly written: string;
-  /** The path type as it is written. */
+  /** The path type as written. */
   readonly pathType: string | undefined;
   readonly rule: number;
   readonly path: number;
-  /** Undefined: answered 503. */
+  /** The backend; undefined if requests are answered 503. */
   readonly backend: BackendRef | undefined;
 };
 
 type ParsedTls = {
   readonly hosts: readonly HostPattern[];
-  /** Undefined: certificates of less specific names are shown. */
+  /** The name of the Secret; undefined if certificates of less specific names are presented. */
   readonly secretName: string | undefined;
   readonly field: string;
 };
@@ -50,7 +50,7 @@ export type ParsedIngress = {
   readonly ref: ObjectRef;
   readonly namespace: string;
   readonly age: Age;
-  /** The hosts of the rules, each once, in their order; a rule without host names `anyHost`. */
+  /** The hosts of the rules in their order, without duplicates. A rule without a host yields `anyHost`. */
   readonly hosts: readonly HostPattern[];
   readonly paths: readonly ParsedPath[];
   readonly defaultBackend: { readonly backend: BackendRef | undefined } | undefined;
@@ -58,13 +58,13 @@ export type ParsedIngress = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The path of a rule's field, as people and tools write it. */
+/** The field of a path, in the usual notation. */
 export const pathField = (rule: number, path: number): string => `spec.rules[${rule}].http.paths[${path}]`;
 
 /**
- * Reads an Ingress. `useRegex`: paths of the type `ImplementationSpecific` are regular expressions. `mayBeRegex`: its other
- * paths may become regular expressions on their hosts, so they are kept as they are written. Never throws: an
- * Ingress that is not what its type says has nothing to serve.
+ * Reads an Ingress. With `useRegex`, paths of type `ImplementationSpecific` are regular expressions. With
+ * `mayBeRegex`, its other paths can become regular expressions on their hosts, so they are kept as written.
+ * Never throws: an Ingress whose content does not match its type has nothing to serve.
  */
 export function parseIngress(
   ingress: ObjectOf<"Ingress">,
@@ -130,7 +130,10 @@ function parseRules(
   return { hosts: [...hosts.values()], paths: [...slots.values()] };
 }
 
-/** Rules without a path only say that the host exists; the default backend of the Ingress gets its requests. */
+/**
+ * Findings about rules without a path. They make the host exist, and the default backend of the Ingress
+ * receives its requests.
+ */
 function findEmptyRules({ spec }: ObjectOf<"Ingress">, object: ObjectRef): readonly Diagnostic[] {
   if (spec?.defaultBackend !== undefined) return [];
   return [...(spec?.rules ?? []).entries()].flatMap(([rule, { host, http }]) =>

@@ -4,18 +4,18 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { RegexBudget } from "../regex-budget.ts";
 import { quote } from "../text.ts";
 
-/** The match of every path. */
+/** The match for every path. */
 export const anyPath: PathMatch = { type: "prefix", value: "/" };
 
 const expected = 'a path that starts with "/" and has no empty, "." or ".." segment';
 
 /**
- * The path of an Ingress rule as requests are compared with it (Kubernetes documentation, "Ingress path types"):
- * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
- * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
- * or dot segments are rejected. With a `regexBudget`, `ImplementationSpecific` paths are regular expressions instead.
- * See docs/routing.md and docs/features/use-regex.md. With `mayBeRegex`, a path that no request can have is accepted: it may
- * become a regular expression on its host.
+ * Parses the path of an Ingress rule (Kubernetes documentation, "Ingress path types"). `Exact` compares whole
+ * paths. `Prefix` compares segments, so that a trailing slash makes no difference, and `ImplementationSpecific`
+ * works like `Prefix`. The result is in the form to which requests are normalised; paths with empty or dot
+ * segments are rejected. With a `regexBudget`, `ImplementationSpecific` paths are regular expressions instead.
+ * See docs/routing.md and docs/features/use-regex.md. With `mayBeRegex`, a path that no request can have is
+ * accepted, because it can become a regular expression on its host.
  */
 export function parseIngressPath(
   path: string | undefined,
@@ -53,7 +53,7 @@ function parseLiteral(
   return ok(toMatch(canonical));
 }
 
-/** A regular expression that does not begin with a slash would match in the middle of a path. */
+/** Parses a regular expression. One that does not begin with a slash would match in the middle of a path. */
 function parseRegex(pattern: string, regexBudget: RegexBudget): Result<PathMatch> {
   if (!pattern.startsWith("/"))
     return problem(`Path ${quote(pattern)} does not start with "/"`, expectedRegex);
@@ -71,12 +71,13 @@ const plainPath = /^[!$&-.0-9:;=@A-Z_a-z~/]*$/;
 const escapeOrUnsafe = /%[0-9A-Fa-f]{2}|[^!"$&->@-~]/gu;
 const unreserved = /^[A-Za-z0-9\-._~]$/;
 
-/** A path that requests are compared with, for which the case of escapes makes no difference. */
+/** Normalises a path for comparison with requests. The case of its escapes makes no difference. */
 export const rulePath = (path: string): string => upperCaseEscapes(canonicalPath(path));
 
 /**
- * The path as a normalised request has it: escapes of unreserved characters decoded, characters that a URL cannot
- * hold escaped (RFC 3986 sections 2.1 and 6.2.2.2), backslashes as slashes. Other escapes stay as they were written.
+ * The path as in a normalised request: escapes of unreserved characters are decoded, characters that are not
+ * valid in a URL are escaped (RFC 3986 sections 2.1 and 6.2.2.2), and backslashes become slashes. Other escapes
+ * are unchanged.
  */
 export function canonicalPath(path: string): string {
   if (plainPath.test(path)) return path;

@@ -16,15 +16,18 @@ import { pathField, type ParsedIngress } from "./parse.ts";
 const rewriteKey = annotationKey(rewriteTargetFeature.annotations.rewriteTarget);
 
 /**
- * What a person writes only for a regular expression or a wildcard: `.*`, `(/|$)`, `[0-9]`, `^`, `\\d`, a `*` or `$` at the
- * end. Parentheses, `+` and `.` alone may be part of a real path.
+ * Matches texts that are written only for a regular expression or a wildcard: `.*`, `(/|$)`, `[0-9]`, `^`,
+ * `\\d`, a `*` or `$` at the end. Parentheses, `+` and `.` alone can be part of a real path.
  */
 const looksLikePattern = /\.[*+?]|[[\]^|{}]|\\[dwDW.+*]|\(\?|\)[*+?$]|[*$]$/;
 
 type Read = { readonly rewriteTarget: string | undefined };
 type Found = { readonly diagnostics: readonly Diagnostic[]; readonly events: readonly DesiredEvent[] };
 
-/** Paths whose groups `rewrite-target` refers to without success, and paths that look like a pattern and are literal. */
+/**
+ * Findings about paths without the groups that `rewrite-target` refers to, and about literal paths that look
+ * like patterns.
+ */
 export function findPatternMistakes(
   ingress: ObjectOf<"Ingress">,
   parsed: ParsedIngress,
@@ -43,7 +46,7 @@ export function findPatternMistakes(
         reasons.add(why);
         diagnostics.push(groupMissing(place, `$${highest}`, why));
       }
-      // The finding about the group says what to change.
+      // The finding about the group already describes the remedy.
       if (why !== undefined) continue;
     }
     if (isLiteral && looksLikePattern.test(written)) {
@@ -67,7 +70,9 @@ export function findPatternMistakes(
   };
 }
 
-/** Ingresses of other controllers end paths with `/*` to match everything below them. */
+/**
+ * The remedy for a literal path. Ingresses of other controllers end paths with `/*` to match everything below them.
+ */
 function remedyOf(written: string, pathType: string | undefined): string {
   const below = written.endsWith("/*") ? written.slice(0, -2) : undefined;
   return below === undefined || looksLikePattern.test(below)

@@ -31,19 +31,19 @@ export type IngressPlan = {
   readonly endpointRefs: readonly EndpointRef[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
-  /** The resources that routes refer to besides endpoint sets; several Ingresses may refer to the same. */
+  /** The resources that routes refer to besides endpoint sets. Several Ingresses can refer to the same one. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetRef[];
-  /** Its size in a snapshot at each level. */
+  /** Its size in a snapshot at each level of being left out. */
   readonly bytes: ScopeSize["bytes"];
   readonly isTooLarge: boolean;
-  /** The paths of which it takes a part of the requests of another Ingress; absent: it is no canary. */
+  /** The paths at which it receives a part of another Ingress's requests; absent if it is not a canary. */
   readonly canaries?: readonly CanaryClaim[];
-  /** What becomes of its annotations of ingress-nginx; absent where it is not read so. */
+  /** The outcomes of its ingress-nginx annotations; absent if it is not read in that dialect. */
   readonly nginx?: NginxReport;
 };
 
-/** What the plan of an Ingress depends on besides the Ingress. */
+/** The inputs of the plan of an Ingress, besides the Ingress itself. */
 export type PlanContext = {
   readonly info: ClassInfo;
   readonly view: View;
@@ -51,11 +51,11 @@ export type PlanContext = {
   readonly httpsPublicPort: number;
   /** The route of `--ingress-default-backend`. */
   readonly lastResort: Route | undefined;
-  /** How many ports serve it. */
+  /** The number of ports that serve it. */
   readonly ports: number;
 };
 
-/** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
+/** Plans an Ingress. Never throws: an Ingress that triggers a bug is set aside with an `InternalError`. */
 export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   return attempt(ingress, () => plan(ingress, context), nothingPlanned);
 }
@@ -116,11 +116,11 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   };
 }
 
-/** Whether handshakes should refuse clients and none belongs to the Ingress. */
+/** Whether clients must be refused in handshakes, but no TLS host belongs to the Ingress. */
 export const hasNoHandshake = (clients: AuthTls | undefined, { tls }: ParsedIngress): boolean =>
   clients !== undefined && clients.byRequest === undefined && tls.every(({ hosts }) => hosts.length === 0);
 
-/** Of a canary nothing but its paths, backends and rule counts. */
+/** Plans a canary. Only its paths, backends and rule count. */
 function planCanary(
   { paths, ref: owner, age, diagnostics: found }: ParsedIngress,
   { diagnostics, events }: Pick<IngressPlan, "diagnostics" | "events">,
@@ -143,7 +143,7 @@ function planCanary(
   };
 }
 
-/** The claims with their sizes; those of an Ingress with too many routes are closed. */
+/** Returns the claims with their sizes. The claims of an Ingress with too many routes are closed. */
 export function finishPlan(
   object: ObjectRef,
   wanted: readonly HostClaim[],
@@ -155,7 +155,10 @@ export function finishPlan(
   return { claims, diagnostics, bytes: bytesOf(claims, ports), isTooLarge };
 }
 
-/** Where almost nothing differs between the levels, as for nearly all Ingresses, less than all is not worth looking at. */
+/**
+ * The size of claims at each level of being left out. The levels of a small Ingress hardly differ, and nearly
+ * all Ingresses are small, so the size at level 1 is then not computed.
+ */
 function bytesOf(claims: readonly HostClaim[], ports: number): ScopeSize["bytes"] {
   const hosts = claims.length * hostOverheadBytes * ports;
   const full = hosts + sizeOfRoutes(routesOf(claims)) * ports;
@@ -175,8 +178,8 @@ const routesOf = (claims: readonly HostClaim[]): readonly Route[] =>
     .map(({ route }) => route);
 
 /**
- * The same hosts and paths without their backends and features: a request must not find a route open that an Ingress
- * protects.
+ * Returns the same hosts and paths without backends and features: a request must never find a route open that
+ * an Ingress protects.
  */
 export const closeClaim = ({
   routes,
@@ -201,8 +204,8 @@ type ToRoute = (id: string, parts: RouteParts) => Route;
 type ToBackends = (reference: BackendRef | undefined) => readonly Backend[];
 
 /**
- * The claims on the hosts of the rules. A default backend applies to each of them and to the catch-all host, which
- * the Ingress then claims too.
+ * The claims on the hosts of the rules. A default backend applies to each of them and to the catch-all host,
+ * which the Ingress then claims as well.
  */
 function claimHosts(
   parsed: ParsedIngress,
@@ -236,11 +239,11 @@ function claimHosts(
   }));
 }
 
-/** Names of Services hold no such characters. */
+/** The key of a Service port. Names of Services contain neither of the separators. */
 const portKey = (service: string, port: BackendRef["port"]): string =>
   "number" in port ? `${service}:${port.number}` : `${service}/${port.name}`;
 
-/** Resolves each Service port once, however many rules name it. */
+/** Resolves each Service port once, regardless of how many rules name it. */
 export function createBackendResolver(
   { ref, namespace }: Pick<ParsedIngress, "ref" | "namespace">,
   { view, allowExternalName }: Pick<PlanContext, "view" | "allowExternalName">,

@@ -2,8 +2,9 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { hasGroupReference } from "@svc-gateway/common/features/rewrite-target.ts";
 
 /**
- * The features of a route whose path is a regular expression: a new path that refers to groups is expanded there. A
- * group may bring the leading slash, so `value` is as it was written. See docs/features/rewrite-target.md.
+ * Returns the features of a route whose path is a regular expression. A new path that refers to groups is
+ * expanded for each request. `value` is as written, because a group can contain the leading slash. See
+ * docs/features/rewrite-target.md.
  */
 export function expandRewriteTarget(
   features: RouteFeatures | undefined,

@@ -1,4 +1,4 @@
-/** The routes of all Ingresses and of the settings, kept in line with the world. */
+/** The routes of all Ingresses and of the settings, kept up to date with the World. */
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -31,13 +31,13 @@ import { planIngress, type IngressPlan } from "./plan.ts";
 
 /** `diagnostics` and `events` are those of the Ingresses themselves. */
 export type RoutesPart = FindingsList & {
-  /** The findings of the hosts. */
+  /** The findings about hosts. */
   readonly ofHosts: FindingsList;
-  /** The Ingresses that are ours. */
+  /** The Ingresses that this controller serves. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
-  /** Those of them whose status is written: in an adopted class, another controller may write it. */
+  /** Served Ingresses whose status is written. That of an adopted class can be left to another controller. */
   readonly statusIngresses: readonly ObjectOf<"Ingress">[];
-  /** In the order of their names. */
+  /** Sorted by host. */
   readonly tables: readonly HostTable[];
   readonly conflicts: readonly Conflict[];
   /** The resources that routes refer to besides endpoint sets. */
@@ -46,13 +46,13 @@ export type RoutesPart = FindingsList & {
   readonly endpointRefs: readonly EndpointRef[];
   /** The key sets that routes name. */
   readonly keySets: readonly KeySetRef[];
-  /** What becomes of the annotations of ingress-nginx. */
+  /** The outcomes of annotations of ingress-nginx. */
   readonly nginxReports: readonly NginxReport[];
   /** The canaries of each host. */
   readonly canaries: Canaries;
 };
 
-/** The contribution of one Ingress, or of the settings: then `ingress` is undefined. */
+/** The contribution of one Ingress, or of the settings, which have no `ingress`. */
 type Contribution = IngressPlan & {
   readonly ingress: ObjectOf<"Ingress"> | undefined;
   readonly isOurs: boolean;
@@ -65,8 +65,8 @@ const keyOf = ({ ingress }: Pick<Contribution, "ingress">): string =>
   ingress === undefined ? "" : nameOf(ingress.metadata);
 
 /**
- * Keeps the routes up to date with the world; `lastResort` comes after all others on every host. The same value while
- * nothing in it changes.
+ * Keeps the routes up to date with the World. `lastResort` is ordered after all others on every host. The
+ * result is the same value until something in it changes.
  */
 export function createRouteTracker(
   { allowExternalName, ingressHttpsPublicPort: httpsPublicPort, ingressNginx }: TranslateSettings,
@@ -200,7 +200,7 @@ const oursOf = ({ ingress, isOurs }: Contribution): readonly ObjectOf<"Ingress">
 const withStatusOf = ({ ingress, hasStatus }: Contribution): readonly ObjectOf<"Ingress">[] =>
   hasStatus && ingress !== undefined ? [ingress] : noIngress;
 
-/** Claims the host of all other hosts, and no path on it, so that the backend of last resort has a place. */
+/** Claims the catch-all host without any path, to provide a place for the backend of last resort. */
 const catchAll: Pick<Contribution, "claims" | "ingress" | "isOurs" | "hasStatus" | "size"> = {
   ingress: undefined,
   size: undefined,

@@ -7,36 +7,36 @@ import type { AuthTls } from "../features/auth-tls.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 
 /**
- * The certificates and client rules of one server name, and the findings of Ingresses that may not take part in it.
+ * The certificates and client rules of one server name, and the findings about Ingresses whose claims do not apply.
  */
 export type TlsHostTable = Findings & {
   readonly name: HostPattern;
-  /** Undefined: the name has no certificate of its own. */
+  /** The certificates of the name; undefined if it has none of its own. */
   readonly host: TlsHost | undefined;
   readonly clients: OwnedRules | undefined;
   readonly used: readonly TlsOffer[];
   /** The claims that the table is built from. */
   readonly claims: readonly TlsClaim[];
-  /** Whether some Ingress that lists the name asks for client certificates. */
+  /** Whether any Ingress that lists the name requests client certificates. */
   readonly asks: boolean;
-  /** The rules by namespace, as if it were alone; empty where no Ingress asks for client certificates. */
+  /** The rules of each namespace as if it were the only one; empty if no Ingress requests client certificates. */
   readonly byNamespace: ReadonlyMap<string, NamespaceRules>;
 };
 
-/** The claim of one Ingress that lists a host, or of the settings, on its handshakes. */
+/** The claim on the handshakes of a host, by one Ingress that lists it or by the settings. */
 export type TlsClaim = {
   readonly host: HostPattern;
-  /** Undefined: the certificates of others, or of a less specific name, are shown. */
+  /** The certificate; undefined if those of other claims, or of a less specific name, are presented. */
   readonly offer: TlsOffer | undefined;
-  /** Undefined: nothing is asked of clients. */
+  /** The rules for clients; undefined if there are none. */
   readonly clients: AuthTls | undefined;
   readonly owner: ObjectRef;
   readonly namespace: string;
   readonly age: Age;
-  /** It is here for its clients only: no `spec.tls` lists the host. */
+  /** Whether the claim is only about clients, because no `spec.tls` lists the host. */
   readonly isUnlisted?: true;
   readonly field: string;
-  /** Whether the fallback certificate is shown where no other one can be, as in ingress-nginx. */
+  /** Whether the fallback certificate is presented if no other one can be, as in ingress-nginx. */
   readonly fallsBack?: true;
 };
 
@@ -48,7 +48,7 @@ export type Findings = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** The client certificates that an Ingress asks for. */
+/** The client certificates that an Ingress requests. */
 export type OwnedRules = { readonly owner: ObjectRef; readonly rules: AuthTls };
 
 /** The rules of the Ingresses of one namespace for a server name. */

@@ -1,4 +1,4 @@
-/** Which certificates the server names of Ingresses are offered. See docs/routing.md, "Certificates". */
+/** Assigns certificates to the server names of Ingresses. See docs/routing.md, "Certificates". */
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
@@ -41,8 +41,8 @@ import type {
 export type TlsPlan = Findings & { readonly claims: readonly TlsClaim[] };
 
 /**
- * Plans the TLS hosts of one Ingress; `nginx`: it is read as ingress-nginx reads it. Never throws; an unusable Secret only affects
- * its own hosts.
+ * Plans the TLS hosts of one Ingress, in the dialect of ingress-nginx if `nginx` is set. Never throws. An
+ * unusable Secret only affects its own hosts.
  */
 export function planTls(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | undefined): TlsPlan {
   return attempt(ingress, () => plan(ingress, view, nginx), { claims: [], events: [] });
@@ -62,7 +62,7 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
     const offer = read?.offer;
     if (read !== undefined) diagnostics.push(...read.diagnostics);
     for (const host of hosts) {
-      // In ingress-nginx a certificate is not shown for names that it does not cover.
+      // As in ingress-nginx, a certificate is not presented for names that it does not cover.
       const usable = isNginx && offer?.certificate.covers(host) === false ? undefined : offer;
       const claim = { host, offer: usable, clients, owner, namespace, age, field };
       claims.push(isNginx ? { ...claim, fallsBack: true } : claim);
@@ -74,7 +74,8 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
   // Hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx.
   if (isNginx) claims.push(...claimCovered(claims, ruleHosts));
   if (clients?.byRequest !== undefined) {
-    // Whose requests get the answer are asked on all hosts of its rules, whichever Ingress lists them.
+    // If the verdict is returned as an answer to requests, all hosts of the rules request certificates,
+    // whichever Ingress lists them.
     for (const host of ruleHosts) {
       if (host.kind === "any" || claims.some((claim) => claim.host.host === host.host)) continue;
       claims.push({
@@ -111,7 +112,10 @@ const claimCovered = (claims: readonly TlsClaim[], ruleHosts: readonly HostPatte
       return covering === undefined ? [] : [{ ...covering, host }];
     });
 
-/** The hosts of an Ingress for which no handshake asks clients for certificates, although the Ingress wants it. */
+/**
+ * Findings about hosts of an Ingress for which no handshake requests client certificates, although the Ingress
+ * requires them.
+ */
 function unverifiedHosts(
   claims: readonly TlsClaim[],
   served: readonly HostPattern[],
@@ -129,7 +133,10 @@ function unverifiedHosts(
     );
 }
 
-/** The client certificates that an Ingress asks for on its routes; findings about it are those of `planTls`. */
+/**
+ * Reads the client certificates that an Ingress requires on its routes. The findings about them are those of
+ * `planTls`.
+ */
 export function readAuthTls(ingress: ObjectOf<"Ingress">, view: View): AuthTls | undefined {
   const key = annotationKey(authTls.annotations.authTlsSecret);
   if (!Object.hasOwn(ingress.metadata.annotations ?? {}, key)) return undefined;
@@ -162,11 +169,11 @@ function readOffer(
 }
 
 /**
- * The certificate of a server name belongs to the oldest Ingress that offers a usable one; only Ingresses of the same
- * namespace may add others (such as ECDSA next to RSA). The rules for client certificates belong to the oldest
- * Ingress that lists the name, whether its certificate can be used or not: no other Ingress can replace or break its
- * TLS, and a Secret that is missing for a while does not open the host. Where the settings have a default
- * certificate, it is the operator's, so no Ingress can ask for certificates of the clients of all names then.
+ * Builds the table of a server name. Its certificate belongs to the oldest Ingress that offers a usable one; only
+ * Ingresses of the same namespace may add others (such as ECDSA next to RSA). The rules for client certificates
+ * belong to the oldest Ingress that lists the name, even if its certificate is unusable: no other Ingress can
+ * replace or break its TLS, and a temporarily missing Secret does not open the host. A default certificate in the
+ * settings belongs to the operator, and prevents Ingresses from requesting certificates of the clients of all names.
  */
 export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   const byAge = [...claims].sort((a, b) => compareAges(a.age, b.age));
@@ -206,11 +213,12 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   };
 }
 
-/** The settings list every name without asking anything of clients. */
+/** Whether an Ingress made the claim. The settings claim every name, without rules for clients. */
 const isOfIngress = ({ owner }: TlsClaim): boolean => owner.kind === "Ingress";
 
 /**
- * The claim whose rules hold: the oldest one, or where it asks nothing the oldest one of its namespace that answers requests.
+ * The claim whose rules apply: the oldest one or, if it has no rules, the oldest one of its namespace whose
+ * rules are applied per request.
  */
 const deciding = (byAge: readonly TlsClaim[], oldest: TlsClaim): TlsClaim =>
   oldest.clients === undefined
@@ -233,7 +241,7 @@ const splitByNamespace = (byAge: readonly TlsClaim[]): ReadonlyMap<string, Names
 
 type IgnoredRules = { readonly object: ObjectRef; readonly field: string; readonly message: string };
 
-/** Ingresses whose rules do not hold in the handshakes of a name; those of the owner may ask the same. */
+/** Ingresses whose rules do not apply in the handshakes of a name, and differ from those that do. */
 function findIgnoredRules(byAge: readonly TlsClaim[], oldest: TlsClaim): readonly IgnoredRules[] {
   const { authTlsSecret, authTlsPassCertificateToUpstream: pass } = authTls.annotations;
   const { host } = oldest.host;
@@ -253,8 +261,9 @@ function findIgnoredRules(byAge: readonly TlsClaim[], oldest: TlsClaim): readonl
 export const bucketOf = ({ kind }: HostPattern): TlsHost["bucket"] => (kind === "any" ? "default" : kind);
 
 /**
- * All server names of a port, with each certificate once. The last value is given again while the server names and
- * their certificates are equal to its own, because writing out thousands of them costs more than comparing them.
+ * Builds all server names of a port, with each certificate once. The previous value is returned again while the
+ * server names and their certificates are equal, because serialising thousands of them costs more than
+ * comparing them.
  */
 export function createTlsPortBuilder(): (tables: readonly TlsHostTable[]) => TlsPort {
   let last: TlsPort = { certificates: {}, hosts: [] };

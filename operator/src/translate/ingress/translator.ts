@@ -1,4 +1,4 @@
-/** All Ingresses together: from the objects to host tables, certificates and listeners. */
+/** Translates all Ingresses into host tables, certificates and listeners. */
 import { isDeepStrictEqual } from "node:util";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
@@ -32,7 +32,7 @@ import { createOwnedHosts, ownersOf } from "./ownership.ts";
 import { createRouteTracker, type RoutesPart } from "./routes.ts";
 import { createTlsPortBuilder } from "./tls.ts";
 
-/** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
+/** The complete result, in an order that does not depend on earlier Worlds. Unchanged values keep their identity. */
 export type IngressPart = Omit<RoutesPart, "tables" | "ofHosts" | "canaries"> &
   Omit<CertificatesPart, "ofHosts"> & {
     readonly hosts: readonly ServedHost[];
@@ -41,23 +41,23 @@ export type IngressPart = Omit<RoutesPart, "tables" | "ofHosts" | "canaries"> &
     readonly listenerSet: ListenerSet;
     readonly tls: TlsPort;
     readonly clientCerts: ClientCertPort;
-    /** Whether some name is to be shown the fallback certificate. */
+    /** Whether the fallback certificate must be presented for any server name. */
     readonly needsFallbackCertificate: boolean;
-    /** The server names of the HTTPS port whose TLS is passed on without being terminated. */
+    /** The server names of the HTTPS port whose TLS is passed through instead of being terminated. */
     readonly passthrough: readonly L4Host[];
   };
 
-/** The Ingresses before it is known which hosts belong to routes of Gateways. */
+/** The Ingresses, before the hosts that belong to routes of Gateways are known. */
 export type UnfinishedIngresses = {
-  /** The oldest Ingresses that name hosts. */
+  /** The oldest Ingress that names each host. */
   readonly owners: HostOwners;
   readonly finish: (routeOwners: HostOwners) => IngressPart;
 };
 
 /**
- * Translates the Ingresses in two steps: the first plans them and reports their sizes to the ledger, the second
- * builds what was not left out. Per Ingress, host and Service port, only results whose inputs have changed are
- * computed again.
+ * Translates the Ingresses in two steps. The first plans them and reports their sizes to the ledger; the second
+ * builds everything that is not left out. For each Ingress, host and Service port, a result is computed again
+ * only if its inputs have changed.
  */
 export function createIngressTranslator(
   settings: TranslateSettings,
@@ -80,7 +80,7 @@ export function createIngressTranslator(
   const addFurtherNames = createFurtherNames(ports);
   const addFallback = createFallback(settings.ingressNginx.fallbackCertificate);
   const hostsOf = memo((all: readonly HostTable[]) => all.map(({ served }) => served));
-  // In the order of their keys, in which ports are text.
+  // Indexes of ports in the order of resource keys, in which ports are text.
   const byText = [...ports.keys()].sort((a, b) => compareText(String(ports[a]), String(ports[b])));
   const resourcesOf = memo((all: readonly HostTable[]) =>
     byText.flatMap((port) => all.map(({ resources }) => resources[port] as Resource)),
@@ -97,7 +97,7 @@ export function createIngressTranslator(
     const { route, endpointRefs, diagnostics } = lastResortOf(settings, undefined, world);
     if (!isDeepStrictEqual(route, lastResort)) {
       lastResort = route;
-      // Removes the sizes of the old one from the ledger.
+      // Removes the sizes of the previous tracker from the ledger.
       updateRoutes(emptyWorld, classify);
       updateRoutes = createRouteTracker(settings, listeners, lastResort, ledger);
     }
@@ -119,7 +119,7 @@ export function createIngressTranslator(
           ...Object.values(routes),
         ];
         const isOwned = settings.hostOwnership === "namespace";
-        // Who owns hosts may have changed beside Ingresses.
+        // The owners of hosts can change without any change to Ingresses.
         if (!isOwned && last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
         const owned = isOwned
           ? leaveToOwners(tables, tlsHosts, routeOwners, { ports, lastResort })
@@ -172,7 +172,7 @@ export function createIngressTranslator(
 
 const noFallback = {};
 
-/** The listeners of all Ingresses: one without TLS and one with it, of ports that are not 0. */
+/** The listeners of all Ingresses: one without TLS and one with TLS. A port of 0 disables a listener. */
 export function ingressListenersOf(settings: TranslateSettings): readonly Listener[] {
   const { ingressHttpPort, ingressHttpsPort, ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
   const listeners: readonly Listener[] = [
@@ -182,7 +182,7 @@ export function ingressListenersOf(settings: TranslateSettings): readonly Listen
   return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
 }
 
-/** The part of Ingresses when they are not served. */
+/** The empty result, for when Ingresses are not served. */
 export const noIngresses: IngressPart = {
   ingresses: [],
   statusIngresses: [],
