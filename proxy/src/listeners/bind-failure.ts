@@ -1,4 +1,4 @@
-/** Why a listener has no socket, in a sentence for the log. */
+/** Describes for the log why a listener has no socket. */
 import { describePortHolder } from "@svc-gateway/common/linux/port-holder.ts";
 
 export type BindFailure = {
@@ -10,7 +10,7 @@ export type BindFailure = {
   readonly code: string;
 };
 
-/** Describes a failure: `Port 8080 is taken by nginx (process 17)`, or another reason why the socket is not open. */
+/** Describes a failure in a sentence, such as `Port 8080 is taken by nginx (process 17)`. */
 export async function describeBindFailure(
   { port, address, code }: BindFailure,
   transport: "tcp" | "udp",

@@ -6,7 +6,7 @@ import type { BindFailure } from "./bind-failure.ts";
 import { anyAddress, missingFamily, type BindTarget } from "./bind.ts";
 
 export type UdpTarget = BindTarget & {
-  /** The size of the receive buffer; that of the system unless given. */
+  /** The size of the receive buffer; by default that of the system. */
   readonly receiveBufferBytes?: number;
 };
 

@@ -2,25 +2,25 @@ import type { AddressInfo, ListenOptions, Server } from "node:net";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { BindFailure } from "./bind-failure.ts";
 
-/** All addresses of both families, else those of IPv4 where the system has no IPv6. */
+/** All addresses of both families, or only those of IPv4 if the system has no IPv6. */
 export const anyAddress: readonly string[] = ["::", "0.0.0.0"];
 
 /** The most connections that wait for the process to accept them (net.core.somaxconn may lower it). */
 const backlog = 4096;
 
-/** Errors that say that the machine does not have this address family, as opposed to a port that is taken. */
+/** Errors that mean that the machine does not have this address family, as opposed to a port that is taken. */
 export const missingFamily: ReadonlySet<string | undefined> = new Set(["EAFNOSUPPORT", "EADDRNOTAVAIL"]);
 
 export type BindTarget = {
-  /** 0 takes a free one. */
+  /** The port; 0 selects a free one. */
   readonly port: number;
-  /** Undefined: every address. */
+  /** The address; undefined for every address. */
   readonly address: string | undefined;
   /** Whether other sockets of this user may listen on the port as well (SO_REUSEPORT). */
   readonly reusePort: boolean;
 };
 
-/** Makes a server listen. Returns the local port. */
+/** Binds a server and lets it listen. Returns the local port. */
 export async function bindServer(
   server: Server,
   { port, address, reusePort }: BindTarget,

@@ -1,23 +1,23 @@
-/** The limit that refuses a connection: that of all listeners together, or that of its own. */
+/** The limit by which a connection is refused: that of all listeners together, or that of its own listener. */
 export type ConnectionLimit = "connections" | "listener-connections";
 
-/** One counter for each listener port; no listener has port 0, whose counter is for all connections. */
+/** One counter for each listener port. Counter 0 is for all connections, because no listener has port 0. */
 const slots = 65_536;
 const all = 0;
 
-/** Bytes of memory for the counters of a proxy. Those of ports that are never used take address space only. */
+/** Returns the size of the counters of a proxy. Counters of unused ports take only address space. */
 export const connectionGateBytes = (workers: number): number =>
   workers * slots * Int32Array.BYTES_PER_ELEMENT;
 
 /** The number of open client connections of a proxy, and of each of its listener ports, over all workers. */
 export class ConnectionGate {
   private readonly max: number;
-  /** Counters per worker, so that the places of a worker that dies are freed. */
+  /** The counters, per worker, so that the places of a worker that dies can be freed. */
   private readonly open: Int32Array;
   private readonly workers: number;
   private readonly ownAt: number;
 
-  /** `max` bounds all connections, 0 = no bound. `memory` is that of all workers. */
+  /** `max` bounds all connections, 0 = no bound. `memory` is shared by all workers. */
   constructor(max: number, memory = new SharedArrayBuffer(connectionGateBytes(1)), worker = 0) {
     this.max = max;
     this.open = new Int32Array(memory);
@@ -25,7 +25,7 @@ export class ConnectionGate {
     this.ownAt = worker * slots;
   }
 
-  /** Takes a place of a port that may have `maxOfPort` (0 = no bound), or returns the limit that is reached. */
+  /** Takes a place of a port, which may have `maxOfPort` (0 = no bound). Returns the limit that was reached, if any. */
   enter(port: number, maxOfPort: number): ConnectionLimit | undefined {
     if (!this.take(all, this.max)) return "connections";
     if (this.take(port, maxOfPort)) return undefined;
@@ -39,7 +39,10 @@ export class ConnectionGate {
     this.giveBack(port);
   }
 
-  /** Counts before it compares: two workers at the same moment may both be refused the last place, but never both get it. */
+  /**
+   * Takes a place, and reports whether the bound allows it. It counts before it compares: two workers at the same
+   * moment can both be refused the last place, but can never both get it.
+   */
   private take(slot: number, max: number): boolean {
     Atomics.add(this.open, this.ownAt + slot, 1);
     if (max === 0 || this.total(slot) <= max) return true;
@@ -63,7 +66,7 @@ export class ConnectionGate {
 /** Frees the places of a worker that has ended. */
 export function releaseConnections(memory: SharedArrayBuffer, worker: number): void {
   const own = new Int32Array(memory, connectionGateBytes(worker), slots);
-  // Only counters in use are written, so that the others take no memory.
+  // Only counters in use are written, so that the unused ones take no memory.
   own.forEach((open, slot) => {
     if (open !== 0) Atomics.store(own, slot, 0);
   });

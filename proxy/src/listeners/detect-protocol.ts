@@ -7,10 +7,10 @@ import type { Transport, TransportReceiver } from "../sockets/transport.ts";
 
 export type CleartextProtocol = "http1" | "http2";
 
-/** How the connection preface of HTTP/2 begins (RFC 9113 3.4); no HTTP/1 request does. */
+/** The beginning of the connection preface of HTTP/2 (RFC 9113 3.4), with which no HTTP/1 request begins. */
 const prefaceStart = "PRI ";
 
-/** Which protocol the first bytes of a connection are of; undefined: more are needed. */
+/** Returns the protocol of the first bytes of a connection; undefined if more are needed. */
 function protocolOf(bytes: BorrowedBytes): CleartextProtocol | undefined {
   const start = bytes.toString("latin1", 0, prefaceStart.length);
   if (start === prefaceStart) return "http2";
@@ -18,8 +18,8 @@ function protocolOf(bytes: BorrowedBytes): CleartextProtocol | undefined {
 }
 
 /**
- * Waits for the first bytes of a socket and distinguishes the protocols as `FirstBytes` does. The bytes are put back; `spentMs` says for
- * how long the first of them had to wait.
+ * Waits for the first bytes of a socket, and detects its protocol as `FirstBytes` does. The bytes are put back;
+ * `spentMs` is the time for which the first of them had to wait.
  */
 export function detectProtocol(
   socket: Socket,
@@ -40,22 +40,23 @@ export function detectProtocol(
   start.start(first);
 }
 
-/** What becomes of a connection. */
+/** The outcomes of the detection. */
 export type FirstBytesEvents = {
-  /** `first` are the bytes that have been read, `spentMs` is for how long the first of them had to wait. */
+  /** `first` holds the bytes that have been read; `spentMs` is the time for which the first of them had to wait. */
   onProtocol(protocol: CleartextProtocol, first: Piece, spentMs: number): void;
   onSilent(): void;
 };
 
 /**
- * Distinguishes HTTP/2 with prior knowledge from HTTP/1 by the first bytes of a cleartext connection, which goes on for whom `onProtocol`
- * passes it to. A connection that sends none within `timeoutMs` (0 = no limit; `onSilent` is called), or ends, is closed without an answer.
+ * Distinguishes HTTP/2 with prior knowledge from HTTP/1 by the first bytes of a cleartext connection, and passes the
+ * connection to `onProtocol`. A connection that sends no byte within `timeoutMs` (0 = no limit) or ends is closed
+ * without a response; in the first case, `onSilent` is called before.
  */
 export class FirstBytes implements TransportReceiver {
   private readonly transport: Pick<Transport, "destroy">;
   private readonly events: FirstBytesEvents;
   private readonly timer: AwakeTimer | undefined;
-  /** The beginning of a preface. */
+  /** Bytes that might be the beginning of a preface. */
   private held: Buffer | undefined = undefined;
   private begunMs = 0;
 
@@ -89,7 +90,7 @@ export class FirstBytes implements TransportReceiver {
     this.events.onProtocol(protocol, first, this.held === undefined ? 0 : awake.nowMs - this.begunMs);
   }
 
-  /** An unfinished method is answered by the HTTP/1 front, when its own time is over. */
+  /** Ends the wait. An incomplete method is passed to the HTTP/1 front, which responds after its own timeout. */
   private giveUp(): void {
     if (this.held !== undefined) return this.decide("http1", owned(this.held));
     this.events.onSilent();

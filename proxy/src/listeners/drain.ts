@@ -3,21 +3,23 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 
 /** A listener that can be drained. */
 export type Draining = {
-  /** Accepts no more. Resolves when everything has finished. */
+  /** Stops accepting. Resolves when everything has finished. */
   drain(): Promise<void>;
-  /** Says to clients that everything ends, as far as their protocols have words for it, and returns how many requests that ended. */
+  /** Notifies clients of the end, if their protocols allow it. Returns the number of requests that this ended. */
   sayEnd?(): number;
-  /** Ends everything now and returns how much that cut. */
+  /** Ends everything now. Returns the number of requests, and connections without any, that were cut. */
   destroy(): number;
 };
 
 export type DrainOutcome = {
   readonly durationMs: number;
-  /** Requests, and connections without any, that were cut; undefined when the listener finished by itself. */
+  /**
+   * The number of requests, and connections without any, that were cut; undefined if the listener finished on its own.
+   */
   readonly cut: number | undefined;
 };
 
-/** Drains a listener, by force when it takes longer than `timeoutMs` (undefined: no limit) or `hurry` is aborted. */
+/** Drains a listener, by force after `timeoutMs` (undefined for no limit) or when `hurry` is aborted. */
 export async function drainWithin(
   listener: Draining,
   timeoutMs: number | undefined,
@@ -37,7 +39,7 @@ export async function drainWithin(
 
 async function cutAll(listener: Draining): Promise<number> {
   const ended = listener.sayEnd?.() ?? 0;
-  // What was said leaves at the end of the turn.
+  // Notifications are sent at the end of the turn.
   await new Promise(setImmediate);
   return ended + listener.destroy();
 }

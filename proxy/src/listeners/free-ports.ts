@@ -12,18 +12,19 @@ type Wanted = {
 
 export type PortCheck = {
   readonly listeners: readonly Pick<Listener, "port" | "protocol">[];
-  /** The local port of a listener port; 0 is a free one. */
+  /** Returns the local port of a listener port; 0 for any free one. */
   readonly localPort: (port: number) => number;
-  /** Undefined: every address. */
+  /** The address to bind; undefined for every address. */
   readonly address: string | undefined;
 };
 
-/** A listener without a port, and why, in a sentence. */
+/** A listener that cannot bind its port, and the reason in a sentence. */
 export type UnusablePort = { readonly listenerPort: number; readonly why: string };
 
 /**
- * The listeners that cannot have their ports, one for each local port, in their order; empty: all can. Each port is opened and closed again, for this process alone: the sockets of workers, which share their ports, would
- * share them with another gateway of the same user as well.
+ * Returns the listeners that cannot bind their ports, one for each local port, in order; none if all can. Each port is
+ * opened exclusively and closed again. The sockets of workers cannot show this: they share their ports, and would share
+ * them with another gateway of the same user as well.
  */
 export async function findUnusablePorts({
   listeners,

@@ -3,7 +3,7 @@ import type { ListenerView } from "../exchange/listener-view.ts";
 import type { AcceptedConnection } from "../sockets/accepting.ts";
 import { type Peer, plainAddress } from "./peer.ts";
 
-/** A client whose connection has no socket. The system is asked for its local address where a feature needs that. */
+/** A client whose connection has no socket. Its local address is read from the kernel only when a feature needs it. */
 export class HandleClient implements ClientConnection {
   readonly remoteAddress: string;
   readonly remotePort: number;

@@ -11,32 +11,35 @@ import type { ListenerEvents } from "./listener-events.ts";
 import type { ProxyProtocolSettings } from "./proxy-protocol/header-policy.ts";
 import type { SilentConnections } from "./silent-connections.ts";
 
-/** What a listener shares with the others of its worker. */
+/** The dependencies and settings that the listeners of a worker share. */
 export type ListenerContext = {
   readonly gate: ConnectionGate;
-  /** The connection limit of listeners without one of their own, 0 = no limit. */
+  /** The connection limit of listeners without their own, 0 = no limit. */
   readonly maxConnections: number;
   readonly handshakes: Handshakes;
   readonly silent: SilentConnections;
   readonly events: ListenerEvents;
   readonly log: Logger;
-  /** Undefined: every address. */
+  /** The address to bind; undefined for every address. */
   readonly bindAddress: string | undefined;
   readonly reusePort: boolean;
-  /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
+  /** How long a connection may be silent before its first byte, in milliseconds, 0 = no limit. */
   readonly firstByteTimeoutMs: number;
   readonly proxyProtocol: ProxyProtocolSettings;
-  /** Accepts without sockets; absent: they are made for all connections. */
+  /** Accepts connections without sockets; if absent, all connections have sockets. */
   readonly acceptor?: Acceptor | undefined;
-  /** Takes connections that are forwarded below HTTP. */
+  /** Forwards connections below HTTP. */
   readonly l4: L4;
-  /** Makes the observers of listeners that are logged in a way of their own; absent: none is. */
+  /** Creates the observers of listeners with their own log settings; absent if no listener has any. */
   readonly observerOf?: ObserverOf | undefined;
-  /** Logs connections below HTTP; absent: they are not logged. */
+  /** Logs connections below HTTP; if absent, they are not logged. */
   readonly connectionLog?: ConnectionLog | undefined;
-  /** Says to the clients of a listener that it ends; answers how many requests that ended (docs/features/listeners.md, "Shutdown"). */
+  /**
+   * Notifies the clients of a listener of its end (docs/features/listeners.md, "Shutdown"). Returns the number of
+   * requests that this ended.
+   */
   readonly sayEnd?: ((listener: ListenerView) => number) | undefined;
-  /** Each listener has fronts of its own, so that it can drain alone. */
+  /** Creates a front for one listener. Listeners do not share fronts, so that each can drain independently. */
   createHttp1Front(): Front;
   createHttp2Front(): Front;
 };

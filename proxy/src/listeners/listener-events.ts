@@ -9,22 +9,22 @@ export type LifecycleEvent = "added" | "removed" | "drain_completed" | "drain_ex
 /** The events of listeners. All calls are synchronous and must not throw. */
 export type ListenerEvents = {
   onLifecycle(event: LifecycleEvent): void;
-  /** The last connection of a removed listener was closed, by itself or by force. */
+  /** The last connection of a removed listener was closed, on its own or by force. */
   onDrained(durationMs: number): void;
-  /** How many listeners accept connections, and how many only finish theirs. */
+  /** The numbers of listeners that accept connections, and of those that only finish theirs. */
   onListeners(counts: { readonly serving: number; readonly draining: number }): void;
-  /** The listener ports that are bound, sorted, which are reported to the controller. */
+  /** The bound listener ports, sorted, for the report to the controller. */
   onBoundPorts(ports: readonly number[]): void;
   /** `listener` is the listener port as text. */
   onConnectionOpened(listener: string): void;
   onConnectionClosed(listener: string, durationMs: number): void;
-  /** A connection was closed at once because there are too many, of the proxy or of the listener. */
+  /** A connection was closed immediately, because the limit of the proxy or of the listener was reached. */
   onConnectionRefused(listener: string, limit: ConnectionLimit): void;
-  /** A connection was closed because it sent no byte within the time for the head of its first request. */
+  /** A connection was closed because it sent no byte within the time limit of its first request head. */
   onFirstByteTimeout(): void;
-  /** A silent connection was closed, because there were too many of them. */
+  /** A silent connection was closed because there were too many of them. */
   onSilentConnectionEnded(): void;
-  /** A connection was closed because of its PROXY protocol header, or for the lack of one. */
+  /** A connection was closed because its PROXY protocol header was refused or missing. */
   onProxyHeaderRefused(reason: ProxyHeaderRefusal): void;
   onRequestsForceClosed(reason: "drain_exceeded" | "shutdown", requests: number): void;
   onHandshake(result: HandshakeResult): void;

@@ -28,20 +28,20 @@ type Client = { readonly peer: Peer; readonly proxied: boolean };
 
 const keepAliveDelayMs = 60_000;
 
-/** What a listener serves; swapped when a snapshot is applied. */
+/** The routes that a listener serves; replaced when a snapshot is applied. */
 export type ListenerTables = { readonly http: PortTable; readonly l4: L4Table | undefined };
 
 /**
- * One TCP port: its listening socket, the connections it accepted, and what requests see of it. Routes,
- * certificates and the public port change in place; a socket is opened and closed only with the listener itself.
+ * One TCP port: its listening socket, its accepted connections, and the view of it that requests have. Routes,
+ * certificates and the public port change in place; the socket is opened and closed only with the listener itself.
  */
 export class Listener {
   readonly view: { -readonly [Key in keyof ListenerView]: ListenerView[Key] };
   /** Port of the socket while it is bound. */
   localPort: number | undefined = undefined;
-  /** Those that new handshakes see. */
+  /** The certificates of new handshakes. */
   certificates: CertificateStore = emptyCertificateStore;
-  /** How new connections begin. */
+  /** The PROXY protocol rules of new connections. */
   private proxyHeaders: ProxyHeaderPolicy;
   private plan: SocketPlan;
   private l4: L4Table | undefined;
@@ -75,14 +75,14 @@ export class Listener {
     );
   }
 
-  /** Opens the socket on `port`. Returns the failure, or undefined when it is open. */
+  /** Opens the socket on `port`. Returns the failure, or undefined if it is open. */
   async bind(port: number): Promise<BindFailure | undefined> {
     const { log, bindAddress: address, reusePort } = this.context;
     const bound = await bindServer(this.server, { port, address, reusePort });
     if (!bound.ok) return bound.error;
     this.localPort = bound.value;
     this.context.acceptor?.accept(this.server, (accepted) => this.acceptHandle(accepted));
-    // Accepting may fail later, when file descriptors run out; the socket stays open.
+    // Accepting can fail later, when file descriptors run out; the socket stays open.
     this.server.on("error", (error: NodeJS.ErrnoException) => {
       log.error(
         { listener: this.view.port, reason: error.code ?? error.message },
@@ -92,7 +92,7 @@ export class Listener {
     return undefined;
   }
 
-  /** Applies the changes that are possible while it listens. */
+  /** Applies the changes that are possible without a new socket. */
   update(plan: SocketPlan, { http, l4 }: ListenerTables): void {
     if (plan.proxyProtocol !== this.plan.proxyProtocol)
       this.proxyHeaders = proxyHeadersOf(plan, this.context);
@@ -104,19 +104,22 @@ export class Listener {
     this.view.table = http;
   }
 
-  /** Asks clients to close the connection with their next response; accepts as before. */
+  /** Asks clients to close their connection after their next response; still accepts connections. */
   announceEnd(): void {
     this.view.draining = true;
   }
 
-  /** Accepts no more and lets requests, and connections without any, finish. Resolves when the last connection is closed. */
+  /**
+   * Stops accepting, and lets requests, and connections without any, finish. Resolves when the last connection is
+   * closed.
+   */
   drain(): Promise<void> {
     this.announceEnd();
     this.localPort = undefined;
     this.server.close();
     this.http1.drain();
     this.http2.drain();
-    // One turn later: after a pause of the process, data that has arrived meanwhile is read first.
+    // Deferred by a turn, so that after a pause of the process, data that has arrived meanwhile is read first.
     const grace = setTimeout(() => setImmediate(() => this.open.endSilent()), silentGraceMs).unref();
     return new Promise((resolve) =>
       this.open.whenEmpty(() => {
@@ -126,12 +129,15 @@ export class Listener {
     );
   }
 
-  /** Says to clients that the listener ends, as far as their protocols have words for it, and returns how many requests that ended. */
+  /**
+   * Notifies clients that the listener ends, if their protocols allow it. Returns the number of requests that this
+   * ended.
+   */
   sayEnd(): number {
     return this.context.sayEnd?.(this.view) ?? 0;
   }
 
-  /** Closes all connections now and returns how many requests, and connections without any, that cut. */
+  /** Closes all connections now. Returns the number of requests, and connections without any, that were cut. */
   destroy(): number {
     const cut = this.http1.destroy() + this.http2.destroy() + this.context.l4.connections.destroy(this);
     this.open.destroy();
@@ -148,7 +154,7 @@ export class Listener {
     else this.admit(socket, { peer, proxied: false });
   }
 
-  /** Takes a connection that has no socket, or gives it one where something needs it. */
+  /** Accepts a connection without a socket, or creates a socket if the listener needs one. */
   private acceptHandle(accepted: AcceptedConnection): void {
     const peer = accepted.peer && plainPeer(accepted.peer);
     if (peer === undefined || !this.takesHandles) return this.accept(accepted.toSocket());
@@ -174,7 +180,7 @@ export class Listener {
       },
       onSecure: (secured, { serverName, protocol, version }) => {
         const entry = this.l4?.find(serverName);
-        // A route below HTTP has taken the name while the handshake was under way.
+        // A route below HTTP was added for the name while the handshake was under way.
         if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") return secured.destroy();
         const front = protocol === "h2" ? this.http2 : this.http1;
         front.take?.(secured, new HandleClient(accepted, peer, this.view, { serverName, version }));
@@ -182,7 +188,7 @@ export class Listener {
     });
   }
 
-  /** Client certificates are asked for, or routes below HTTP have come, since the connection was accepted. */
+  /** Passes a connection to a socket, because the listener has come to need sockets since it was accepted. */
   private secureSocket(accepted: AcceptedConnection, peer: Peer, read: Buffer): void {
     const socket = accepted.passToSocket(read);
     if (socket === undefined) return;
@@ -203,7 +209,10 @@ export class Listener {
     transport.start(first);
   }
 
-  /** PROXY protocol headers, what is below HTTP, client certificates and codecs of Node are read from sockets. */
+  /**
+   * Whether connections are accepted without sockets. PROXY protocol headers, routes below HTTP, client certificates
+   * and codecs of Node need sockets.
+   */
   private get takesHandles(): boolean {
     if (this.proxyHeaders.isRequired || this.http1.take === undefined || this.http2.take === undefined)
       return false;
@@ -270,7 +279,7 @@ export class Listener {
     });
   }
 
-  /** Decides about a TLS connection by its server name. */
+  /** Decides by the server name what happens to a TLS connection. */
   private claim(socket: Socket, client: Client, serverName: string | undefined): HandshakeClaim {
     const entry = serverName === undefined ? undefined : this.l4?.find(serverName);
     if (entry === undefined) return this.plan.servesHttps ? "terminate" : "refused";
@@ -307,7 +316,8 @@ export class Listener {
       onSecure: (tlsSocket: TLSSocket, serverName, policy, verification) => {
         const entry = this.l4?.find(serverName);
         if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") {
-          // One turn later: a reset of the socket underneath, within the handshake's own completion, would end the process.
+          // Deferred by a turn: a reset of the underlying socket during the completion of the handshake would end the
+          // process.
           return void setImmediate(() => this.forward(tlsSocket, socket, client, entry?.route, serverName));
         }
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
@@ -342,12 +352,12 @@ export class Listener {
 }
 
 /**
- * How long a draining listener waits for the first byte of connections that it has accepted. Closing them at once would
- * reset those whose request is just arriving.
+ * How long a draining listener waits for the first byte of accepted connections. Closing them immediately would reset
+ * those whose request is arriving.
  */
 const silentGraceMs = 250;
 
-/** A group without a listener of its own has no routes there either. */
+/** Returns the public port of each group. A group without its own listener on the port has no routes there either. */
 function publicPortsOf({ publicPort, publicPorts }: SocketPlan): ListenerView["publicPorts"] {
   const of = (port = publicPort): PublicPort => ({ port, label: String(port) });
   return { gateway: of(publicPorts.gateway), ingress: of(publicPorts.ingress) };

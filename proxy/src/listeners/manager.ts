@@ -31,45 +31,45 @@ import { UdpListener } from "./udp-listener.ts";
 
 /** The part of a snapshot that listeners serve; `ServingState` fits. Maps are by listener port. */
 export type ServingPlan = {
-  /** Each (port, protocol) once. */
+  /** The listeners, each pair of port and protocol once. */
   readonly listeners: readonly OwnedListener[];
   readonly tables: ReadonlyMap<number, PortTable>;
   /** The routes below HTTP, by `protocol/port`. */
   readonly l4: L4Tables;
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
-  /** Undefined: each worker has its own. */
+  /** The session ticket keys; if undefined, each worker has its own. */
   readonly ticketKeys: TicketKeyRing | undefined;
 };
 
 export type ListenerManagerOptions = {
-  /** Undefined: every address, IPv6 and IPv4. */
+  /** The address to bind; undefined for every address, IPv6 and IPv4. */
   readonly bindAddress: string | undefined;
-  /** Local port of a listener port, where they differ; 0 takes a free one. */
+  /** The local ports of listener ports, if they differ; 0 selects a free one. */
   readonly portMap: ReadonlyMap<number, number>;
-  /** Whether other workers listen on the same ports; the system then spreads connections over them. */
+  /** Whether other workers listen on the same ports; the kernel then distributes connections over them. */
   readonly reusePort: boolean;
-  /** Bounds open client connections; further ones are closed at once. */
+  /** Bounds open client connections; additional ones are closed immediately. */
   readonly gate: ConnectionGate;
   /** Bounds the silent ones among them. */
   readonly silent: SilentConnections;
-  /** The connection limit of listeners without one of their own, 0 = none. */
+  /** The connection limit of listeners without their own, 0 = no limit. */
   readonly maxConnections: number;
-  /** How long a removed listener may take to finish, milliseconds, 0 = no limit. */
+  /** How long a removed listener may take to finish, in milliseconds, 0 = no limit. */
   readonly drainTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly proxyProtocol: ProxyProtocolSettings;
-  /** How often a socket that could not be bound is tried again, milliseconds. */
+  /** The interval at which failed binds are retried, in milliseconds. */
   readonly bindRetryMs?: number;
-  /** Whether sockets that cannot be bound are logged; one worker does, since all workers fail alike. */
+  /** Whether sockets that cannot be bound are logged. Only one worker does so, since all workers fail alike. */
   readonly reportsFailures: boolean;
   readonly tls: TlsSettings;
-  /** Accepts without sockets; absent: they are made for all connections. */
+  /** Accepts connections without sockets; if absent, all connections have sockets. */
   readonly acceptor?: Acceptor | undefined;
   readonly l4: L4;
   readonly observerOf?: ObserverOf;
   readonly connectionLog?: ConnectionLog | undefined;
-  /** Notifies the clients of a listener that it ends; absent: they are not notified. */
+  /** Notifies the clients of a listener that it ends; if absent, they are not notified. */
   readonly sayEnd?: (listener: ListenerView) => number;
   readonly createHttp1Front: () => Front;
   readonly createHttp2Front: () => Front;
@@ -80,26 +80,26 @@ export type ListenerManagerOptions = {
 export type ShutdownTimes = {
   /** How long connections are still accepted, while load balancers take notice. */
   readonly acceptMs: number;
-  /** From the beginning: until then requests may finish. */
+  /** How long requests may finish, counted from the start of the shutdown. */
   readonly graceMs: number;
   /** Added at the end, before the remaining requests are cut. */
   readonly timeoutMs: number;
 };
 
 export type ListenerManager = {
-  /** Makes the listeners those of the plan. Resolves when each new socket is bound or has failed. */
+  /** Replaces the listeners by those of the plan. Resolves when each new socket is bound or has failed. */
   apply(plan: ServingPlan): Promise<void>;
-  /** What requests see of the listeners over TCP, those that drain left out. */
+  /** The views of all listeners over TCP, except those that drain. */
   views(): readonly ListenerView[];
   /** Listener ports whose sockets are open, sorted. */
   boundPorts(): readonly number[];
   /** The local ports of bound UDP listeners. */
   udpPorts(): readonly PortMapping[];
-  /** Local port of a bound listener. */
+  /** Returns the local port of a bound listener. */
   localPort(port: number): number | undefined;
   /**
-   * Ends everything in order: docs/features/listeners.md, "Shutdown". Resolves when the last connection is closed.
-   * Aborting `hurry` cuts the remaining requests at once.
+   * Shuts down in the order of docs/features/listeners.md, "Shutdown". Resolves when the last connection is closed.
+   * Aborting `hurry` cuts the remaining requests immediately.
    */
   shutdown(times: ShutdownTimes, hurry: AbortSignal): Promise<void>;
 };
@@ -116,7 +116,7 @@ type Entry = {
 
 const defaultBindRetryMs = 5000;
 
-/** Creates the listeners of a worker: none, until the first plan. See docs/features/listeners.md. */
+/** Creates the manager of a worker's listeners, which are none until the first plan. See docs/features/listeners.md. */
 export function createListenerManager(options: ListenerManagerOptions): ListenerManager {
   const { events, log, portMap, drainTimeoutMs, bindRetryMs = defaultBindRetryMs } = options;
   const handshakes = createHandshakes(options.tls, events);
@@ -144,7 +144,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     createHttp1Front: options.createHttp1Front,
     createHttp2Front: options.createHttp2Front,
   };
-  /** By `port/family`. */
+  /** Current listeners by `port/family`. */
   const entries = new Map<string, Entry>();
   const draining = new Set<Listener | UdpListener>();
   let retryTimer: NodeJS.Timeout | undefined;
@@ -152,7 +152,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   let certificatesChanged = false;
   let ticketKeys: TicketKeyRing | undefined;
   let reportedPorts = "";
-  /** A port is bound when all its sockets are. */
+  /** Returns the bound ports. A port is bound if all its sockets are. */
   const boundPorts = (): readonly number[] => {
     const missing = new Set<number>();
     const bound = new Set<number>();
@@ -186,7 +186,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     report();
   };
 
-  /** Logs once why a listener is not bound, and again when the reason changes. */
+  /** Logs the reason why a listener is not bound, once and again when it changes. */
   const reportFailure = async (entry: Entry, failure: BindFailure): Promise<void> => {
     const { plan } = entry;
     const form = `${failure.address} ${failure.port} ${failure.code}`;
@@ -239,7 +239,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     );
   };
 
-  /** Creates a listener on a port that may still be held by draining sessions, which it ends. */
+  /** Creates a listener on a port. If draining sessions still hold that port, they are ended. */
   const takeUdpPort = (socket: SocketPlan, tables: ListenerTables): UdpListener => {
     for (const listener of draining) {
       if (listener instanceof UdpListener && listener.port === socket.port) listener.destroy();
@@ -277,7 +277,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     events.onServedNames(names);
   };
 
-  /** Updates the routes and certificates of open sockets; opens and closes none. */
+  /** Updates the routes and certificates of open sockets, without opening or closing any. */
   const updateOpen = (plan: ServingPlan): void => {
     for (const [key, socket] of planSockets(plan.listeners)) {
       entries.get(key)?.listener.update(socket, tablesOf(plan, socket));
@@ -347,8 +347,8 @@ const tablesOf = (plan: ServingPlan, { port, family }: SocketPlan): ListenerTabl
 });
 
 /**
- * The log fields of a socket. The port of a Gateway's listener differs from that of the socket where many Gateways share
- * proxies (docs/gateway-api.md, "Shared proxies").
+ * Returns the log fields of a socket. The public port of a Gateway's listener differs from that of the socket if many
+ * Gateways share proxies (docs/gateway-api.md, "Shared proxies").
  */
 const describe = ({ port, publicPort, owner, family, servesHttps }: SocketPlan): LogFields => ({
   listener: port,

@@ -3,14 +3,14 @@ import type { ConnectionGate } from "./connection-gate.ts";
 import type { ListenerEvents } from "./listener-events.ts";
 import type { Closable, SilentConnections } from "./silent-connections.ts";
 
-/** What the connections of all listeners are counted by. */
+/** The counters shared by all listeners. */
 export type ConnectionCounts = {
   readonly gate: ConnectionGate;
   readonly silent: SilentConnections;
   readonly events: ListenerEvents;
 };
 
-/** The connections of one listener, from when they are accepted until they are closed: their number, their limits, their end. */
+/** The connections of one listener from accept to close. Counts them, enforces their limits and ends them. */
 export class OpenConnections {
   private readonly counts: ConnectionCounts;
   private readonly view: ListenerView;
@@ -24,7 +24,10 @@ export class OpenConnections {
     this.view = view;
   }
 
-  /** Counts a connection, of which the listener may have `max` (0 = no limit); false: there are too many, and it is closed. */
+  /**
+   * Counts a connection of a listener that may have `max` (0 = no limit). Returns false if it was closed as one too
+   * many.
+   */
   enter(connection: Closable, max: number): boolean {
     const { events, gate } = this.counts;
     const { port, portLabel } = this.view;
@@ -39,7 +42,7 @@ export class OpenConnections {
     return true;
   }
 
-  /** What is to be called when the connection is closed. */
+  /** Returns the function to call when the connection has been closed. */
   leaver(connection: Closable): () => void {
     const openedMs = performance.now();
     return () => {
@@ -52,7 +55,7 @@ export class OpenConnections {
     };
   }
 
-  /** Registers a silent connection, which may be evicted for others of a listener that may have `max` of them. */
+  /** Registers a silent connection, which can be evicted for others. `max` is the connection limit of its listener. */
   keepSilent(connection: Closable, ip: string, max: number): void {
     const { events, silent } = this.counts;
     this.silent.add(connection);
@@ -62,7 +65,7 @@ export class OpenConnections {
     });
   }
 
-  /** The connection is no longer silent. */
+  /** Records that a connection is no longer silent. */
   spoke(connection: Closable): void {
     if (this.silent.delete(connection)) this.counts.silent.delete(connection);
   }
@@ -75,7 +78,7 @@ export class OpenConnections {
     for (const connection of this.open) connection.destroy();
   }
 
-  /** Calls back when there is none, at once if that is so now. */
+  /** Calls back when no connection is open, immediately if there is none now. */
   whenEmpty(call: () => void): void {
     this.onEmpty = call;
     if (this.open.size === 0) call();

@@ -1,7 +1,7 @@
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import { ListenerHoldings, type Origin } from "../fairness/listener-holdings.ts";
 
-/** A connection as its listener closes it: a socket or a transport. */
+/** A connection that a listener can close: a socket or a transport. */
 export type Closable = { destroy(): unknown };
 
 type Held = { readonly connection: Closable; readonly origin: Origin; readonly onLost: () => void };
@@ -9,9 +9,9 @@ type Held = { readonly connection: Closable; readonly origin: Origin; readonly o
 const defaultLeast = 1_024;
 
 /**
- * The silent connections of a worker: those without a PROXY protocol header, a ClientHello or a byte of a request so far.
- * They cost next to nothing and any client can open them, so they have a bound of their own, and a new one is never refused
- * because of them: an older one is evicted (docs/features/listeners.md, "Silent connections").
+ * The silent connections of a worker: those without a PROXY protocol header, a ClientHello or a byte of a request so
+ * far. They cost next to nothing and any client can open them, so they have their own bound. At that bound, a new one
+ * is never refused, but an older one is evicted (docs/features/listeners.md, "Silent connections").
  */
 export class SilentConnections {
   private readonly max: number;
@@ -21,8 +21,8 @@ export class SilentConnections {
   private readonly byOrigin = new ListenerHoldings<Held>();
 
   /**
-   * `maxConnections` is the limit of all workers together, silent or not: half of them may be silent, and `least` in any
-   * case, since users who set a small limit count connections themselves.
+   * `maxConnections` is the limit of all workers together, silent or not. Half of them may be silent, and at least
+   * `least`, since users who set a small limit count connections themselves.
    */
   constructor(maxConnections: number, workers = 1, least = defaultLeast) {
     this.workers = workers;
@@ -35,8 +35,8 @@ export class SilentConnections {
   }
 
   /**
-   * Counts a connection until `delete`; `maxOfListener` are the connections that its listener may have, 0 = no bound.
-   * `onLost` is called when it is evicted; the caller closes it.
+   * Counts a connection until `delete`. `maxOfListener` is the connection limit of its listener, 0 = no limit. `onLost`
+   * is called when the connection is evicted; the caller closes it.
    */
   add(
     connection: Closable,
@@ -53,7 +53,7 @@ export class SilentConnections {
     this.byOrigin.add(held.origin, held);
   }
 
-  /** Called when the connection is no longer silent, or is closed. */
+  /** Removes a connection that is no longer silent or has been closed. */
   delete(connection: Closable): void {
     const held = this.held.get(connection);
     if (held === undefined) return;

@@ -1,6 +1,6 @@
 import type { OwnedListener } from "../state/listener-list.ts";
 
-/** The plan of one socket: the listeners of a port share it where connections themselves show which one they are for. */
+/** The plan of one socket. The listeners of a port share it if connections themselves identify their listener. */
 export type SocketPlan = Omit<OwnedListener, "protocol"> & {
   readonly family: "http" | "tls" | "tcp" | "udp";
   /** For the family `tls`: whether names without a route below HTTP belong to an HTTPS listener. */
@@ -9,7 +9,7 @@ export type SocketPlan = Omit<OwnedListener, "protocol"> & {
 
 const families = { http: "http", https: "tls", tls: "tls", tcp: "tcp", udp: "udp" } as const;
 
-/** The sockets of these listeners, by `port/family`. Where listeners of one socket disagree, the first one decides. */
+/** Returns the sockets of listeners, by `port/family`. If listeners of one socket disagree, the first one decides. */
 export function planSockets(listeners: readonly OwnedListener[]): ReadonlyMap<string, SocketPlan> {
   const sockets = new Map<string, SocketPlan>();
   for (const { protocol, ...rest } of listeners) {

@@ -9,12 +9,12 @@ import type { ListenerTables } from "./listener.ts";
 import { plainAddress } from "./peer.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 
-/** What may wait in the receive buffer of a socket: clients come in bursts, and the loop may be busy for a moment. */
+/** The size of the receive buffer of a socket, which absorbs bursts while the event loop is busy. */
 const receiveBufferBytes = 4 * 1024 * 1024;
 
 /** One UDP port: its socket, and the sessions of its clients. Routes change in place. */
 export class UdpListener implements Draining {
-  /** Port of the socket while it is bound and takes new clients. */
+  /** Port of the socket while it is bound and accepts new clients. */
   localPort: number | undefined = undefined;
   readonly port: number;
   private readonly context: ListenerContext;
@@ -29,7 +29,7 @@ export class UdpListener implements Draining {
     this.sessions = context.l4.udpSessions(port, (message, client) => this.reply(message, client));
   }
 
-  /** Opens the socket on `port`. Returns the failure, or undefined when it is open. */
+  /** Opens the socket on `port`. Returns the failure, or undefined if it is open. */
   async bind(port: number): Promise<BindFailure | undefined> {
     const { bindAddress: address, reusePort } = this.context;
     const bound = await bindUdp({ port, address, reusePort, receiveBufferBytes });
@@ -38,7 +38,7 @@ export class UdpListener implements Draining {
     return undefined;
   }
 
-  /** Applies the changes that are possible while it listens. */
+  /** Applies the changes that are possible without a new socket. */
   update(_: SocketPlan, { l4 }: ListenerTables): void {
     if (this.table === l4) return;
     this.table = l4;
@@ -48,7 +48,7 @@ export class UdpListener implements Draining {
   /** Does nothing: UDP clients cannot be asked to leave. */
   announceEnd(): void {}
 
-  /** Accepts no new clients. Resolves when the sessions of the others have ended; the port is free then. */
+  /** Stops accepting new clients. Resolves when all sessions have ended; the port is then free. */
   async drain(): Promise<void> {
     this.localPort = undefined;
     await this.sessions.drain();
@@ -83,7 +83,9 @@ export class UdpListener implements Draining {
     });
   }
 
-  /** Logs a receive buffer that is too small. Linux allows `net.core.rmem_max` and reports twice as much, for its own bookkeeping. */
+  /**
+   * Logs a receive buffer that is too small. Linux allows `net.core.rmem_max`, and reports twice the size for overhead.
+   */
   private reportReceiveBuffer(socket: Socket): void {
     const bytes = socket.getRecvBufferSize();
     if (bytes >= receiveBufferBytes) return;

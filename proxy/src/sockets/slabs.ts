@@ -17,7 +17,7 @@ export class Slabs {
     return this.spares.pop() ?? Buffer.allocUnsafeSlow(this.size);
   }
 
-  /** Returns a slab. Memory of another size is left to the garbage collector. */
+  /** Takes a slab back. Memory of another size is left to the garbage collector. */
   giveBack(slab: Buffer): void {
     if (slab.length === this.size && this.spares.length < this.maxSpares) this.spares.push(slab);
   }

@@ -4,11 +4,11 @@ import type { Peer } from "../peer.ts";
 
 /** The PROXY protocol settings of a proxy (docs/features/proxy-protocol.md). */
 export type ProxyProtocolSettings = {
-  /** Whether listeners without a setting of their own accept headers. */
+  /** Whether listeners without their own setting expect headers. */
   readonly accepted: boolean;
-  /** Peers that may send a header; empty: all of them. */
+  /** Peers that may send a header; if empty, all may. */
   readonly trustedPeers: CidrMatcher;
-  /** Time for the whole header, milliseconds. */
+  /** Time limit of the whole header, in milliseconds. */
   readonly timeoutMs: number;
 };
 
@@ -18,13 +18,13 @@ export type ProxyHeaderPolicy = {
   readonly isTrusted: (peer: Peer) => boolean;
 };
 
-/** The policy of a listener without a setting of its own. Without a list every peer is trusted. */
+/** Returns the policy of a listener without its own setting. An empty list trusts every peer. */
 export const policyOfProxy = ({ accepted, trustedPeers }: ProxyProtocolSettings): ProxyHeaderPolicy => ({
   isRequired: accepted,
   isTrusted: ({ address }) => trustedPeers.isEmpty || trustedPeers.contains(address),
 });
 
-/** The policy of a listener with a setting of its own. Without a list no peer is trusted. */
+/** Returns the policy of a listener with its own setting. An empty list trusts no peer. */
 export function policyOfListener({ accepted, trustedPeers }: ProxyProtocol): ProxyHeaderPolicy {
   const trusted = compileCidrs(readCidrs(trustedPeers).cidrs);
   return { isRequired: accepted, isTrusted: ({ address }) => trusted.contains(address) };

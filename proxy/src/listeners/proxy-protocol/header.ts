@@ -7,7 +7,10 @@ export type ProxyHeader =
   | { readonly kind: "incomplete" }
   /** Not a header, or a malformed one. */
   | { readonly kind: "invalid" }
-  /** A header of `length` bytes. Without `source` the connection is the peer's own: LOCAL, UNKNOWN, or no IP address. */
+  /**
+   * A header of `length` bytes. `source` is undefined if the client is the peer itself: LOCAL, UNKNOWN, or no IP
+   * address.
+   */
   | { readonly kind: "header"; readonly length: number; readonly source: Peer | undefined };
 
 /** The most bytes of a header with all its TLVs. */
@@ -21,7 +24,7 @@ const invalid: ProxyHeader = { kind: "invalid" };
 const signature1 = Buffer.from("PROXY ", "latin1");
 const signature2 = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 
-/** Reads a header that may be cut anywhere. Never throws, and reads no byte behind the header. */
+/** Parses a header that can be incomplete at any point. Never throws, and reads no byte after the header. */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader {
   if (beginsLike(bytes, signature2)) return bytes.length < prefixBytes ? incomplete : parseVersion2(bytes);
   if (beginsLike(bytes, signature1)) return parseVersion1(bytes);
@@ -42,7 +45,7 @@ function parseVersion1(bytes: Buffer): ProxyHeader {
   if (text[end + 1] !== "\n") return invalid;
   const length = end + 2;
   const [, family, ...fields] = text.slice(0, end).split(" ");
-  // What follows UNKNOWN has to be ignored.
+  // The rest of the line after UNKNOWN must be ignored.
   if (family === "UNKNOWN") return { kind: "header", length, source: undefined };
   const isAddress = family === "TCP4" ? isIPv4Text : family === "TCP6" ? isIPv6Text : undefined;
   if (isAddress === undefined || fields.length !== 4) return invalid;
@@ -57,7 +60,7 @@ const isIPv4Text = (text: string): boolean => receivedIp(text) !== undefined && 
 const isIPv6Text = (text: string): boolean => receivedIp(text) !== undefined && text.includes(":");
 const isPort = (text: string): boolean => /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535;
 
-/** Signature, version and command, family and transport, length of what follows. */
+/** Signature, version and command, family and transport, length of the rest. */
 const prefixBytes = 16;
 const addressBytes = { v4: 12, v6: 36, unix: 216 };
 
@@ -84,7 +87,7 @@ function parseVersion2(bytes: Buffer): ProxyHeader {
     case 0x32:
       return rest < addressBytes.unix ? invalid : header(undefined);
     default:
-      // No address, or not of a TCP connection: like HAProxy, that of the connection stays.
+      // No address, or not that of a TCP connection. As in HAProxy, the address of the connection is used.
       return header(undefined);
   }
 }

@@ -3,16 +3,16 @@ import { AwakeTimer } from "../../timing/awake-timer.ts";
 import type { Peer } from "../peer.ts";
 import { parseProxyHeader } from "./header.ts";
 
-/** Why a connection was closed: values of the `limit` label of `svc_proxy_limits_reached_total`. */
+/** The reason why a connection was closed, a value of the `limit` label of `svc_proxy_limits_reached_total`. */
 export type ProxyHeaderRefusal =
   /** Its peer is not trusted to send headers. */
   | "proxy-protocol-peer"
-  /** It began with something else, or with a malformed header. */
+  /** It began with other data, or with a malformed header. */
   | "proxy-protocol-header"
   | "proxy-protocol-timeout";
 
 export type ProxyHeaderEvents = {
-  /** The header was read, and the bytes after it were put back. `source` is undefined where the header names none. */
+  /** The header was read, and the bytes after it were put back. `source` is undefined if the header names none. */
   onHeader(source: Peer | undefined): void;
   /** The connection is being closed. */
   onRefused(reason: ProxyHeaderRefusal): void;
@@ -44,7 +44,7 @@ export function readProxyHeader(socket: Socket, timeoutMs: number, events: Proxy
     events.onHeader(header.source);
   };
   const onEnd = (): void => {
-    // Health checks connect and close; that is no error.
+    // Health checks connect and close, which is not an error.
     if (bytes.length > 0) return refuse("proxy-protocol-header");
     socket.destroy();
   };

@@ -139,7 +139,7 @@ class TcpProof {
 }
 
 /**
- * Disables reuse of requests until the runtime has proved to report waiting writes. Reusing one in use would crash it.
+ * Disables reuse of requests until it is proved that waiting writes are reported: reusing one in use ends the process.
  */
 const withoutReuse = (internals: HandleInternals): HandleInternals => ({
   ...internals,

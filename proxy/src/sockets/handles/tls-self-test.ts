@@ -72,8 +72,8 @@ class TlsProof {
 
   async prove(): Promise<Result<ProvedHandles, string>> {
     const { bench, plain, secured } = this;
-    // The outcome of a handshake is checked in a separate turn, because closing a connection during the completion of its
-    // handshake crashes the process.
+    // The outcome of a handshake is checked in a separate turn, because closing a connection during the completion of
+    // its handshake ends the process.
     const server = createServer({ ...tlsOptions, pskCallback: () => sharedKey });
     server.on("secureConnection", (socket) => {
       socket.allowHalfOpen = true;

@@ -13,7 +13,7 @@ const maxWriteBytes = 98_304;
 const joined = Buffer.allocUnsafeSlow(maxWriteBytes);
 
 /**
- * Writes to a TLS handle. The handle accepts one write at a time, and a second one would crash the process. It encrypts
+ * Writes to a TLS handle. The handle accepts one write at a time, and a second one would end the process. It encrypts
  * the bytes into its own memory before the call returns, so that it does not refer to the caller's memory afterwards.
  * It reports a write in the next turn at the earliest, even if the kernel accepted it immediately. Data that is written
  * meanwhile waits here, and is sent in one write.
