@@ -7,9 +7,10 @@ const alertRecord = 21;
 const applicationRecord = 23;
 
 /**
- * Refuses a client with a fatal alert (RFC 8446 6, by its number) at the moment when its handshake is complete, and closes
- * the connection. Node closes such connections without an alert, as it has no way to send one. Records that its TLS still
- * holds back are never sent, including the server's Finished, so `serverSecret` is not used a second time.
+ * Refuses a client with a fatal alert (`description` is its number, RFC 8446 6) at the moment when its handshake is
+ * complete, and closes the connection. Node would close it without an alert, as it has no way to send one. Records that
+ * its TLS still holds back are never sent, including the server's Finished, so `serverSecret` is not used a second
+ * time.
  */
 export function refuseWithAlert(
   plain: Socket,
@@ -27,7 +28,10 @@ export function refuseWithAlert(
   secure.destroy();
 }
 
-/** TLS 1.2: the server has not changed to its ciphers yet, so its alert is a plain one (RFC 5246 7.2.2). */
+/**
+ * Returns the alert of TLS 1.2. It is not encrypted, because the server has not changed its cipher yet (RFC 5246
+ * 7.2.2).
+ */
 const plainAlert = (description: number): Buffer =>
   Buffer.from([alertRecord, 3, 3, 0, 2, fatal, description]);
 
@@ -35,8 +39,8 @@ const tagBytes = 16;
 const nonceBytes = 12;
 
 /**
- * TLS 1.3: the first record under the server's application keys (RFC 8446 5.2, 7.3). Its sequence number is 0, so the
- * nonce is the initialisation vector itself (RFC 8446 5.3).
+ * Returns the alert of TLS 1.3: the first record under the server's application keys (RFC 8446 5.2, 7.3). Its sequence
+ * number is 0, so the nonce is the initialisation vector itself (RFC 8446 5.3).
  */
 function encryptedAlert(suite: string, secret: Buffer, description: number): Buffer {
   const hash = suite.endsWith("SHA384") ? "sha384" : "sha256";
@@ -57,7 +61,7 @@ const ciphers: { readonly [suite: string]: { readonly cipher: string; readonly k
   TLS_CHACHA20_POLY1305_SHA256: { cipher: "chacha20-poly1305", keyBytes: 32 },
 };
 
-/** HKDF-Expand-Label (RFC 8446 7.1) without context, for at most one block of the hash. */
+/** Computes HKDF-Expand-Label (RFC 8446 7.1) without context, for at most one block of the hash. */
 function expandLabel(hash: string, secret: Buffer, label: string, bytes: number): Buffer {
   const full = Buffer.from(`tls13 ${label}`, "latin1");
   const info = Buffer.concat([Buffer.from([0, bytes, full.length]), full, Buffer.from([0, 1])]);

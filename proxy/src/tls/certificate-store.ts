@@ -3,7 +3,7 @@ import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/cl
 import { type ClientPolicy, createClientPolicy } from "./client-validation.ts";
 import type { Terminator, Terminators } from "./terminators.ts";
 
-/** A server name that a port answers, for the certificate metrics. */
+/** A server name that a port serves, for the certificate metrics. */
 export type ServedName = {
   readonly bucket: TlsHost["bucket"];
   /** A host, `*.x`, or `*` for the default. */
@@ -14,19 +14,19 @@ export type ServedName = {
 /** The result for a server name. */
 export type TlsSelection = {
   readonly terminator: Terminator;
-  /** The rules for its clients; undefined: none. */
+  /** The rules for client certificates; undefined if there are none. */
   readonly policy: ClientPolicy | undefined;
 };
 
-/** The certificates of one port, by server name. Immutable: a change makes a new one from the same terminators. */
+/** The certificates of one port, by server name. Immutable; a change creates a new store from the same terminators. */
 export type CertificateStore = {
   /**
-   * Selects the terminator for a lower-case server name: an exact entry, else a wildcard for its left-most label
-   * (RFC 6125 6.4.3), else the default. The empty name, of a client that sent none, has only the default.
+   * Selects the terminator for a lower-case server name: an exact entry, else a wildcard for its left-most label (RFC
+   * 6125 6.4.3), else the default. The empty name of a client that sent none selects the default.
    */
   select(serverName: string): TlsSelection | undefined;
   readonly names: readonly ServedName[];
-  /** Whether clients are asked for certificates anywhere. */
+  /** Whether client certificates are requested for any name. */
   readonly asksClients: boolean;
   readonly terminators: ReadonlySet<Terminator>;
 };
@@ -39,8 +39,8 @@ export const emptyCertificateStore: CertificateStore = {
 };
 
 /**
- * Entries without a usable certificate are left out; of two for the same name the first one counts. A name that only
- * has a client validation shows the certificates of the next less specific entry.
+ * Creates the store of a port. Entries without a usable certificate are omitted; of two for the same name, the first
+ * one is used. A name that only has a client validation presents the certificates of the next less specific entry.
  */
 export function createCertificateStore(
   port: TlsPort,
@@ -55,7 +55,7 @@ export function createCertificateStore(
   const terminatorOf = (entry: TlsHost, policy?: ClientPolicy): Terminator | undefined =>
     terminators.get(entry.certificates, port.certificates, policy, entry.applicationProtocols === "none");
 
-  /** The most specific entry whose certificates can be used, and the validation if it is no less specific. */
+  /** Returns the most specific entry with usable certificates, and the validation if that is not less specific. */
   const combine = (bucket: TlsHost["bucket"], host: string): TlsSelection | undefined => {
     for (const entry of certificates.covering(bucket, host)) {
       const validation = validations
@@ -75,7 +75,7 @@ export function createCertificateStore(
   };
 
   const exact = new Map<string, TlsSelection>();
-  /** By what follows the `*.`. */
+  /** Wildcard entries by the name after `*.`. */
   const wildcards = new Map<string, TlsSelection>();
   for (const { bucket, host } of [...port.hosts, ...clients.hosts]) {
     const [table, key] = bucket === "wildcard" ? [wildcards, host.slice(2)] : [exact, host];

@@ -1,7 +1,7 @@
 /** The parts of a ClientHello that are read. */
 export type ClientHello = {
   readonly kind: "hello";
-  /** Lower case, empty when the client sent none (RFC 6066 3). */
+  /** The server name in lower case; empty if the client sent none (RFC 6066 3). */
   readonly serverName: string;
   /**
    * The name of the key that encrypted the session ticket which the client offers, 16 bytes as latin1 text
@@ -15,10 +15,10 @@ export type ClientHelloPeek =
   /** More bytes are needed. */
   | { readonly kind: "incomplete" }
   | ClientHello
-  /** Not a ClientHello, or a malformed one: TLS itself answers it. */
+  /** Not a ClientHello, or a malformed one, to which TLS itself responds. */
   | { readonly kind: "other" };
 
-/** The most bytes that are read: a ClientHello with large post-quantum key shares has about 2 KiB. */
+/** The most bytes that are read. A ClientHello with large post-quantum key shares has about 2 KiB. */
 const maxClientHelloBytes = 16_384;
 
 const incomplete: ClientHelloPeek = { kind: "incomplete" };
@@ -35,9 +35,10 @@ const preSharedKeyExtension = 41;
 const hostNameType = 0;
 
 /**
- * Reads the server name of a ClientHello (RFC 8446 4.1.2, RFC 6066 3) that may be cut into any records and pieces,
- * before TLS starts: certificates are chosen by it, and a name that is not served needs an alert that Node's TLS
- * cannot send. The session ticket names the key that can read it. Never throws; everything else is left to TLS.
+ * Reads the server name of a ClientHello (RFC 8446 4.1.2, RFC 6066 3) before TLS starts, because certificates are
+ * chosen by it, and a name that is not served needs an alert that Node's TLS cannot send. Also reads the name of the
+ * key that can decrypt the session ticket. The message can be split into any records and pieces. Never throws;
+ * everything else is left to TLS.
  */
 export function peekClientHello(bytes: Buffer): ClientHelloPeek {
   const message = joinRecords(bytes);
@@ -52,8 +53,9 @@ export function peekClientHello(bytes: Buffer): ClientHelloPeek {
 }
 
 /**
- * The handshake bytes of the records up to the one that completes the first message, the last of which may be cut;
- * undefined when these are no TLS records. What follows the message, such as early data, may be anything.
+ * Returns the handshake bytes of the records up to the one that completes the first message, the last of which can be
+ * incomplete. Returns undefined if these are not TLS records. The bytes after the message, such as early data, are not
+ * checked.
  */
 function joinRecords(bytes: Buffer): Buffer | undefined {
   const fragments: Buffer[] = [];
@@ -117,7 +119,7 @@ function readFirstIdentity(reader: Reader): string {
 
 const nothing = Buffer.alloc(0);
 
-/** Reads numbers; beyond the end it sets `failed` and returns zeros. */
+/** Reads numbers and bytes. Beyond the end it sets `failed`, and returns zeros or no bytes. */
 class Reader {
   at = 0;
   failed = false;

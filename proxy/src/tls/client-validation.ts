@@ -8,15 +8,15 @@ import type {
 } from "@svc-gateway/common/ir/client-certificate.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 
-/** The rules of a server name for its clients, with the authorities resolved. Entries with equal `id` have equal rules. */
+/** The rules of a server name for client certificates, with resolved authorities. Equal `id` means equal rules. */
 export type ClientPolicy = {
   readonly id: string;
-  /** The owner of the rules; undefined where the controller does not send it. */
+  /** The owner of the rules; undefined if the controller does not send it. */
   readonly owner: string | undefined;
   readonly mode: ClientValidation["mode"];
-  /** Requests decide about the result of the verification. */
+  /** Whether the result of the verification is judged per request instead of in the handshake. */
   readonly deferred: boolean;
-  /** PEM, each certificate an authority; empty when no client is admitted. */
+  /** The authorities as PEM certificates; empty if no client is admitted. */
   readonly authorities: readonly string[];
   readonly maxIntermediates: number;
   readonly forward: boolean;
@@ -57,10 +57,10 @@ const idOf = (
 /** The rules of a host or route for the connections of its requests, prepared for comparison. */
 export type DemandedRules = {
   readonly owner: string;
-  /** The id of policies with equal rules; undefined: no connection fulfils them. */
+  /** The id of policies with equal rules; undefined if no connection fulfils the rules. */
   readonly policyId: string | undefined;
   readonly forward: boolean;
-  /** What requests of unverified clients get; absent: the handshake refuses them. */
+  /** The treatment of requests of unverified clients; undefined if the handshake refuses such clients. */
   readonly byRequest: CompiledVerdict | undefined;
 };
 
@@ -73,7 +73,7 @@ export type CompiledVerdict = {
 
 function compileVerdict({ mode, subject, errorPage }: RequestVerdict): CompiledVerdict {
   const regex = subject === undefined ? undefined : compileRegex(subject, { whole: false });
-  // One that cannot be compiled matches no client.
+  // A regular expression that cannot be compiled matches no client.
   const matches = regex && ((text: string): boolean => regex.ok && regex.value.test(text));
   return { mode, matches, errorPage };
 }
@@ -95,8 +95,9 @@ export const demandedRules = ({
 });
 
 /**
- * Whether a client that was verified by `proven` in its handshake fulfils the rules: those of the same owner, or equal ones.
- * A client that an owner's rules admitted stays admitted when the owner changes them, unless they admit no client any more.
+ * Reports whether a client that was verified by `proven` in its handshake fulfils the rules. It does so if `proven` has
+ * the same owner, or equal rules. A client therefore stays admitted when the owner changes its rules, unless they no
+ * longer admit any client.
  */
 export const isProvenBy = (proven: ClientPolicy | undefined, rules: DemandedRules): boolean =>
   proven !== undefined &&
@@ -105,9 +106,9 @@ export const isProvenBy = (proven: ClientPolicy | undefined, rules: DemandedRule
   (proven.owner === rules.owner || proven.id === rules.policyId);
 
 /**
- * The reason for refusing a client, as the number of its TLS alert (RFC 8446 6.2); undefined when it is admitted. The
- * chain itself has been verified by OpenSSL, with every authority as a trust anchor; Node has no limit for its length.
- * `presented` are the certificates that came with the client's own.
+ * Returns the reason for refusing a client, as the number of its TLS alert (RFC 8446 6.2); undefined if it is admitted.
+ * OpenSSL has verified the chain, with every authority as a trust anchor. The limit of its length is checked here,
+ * because Node has none. `presented` are the certificates that the client sent besides its own.
  */
 export function refusalOf(
   socket: TLSSocket,
@@ -134,7 +135,7 @@ const alerts = {
   certificateRequired: 116,
 } as const;
 
-/** The result of verifying a client whose requests decide about it: `SUCCESS`, `NONE` or `FAILED:` with the reason. */
+/** Returns the result of a verification that is judged per request: `SUCCESS`, `NONE` or `FAILED:` with the reason. */
 export function verificationOf(
   socket: TLSSocket,
   presented: readonly X509Certificate[],
@@ -154,7 +155,7 @@ export function verificationOf(
     : "FAILED:certificate chain too long";
 }
 
-/** Maps OpenSSL's reason, which Node reports by name, to an alert. */
+/** Maps an OpenSSL error, which Node reports by name, to an alert. */
 function alertOf(reason: unknown): number {
   switch (String(reason)) {
     case "CERT_HAS_EXPIRED":
@@ -172,8 +173,8 @@ function alertOf(reason: unknown): number {
 }
 
 /**
- * Whether a path from a certificate to an authority has at most `max` certificates in between. A shorter path counts
- * where there is one, as OpenSSL prefers it, too.
+ * Reports whether a path from a certificate to an authority has at most `max` certificates in between. Of several
+ * paths, the shortest counts, which OpenSSL prefers as well.
  */
 export function hasShortPath(
   leaf: X509Certificate,
@@ -201,7 +202,9 @@ export function hasShortPath(
   return false;
 }
 
-/** RFC 5280 6.1: an authority of that name, valid now, whose key has signed the certificate. */
+/**
+ * Reports whether `issuer` is an authority of the issuer's name, valid now, that signed the certificate (RFC 5280 6.1).
+ */
 function isIssuer(issuer: X509Certificate, certificate: X509Certificate, nowMs: number): boolean {
   return (
     issuer.ca &&

@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, Server, TLSSocket } from "node:tls";
 
-/** Facts about a client that are recorded while its handshake is under way, because Node does not show them afterwards. */
+/** Facts about a client that are recorded during its handshake, because Node does not provide them afterwards. */
 export type HandshakeNotes = {
   /** The secret that encrypts the server's records after a TLS 1.3 handshake (RFC 8446 7.1). */
   readonly serverSecret: Buffer | undefined;
-  /** The certificates that the client sent after its own, as far as they lead from one to the next. */
+  /** The certificates that the client sent after its own, as far as each is the issuer of the previous one. */
   readonly presented: readonly X509Certificate[];
 };
 
@@ -16,12 +16,13 @@ export type HandshakeNotebook = {
 };
 
 const serverSecretLabel = "SERVER_TRAFFIC_SECRET_0 ";
-/** More certificates than any real chain has; the rest is ignored. */
+/** The most certificates that are read, which is more than any real chain has; the rest is ignored. */
 const maxPresented = 16;
 
 /**
- * Node shows a connection before its handshake is complete only by its key log. At completion Node itself reads the
- * client's certificate, and some of its versions lose the others in doing so (nodejs/node#65579): they are read first.
+ * Creates a notebook. Before a handshake is complete, Node exposes its connection only by the key log. At completion
+ * Node itself reads the client's certificate, and some versions lose the other certificates when they do
+ * (nodejs/node#65579). They are therefore read before.
  */
 export function createHandshakeNotebook(): HandshakeNotebook {
   type Notes = { -readonly [Key in keyof HandshakeNotes]: HandshakeNotes[Key] };

@@ -4,12 +4,12 @@ import { awake } from "../timing/awake-clock.ts";
 import type { HandshakeEvents, HandshakeFailure } from "./handshake-result.ts";
 import type { TlsSettings } from "./server-options.ts";
 
-/** When there is no room, a handshake that has taken this share of its time is evicted for a new one. */
+/** If there is no room, a handshake that has used this share of its time limit can be evicted for a new one. */
 const evictableShare = 1 / 4;
-/** The same where handshakes may take any time. */
+/** The age for the same purpose if handshakes have no time limit. */
 const evictableWithoutLimitMs = 2_500;
 
-/** A connection whose handshake is not complete, as its bounds see it. */
+/** A connection whose handshake is not complete, as counted and timed by the limits. */
 export type HandshakePlace = {
   readonly connection: { destroy(): unknown };
   readonly network: string;
@@ -17,21 +17,21 @@ export type HandshakePlace = {
   readonly onFirstByte: (() => void) | undefined;
   /** The time when the ClientHello arrived; undefined before. */
   helloMs: number | undefined;
-  /** Why it has failed if the connection ends now. */
+  /** The reason of the failure if the connection ends now. */
   failure: HandshakeFailure;
 };
 
 /**
- * The places of handshakes, of connections with sockets and without. Until its ClientHello has arrived a connection costs only its place
- * among the connections; a part of one costs memory, a whole one a signature, and both have bounds of their own (docs/features/tls.md,
- * "Limits").
+ * The places of handshakes, of connections with sockets and without. A connection without a ClientHello costs only its
+ * place among the connections. A part of a ClientHello costs memory, and a whole one costs a signature, so both have
+ * their own bounds (docs/features/tls.md, "Limits").
  */
 export class HandshakePlaces {
   private readonly events: HandshakeEvents;
   private readonly timeoutMs: number;
   private readonly max: number;
   private readonly evictableMs: number;
-  /** Oldest first. */
+  /** All places, oldest first. */
   private readonly held = new Set<HandshakePlace>();
   /** Handshakes that have sent a part of their ClientHello. */
   private readonly begun = new Holdings<HandshakePlace>();
@@ -55,7 +55,7 @@ export class HandshakePlaces {
     return this.arrived.size;
   }
 
-  /** Whether the handshake has neither ended nor failed. */
+  /** Reports whether the handshake has neither completed nor failed. */
   has(place: HandshakePlace): boolean {
     return this.held.has(place);
   }
@@ -79,7 +79,7 @@ export class HandshakePlaces {
     return place;
   }
 
-  /** A part of the ClientHello has arrived. */
+  /** Records that a part of the ClientHello has arrived. */
   begin(place: HandshakePlace): void {
     const { begun } = this;
     place.failure = "client closed";
@@ -89,13 +89,13 @@ export class HandshakePlaces {
     begun.add(place.network, place);
   }
 
-  /** The bytes of the ClientHello are complete, or too many. */
+  /** Records that the bytes of the ClientHello are complete, or too many. */
   endBegun(place: HandshakePlace): void {
     this.begun.delete(place.network, place);
     place.onFirstByte?.();
   }
 
-  /** A handshake is about to be made; false: there is no room, and it has failed. */
+  /** Counts a handshake that is about to start. Returns false if there is no room, in which case it has failed. */
   shake(place: HandshakePlace): boolean {
     const { network } = place;
     place.failure = "failed";
@@ -109,7 +109,7 @@ export class HandshakePlaces {
     return true;
   }
 
-  /** Gives the place back: the handshake is complete, or the connection is passed on. */
+  /** Frees the place, because the handshake is complete or the connection is passed on. */
   forget(place: HandshakePlace): void {
     const { network } = place;
     if (!this.held.delete(place)) return;
@@ -137,9 +137,9 @@ export class HandshakePlaces {
     void this.endOlderThan(this.timeoutMs, this.held, ({ startedMs }) => startedMs);
 
   /**
-   * Makes room for one more handshake of the network; false when there is none. A handshake is evicted from the network that
-   * has the most, else those that have taken long. Handshakes that have just begun may finish, so that a rush of honest
-   * clients is served one by one instead of not at all.
+   * Makes room for one more handshake of the network; returns false if that is not possible. A handshake is evicted
+   * from the network that has the most, otherwise all that have taken long. Handshakes that have just begun may finish,
+   * so that a rush of honest clients is served gradually instead of not at all.
    */
   private makeRoom(network: string): boolean {
     const { arrived, arrivedByNetwork } = this;
@@ -151,7 +151,10 @@ export class HandshakePlaces {
     return true;
   }
 
-  /** Fails handshakes that are older than `ageMs`; `oldestFirst` is in the order of `sinceMs`. */
+  /**
+   * Fails handshakes that are older than `ageMs`; `oldestFirst` is in the order of `sinceMs`. Reports whether any
+   * failed.
+   */
   private endOlderThan(
     ageMs: number,
     oldestFirst: Iterable<HandshakePlace>,

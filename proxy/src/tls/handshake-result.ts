@@ -1,13 +1,13 @@
-/** `version` is what was negotiated: `TLSv1.2`, `TLSv1.3`, or `unknown` for a handshake that did not get so far. */
+/** The result of a handshake. `version` is the negotiated one, or `unknown` if the handshake did not get that far. */
 export type HandshakeResult = {
   readonly result: "ok" | "fail";
   readonly version: "TLSv1.2" | "TLSv1.3" | "unknown";
-  /** Why it failed: fixed wording for counters and debug logs. */
+  /** The reason of a failure, in fixed wording for counters and debug logs. */
   readonly reason?: HandshakeFailure;
 };
 
 export type HandshakeFailure =
-  /** The connection ended before its first byte, so there was no handshake: not reported. */
+  /** The connection ended before its first byte, so there was no handshake. Not reported. */
   | "silent"
   | "too many handshakes"
   | "timeout"

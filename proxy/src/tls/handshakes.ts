@@ -13,15 +13,15 @@ import type { HandshakeEvents, HandshakeResult } from "./handshake-result.ts";
 import { HelloReader, readClientHello } from "./read-client-hello.ts";
 import type { TlsSettings } from "./server-options.ts";
 
-/** The decision about a connection once its server name is known: TLS ends here, it was passed on, or it is refused. */
+/** The decision about a connection once its server name is known: it is terminated, was passed on, or is refused. */
 export type HandshakeClaim = "terminate" | "taken" | "refused";
 
 type AnyHandshakeRequest = {
-  /** The client's address, without zone; networks share the places where there are too few. */
+  /** The client's address, without zone. Its network shares the available places with others. */
   readonly ip: string;
-  /** Called with the first byte; until then the connection is no handshake, and bounded by its listener. */
+  /** Called on the first byte. Before that, the connection is not a handshake, and its listener bounds it. */
   readonly onFirstByte?: () => void;
-  /** Called when the name is known, so that a handshake gets the newest certificates. */
+  /** Called when the server name is known, so that a handshake uses the newest certificates. */
   readonly certificates: () => CertificateStore;
 };
 
@@ -29,13 +29,14 @@ type AnyHandshakeRequest = {
 export type HandshakeRequest = AnyHandshakeRequest & {
   readonly socket: Socket;
   /**
-   * Called before TLS sees anything, with the name, or undefined for bytes that are no ClientHello or too large; the bytes
-   * are put back. Refused connections are reset. When absent, TLS ends here.
+   * Called before TLS receives anything, with the server name, or undefined for bytes that are not a ClientHello or too
+   * many; the bytes are put back. Refused connections are reset. If absent, all connections are terminated.
    */
   readonly claim?: (serverName: string | undefined) => HandshakeClaim;
   /**
-   * Called when the handshake is complete and the client admitted; the TLS socket belongs to the receiver. `policy` has the
-   * rules that the client's certificate was checked by, `verification` is that of a client whose requests decide about it.
+   * Called when the handshake is complete and the client is admitted; the TLS socket belongs to the receiver. `policy`
+   * has the rules by which the client's certificate was checked. `verification` is their result if it is judged per
+   * request.
    */
   readonly onSecure: (
     socket: TLSSocket,
@@ -45,28 +46,28 @@ export type HandshakeRequest = AnyHandshakeRequest & {
   ) => void;
 };
 
-/** A handshake of a connection that has no socket: no client certificate is asked for. */
+/** A handshake of a connection that has no socket. No client certificate is requested. */
 export type HandleHandshakeRequest = AnyHandshakeRequest & {
   readonly transport: Transport;
-  /** The same as that of sockets, with the bytes that have been read, which are valid until it returns. */
+  /** The same as `claim` for sockets, with the bytes that have been read, which are valid until it returns. */
   readonly claim: (serverName: string | undefined, read: Buffer) => HandshakeClaim;
   /** Begins TLS on the connection. */
   readonly secure: (tls: ServerTls, events: ServerTlsEvents) => void;
   readonly onSecure: (transport: Transport, facts: SecureFacts) => void;
 };
 
-/** What a handshake of a connection without a socket has come to. */
+/** The outcome of a handshake of a connection without a socket. */
 export type SecureFacts = {
   readonly serverName: string;
   readonly protocol: string | false;
   readonly version: string;
 };
 
-/** TLS handshakes under way: bounded in number and in time. */
+/** TLS handshakes under way, which are limited in number and in time. */
 export type Handshakes = {
   start(request: HandshakeRequest): void;
   startOnHandle(request: HandleHandshakeRequest): void;
-  /** Called by the terminators: clients of this server may be refused when their handshakes are complete. */
+  /** Called by the terminators for a server whose clients can be refused when their handshakes are complete. */
   watch(server: Server): void;
   /** Called by the terminators when a handshake is complete. */
   secured(socket: TLSSocket): void;
@@ -74,7 +75,7 @@ export type Handshakes = {
   refused(socket: TLSSocket): void;
   /** The number of connections whose handshake is not complete, including those that have sent nothing. */
   readonly pending: number;
-  /** The number of them whose ClientHello has arrived, which `maxHandshakes` bounds. */
+  /** The number of these connections whose ClientHello has arrived, which `maxHandshakes` bounds. */
   readonly shaking: number;
 };
 
@@ -89,12 +90,12 @@ type Pending = HandshakeRequest & {
 };
 
 /**
- * Creates the handshakes of a worker. The ClientHello is read first, from the plain connection: it selects the terminator,
- * and an unknown name gets its alert, before Node's TLS sees anything.
+ * Creates the handshakes of a worker. The ClientHello is read from the plain connection before Node's TLS receives
+ * anything, to select the terminator or to send an alert for an unknown name.
  */
 export function createHandshakes(settings: TlsSettings, events: HandshakeEvents): Handshakes {
   const places = new HandshakePlaces(settings, events);
-  /** By the client's address and port, which the plain and the TLS socket of a connection share. */
+  /** Pending handshakes by the addresses of the connection, which its plain and its TLS socket share. */
   const pending = new Map<string, Pending>();
   const notebook = createHandshakeNotebook();
 
@@ -124,7 +125,7 @@ export function createHandshakes(settings: TlsSettings, events: HandshakeEvents)
     const selected = handshake.certificates().select(serverName);
     if (selected !== undefined) {
       handshake.policy = selected.policy;
-      // TLSSocket takes this over: a client that ends its side cannot complete a handshake.
+      // TLSSocket inherits this, because a client that ends its side cannot complete a handshake.
       socket.allowHalfOpen = false;
       selected.terminator.server(ticketKeyName).emit("connection", socket);
       return;
@@ -173,7 +174,7 @@ export function createHandshakes(settings: TlsSettings, events: HandshakeEvents)
     }
     const { terminator, policy } = selected;
     const context = policy === undefined ? terminator.context(ticketKeyName) : undefined;
-    // Names with rules for client certificates are for sockets.
+    // Names with rules for client certificates need sockets.
     if (context === undefined) return places.fail(place, "failed");
     const { protocols } = terminator;
     request.secure(
@@ -236,7 +237,9 @@ export function createHandshakes(settings: TlsSettings, events: HandshakeEvents)
   };
 }
 
-/** A client may use one port of its own for connections to several addresses of the proxy. */
+/**
+ * Includes the local address, because a client can use the same port for connections to several addresses of the proxy.
+ */
 function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | undefined {
   return remoteAddress === undefined
     ? undefined

@@ -5,13 +5,13 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** A certificate that can be served. */
 export type LoadedCertificate = Certificate & {
-  /** `rsa`, `ec`, `ed25519`, ...: a server has one certificate of each type. */
+  /** `rsa`, `ec`, `ed25519`, ... A server has one certificate of each type. */
   readonly keyType: string;
-  /** End of validity, milliseconds since 1970. */
+  /** End of validity, in milliseconds since 1970. */
   readonly notAfterMs: number;
 };
 
-/** Parses the leaf and its key and checks that they belong together. The error names no key material. */
+/** Parses the leaf and its key, and checks that they match. The error contains no key material. */
 export function loadCertificate({ chainPem, keyPem }: Certificate): Result<LoadedCertificate> {
   try {
     const leaf = new X509Certificate(chainPem);

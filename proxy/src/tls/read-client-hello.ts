@@ -5,9 +5,12 @@ import type { Transport, TransportReceiver } from "../sockets/transport.ts";
 import { type ClientHello, peekClientHello } from "./client-hello.ts";
 
 export type HelloReaderEvents = {
-  /** Called once when some bytes have arrived, but not the whole message. */
+  /** Called once when bytes have arrived, but not the whole message. */
   onBegun(): void;
-  /** Called with the ClientHello, or undefined for bytes that are none or too large. `read` are all bytes, valid until this returns. */
+  /**
+   * Called with the ClientHello, or undefined if the bytes are not a ClientHello or too many. `read` holds all bytes,
+   * valid until this returns.
+   */
   onHello(hello: ClientHello | undefined, read: Buffer): void;
 };
 
@@ -24,10 +27,7 @@ export function readClientHello(socket: Socket, events: HelloReaderEvents): void
   start.start(reader);
 }
 
-/**
- * Reads until the ClientHello is known; nothing is read after `onHello`. The connection of a client that half-closes before is
- * closed.
- */
+/** Reads until the ClientHello is known, and closes the connection if the client half-closes it before. */
 export class HelloReader implements TransportReceiver {
   private readonly transport: Pick<Transport, "destroy">;
   private readonly events: HelloReaderEvents;

@@ -4,15 +4,15 @@ import type { ClientPolicy } from "./client-validation.ts";
 
 export type TlsSettings = {
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
-  /** From accepting the connection to the end of the handshake, milliseconds, 0 = no limit. */
+  /** Limit of the time from accepting a connection to the end of its handshake, in milliseconds, 0 = no limit. */
   readonly handshakeTimeoutMs: number;
-  /** Handshakes under way at a time, counted from their ClientHello. */
+  /** The most handshakes under way at a time, counted from their ClientHello. */
   readonly maxHandshakes: number;
 };
 
 /**
- * Suites with forward secrecy and authenticated encryption only, towards clients and upstreams; ECDSA first, because it is
- * cheaper to sign.
+ * Cipher suites towards clients and upstreams, all with forward secrecy and authenticated encryption. ECDSA is first,
+ * because it is cheaper to sign.
  */
 export const tlsSuites = [
   "TLS_AES_128_GCM_SHA256",
@@ -26,7 +26,7 @@ export const tlsSuites = [
   "ECDHE-RSA-CHACHA20-POLY1305",
 ].join(":");
 
-/** The server's order decides which of two certificates is shown; SHA-1 is left out. */
+/** Signature algorithms. Their order decides which of two certificates the server presents; SHA-1 is omitted. */
 const signatures = [
   "ecdsa_secp256r1_sha256",
   "ecdsa_secp384r1_sha384",
@@ -43,13 +43,13 @@ const signatures = [
   "rsa_pkcs1_sha512",
 ];
 
-/** How long a session may be resumed, which two older ticket keys, kept for twelve hours each, allow. */
+/** How long a session may be resumed: two older ticket keys are kept, for twelve hours each. */
 const sessionSeconds = 86_400;
 
-/** The longest time that a timer takes; Node reads 0 as its own default of two minutes. */
+/** The longest delay of a timer, used for no limit, because Node replaces 0 by its default of two minutes. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** The options that all TLS servers have in common: docs/features/tls.md, "Protocol". */
+/** Returns the options that all TLS servers have in common (docs/features/tls.md, "Protocol"). */
 export function commonTlsOptions(settings: TlsSettings): TlsOptions & { readonly ALPNProtocols: string[] } {
   return {
     minVersion: settings.minVersion,
@@ -57,36 +57,38 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions & { readonly
     ciphers: tlsSuites,
     sigalgs: signatures.join(":"),
     honorCipherOrder: true,
-    // A client that puts ChaCha20 first has no fast AES and gets ChaCha20 in spite of the server's order.
+    // A client that prefers ChaCha20 has no fast AES, and gets ChaCha20 regardless of the server's order.
     secureOptions: constants.SSL_OP_PRIORITIZE_CHACHA | constants.SSL_OP_NO_RENEGOTIATION,
     ALPNProtocols: ["h2", "http/1.1"],
-    // Without this, all of the system's authorities are loaded.
+    // By default, all authorities of the system would be loaded.
     ca: [],
-    // Node's limit starts again with each byte; the one that counts is in handshakes.ts.
+    // Node's limit restarts with each byte; the effective one is in handshake-places.ts.
     handshakeTimeout: settings.handshakeTimeoutMs === 0 ? maxTimerMs : 2 * settings.handshakeTimeoutMs,
     sessionTimeout: sessionSeconds,
   };
 }
 
 /**
- * Adds the options of a server that requests client certificates: docs/features/auth-tls.md. Certificates are checked with
- * each connection, so there are no tickets. OpenSSL verifies; client-validation.ts then decides which clients are refused,
- * and with which alert.
+ * Adds the options of a server that requests client certificates (docs/features/auth-tls.md). Certificates are checked
+ * on each connection, so session tickets are disabled. OpenSSL verifies the certificates; client-validation.ts then
+ * decides which clients are refused, and with which alert.
  */
 export function clientValidationOptions(
   { mode, deferred, forward, authorities }: ClientPolicy,
   options: TlsOptions,
 ): TlsOptions {
-  // A client that is neither refused nor shown to an upstream need not be verified. OpenSSL breaks the handshake off when a certificate's
-  // issuer has the name of an authority, but another RSA key, and the client writes its messages one by one: the failed
-  // signature stays in its error queue, where Node takes it for a failure of the connection.
+  // A client certificate need not be verified if it is neither refused nor forwarded to an upstream. Verification can
+  // abort a handshake if the certificate's issuer has the name of an authority but another RSA key, and the client
+  // sends its messages separately: the failed signature stays in OpenSSL's error queue, where Node mistakes it for a
+  // failure of the connection.
   const isVerified = mode === "require" || deferred || forward;
   const strict = {
     ...options,
     ca: isVerified ? [...authorities] : [],
     secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,
   };
-  // Intermediate authorities are trust anchors, too. A server does not pass this option to its context, but accepts a context.
+  // Intermediate authorities are trust anchors, too. A server does not pass this option to its context, but accepts a
+  // context.
   const context = createSecureContext({ ...strict, allowPartialTrustChain: true });
   return {
     ...strict,

@@ -9,24 +9,24 @@ import type { ClientPolicy } from "./client-validation.ts";
 import { clientValidationOptions, commonTlsOptions, type TlsSettings } from "./server-options.ts";
 import { randomTicketKeys, type TicketKeyRing } from "./ticket-keys.ts";
 
-/** TLS servers for one set of certificates. They never listen: they get accepted connections. */
+/** TLS servers for one set of certificates. They never listen, but receive accepted connections. */
 export type Terminator = {
-  /** The server that can read tickets of the named key (`ClientHello.ticketKeyName`); it reads no other ones. */
+  /** Returns the server that can decrypt the tickets of the named key (`ClientHello.ticketKeyName`), and no others. */
   server(ticketKeyName: string | undefined): Server;
-  /** The same without a server, for connections that have no socket; undefined where clients are asked for certificates. */
+  /** Returns a context for connections without a socket; undefined if client certificates are requested. */
   context(ticketKeyName: string | undefined): SecureContext | undefined;
-  /** What ALPN chooses from, in the form of RFC 7301 3.1. */
+  /** The protocols that ALPN selects from, in the encoding of RFC 7301 3.1. */
   readonly protocols: Uint8Array;
-  /** End of validity of the certificate that is preferred, milliseconds since 1970. */
+  /** End of validity of the preferred certificate, in milliseconds since 1970. */
   readonly notAfterMs: number;
 };
 
-/** TLS servers by their certificates and client rules, each built once and kept while a port uses it. */
+/** The terminators by their certificates and client rules, each built once and kept while a port uses it. */
 export type Terminators = {
   /**
-   * The terminator for these certificates, best first; bad ones are left out and logged. Undefined: none is usable.
-   * With a policy, clients are asked for a certificate; the caller decides whether to admit them.
-   * `isOpaque` negotiates no application protocol (ALPN).
+   * Returns the terminator for these certificates, best first. Unusable ones are omitted and logged; if none is usable,
+   * the result is undefined. With a policy, client certificates are requested; the caller decides whether to admit the
+   * client. With `isOpaque`, no application protocol (ALPN) is negotiated.
    */
   get(
     ids: readonly string[],
@@ -34,9 +34,9 @@ export type Terminators = {
     policy?: ClientPolicy,
     isOpaque?: boolean,
   ): Terminator | undefined;
-  /** Drops the terminators that are no longer used. Their connections are not touched. */
+  /** Drops the terminators that are no longer used, without affecting their connections. */
   retain(used: ReadonlySet<Terminator>): void;
-  /** The keys of session tickets from now on, newest first. Connections are not touched. */
+  /** Replaces the keys of session tickets, without affecting connections. */
   useTicketKeys(keys: TicketKeyRing): void;
   readonly size: number;
 };
@@ -44,7 +44,7 @@ export type Terminators = {
 export type TerminatorEvents = {
   readonly onSecure: (socket: TLSSocket) => void;
   readonly onError: (error: Error, socket: TLSSocket) => void;
-  /** A server whose clients need a certificate, before its first connection. */
+  /** Called with a server whose clients are verified, before its first connection. */
   readonly onStrictServer?: (server: Server) => void;
 };
 
@@ -92,9 +92,11 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
       const context = (): undefined => undefined;
       return { notAfterMs, protocols, context, server: () => present, useTicketKeys: () => undefined };
     }
-    /** Created when the first ticket of an older key arrives. */
+    /** The servers of older ticket keys, each created when its first ticket arrives. */
     const older = new Map<string, Server>();
-    /** By the name of their ticket key, "" for the newest; created when the first connection without a socket needs one. */
+    /**
+     * Contexts by the name of their ticket key ("" for the newest), created for the first connection that needs one.
+     */
     const contexts = new Map<string, SecureContext>();
     return {
       notAfterMs,
@@ -146,13 +148,13 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
   };
 }
 
-/** Protocol names in the form of RFC 7301 3.1. */
+/** Encodes protocol names as in RFC 7301 3.1. */
 const alpnOf = (names: readonly string[]): Uint8Array =>
   Buffer.concat(names.map((name) => Buffer.from(`${String.fromCharCode(name.length)}${name}`, "latin1")));
 
 /**
- * The context in which a session is resumed: where the same certificates are shown and clients have the same rules, on any
- * worker and pod; Node's own context differs between processes. At most 32 bytes.
+ * Returns the context in which sessions can be resumed, at most 32 bytes. It is the same for the same certificates and
+ * client rules, on any worker and pod. Node's own context would differ between processes.
  */
 const sessionContextOf = (ids: readonly string[], policy: ClientPolicy | undefined): string =>
   createHash("sha256")
@@ -160,7 +162,7 @@ const sessionContextOf = (ids: readonly string[], policy: ClientPolicy | undefin
     .digest("hex")
     .slice(0, 32);
 
-/** The usable certificates, the best one of each key type: OpenSSL shows the first type that the client verifies. */
+/** Returns the best usable certificate of each key type. OpenSSL presents the first type that the client supports. */
 function loadAll(
   ids: readonly string[],
   certificates: TlsPort["certificates"],

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { ticketKeyBytes, type TicketKeys } from "@svc-gateway/common/ir/ticket-keys.ts";
 
-/** Keys of session tickets. Node's TLS knows one at a time, so each older one gets a server of its own. */
+/** The keys of session tickets. Node's TLS servers have one key each, so each older key gets its own server. */
 export type TicketKeyRing = {
   /** Encrypts the tickets of new sessions. */
   readonly newest: Buffer;
-  /** Still accepted, by the name that tickets carry (`ClientHello.ticketKeyName`). */
+  /** The keys that are still accepted, by the name in their tickets (`ClientHello.ticketKeyName`). */
   readonly older: ReadonlyMap<string, Buffer>;
 };
 
@@ -16,7 +16,7 @@ export function readTicketKeys({ keys }: TicketKeys): TicketKeyRing {
   return { newest, older: new Map(older.map((key) => [key.toString("latin1", 0, nameBytes), key])) };
 }
 
-/** Random keys until a snapshot has some: sessions are then resumed by the same worker only. */
+/** Creates random keys, used until a snapshot provides some. Only the same worker can then resume a session. */
 export const randomTicketKeys = (): TicketKeyRing => ({
   newest: randomBytes(ticketKeyBytes),
   older: new Map(),
