@@ -22,18 +22,18 @@ export type L4Connection = {
   readonly socket: Socket;
   /** The accepted socket, for resets. */
   readonly plain: Socket;
-  /** The listener: connections of one owner are destroyed together. */
+  /** The listener. Connections of one owner are destroyed together. */
   readonly owner: object;
-  /** Listener port, and the same for metrics. */
+  /** The listener port, and its label in metrics (`portLabel`). */
   readonly port: number;
   readonly portLabel: string;
-  /** Address of the client, from the PROXY protocol where there is one. */
+  /** Address of the client, from the PROXY protocol header if there is one. */
   readonly clientIp: string;
   readonly secure: boolean;
-  /** Server name of the TLS handshake, empty without one. */
+  /** Server name of the TLS handshake; empty if there is none. */
   readonly serverName: string;
   readonly route: CompiledL4Route;
-  /** Undefined: the connection is not logged. */
+  /** Logs the connection; undefined if it is not logged. */
   readonly log: ConnectionLog | undefined;
 };
 
@@ -41,7 +41,7 @@ export type L4ConnectionOptions = Pick<
   UpstreamClientOptions,
   "connectTimeoutMs" | "resolver" | "ownPorts"
 > & {
-  /** The longest time without a byte in either direction, milliseconds, 0 = off. */
+  /** The longest time without a byte in either direction, in milliseconds, 0 = no limit. */
   readonly idleTimeoutMs: number;
   /** How the bytes of both connections are read and written. */
   readonly sockets: SocketLayer;
@@ -62,8 +62,9 @@ export type L4ConnectionOptions = Pick<
 const maxAttempts = 3;
 
 /**
- * The connections of a worker that are forwarded as they are (docs/features/l4.md): each to an endpoint of its route, with
- * bytes and half-closes relayed in both directions. Nothing is stored beyond what the sockets hold, which is bounded.
+ * The connections of a worker that are forwarded unchanged (docs/features/l4.md), each to an endpoint of its route.
+ * Bytes and half-closes are relayed in both directions. No bytes are stored beyond those that the sockets hold, which
+ * are bounded.
  */
 export class L4Connections {
   private readonly options: L4ConnectionOptions;
@@ -86,7 +87,7 @@ export class L4Connections {
     return owned.length;
   }
 
-  /** Resets connections that were idle for too long. `nowMs` is on the awake clock. */
+  /** Resets connections that have exceeded the idle timeout. `nowMs` is on the awake clock. */
   sweep(nowMs: number): void {
     const { idleTimeoutMs, metrics } = this.options;
     if (idleTimeoutMs === 0) return;
@@ -110,7 +111,7 @@ class Relay {
   private readonly startedAtMs = performance.now();
   private bytesReceived = 0;
   private bytesSent = 0;
-  /** Of the last attempt; empty while there is none. */
+  /** The Service and address of the last attempt; empty before the first one. */
   private upstreamService = "";
   private upstreamAddress = "";
   private ended = false;
@@ -119,7 +120,7 @@ class Relay {
     this.connection = connection;
     this.options = options;
     this.onEnd = onEnd;
-    // Nothing is read yet: only an error closes it.
+    // Only an error closes the socket at this point, because nothing is read from it yet.
     connection.socket.once("close", this.onClientClosed);
   }
 
@@ -127,7 +128,7 @@ class Relay {
     return this.connection.owner;
   }
 
-  /** Of the metrics that a route has. */
+  /** Labels of the metrics of the route. */
   private get labels(): { readonly listener: string; readonly route: string } {
     const { portLabel: listener, route } = this.connection;
     return { listener, route: route.route.id };
@@ -235,7 +236,7 @@ class Relay {
     this.cancel = () => tunnel.cancel();
   }
 
-  /** Refuses the connection: there is no endpoint to connect to. */
+  /** Refuses the connection, because there is no endpoint to connect to. */
   private refuse(service: string, failure: ConnectionFailure): void {
     this.count(service, "other");
     this.abort(failure);
@@ -245,7 +246,7 @@ class Relay {
     this.options.metrics.upstreamErrors.with({ ...this.labels, upstream, error_type: type }).inc();
   }
 
-  /** The input of balancers: there is no request, only a client address. */
+  /** Returns the input of balancers. Without a request, they can use only the client address. */
   private pickRequest(): PickRequest {
     const { clientIp, secure, route } = this.connection;
     return {
@@ -262,7 +263,7 @@ class Relay {
 
 const nothing = Buffer.alloc(0);
 
-/** What an endpoint has sent before the tunnel to it begins: at most what came with the end of a handshake. */
+/** Keeps the bytes that an endpoint sends before its tunnel starts: at most those read with the end of a handshake. */
 class EarlyBytes implements TransportReceiver {
   bytes: Buffer = nothing;
 
@@ -276,7 +277,7 @@ class EarlyBytes implements TransportReceiver {
 
 const noFields = Fields.none();
 
-/** Why connections fail, but for their endpoints (docs/reference/refusals.md). */
+/** The failures of connections that are not caused by an endpoint (docs/reference/refusals.md). */
 const failures = {
   shutdown: { error: "proxy shutting down", reason: "shutting-down" },
   idle: { error: "idle timeout", reason: "idle-timeout" },

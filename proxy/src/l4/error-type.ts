@@ -1,6 +1,6 @@
 import type { UpstreamError } from "../upstream/upstream-errors.ts";
 
-/** The label `error_type` of `svc_proxy_upstream_errors_total` of an attempt to connect, below HTTP. */
+/** Returns the label `error_type` of `svc_proxy_upstream_errors_total` for a failed connect below HTTP. */
 export function errorTypeOf({
   kind,
 }: Pick<UpstreamError, "kind">): "refused" | "connect" | "timeout" | "tls" | "other" {

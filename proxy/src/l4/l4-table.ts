@@ -3,23 +3,26 @@ import { createWeightedPicker } from "../routing/weighted-picker.ts";
 import { passThrough } from "../upstream/upstream-registry.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
-/** A route prepared when a snapshot is applied. */
+/** A route that was prepared when a snapshot was applied. */
 export type CompiledL4Route = {
   readonly route: L4Route;
-  /** Picks the current upstream of the next connection or session by weight; undefined: it is refused. Never throws. */
+  /** Picks the upstream of the next connection or session by weight; undefined if it must be refused. Never throws. */
   pickUpstream(): Upstream | undefined;
 };
 
 export type L4Entry = {
   readonly host: string;
   readonly mode: L4Host["mode"];
-  /** Undefined: connections are refused. */
+  /** The route; if undefined, connections are refused. */
   readonly route: CompiledL4Route | undefined;
 };
 
-/** The routes below HTTP of one port. Immutable: a change makes a new table. */
+/** The routes below HTTP of one port. Immutable; a change creates a new table. */
 export type L4Table = {
-  /** Finds the entry of the most specific host that covers a lower-case server name; the empty name has only the entry for every host. */
+  /**
+   * Finds the entry of the most specific host that covers a lower-case server name. The empty name is covered only by
+   * the entry for every host.
+   */
   find(serverName: string): L4Entry | undefined;
   readonly routeIds: ReadonlySet<string>;
   /** Endpoint sets that the routes name. */
@@ -27,21 +30,21 @@ export type L4Table = {
 };
 
 export type L4Environment = {
-  /** The upstream of an endpoint set as it is now; `identity` is as for `UpstreamRegistry.get`. */
+  /** Returns a link to the current upstream of an endpoint set; `identity` is as for `UpstreamRegistry.get`. */
   readonly upstreamOf: (endpoints: string, identity: string | undefined) => () => Upstream;
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a number from 0 to 1, 1 excluded. */
   readonly random: () => number;
 };
 
 export function compileL4Table({ hosts }: L4Port, environment: L4Environment): L4Table {
   const exact = new Map<string, L4Entry>();
-  /** By the name without its `*.`. */
+  /** Wildcard entries by the name after `*.`. */
   const wildcards = new Map<string, L4Entry>();
   let any: L4Entry | undefined;
   const routeIds = new Set<string>();
   const endpoints = new Set<string>();
   for (const { kind, host, mode, route, clientCertificate } of hosts) {
-    // TLS that is passed through is not wrapped in TLS again, even where the Service has a policy for it.
+    // TLS that is passed through is not wrapped in TLS again, even if the Service has a TLS policy.
     const identity = mode === "passthrough" ? passThrough : clientCertificate;
     const entry = { host, mode, route: route && compileRoute(route, identity, environment) };
     if (kind === "exact") exact.set(host, entry);

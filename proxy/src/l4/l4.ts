@@ -6,12 +6,12 @@ import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "./udp-sess
 /** The connections and datagrams that a worker forwards below HTTP, over all listeners. */
 export type L4 = {
   readonly connections: Pick<L4Connections, "accept" | "destroy">;
-  /** Creates the sessions of a listener; they are swept until `forget`. */
+  /** Creates the sessions of a listener, which are swept until `forget` is called. */
   udpSessions(port: number, reply: (message: Buffer, client: UdpClient) => void): UdpSessions;
   forget(sessions: UdpSessions): void;
-  /** Called when endpoints were removed: ends their UDP sessions, while connections to them may finish. */
+  /** Ends the UDP sessions of removed endpoints. Connections to them may finish. */
   retire(endpoints: readonly UpstreamEndpoint[]): void;
-  /** Ends connections and sessions that were idle for too long. */
+  /** Ends connections and sessions that have exceeded their idle timeout. */
   sweep(): void;
 };
 

@@ -1,15 +1,15 @@
 import { ListenerHoldings, type Origin } from "../fairness/listener-holdings.ts";
 
-/** A holder of a place: a session, which ends when it is evicted. */
+/** The holder of a place: a session, which ends when it is evicted. */
 export type PlaceHolder = { evict(): void };
 
-/** The most sessions of all listeners of a proxy together, with any number of descriptors: bounded by their memory. */
+/** The most sessions of all listeners of a proxy together, even with more descriptors; it bounds their memory. */
 const maxOfAll = 40_000;
 /** The most sessions of one listener of a proxy. */
 const maxOfListener = 20_000;
 export type UdpBounds = { readonly all: number; readonly ofListener: number };
 
-/** The bounds of one worker: its share of the proxy's. `descriptors` are those that UDP sessions may take. */
+/** Returns the bounds of one worker, as its share of the proxy's. `descriptors` is the number that sessions may use. */
 export function udpBoundsOf(descriptors: number, shareOf: (total: number) => number): UdpBounds {
   const all = Math.min(maxOfAll, descriptors);
   return { all: shareOf(all), ofListener: shareOf(Math.min(maxOfListener, all)) };
@@ -25,8 +25,8 @@ export class UdpPlaces {
   }
 
   /**
-   * Makes room for one more session; false when there is none. A session is evicted from the listener with the most for a
-   * listener that would have fewer, and within a listener from the network with the most for one that would have fewer.
+   * Makes room for one more session; returns false if that is not possible. A session of the listener with the most is
+   * evicted for a listener that would have fewer. Within a listener, the same holds for networks.
    */
   makeRoom(origin: Origin): boolean {
     const { all, ofListener } = this.bounds;

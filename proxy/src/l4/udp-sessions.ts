@@ -21,31 +21,31 @@ import { errorTypeOf } from "./error-type.ts";
 import type { CompiledL4Route } from "./l4-table.ts";
 import type { PlaceHolder, UdpPlaces } from "./udp-places.ts";
 
-/** The sender of a datagram, with its address as the socket reports it and as balancers and policies see it (`ip`). */
+/** The sender of a datagram. `address` is as the socket reports it, `ip` is the form for balancers and policies. */
 export type UdpClient = { readonly address: string; readonly port: number; readonly ip: string };
 
-/** Why a datagram was dropped: values of the `reason` label of `svc_proxy_udp_datagrams_dropped_total`. */
+/** The reason why a datagram was dropped, a value of the `reason` label of `svc_proxy_udp_datagrams_dropped_total`. */
 export type DropReason =
-  /** The listener has no route, or the share of a backend that cannot be used was drawn. */
+  /** The listener has no route, or the weights selected a backend that cannot be used. */
   | "no-route"
   | "no-endpoint"
   | "session-limit"
-  /** From port 0, which cannot be answered (RFC 768). */
+  /** It came from port 0, to which no reply can be sent (RFC 768). */
   | "source-port"
   /** The listener is draining, and the client has no session. */
   | "draining"
-  /** Too much waits to be sent. */
+  /** Too much data is waiting to be sent. */
   | "overflow"
   /** No socket for the session, or no address for its endpoint. */
   | "error";
 
 export type UdpSessionsOptions = {
-  /** The longest time without a datagram in either direction, milliseconds, 0 = off. */
+  /** The longest time without a datagram in either direction, in milliseconds, 0 = no limit. */
   readonly idleTimeoutMs: number;
   /** Bounds the sessions of all listeners of the worker. */
   readonly places: UdpPlaces;
   readonly resolver: Resolver;
-  /** Refuses the ports of the gateway itself; absent: none is refused. */
+  /** Refuses the ports of the gateway itself; if absent, none is refused. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
   readonly metrics: Pick<
     ProxyMetrics,
@@ -57,13 +57,13 @@ export type UdpSessionsOptions = {
     | "connectionReceivedBytes"
     | "connectionSentBytes"
   >;
-  /** Milliseconds on a clock that never goes back. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** Logs sessions that have ended; absent: they are not logged. */
+  /** Logs sessions that have ended; if absent, they are not logged. */
   readonly log?: ConnectionLog | undefined;
 };
 
-/** Replaces name resolution for datagram sockets, which only ever get addresses. */
+/** Replaces name resolution for datagram sockets, which are only ever given addresses. */
 export const noLookup = (
   address: string,
   _: unknown,
@@ -75,11 +75,11 @@ const maxWaiting = 16;
 /** The most bytes that wait in a socket to be sent. */
 export const maxQueuedBytes = 256 * 1024;
 
-/** When there is no room, a session that was idle for this share of its timeout is evicted for a new one. */
+/** If there is no room, a session that was idle for this share of its timeout can be evicted for a new one. */
 const evictableShare = 1 / 4;
-/** The same where sessions may be idle for any time. */
+/** The idle time for the same purpose if sessions have no idle timeout. */
 const evictableWithoutLimitMs = 2_500;
-/** The most sessions that are examined for one that was idle. */
+/** The most sessions that are examined to find an idle one. */
 const maxLooks = 8;
 
 type Session = PlaceHolder & {
@@ -92,18 +92,18 @@ type Session = PlaceHolder & {
   lastActivityMs: number;
   bytesReceived: number;
   bytesSent: number;
-  /** The same of all sessions of the route. */
+  /** Counters of received and sent bytes, over all sessions of the route. */
   readonly received: Counter;
   readonly sent: Counter;
   failure: ConnectionFailure | undefined;
   socket: Socket | undefined;
-  /** Until the socket is connected. */
+  /** The datagrams that wait until the socket is connected; undefined afterwards. */
   waiting: Buffer[] | undefined;
 };
 
 /**
- * The sessions of a UDP listener (docs/features/l4.md, "UDP"): one per address and port of a client, each with a socket of
- * its own to one endpoint, so that answers find their way back.
+ * The sessions of a UDP listener (docs/features/l4.md, "UDP"), one per address and port of a client. Each has a
+ * dedicated socket to one endpoint, so that replies can be assigned to the client.
  */
 export class UdpSessions {
   private readonly port: number;
@@ -125,7 +125,7 @@ export class UdpSessions {
     this.options = options;
   }
 
-  /** Forwards a datagram; a client that has no session yet gets one by `route`. */
+  /** Forwards a datagram. If its client has no session yet, one is opened by `route`. */
   receive(message: Buffer, client: UdpClient, route: CompiledL4Route | undefined): void {
     if (client.port === 0) return this.drop("source-port");
     const session = this.sessions.get(keyOf(client)) ?? this.open(client, route);
@@ -141,19 +141,21 @@ export class UdpSessions {
     else this.drop("overflow");
   }
 
-  /** Ends the sessions with backends that the route does not have: their clients get new ones with their next datagram. */
+  /**
+   * Ends the sessions with backends that the route no longer has. Their clients get new ones on their next datagram.
+   */
   follow(route: CompiledL4Route | undefined): void {
     const backends = route?.route.backends.filter(({ weight }) => weight > 0) ?? [];
     const kept = new Set(backends.map(({ endpoints }) => endpoints));
     this.closeWhere((session) => !kept.has(session.upstream.key));
   }
 
-  /** Ends the sessions with endpoints that were removed. */
+  /** Ends the sessions with removed endpoints. */
   retire(removed: ReadonlySet<UpstreamEndpoint>): void {
     this.closeWhere(({ selection }) => removed.has(selection.endpoint));
   }
 
-  /** Ends sessions that were idle for too long. */
+  /** Ends sessions that have exceeded the idle timeout. */
   sweep(): void {
     const { idleTimeoutMs, now } = this.options;
     if (idleTimeoutMs === 0) return;
@@ -161,7 +163,7 @@ export class UdpSessions {
     this.closeWhere(({ lastActivityMs }) => nowMs - lastActivityMs >= idleTimeoutMs);
   }
 
-  /** Opens no new session. Resolves when the last one has ended. */
+  /** Stops opening sessions. Resolves when the last one has ended. */
   drain(): Promise<void> {
     this.draining = true;
     return new Promise((resolve) => {
@@ -283,7 +285,7 @@ export class UdpSessions {
     this.close(session);
   }
 
-  /** Evicts a session that was idle, if one of the first few was; the others move to the end. */
+  /** Evicts a session if one of the first few is idle. Examined sessions that are not idle move to the end. */
   private evictIdle(): boolean {
     const { idleTimeoutMs, now } = this.options;
     const evictableMs = idleTimeoutMs > 0 ? idleTimeoutMs * evictableShare : evictableWithoutLimitMs;
