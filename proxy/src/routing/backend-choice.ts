@@ -8,15 +8,15 @@ import { startLookup } from "./regex-budget.ts";
 
 type Options = {
   readonly choices: readonly BackendChoice[];
-  /** Sessions of the route stay with the backend that has them. */
+  /** Whether sessions of the route stay with the backend that has them. */
   readonly keepsSessions: boolean;
   readonly random: () => number;
 };
 
 /**
- * Chooses the backend of a request: the one that has its session; else by the weights of the first choice whose condition it
- * meets, and by those of the backends where it meets none. A condition that cannot be compiled is met by no request. See
- * docs/features/weights.md, "Choices".
+ * Chooses the backend of a request. If a backend has its session, that backend is chosen. Otherwise the weights of the
+ * first choice whose condition it meets decide, or those of the backends if it meets none. A condition that cannot be
+ * compiled is met by no request. See docs/features/weights.md, "Choices".
  */
 export function createBackendChoice(
   backends: readonly WeightedBackend[],
@@ -48,7 +48,7 @@ export function createBackendChoice(
   };
 }
 
-/** Conditions see what the client has sent. */
+/** Returns the query of the conditions, which test the header fields that the client sent. */
 const queryOf = ({ host, path, query, method, received }: BackendRequest): RouteQuery => ({
   host,
   path,

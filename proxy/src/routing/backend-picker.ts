@@ -3,7 +3,7 @@ import { createWeightedPicker } from "./weighted-picker.ts";
 
 export type WeightedBackend = { readonly weight: number; readonly backend: CompiledBackend };
 
-/** The answer when no backend has a weight (Gateway API HTTPRouteRule.backendRefs). */
+/** The response if no backend has a weight (Gateway API HTTPRouteRule.backendRefs). */
 const noBackend: CompiledBackend = { kind: "status", status: 500 };
 
 /** Chooses the backend of each request in proportion to the weights. */

@@ -8,17 +8,17 @@ import { isOverspent, startLookup } from "./regex-budget.ts";
 import { ChangingHostIndex, HostChanges, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";
 
-/** A port table that can be explained, because it shows its hosts. */
+/** A port table that exposes its hosts, so that its lookups can be explained. */
 export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
 
-/** The numbers of all hosts, and of those with such a setting: while one is 0, requests skip the search for it. */
+/** The numbers of all hosts, and of those with each setting. While a number is 0, requests skip the search for it. */
 class HostCounts {
   all = 0;
   withPathLevel = 0;
   withFilters = 0;
   withClients = 0;
 
-  /** Adds a host, or with -1 takes one away. */
+  /** Adds a host, or removes it if `by` is -1. */
   count({ pathLevel, filters, clients }: HostTable, by: 1 | -1): void {
     this.all += by;
     if (pathLevel !== "base") this.withPathLevel += by;
@@ -35,8 +35,8 @@ class HostCounts {
 }
 
 /**
- * A port's routes, changed in place between two requests. The most specific host decides: without a matching route there
- * the answer is "none", unless its listener passes requests on to its own less specific hosts (docs/routing.md, "Hosts").
+ * A port's routes, changed in place between two requests. The most specific host decides. If it has no matching route,
+ * there is none, unless its listener passes requests on to its own less specific hosts (docs/routing.md, "Hosts").
  */
 export class ChangingPortTable implements OpenPortTable {
   readonly hosts = { gateway: new ChangingHostIndex(), ingress: new ChangingHostIndex() };
@@ -47,15 +47,15 @@ export class ChangingPortTable implements OpenPortTable {
   }
 
   /**
-   * All requests from now on are answered by the changes, which takes as long for ten thousand hosts as for one. The table is then to
-   * be settled, before others can follow.
+   * Puts changes into effect for all requests from now on, in constant time. `settle` must then be called before other
+   * changes can follow.
    */
   switchTo(changes: PortChanges): void {
     for (const group of ["gateway", "ingress"] as const) this.hosts[group].switchTo(changes.hosts[group]);
     this.counts.add(changes.counts);
   }
 
-  /** Puts what has changed where the unchanged hosts are. */
+  /** Merges the changes into the store of all hosts. */
   *settle(): Steps<void> {
     for (const group of ["gateway", "ingress"] as const) yield* this.hosts[group].settle();
   }
@@ -100,14 +100,14 @@ export class ChangingPortTable implements OpenPortTable {
   }
 }
 
-/** Changed hosts of a port table, which stays as it is until it is switched to them. */
+/** Changes of a port table, which have no effect until the table is switched to them. */
 export class PortChanges {
   readonly hosts = { gateway: new HostChanges(), ingress: new HostChanges() };
-  /** By how much the numbers of the table change. */
+  /** The differences of the table's numbers. */
   readonly counts = new HostCounts();
   private readonly table: ChangingPortTable;
 
-  /** Of a table that has settled and is not changed before it is switched to these. */
+  /** `table` must have been settled, and must not be changed until it is switched to these changes. */
   constructor(table: ChangingPortTable) {
     this.table = table;
   }
@@ -121,11 +121,11 @@ export class PortChanges {
   }
 }
 
-/** The table of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
+/** Returns the table of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
 function ownerOf(hosts: PortHosts, host: string): HostTable | undefined {
   for (const table of tablesOf(hosts, host)) return table;
   return undefined;
 }
 
-/** A port without routes: every request is answered 404. */
+/** The table of a port without routes, on which every request gets 404. */
 export const emptyPortTable: OpenPortTable = new ChangingPortTable();

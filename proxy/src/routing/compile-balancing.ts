@@ -2,7 +2,7 @@ import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
 import type { CompiledBalancing } from "../upstream/upstream.ts";
 import { compileRequestTemplate } from "./request-template.ts";
 
-/** Prepares the balancing of a route, or of a policy that hashes a text. See docs/features/load-balancing.md. */
+/** Compiles the balancing of a route, or of a policy that hashes a template. See docs/features/load-balancing.md. */
 export function compileBalancing(balancing: Balancing): CompiledBalancing {
   if (balancing.algorithm !== "hash") return { balancing, keyOf: undefined };
   const { algorithm, key, subset } = balancing;

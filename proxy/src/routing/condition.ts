@@ -6,7 +6,7 @@ import { cookieValue } from "../message/cookies.ts";
 import { testWithinBudget } from "./regex-budget.ts";
 import { headerValue, queryValue } from "./request-values.ts";
 
-/** One thing besides its path that a request must have to match. Built once; testing allocates nothing. */
+/** A property other than the path that a request must have to match. Built once; a test allocates nothing. */
 export type Condition = {
   readonly on: "method" | "header" | "query" | "cookie";
   /** Name of the header or parameter; empty for the method. */
@@ -19,7 +19,7 @@ export type Condition = {
 
 const none = ok<readonly Condition[]>([]);
 
-/** The conditions of a match in the order in which they are tested: method, headers, query parameters, cookies. */
+/** Compiles the conditions of a match, in the order of their tests: method, headers, query parameters, cookies. */
 export function compileConditions(match: Omit<RouteMatch, "path">): Result<readonly Condition[]> {
   const { method, headers, query, cookies } = match;
   if (method === undefined && headers === undefined && query === undefined && cookies === undefined)
@@ -40,9 +40,9 @@ export function compileConditions(match: Omit<RouteMatch, "path">): Result<reado
   return ok(conditions);
 }
 
-/** The first condition that does not hold; undefined when all do. */
+/** Returns the first condition that does not hold; undefined if all do. */
 export function firstFailure(conditions: readonly Condition[], query: RouteQuery): Condition | undefined {
-  // Most routes have none, and this runs for each candidate.
+  // Most routes have no conditions, and this runs for each candidate.
   for (let i = 0; i < conditions.length; i++) {
     const condition = conditions[i] as Condition;
     if (!condition.test(query)) return condition;
@@ -50,7 +50,7 @@ export function firstFailure(conditions: readonly Condition[], query: RouteQuery
   return undefined;
 }
 
-/** Methods are case-sensitive (RFC 9110 9.1). */
+/** Compiles the condition of a method, which is case-sensitive (RFC 9110 9.1). */
 const methodCondition = (method: string): Condition => ({
   on: "method",
   name: "",
@@ -67,7 +67,10 @@ const readers: {
   cookie: (name) => (query) => cookieValue(query.headers, name),
 };
 
-/** A header, parameter or cookie that is absent matches nothing, not even a regex that accepts the empty text. */
+/**
+ * Compiles the condition of a header, parameter or cookie. An absent one does not match, even if the regex accepts the
+ * empty text.
+ */
 function valueCondition(on: "header" | "query" | "cookie", match: ValueMatch): Result<Condition> {
   const { type, value } = match;
   const name = on === "header" ? match.name.toLowerCase() : match.name;

@@ -8,9 +8,9 @@ import { withDecodedPath, type HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
 import type { OpenPortTable } from "./changing-port-table.ts";
 
-/** Why a request takes its route, for people: `svc-gateway explain`. */
+/** The reasons why a request gets its route, for users of `svc-gateway explain`. */
 export type Explanation = {
-  /** The route that `match` gives. */
+  /** The route that `match` returns. */
   readonly route: CompiledRoute | undefined;
   /** Every host that covers the request's host, in order of precedence. */
   readonly hosts: readonly ExplainedHost[];
@@ -19,11 +19,11 @@ export type Explanation = {
 export type ExplainedHost = {
   readonly table: HostTable;
   /**
-   * `serves`: the route is here. `no-match`: looked at, nothing matched. `not-asked`: a more specific host has
-   * decided already, or the host belongs to another listener.
+   * `serves`: the host has the route. `no-match`: the host was tried, and none of its routes matched. `not-asked`: the
+   * host was not tried, because a more specific one had decided already, or because it belongs to another listener.
    */
   readonly outcome: "serves" | "no-match" | "not-asked";
-  /** In the order in which they are tried; empty for a host that was not asked. */
+  /** The candidates in the order in which they are tried; empty for a host that was not tried. */
   readonly candidates: readonly ExplainedCandidate[];
 };
 
@@ -34,10 +34,10 @@ export type ExplainedCandidate = {
   readonly verdict: Verdict;
 };
 
-/** What became of a candidate; a failure names the first condition that does not hold. */
+/** The result for one candidate. A failure names the first condition that does not hold. */
 export type Verdict =
   | { readonly kind: "matched" }
-  /** It would match, but the route comes earlier. */
+  /** It would match, but an earlier candidate has the route. */
   | { readonly kind: "shadowed" }
   | {
       readonly kind: "failed";
@@ -45,13 +45,13 @@ export type Verdict =
       /** Name of the header or parameter, otherwise empty. */
       readonly name: string;
       readonly type: "exact" | "prefix" | "regex";
-      /** What the route asks for. */
+      /** The value that the route requires. */
       readonly value: string;
     };
 
 /**
- * Explains a lookup. The route comes from `table.match` itself, so an explanation cannot disagree with what a request
- * gets; the verdicts say why the others were passed over.
+ * Explains a lookup. The route is that of `table.match` itself, so an explanation cannot differ from the route that a
+ * request gets. The verdicts show why other candidates were skipped.
  */
 export function explainMatch(table: OpenPortTable, query: RouteQuery): Explanation {
   const route = table.match(query);

@@ -5,20 +5,20 @@ import type { HostTable } from "./host-table.ts";
 /** The host tables of one port and route group, by pattern. */
 export type HostIndex = {
   exactOf(host: string): HostTable | undefined;
-  /** By what follows the `*`: `.example.com`. */
+  /** Returns the table of a wildcard host by the text after `*`, such as `.example.com`. */
   wildcardOf(suffix: string): HostTable | undefined;
-  /** False: `wildcardOf` finds nothing. */
+  /** Whether `wildcardOf` can find a table. */
   readonly hasWildcards: boolean;
   readonly any: HostTable | undefined;
 };
 
 export type PortHosts = { readonly gateway: HostIndex; readonly ingress: HostIndex };
 
-/** Changed hosts of one index. Undefined is a removal. */
+/** Changed hosts of one index; undefined for removed ones. */
 export class HostChanges {
   readonly exact = new Map<string, HostTable | undefined>();
   readonly wildcard = new Map<string, HostTable | undefined>();
-  /** Undefined: not changed. */
+  /** The change of the table for every host; undefined if that is unchanged. */
   any: { readonly table: HostTable | undefined } | undefined = undefined;
 
   set({ kind, host }: HostPattern, table: HostTable | undefined): void {
@@ -28,14 +28,15 @@ export class HostChanges {
 }
 
 /**
- * A host index that is changed in place: of ten thousand hosts a copy for each change would be half a megabyte of garbage. Changes
- * hold from one moment on, however many they are, and are put into its maps in steps after that, between requests.
+ * A host index that is changed in place, because a copy of ten thousand hosts for each change would be half a megabyte
+ * of garbage. Any number of changes take effect at the same moment, and are then merged into the maps in steps, between
+ * requests.
  */
 export class ChangingHostIndex implements HostIndex {
   private readonly exact = new Map<string, HostTable>();
   private readonly wildcard = new Map<string, HostTable>();
   any: HostTable | undefined = undefined;
-  /** What holds already and is not in the maps yet. */
+  /** Changes that are in effect but not yet merged into the maps. */
   private changes: HostChanges | undefined = undefined;
 
   exactOf(host: string): HostTable | undefined {
@@ -52,19 +53,19 @@ export class ChangingHostIndex implements HostIndex {
     return this.wildcard.size > 0 || (this.changes !== undefined && this.changes.wildcard.size > 0);
   }
 
-  /** The present table of a pattern. */
+  /** Returns the current table of a pattern. */
   get({ kind, host }: HostPattern): HostTable | undefined {
     if (kind === "any") return this.any;
     return kind === "exact" ? this.exactOf(host) : this.wildcardOf(host.slice(1));
   }
 
-  /** From now on the changes hold. They are then to be settled, before others can follow. */
+  /** Puts changes into effect. `settle` must then be called before others can follow. */
   switchTo(changes: HostChanges): void {
     this.changes = changes;
     if (changes.any !== undefined) this.any = changes.any.table;
   }
 
-  /** Puts what has changed where the unchanged hosts are. */
+  /** Merges the changes into the maps. */
   *settle(): Steps<void> {
     const { changes } = this;
     if (changes === undefined) return;
@@ -81,8 +82,8 @@ export class ChangingHostIndex implements HostIndex {
 const DOT = 0x2e;
 
 /**
- * The tables whose pattern covers a host, the most specific first, at equal specificity Gateway API before Ingress. A
- * wildcard covers one label in an Ingress and one or more labels in the Gateway API (docs/routing.md).
+ * Yields the tables whose pattern covers a host, the most specific first and, at equal specificity, Gateway API before
+ * Ingress. A wildcard covers one label in an Ingress and one or more labels in the Gateway API (docs/routing.md).
  */
 export function* tablesOf({ gateway, ingress }: PortHosts, host: string): Generator<HostTable, void> {
   const gatewayExact = gateway.exactOf(host);

@@ -5,7 +5,7 @@ import { firstFailure } from "./condition.ts";
 import { LookupByStart } from "./lookup-by-start.ts";
 import { LookupInTurn, type Candidate, type HostLookup } from "./lookup-in-turn.ts";
 
-/** A candidate with what its place in the order of precedence depends on. */
+/** A candidate with the properties that determine its precedence. */
 export type RankedCandidate = {
   readonly candidate: Candidate;
   /** See common/src/ir/route.ts. */
@@ -14,8 +14,9 @@ export type RankedCandidate = {
 };
 
 /**
- * The order in which candidates are tried: tier by tier exact paths, then prefixes from the longest to the shortest, then
- * regexes, then default backends; of equals, the one that comes first in the resource. See docs/routing.md.
+ * Sorts candidates into the order in which they are tried: tier by tier, first exact paths, then prefixes from the
+ * longest to the shortest, then regexes, then default backends. Equal ones keep the order of the resource. See
+ * docs/routing.md.
  */
 export const inPrecedence = (candidates: readonly RankedCandidate[]): readonly RankedCandidate[] =>
   candidates.toSorted(
@@ -30,10 +31,12 @@ const rankOf = ({ candidate, fallback }: RankedCandidate): number =>
 const prefixLengthOf = ({ candidate: { path }, fallback }: RankedCandidate): number =>
   path.type === "prefix" && !fallback ? path.text.length : 0;
 
-/** So many candidates are tried one by one: the maps of a host with two routes would take more memory than the routes. */
+/**
+ * The most candidates that are tried one by one, since the maps of a host with few routes would be larger than these.
+ */
 const maxTriedInTurn = 8;
 
-/** `ranked` are the candidates in order of precedence, `candidates` the same as they are kept. */
+/** Creates the lookup of a host. `ranked` and `candidates` are the same candidates, in order of precedence. */
 export function createLookup(
   ranked: readonly RankedCandidate[],
   candidates: readonly Candidate[],
@@ -64,12 +67,12 @@ class LookupByTier implements HostLookup {
 
 const SLASH = 0x2f;
 
-/** Finds exact paths and prefixes of one tier by their text, so that a thousand routes cost what ten do. */
+/** Finds exact paths and prefixes of one tier by their text, so that a thousand routes cost no more than ten. */
 class LookupByText implements HostLookup {
   private readonly exacts = new Map<string, Candidate[]>();
   private readonly prefixes = new Map<string, Candidate[]>();
   private readonly others: HostLookup;
-  /** 1 at each length that a prefix has: a long request path is then cut only where a prefix may end. */
+  /** 1 at the length of each prefix, so that a long request path is cut only where a prefix can end. */
   private readonly lengths: Uint8Array;
 
   constructor(ranked: readonly RankedCandidate[]) {

@@ -12,7 +12,10 @@ import { createLookup, inPrecedence, type RankedCandidate } from "./host-lookup.
 import type { Candidate, HostLookup } from "./lookup-in-turn.ts";
 import { compilePath } from "./path-rule.ts";
 
-/** The compiled routes of one host; immutable, and shared by snapshots that do not change it and by ports that serve it alike. */
+/**
+ * The compiled routes of one host. Immutable; shared by snapshots that do not change it, and by ports with equal
+ * routes.
+ */
 export type HostTable = {
   readonly group: RouteGroup;
   readonly host: HostPattern;
@@ -22,22 +25,22 @@ export type HostTable = {
   readonly pathLevel: PathLevel;
   /** Whether paths are compared in decoded form (decoded-path.ts). */
   readonly isDecoded: boolean;
-  /** What runs before a route is looked for, where this is the most specific host of a request. */
+  /** The filters that run before the lookup of a route, if this is the most specific host of a request. */
   readonly filters: ListenerFilters | undefined;
-  /** What requests need of their connection, where this is their most specific host. */
+  /** The client certificate rules for connections of requests, if this is their most specific host. */
   readonly clients: DemandedRules | undefined;
-  /** In the order in which they are tried. */
+  /** The candidates in the order in which they are tried. */
   readonly candidates: readonly Candidate[];
-  /** Undefined also for a lookup that has overspent its budget (regex-budget.ts). */
+  /** Returns the route of a request; undefined if there is none or the lookup exceeded its budget (regex-budget.ts). */
   match(query: RouteQuery): CompiledRoute | undefined;
 };
 
-/** A route that is left out, with the reason. */
+/** The reason why a route is omitted. */
 export type RouteProblem = { readonly routeId: string; readonly message: string };
 
 /**
- * Compiles the routes of a host. A route whose regular expression is invalid is left out and reported; its
- * neighbours serve. `prepare` builds what a route does once it has matched.
+ * Compiles the routes of a host. A route with an invalid regular expression is omitted and reported; the others are
+ * served. `prepare` compiles the processing of requests that match a route.
  */
 export function compileHostTable(
   owner: Pick<HostTable, "group" | "host">,
@@ -67,7 +70,7 @@ export function compileHostTable(
   };
 }
 
-/** A class, because there are ten thousands of them. */
+/** A class, because there can be ten thousand of them. */
 class CompiledHost implements HostTable {
   readonly group: RouteGroup;
   readonly host: HostPattern;
@@ -107,12 +110,12 @@ class CompiledHost implements HostTable {
   match(query: RouteQuery): CompiledRoute | undefined {
     startLookup();
     const route = this.lookup.find(this.isDecoded ? withDecodedPath(query) : query);
-    // A regex that was not tested could have been the one that protects the path.
+    // A regex that was not tested could be that of a route which protects the path.
     return isOverspent() ? undefined : route;
   }
 }
 
-/** The request as a host that compares decoded paths sees it; the same one where that makes no difference. */
+/** Returns a request with its path in decoded form; the same object if the path does not change. */
 export function withDecodedPath(query: RouteQuery): RouteQuery {
   const path = decodedPath(query.path);
   if (path === query.path) return query;

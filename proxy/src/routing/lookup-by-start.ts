@@ -7,22 +7,22 @@ import type { Candidate, HostLookup } from "./lookup-in-turn.ts";
 import { pathMatches } from "./path-rule.ts";
 import { matchWithinBudget } from "./regex-budget.ts";
 
-/** A set with fewer members costs more than testing each of them. */
+/** The smallest set that costs less than testing each of its members. */
 const minSetSize = 8;
 
-/** Regexes that are matched in one pass, and the place of each in the list of candidates. */
+/** Regexes that are matched in one pass, and their places in the list of candidates. */
 type SetOfPlaces = { readonly regexes: RegexSet; readonly places: readonly number[] };
 
 /**
- * Tries only regexes whose literal beginning a path has, and finds out in one pass which of those without one match, so
- * that a hundred regexes cost what a few do.
+ * Tries only regexes whose literal beginning the path has, and matches the regexes without one in a single pass, so
+ * that a hundred regexes cost about as much as a few.
  */
 export class LookupByStart implements HostLookup {
   private readonly candidates: readonly Candidate[];
   private readonly byStart = new Map<string, number[]>();
-  /** The lengths that literal beginnings have, from the shortest. */
+  /** The lengths of literal beginnings, in ascending order. */
   private readonly lengths: readonly number[];
-  /** Candidates that may match any path and are in no set. */
+  /** Candidates that can match any path and are not in the set. */
   private readonly always: readonly number[];
   private readonly set: SetOfPlaces | undefined;
 
@@ -56,7 +56,7 @@ export class LookupByStart implements HostLookup {
     return undefined;
   }
 
-  /** The places of all candidates that can match, in their order. */
+  /** Returns the places of all candidates that can match, in order. */
   private placesFor(path: string, folded: string): readonly number[] {
     const places = [...this.always];
     for (const length of this.lengths) {

@@ -4,7 +4,7 @@ import type { RouteQuery } from "../exchange/route-query.ts";
 import { firstFailure, type Condition } from "./condition.ts";
 import { pathMatches, type PathRule } from "./path-rule.ts";
 
-/** A route with everything that a request must fulfil to take it. */
+/** A route with all requirements that a request must meet to get it. */
 export type Candidate = {
   readonly path: PathRule;
   readonly conditions: readonly Condition[];
@@ -13,13 +13,13 @@ export type Candidate = {
   readonly place: number;
 };
 
-/** Finds the route of a request among the candidates of a host; the caller bounds what a lookup may cost. */
+/** Finds the route of a request among the candidates of a host. The caller bounds the cost of a lookup. */
 export type HostLookup = { find(query: RouteQuery): CompiledRoute | undefined };
 
-/** Tries each candidate: the definition, which other lookups must equal. */
+/** Tries each candidate in turn. This is the definition of a lookup, to which the others must be equivalent. */
 export class LookupInTurn implements HostLookup {
   private readonly candidates: readonly Candidate[];
-  /** Whether some rule looks at the path in lower case. */
+  /** Whether some rule compares the path in lower case. */
   private readonly folds: boolean;
 
   constructor(candidates: readonly Candidate[]) {

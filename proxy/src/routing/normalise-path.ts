@@ -15,10 +15,11 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 }
 
 /**
- * The canonical form of a request path (without query), which is matched and forwarded. Undefined when the path must
- * be refused: it does not start with `/`, or holds a control character, a space, `#`, a character beyond ASCII, a malformed
- * percent escape or `%00`. A path that is canonical already is returned as it is, after one scan. Canonical paths are fixed points,
- * start with `/` and contain no dot segment. See docs/features/path-normalize.md.
+ * Returns the canonical form of a request path (without query), which is matched and forwarded. The result is undefined
+ * if the path must be refused: it does not start with `/`, or contains a control character, a space, `#`, a character
+ * outside ASCII, a malformed percent escape or `%00`. A path that is already canonical is returned unchanged, after one
+ * scan. Canonical paths are fixed points, start with `/` and contain no dot segment. See
+ * docs/features/path-normalize.md.
  */
 export function normalisePath(path: string, level: PathLevel): string | undefined {
   const { length } = path;
@@ -47,10 +48,10 @@ export function normalisePath(path: string, level: PathLevel): string | undefine
   return path;
 }
 
-/** Up to this length a loop is faster than a regex. */
+/** The length up to which a loop is faster than a regex. */
 const shortLength = 64;
 
-/** True for a query that may go on as it is: `#` ends it for some servers, and nothing beyond ASCII belongs in a URI. */
+/** Reports whether a query can be forwarded: `#` ends it for some servers, and a URI contains only ASCII. */
 export function isCleanQuery(query: string): boolean {
   if (query.length > shortLength) return !/[^!-~]|#/.test(query);
   for (let i = 0; i < query.length; i++) {
@@ -60,7 +61,7 @@ export function isCleanQuery(query: string): boolean {
   return true;
 }
 
-/** True unless the segment that began with a dot is certainly a name, such as `.well-known`. */
+/** Reports whether a segment that began with a dot might be a dot segment, and not a name such as `.well-known`. */
 function mayEndDotSegment(path: string, index: number): boolean {
   if (index === path.length) return true;
   const code = path.charCodeAt(index);
@@ -74,12 +75,12 @@ function rewritePath(path: string, level: PathLevel): string | undefined {
   return level === "base" ? plain : mergeSlashes(plain);
 }
 
-/** The path with one slash instead of several in a row. */
+/** Returns the path with a single slash instead of several in a row. */
 export const mergeSlashes = (path: string): string => path.replaceAll(/\/{2,}/g, "/");
 
 /**
- * Decodes escapes of unreserved characters and turns `\` into `/`; with `slashes` also `%2f` and `%5c`, whose
- * backslash then becomes `/` as well. All other escapes stay as they were written.
+ * Decodes escapes of unreserved characters, and replaces `\` by `/`. With `slashes`, also decodes `%2f` and `%5c`, both
+ * to `/`. All other escapes are unchanged. Returns undefined for a path that must be refused.
  */
 function decodePath(path: string, slashes: boolean): string | undefined {
   let out = "";
@@ -103,7 +104,7 @@ function decodePath(path: string, slashes: boolean): string | undefined {
   return copied === 0 ? path : out + path.slice(copied);
 }
 
-/** Value of a hexadecimal digit; NaN when there is none at `index`. */
+/** Returns the value of the hexadecimal digit at `index`; NaN if there is none. */
 function hexDigit(text: string, index: number): number {
   const code = text.charCodeAt(index);
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
@@ -111,7 +112,7 @@ function hexDigit(text: string, index: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
 }
 
-/** RFC 3986 5.2.4 for a path that starts with `/`; empty segments count as segments. */
+/** Removes dot segments (RFC 3986 5.2.4) from a path that starts with `/`. Empty segments count as segments. */
 export function removeDotSegments(path: string): string {
   const kept: string[] = [];
   const segments = path.slice(1).split("/");

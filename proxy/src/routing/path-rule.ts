@@ -9,7 +9,7 @@ import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
 import { literalBeginning, withoutAnchor } from "@svc-gateway/common/values/regex-literal.ts";
 
 /**
- * A path match made ready: `text` is canonical with its escapes in upper case, that of a prefix without its trailing slash
+ * A compiled path match. `text` is canonical, with its escapes in upper case. That of a prefix has no trailing slash
  * (`/` is the empty text).
  */
 export type PathRule =
@@ -17,19 +17,19 @@ export type PathRule =
   | { readonly type: "prefix"; readonly text: string }
   | {
       readonly type: "regex";
-      /** Undefined where `start` says it all. */
+      /** The regex; undefined if `start` is all that it requires. */
       readonly regex: Regex | undefined;
-      /** In the form in which it was compiled. */
+      /** The pattern as compiled. */
       readonly pattern: string;
       readonly whole: boolean;
-      /** What a path in lower case must begin with to match; undefined: unknown. Spares most tests of the regex. */
+      /** The text with which a path in lower case must begin to match; undefined if unknown. Avoids most tests. */
       readonly start: string | undefined;
     };
 
-/** How paths of a host are compared (see HostRoutes in common/src/ir/route.ts). */
+/** The form in which paths of a host are compared (see HostRoutes in common/src/ir/route.ts). */
 export type PathForm = { readonly level: PathLevel; readonly isDecoded: boolean };
 
-/** Compiles a path match: the rule is put into the form in which requests are compared on its host. */
+/** Compiles a path match into the form in which request paths are compared on its host. */
 export function compilePath(match: PathMatch, form: PathForm): Result<PathRule> {
   switch (match.type) {
     case "exact":
@@ -44,8 +44,8 @@ export function compilePath(match: PathMatch, form: PathForm): Result<PathRule> 
 }
 
 /**
- * Most regular expressions of a host with many begin with different texts, and some are nothing but text. Upper and lower
- * case of ASCII are the same to RE2 as to `toLowerCase`; other characters are left to RE2.
+ * Compiles a regex with its literal beginning. If a host has many regexes, most of them begin with different texts, and
+ * some consist only of text. RE2 folds the case of ASCII as `toLowerCase` does; other characters are left to RE2.
  */
 function compileRegexPath(pattern: string, whole: boolean): Result<PathRule> {
   const regex = compileRegex(pattern, { whole });
@@ -64,9 +64,9 @@ const isAscii = /^[\0-\u007f]*$/;
 const SLASH = 0x2f;
 
 /**
- * Whether one rule matches a path: the definition, which the lookups by text must equal. A prefix ends at
- * a segment boundary of the path (docs/routing.md). `literal` is the path with its escapes in upper case, `folded` the path
- * in lower case.
+ * Reports whether a rule matches a path. This is the definition, to which the lookups by text must be equivalent. A
+ * prefix ends at a segment boundary of the path (docs/routing.md). `literal` is the path with its escapes in upper
+ * case, `folded` the path in lower case.
  */
 export function pathMatches(
   rule: PathRule,
@@ -89,8 +89,9 @@ export function pathMatches(
 }
 
 /**
- * The path of a rule in the form in which requests arrive: what a URL must not contain is percent-encoded as UTF-8,
- * then it is normalised as request paths are. A path that no request can have stays as it is and matches nothing.
+ * Returns the path of a rule in the form of request paths: characters that a URL must not contain are percent-encoded
+ * as UTF-8, then the path is normalised like request paths. A path that no request can have is not normalised, and
+ * matches nothing.
  */
 function rulePath(value: string, { level, isDecoded }: PathForm): string {
   const encoded = value.toWellFormed().replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);

@@ -4,30 +4,30 @@ import { decodeOctets, escapeComponent, escapeOctet } from "@svc-gateway/common/
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import type { Fields } from "../message/fields.ts";
 
-/** What a template reads of a request; an Exchange is one. */
+/** The properties of a request that templates read; implemented by Exchange. */
 export type TemplateRequest = {
   readonly secure: boolean;
   readonly host: string;
   readonly authority: string;
   readonly matchedPath: string;
-  /** With its `?`, or empty. */
+  /** The query with its `?`, or empty. */
   readonly query: string;
   readonly method: string;
   readonly clientIp: string;
   readonly publicPort: { readonly label: string };
-  /** As they go to the backend. */
+  /** The header fields as sent to the backend. */
   readonly headers: Fields;
-  /** As the client sent them. */
+  /** The header fields as received from the client. */
   readonly received: Fields;
-  /** The id that the proxy gave the request. */
+  /** The id that the proxy assigned to the request. */
   readonly requestId: string;
 };
 
 type Evaluate = (request: TemplateRequest) => string;
 
 /**
- * Compiles a template into a function that puts its text together in one pass. The result is a header value on the wire,
- * or a part of one: control characters of the request come out percent-encoded. See docs/request-templates.md.
+ * Compiles a template into a function that assembles its text in one pass. The result can be used as a header value or
+ * as a part of one, because control characters of the request are percent-encoded. See docs/request-templates.md.
  */
 export function compileRequestTemplate(template: RequestTemplate): Evaluate {
   const parts = compileTemplateParts(template);
@@ -38,7 +38,10 @@ export function compileRequestTemplate(template: RequestTemplate): Evaluate {
   };
 }
 
-/** The parts one by one, for keys: texts of two requests must not be equal because a value moved from one part to the next. */
+/**
+ * Compiles the parts separately, for use in keys: the keys of two requests must not be equal because a value moved from
+ * one part to the next.
+ */
 export const compileTemplateParts = (template: RequestTemplate): readonly Evaluate[] =>
   template.map((part): Evaluate => {
     if (typeof part === "string") return () => part;
@@ -86,7 +89,7 @@ const evaluators: {
   is_args: (request) => (request.query.length > 1 ? "?" : ""),
   request_method: ({ method }) => method,
   remote_addr: clientIp,
-  // The octets of an address are of use in keys only, and there its text says the same.
+  // The octets of an address are useful only in keys, for which its text is equivalent.
   binary_remote_addr: clientIp,
   remote_user: ({ received }) => userName(received),
   request_id: ({ requestId }) => requestId,
@@ -95,7 +98,7 @@ const evaluators: {
   server_name: ({ host }) => host,
   server_port: ({ publicPort }) => publicPort.label,
   escaped_request_uri: (request) => escapeComponent(requestUri(request)),
-  // What the backend gets: by then the proxy has decided whom it trusts.
+  // The fields that the backend gets, because the proxy has already decided which values to trust.
   pass_access_scheme: (request) => request.headers.first("x-forwarded-proto") ?? scheme(request),
   best_http_host: ({ headers, authority }) => headers.first("x-forwarded-host") ?? authority,
   proxy_add_x_forwarded_for: (request) => {
@@ -104,7 +107,7 @@ const evaluators: {
   },
 };
 
-/** Finds the value of the first `name=value` between separators, without case, as nginx does. */
+/** Returns a function that finds the value of the first `name=value`, ignoring the case of the name, as nginx does. */
 function compileFinder(name: string, separator: ";" | "&"): (text: string) => string {
   return (text) => {
     for (let start = 0; start < text.length;) {
@@ -120,7 +123,7 @@ function compileFinder(name: string, separator: ";" | "&"): (text: string) => st
   };
 }
 
-/** The name in Basic credentials, whether or not they have been checked; in wire form. */
+/** Returns the name in Basic credentials, whether or not they have been checked, as octets. */
 function userName(received: Fields): string {
   const name = readBasicCredentials(received.joined("authorization"))?.name ?? "";
   return Buffer.from(name, "utf8").toString("latin1");
@@ -131,10 +134,10 @@ const controls = /[\x00-\x1f\x7f]/g;
 
 const withoutControls = (value: string): string => value.replaceAll(controls, escapeOctet);
 
-/** Percent-encodes what no URL holds: spaces and octets outside ASCII, as `$uri` may bring them. */
+/** Percent-encodes characters that no URL contains: spaces and octets outside ASCII, which `$uri` can yield. */
 export const escapeUrl = (url: string): string => url.replaceAll(/[^!-~]/g, escapeOctet);
 
-/** The target of a request (RFC 9112 3.2.1) of a text that was put together: it begins with its path. */
+/** Returns a rendered text as the target of a request in origin form (RFC 9112 3.2.1), which begins with the path. */
 export function originForm(text: string): string {
   const target = escapeUrl(text);
   return target.startsWith("/") ? target : `/${target}`;

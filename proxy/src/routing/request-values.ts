@@ -1,21 +1,21 @@
 import type { Fields } from "../message/fields.ts";
 
 /**
- * The value of a header field as matches see it: names compared without case, the values of repeated fields joined
- * by a comma (RFC 9110 5.2), those of Cookie by `; ` (RFC 9113 8.2.3). Undefined when the request does not have it.
- * `name` is lower case.
+ * Returns the value of a header field for matches; undefined if the request does not have it. The values of repeated
+ * fields are joined by a comma (RFC 9110 5.2), those of Cookie by `; ` (RFC 9113 8.2.3). `name` is in lower case, and
+ * is compared without case.
  */
 export const headerValue = (headers: Fields, name: string): string | undefined =>
   name === "cookie" ? headers.cookies() : headers.joined(name, ",");
 
-/** The parameters of the query that was looked at last: one request's query is asked for several names. */
+/** The last query and its parameters, cached because several names are read from the query of one request. */
 let parsedQuery = "";
 let parsedParameters: ReadonlyMap<string, string> = new Map();
 
 /**
- * The value of a query parameter as matches see it: the first one of that name, decoded as HTML forms encode it
- * (percent escapes of UTF-8, `+` for a space), because that is how backends read it. What cannot be decoded is
- * compared as it was sent. Undefined when the query does not have it. `query` may start with `?`.
+ * Returns the value of a query parameter for matches: the first one of that name, decoded like HTML form data (percent
+ * escapes of UTF-8, `+` for a space), because backends read it that way. A text that cannot be decoded is compared as
+ * received. The result is undefined if the query does not have the parameter. `query` may start with `?`.
  */
 export function queryValue(query: string, name: string): string | undefined {
   if (query !== parsedQuery) {

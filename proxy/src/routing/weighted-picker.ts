@@ -1,12 +1,14 @@
 export type Weighted<Value> = { readonly weight: number; readonly value: Value };
 
-/** The fractional part of the golden ratio: its multiples spread over [0, 1) more evenly than those of any other number. */
+/**
+ * The fractional part of the golden ratio, whose multiples spread over [0, 1) more evenly than those of other numbers.
+ */
 const goldenRatio = 0.618_033_988_749_894_9;
 
 /**
- * Chooses values in proportion to their weights; `otherwise` when none has a weight. Choices are not drawn at random:
- * each advances a point by the golden ratio around a circle that the values share by weight, which keeps every stretch of
- * choices close to the wanted shares. `random` (0 to 1) only sets the starting point. See docs/features/weights.md.
+ * Chooses values in proportion to their weights; `otherwise` if none has a weight. Choices are not random: each
+ * advances a point by the golden ratio around a circle that the values share by weight, so that every sequence of
+ * choices is close to the wanted shares. `random` (0 to 1) only sets the starting point. See docs/features/weights.md.
  */
 export function createWeightedPicker<Value>(
   choices: readonly Weighted<Value>[],
