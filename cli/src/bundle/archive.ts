@@ -7,10 +7,10 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { pack } from "tar-stream";
 import type { Entry } from "./entry.ts";
 
-/** All files are in one folder, so that unpacking touches nothing else. */
+/** The folder of all files in the archive, so that unpacking overwrites nothing else. */
 const folder = "svc-gateway-bundle";
 
-/** Writes a file that only its owner can read, and that did not exist before. The problem is one line for the user. */
+/** Writes a new file that only its owner can read; fails if the file exists. The problem is one line for the user. */
 export async function writeArchive(
   file: string,
   entries: readonly Entry[],

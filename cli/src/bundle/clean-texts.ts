@@ -1,6 +1,6 @@
 import type { WithheldTexts } from "./withheld-texts.ts";
 
-/** A copy of a value in which the texts of fields that are asked for are without what is withheld; items of lists have no field. */
+/** Copies a value, and removes withheld texts from the fields that `isAsked` selects. Items of lists have no name. */
 export function cleanTexts(
   value: unknown,
   withheld: WithheldTexts,

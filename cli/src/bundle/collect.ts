@@ -24,14 +24,14 @@ export type BundleSources = {
   readonly nowMs: number;
 };
 
-/** Objects that are written one by one; the first of a cluster that has more. */
+/** The maximum number of objects that are written; of a larger cluster, the first ones. */
 const maxObjects = 20_000;
 
-/** The files of a bundle. What cannot be read is named in `gaps.json`. */
+/** Collects the files of a bundle. `gaps.json` lists the data that cannot be read. */
 export async function collectBundle(sources: BundleSources): Promise<readonly Entry[]> {
   const { client, controller, status, translated } = sources;
   const withheld = createWithheldTexts();
-  // First everything in which texts are withheld, then the texts that may quote it.
+  // The sources of withheld texts come first, then the texts that can quote them.
   const objects = translated.objects.slice(0, maxObjects).map((object) => ({
     file: `objects/${fileOf(object)}`,
     described: describeObject(object, withheld),
@@ -92,7 +92,7 @@ function readOwnEvents(
 ): ReturnType<typeof readEvents> {
   const known = new Set(
     translated.objects
-      // Events about these come from other programs, and say nothing about the gateway.
+      // Events about these come from other programs and are not about the gateway.
       .filter(({ kind }) => kind !== "Secret" && kind !== "ConfigMap" && kind !== "Namespace")
       .map((object) => `${object.kind} ${nameOf(refOf(object))}`),
   );

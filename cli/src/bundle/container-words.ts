@@ -1,4 +1,4 @@
-/** How a container is started: its flags and the names of its variables. */
+/** Describes the start of a container: its flags and environment variables, without secrets. */
 import { flagsOf } from "@svc-gateway/common/settings/settings.ts";
 import { originOf } from "./described-object.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
@@ -11,7 +11,7 @@ export type StartedContainer = {
   readonly env?: readonly EnvVar[];
 };
 
-/** Flags whose values may hold anything: a pod template has variables. */
+/** Flags whose values are withheld although they are valid: a pod template can have variables with secrets. */
 const withheldFlags: ReadonlySet<string> = new Set(["dedicated-pod-template"]);
 
 const known = new Map([...flagsOf("controller"), ...flagsOf("proxy")].map((flag) => [flag.name, flag]));
@@ -19,7 +19,7 @@ const variables = new Map(
   [...known.keys()].map((name) => [`SVC_${name.toUpperCase().replaceAll("-", "_")}`, name]),
 );
 
-/** Flags of this gateway with their values; of everything else only that it is there. */
+/** Describes flags of this gateway with their values; the texts of all other words and variables are withheld. */
 export function describeStart(
   { command = [], args = [], env = [] }: StartedContainer,
   withheld: WithheldTexts,
@@ -53,7 +53,7 @@ function describeVariable({ name, value, valueFrom }: EnvVar, withheld: Withheld
 
 function valueOf(name: string, value: string, withheld: WithheldTexts): string {
   const flag = known.get(name);
-  // A value that the flag does not take is not what it should be, and may be anything.
+  // A value that is invalid for its flag can be anything, including a secret.
   if (flag === undefined || withheldFlags.has(name) || !flag.type.parse(value).ok)
     return withheld.withhold(value);
   return flag.type.name === "url" ? originOf(value, withheld) : value;

@@ -1,17 +1,17 @@
-/** An object as a bundle holds it: its structure, numbers and switches, and the texts that cannot be secrets. */
+/** Describes objects for a bundle: their structure, numbers and switches, and the texts that cannot be secrets. */
 import { Buffer } from "node:buffer";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { cleanTexts } from "./clean-texts.ts";
 import { isPlainValue, ruleOf } from "./kept-texts.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
 
-/** Objects are no deeper. */
+/** More than the nesting of any object. */
 const maxDepth = 40;
 
 /**
- * Describes an object. Data of Secrets and ConfigMaps are sizes, annotations are lengths unless they are plain values, and so are
- * all texts in fields that are not known to be harmless. Messages of conditions are not cleaned yet: `cleanMessages` does it when
- * everything that is withheld is known.
+ * Describes an object. Data of Secrets and ConfigMaps is replaced by its size. Annotations, and texts in fields that
+ * are not known to be harmless, are replaced by their length unless they are plain values. Messages of conditions are
+ * not cleaned here, but by `cleanMessages`, when all withheld texts are known.
  */
 export function describeObject(object: KubeObject, withheld: WithheldTexts): KubeObject {
   const { apiVersion, kind, metadata, ...body } = object;
@@ -51,13 +51,13 @@ export function describeObject(object: KubeObject, withheld: WithheldTexts): Kub
 
 const dataFields: ReadonlySet<string> = new Set(["data", "stringData", "binaryData"]);
 
-/** The sizes of values by their keys. */
+/** Replaces values by their sizes. */
 function describeData(data: unknown, isBase64: boolean, withheld: WithheldTexts): unknown {
   if (typeof data !== "object" || data === null) return undefined;
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => {
       const text = String(value);
-      // Logs may quote either form.
+      // Logs can quote either form.
       if (isBase64) withheld.withhold(Buffer.from(text, "base64").toString("utf8"));
       return [key, withheld.withhold(text)];
     }),
@@ -80,7 +80,7 @@ function describe(value: unknown, key: string, parent: string, withheld: Withhel
   if (typeof value !== "object" || value === null) return value;
   if (depth >= maxDepth) return "[nested too deep]";
   if (Array.isArray(value)) return value.map((item) => describe(item, key, parent, withheld, depth + 1));
-  // Also inside objects: options of routes are annotations, and pod templates have metadata.
+  // Annotations also occur below the top level, such as in options of routes and in pod templates.
   if (key === "annotations") return describeAnnotations(value as Record<string, unknown>, withheld);
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [name, describe(one, name, key, withheld, depth + 1)]),
@@ -110,16 +110,16 @@ function beforeQuery(path: string, withheld: WithheldTexts): string {
   return at === -1 ? path : `${known}?${withheld.withhold(path.slice(at + 1))}`;
 }
 
-/** A URL without credentials, path and query. */
+/** Reduces a URL to its origin, without credentials, path and query. */
 export function originOf(text: string, withheld: WithheldTexts): string {
   const { origin, host = "" } = URL.canParse(text) ? new URL(text) : {};
-  // Only URLs of the web have an origin.
+  // Only http, https and similar URLs have an origin.
   if (origin === undefined || origin === "null") return withheld.withhold(text);
   withheld.keep(host);
   const isWhole = text === origin || text === `${origin}/`;
   return isWhole ? text : `${origin}/${withheld.withhold(text)}`;
 }
 
-/** A value that was described, with the messages of conditions as they may be shown. */
+/** Removes withheld texts from the messages of conditions in a described value. */
 export const cleanMessages = (value: unknown, withheld: WithheldTexts): unknown =>
   cleanTexts(value, withheld, (field) => field === "message");

@@ -1,4 +1,4 @@
-/** The Events about objects of the gateway and about its pods. */
+/** Reads the Events about objects of the gateway and about its pods. */
 import type { ReadOnlyClient } from "../live/connect.ts";
 import { gapOf, type Gap } from "./entry.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
@@ -18,20 +18,20 @@ type KubeEvent = {
 type Page = { readonly items?: readonly KubeEvent[]; readonly metadata?: { readonly continue?: string } };
 
 const pageSize = 500;
-/** Pages that are read: an API server holds Events for an hour. */
+/** The maximum number of pages to read. API servers keep Events for an hour by default. */
 const maxPages = 20;
 const maxEvents = 2000;
 
 export type EventsQuery = {
-  /** The namespaces that are read; undefined: all of them. */
+  /** The namespaces to read; undefined for all of them. */
   readonly namespaces: readonly string[] | undefined;
-  /** Events about everything in this namespace are of interest. */
+  /** The namespace of the installation, of which all Events are returned. */
   readonly ownNamespace: string;
-  /** Elsewhere, those about objects with these names: `kind namespace/name`. */
+  /** Selects Events in other namespaces by the object that they are about. */
   readonly isOfGateway: (kind: string, namespace: string, name: string) => boolean;
 };
 
-/** The latest Events of interest, the newest first, and what could not be read. */
+/** Returns the latest Events of interest, newest first, and what could not be read. */
 export async function readEvents(
   client: ReadOnlyClient,
   { namespaces, ownNamespace, isOfGateway }: EventsQuery,

@@ -1,4 +1,4 @@
-/** The pods of controllers and proxies, and what they write and measure. */
+/** Reads the pods of controllers and proxies, with their logs and metrics. */
 import type { ReadOnlyClient } from "../live/connect.ts";
 import { podProxyPath } from "../status/proxies.ts";
 import { describeStart, type StartedContainer } from "./container-words.ts";
@@ -53,18 +53,18 @@ export type InstallationPod = {
   };
 };
 
-/** The label that the chart and the controllers give to every pod. */
+/** The label that the chart and the controllers set on every pod. */
 const podLabel = "app.kubernetes.io/name=svc";
 const maxNamespaces = 20;
 const maxPods = 40;
-/** Of one log. */
+/** The limits of one log. */
 const maxLogLines = 5000;
 const maxLogBytes = 2 * 1024 * 1024;
-/** Of the metrics of one pod. */
+/** The limit of the metrics of one pod. */
 const maxMetricsBytes = 8 * 1024 * 1024;
 const adminPort = 8082;
 
-/** The pods of these namespaces, those of the first one first. */
+/** Lists the pods of these namespaces, in the order of the namespaces. */
 export async function listPods(
   client: ReadOnlyClient,
   namespaces: readonly string[],
@@ -87,7 +87,7 @@ export async function listPods(
   return { pods: pods.slice(0, maxPods), gaps };
 }
 
-/** What a pod is and how it is: flags, resources, states of its containers. */
+/** Describes a pod and its state: flags, resources, states of its containers. */
 export function describePod({ metadata, spec, status }: InstallationPod, withheld: WithheldTexts): object {
   const { name, namespace, labels, creationTimestamp, deletionTimestamp } = metadata;
   for (const text of [name, spec.nodeName ?? ""]) withheld.keep(text);
@@ -121,7 +121,7 @@ function statusOf(container: string, statuses: readonly ContainerStatus[]): obje
   return { ready, restartCount, imageID, state: statesOf(state), lastState: statesOf(lastState) };
 }
 
-/** Without messages, which are what a container wrote last. */
+/** Copies states without their messages, which can be the last output of a container. */
 const statesOf = (states: States = {}): States =>
   Object.fromEntries(
     Object.entries(states).map(([name, { reason, exitCode, startedAt, finishedAt }]) => [
@@ -135,7 +135,7 @@ const statesOf = (states: States = {}): States =>
     ]),
   );
 
-/** The logs and metrics of a pod. Call it when everything that is withheld is known. */
+/** Reads the logs and metrics of a pod. Call it when all withheld texts are known. */
 export async function readPod(
   client: ReadOnlyClient,
   { metadata: { namespace, name }, spec, status }: InstallationPod,

@@ -1,11 +1,11 @@
-/** The texts of objects that a bundle holds. A field that is not named here is withheld, also one that is added later. */
+/** Rules for the texts of objects in a bundle. Fields that are not listed here are withheld, including future ones. */
 
 /**
- * Fields whose texts are names, references, addresses or words of a list: no credential works there. The items of a list have the
- * name of its field.
+ * Fields whose texts are names, references, addresses or enumerated words, and therefore cannot be credentials. The
+ * items of a list have the name of its field.
  */
 const keptFields: ReadonlySet<string> = new Set([
-  // Of every object, and references to others.
+  // Common fields of objects, and references to other objects.
   ...["apiGroup", "apiVersion", "group", "kind", "name", "namespace", "sectionName", "uid"],
   ...[
     "controller",
@@ -40,7 +40,7 @@ const keptFields: ReadonlySet<string> = new Set([
     "domain",
   ],
   ...["trustedSources", "allowOrigins"],
-  // Words of a list.
+  // Enumerated words.
   ...[
     "addressType",
     "algorithm",
@@ -95,26 +95,26 @@ const keptFields: ReadonlySet<string> = new Set([
   ...["lastTransitionTime", "reason", "status", "supportedFeatures", "observedVersion"],
 ]);
 
-/** Maps of which every text is kept: they select objects. */
+/** Maps whose texts are all kept, because they select objects. */
 const keptMaps: ReadonlySet<string> = new Set(["labels", "matchLabels", "selector", "values"]);
 
-/** Paths without their query. */
+/** Fields with a path, of which the query is withheld. */
 const paths: ReadonlySet<string> = new Set(["path", "replaceFullPath", "replacePrefixMatch"]);
 
-/** URLs: scheme, host and port. */
+/** Fields with a URL, of which scheme, host and port are kept. */
 const urls: ReadonlySet<string> = new Set(["issuer", "uri", "url"]);
 
 /** Fields whose `value` is a path or an address. */
 const holdersOfValues: ReadonlySet<string> = new Set(["path", "addresses"]);
 
-/** A switch, number, duration, size or rate, whichever field holds it. */
+/** A switch, number, duration, size or rate, which is kept in every field. */
 const plainValue =
   /^(true|false|on|off|\d{1,9}(\.\d{1,3})?(ns|us|ms|s|m|h|d|%|k|K|M|G|Ki|Mi|Gi|KiB|MiB|GiB)?(\/(s|m|h))?)$/;
 
 /** How a text of a field is handled. */
 export type TextRule = "kept" | "message" | "path" | "url" | "withheld";
 
-/** The rule for a text in the field `key` of the field `parent`. Neither depends on what the text is. */
+/** The rule for a text in the field `key` of the field `parent`. It does not depend on the text itself. */
 export function ruleOf(key: string, parent: string): TextRule {
   if (key === "message") return "message";
   if (urls.has(key)) return "url";
@@ -123,5 +123,5 @@ export function ruleOf(key: string, parent: string): TextRule {
   return keptFields.has(key) || keptMaps.has(parent) || keptMaps.has(key) ? "kept" : "withheld";
 }
 
-/** Whether a text is too plain to be a secret. */
+/** Whether a text has the form of a plain value, and therefore is not a secret. */
 export const isPlainValue = (text: string): boolean => plainValue.test(text);

@@ -1,4 +1,4 @@
-/** The lines of a log that a bundle holds. */
+/** Selects and cleans the lines of a log for a bundle. */
 import { hideSecrets } from "../console/hide-secrets.ts";
 import { cleanTexts } from "./clean-texts.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
@@ -8,8 +8,8 @@ const accessTarget = "svc_proxy::access";
 const webServerLine = /^\S+ \S+ \S+ \[\d{1,2}\/[A-Z][a-z]{2}\/\d{4}:/;
 
 /**
- * The lines of a log without those of the access log, which are about clients, and without what is withheld elsewhere. The
- * first line says how many are left out.
+ * Returns a log without the lines of the access log, which are about clients, and without texts that are withheld
+ * elsewhere. If lines are omitted, the first line contains their number.
  */
 export function linesOfLog(text: string, withheld: WithheldTexts): string {
   const kept: string[] = [];
@@ -23,13 +23,15 @@ export function linesOfLog(text: string, withheld: WithheldTexts): string {
   return [...head, ...kept].map((line) => `${line}\n`).join("");
 }
 
-/** The target is looked for anywhere: a line that was cut at its end, or has colours, has no form. */
+/**
+ * Whether a line is of the access log. The target can be anywhere in it: truncated or coloured lines cannot be parsed.
+ */
 const isAccessLine = (line: string): boolean => line.includes(accessTarget) || webServerLine.test(line);
 
 function cleanLine(line: string, withheld: WithheldTexts): string {
   if (!line.startsWith("{")) return withheld.clean(line);
   try {
-    // Quoted texts are escaped in the line, and are what they are in the value.
+    // Texts are escaped in the line, so they are compared in the parsed value.
     return JSON.stringify(cleanTexts(hideSecrets(JSON.parse(line)), withheld, () => true));
   } catch {
     return withheld.clean(line);

@@ -1,26 +1,28 @@
-/** Texts that were withheld in one place, so that they are withheld where they are quoted: in logs, messages and events. */
+/**
+ * Remembers texts that are withheld in one place, to remove them where they are quoted: in logs, messages and events.
+ */
 import { maskText, redacted } from "@svc-gateway/common/telemetry/redaction.ts";
 
 export type WithheldTexts = {
-  /** Is written in the place of a text. Its parts are withheld everywhere. */
+  /** Withholds the parts of a text everywhere. Returns the replacement for the text. */
   withhold(text: string): string;
-  /** Parts of this text are not withheld, since the bundle holds them elsewhere. */
+  /** Excludes the parts of a text from being withheld, because the bundle contains them elsewhere. */
   keep(text: string): void;
-  /** A text that people or programs wrote, without what is withheld. */
+  /** Returns free text, such as a message, with the withheld parts replaced. */
   clean(text: string): string;
 };
 
-/** Shorter parts are words of any text. */
+/** The minimum length of a withheld part; shorter ones are likely to be common words. */
 const minLength = 6;
-/** Parts that are remembered; the texts of further ones are withheld in their own places only. */
+/** The maximum number of parts to remember; further ones are withheld only in their own places. */
 const maxParts = 500_000;
-/** How much of one text is taken apart. */
+/** The length up to which a text is divided into parts. */
 const maxTextLength = 256 * 1024;
 
-/** What is between two separators of header fields, URLs, lists, PEM, base64 and JSON. */
+/** A part of a text: the characters between two separators of header fields, URLs, lists, PEM, base64 and JSON. */
 const parts = /[^\s"'`,;:=()<>[\]{}|\\/@?&+]+/g;
 
-/** What messages write in the place of the middle of a long value. */
+/** The mark by which messages replace the middle of a long value. */
 const clipMark = "...";
 
 export function createWithheldTexts(): WithheldTexts {
