@@ -1,20 +1,20 @@
-/** What was probably meant by the name of an object or port that does not exist, from the other manifests. */
+/** Suggests a correction for the name of an object or port that does not exist, from the other manifests. */
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import { kindNames, type KindName } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 import { createLookup, objectsIn, type World } from "@svc-gateway/operator/world.ts";
 
-/** So many ports of a Service are listed. */
+/** The maximum number of ports of a Service that a hint lists. */
 const maxPorts = 6;
 
 const missing = /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*)\/([a-z0-9][-a-z0-9.]*) does not exist(?! ?\()/;
 const withoutPort = /\bService ([-a-z0-9]+)\/([-a-z0-9]+) has no (?:TCP )?port "[^"]*"/;
 
 /**
- * Makes the function that adds a hint to a finding about a missing object or port: the most similar name in the namespace, the
- * namespace that has the name, or the ports of the Service. In a cluster the object may be created later; among manifests it is
- * probably a mistake.
+ * Creates the function that adds a hint to a finding about a missing object or port: the most similar name in the
+ * namespace, another namespace with an object of that name, or the ports of the Service. In a cluster the object can
+ * still be created; among manifests the name is probably a mistake.
  */
 export function createHints(world: World): (diagnostic: Diagnostic) => Diagnostic {
   const byName = new Map<KindName, Map<string, string[]>>();

@@ -5,8 +5,8 @@ import type { Paint } from "../text/paint.ts";
 import type { CheckedManifest, CheckFinding, CheckReport, Verdict } from "./report.ts";
 
 /**
- * The report for people: manifests by file, then what flags name, conflicts, what was ignored, and a last line that sums
- * up.
+ * Formats the report as text: manifests by file, then findings about objects that flags name, conflicts, ignored
+ * manifests, and a summary line.
  */
 export const formatReport = (report: CheckReport, paint: Paint): string =>
   [
@@ -23,7 +23,7 @@ export const formatReport = (report: CheckReport, paint: Paint): string =>
     .map((lines) => `${lines.join("\n")}\n`)
     .join("\n");
 
-/** Manifests are in files, objects of a cluster in namespaces. */
+/** The heading for a manifest: its file, or the namespace of an object in a cluster. */
 const groupOf =
   ({ notes }: CheckReport) =>
   ({ file, object }: CheckedManifest): string => {

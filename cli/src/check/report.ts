@@ -1,4 +1,4 @@
-/** The report of `check` as data: the JSON and YAML forms are this value, the text is made from it. */
+/** The report of `check` as data: the JSON and YAML forms are this value, and the text is generated from it. */
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import type { IgnoredManifest } from "@svc-gateway/operator/sources/files/file-state.ts";
@@ -11,15 +11,15 @@ import { createHints } from "./hints.ts";
 import { unservedReasons } from "./unserved.ts";
 
 /**
- * `ok`: used as written. `warning`: used as written, with a finding to look at. `error`: not served as written. `unserved`:
- * not for this gateway, because it belongs to another controller or a flag excludes it.
+ * The verdict about a manifest. `ok`: used as written. `warning`: used as written, with a finding. `error`: not served
+ * as written. `unserved`: not for this gateway, because it belongs to another controller or a flag excludes it.
  */
 export type Verdict = "ok" | "warning" | "error" | "unserved";
 
 export type CheckFinding = {
   readonly severity: "error" | "warning" | "info";
   readonly reason: string;
-  /** Path of the field, where the finding is about one. */
+  /** The path of the field, if the finding is about one. */
   readonly field?: string;
   readonly line: number;
   readonly column: number;
@@ -27,15 +27,15 @@ export type CheckFinding = {
 };
 
 export type CheckedManifest = Place & {
-  /** Absent when the manifest does not say which object it is. */
+  /** The object; absent if the manifest does not name one. */
   readonly object?: ObjectRef;
   readonly verdict: Verdict;
-  /** In text order. */
+  /** The findings, in the order of the text. */
   readonly findings: readonly CheckFinding[];
 };
 
 export type CheckReport = {
-  /** In the order of files and of the text. */
+  /** The manifests, in the order of files and of the text. */
   readonly manifests: readonly CheckedManifest[];
   /** Paths that two Ingresses claim. */
   readonly conflicts: readonly {
@@ -44,11 +44,11 @@ export type CheckReport = {
     readonly served: ObjectRef;
     readonly notServed: ObjectRef;
   }[];
-  /** What is not as in the cluster; absent for manifests. */
+  /** The assumptions by which the translation differs from the cluster; absent for manifests. */
   readonly notes?: readonly string[];
   /** Manifests of kinds that the gateway does not read. */
   readonly ignored: readonly IgnoredManifest[];
-  /** Findings about objects of which the folder has no manifest, because only a flag names them. */
+  /** Findings about objects without a manifest in the folder, which only a flag names. */
   readonly elsewhere: readonly ElsewhereFinding[];
   readonly summary: Readonly<Record<Verdict | "manifests" | "ignored" | "elsewhere", number>>;
 };
@@ -57,7 +57,7 @@ export type ElsewhereFinding = Pick<CheckFinding, "severity" | "reason" | "messa
   readonly object: ObjectRef;
 };
 
-/** Whether no finding has the severity that makes a check fail, or a higher one. */
+/** Whether no finding has the severity that makes the check fail, or a higher one. */
 export function passes({ summary, elsewhere }: CheckReport, failOn: "error" | "warning"): boolean {
   const has = (severity: "error" | "warning"): boolean =>
     summary[severity] > 0 || elsewhere.some((finding) => finding.severity === severity);
@@ -66,7 +66,7 @@ export function passes({ summary, elsewhere }: CheckReport, failOn: "error" | "w
 
 type Entry = { readonly place: Place; readonly object?: ObjectRef; readonly findings: CheckFinding[] };
 
-/** Joins what was found while the folder was read and while it was translated, manifest by manifest. */
+/** Combines the findings of reading the folder and of translating it, by manifest. */
 export async function createReport({
   state,
   translation,
@@ -119,7 +119,7 @@ export async function createReport({
   };
 }
 
-/** Kinds of which a cluster has many that were not written for this gateway: they are named where there is a finding. */
+/** Kinds of which clusters have many unrelated objects; with `--live` they are listed only if there is a finding. */
 const suppliedKinds: ReadonlySet<string> = new Set([
   "ClusterTrustBundle",
   "ConfigMap",
@@ -132,7 +132,7 @@ const suppliedKinds: ReadonlySet<string> = new Set([
 const isWritten = ({ object, findings }: Entry): boolean =>
   findings.length > 0 || !suppliedKinds.has(object?.kind ?? "");
 
-/** Problems of whole files end the command before a report is made; all others name their manifest. */
+/** Adds a problem to its manifest. Problems of whole files end the command before a report is created. */
 function addProblem(
   { manifest, object, file, severity, reason, line = 1, column = 1, message, field }: ManifestProblem,
   byPlace: Map<string, Entry>,
@@ -151,7 +151,10 @@ function addProblem(
   });
 }
 
-/** A finding as it counts among manifests; what has no class may be for another controller that has the default one. */
+/**
+ * Adjusts the severity of a finding for manifests. An Ingress without a class can be for another controller if the
+ * manifests have a default class.
+ */
 function asChecked(diagnostic: Diagnostic, { world }: FolderState): Diagnostic {
   const { amongManifests: severity } = diagnostic;
   if (severity === undefined) return diagnostic;

@@ -1,4 +1,6 @@
-/** Authentication by URLs that no manifest answers: every request would be answered 500. See docs/cli.md, "check". */
+/**
+ * Finds authentication by URLs that no manifest serves: every request would be answered 500. See docs/cli.md, "check".
+ */
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { literalOf } from "@svc-gateway/common/features/request-template.ts";
@@ -14,7 +16,10 @@ import type { FolderSettings } from "../command-flags.ts";
 
 type Settings = Pick<FolderSettings, "ingressNginxAnnotationsPrefix">;
 
-/** A finding for each Ingress whose `auth-url`, or SvcExternalAuth with a URL, leads to a host or path that only a cluster with more objects could serve. */
+/**
+ * Returns a finding for each Ingress whose `auth-url`, or SvcExternalAuth with a URL, names a host or path that no
+ * manifest serves. In a cluster, other objects could serve it.
+ */
 export function findUnservedAuth(
   { routing: { hosts }, nginxReports }: Translation,
   { ingressNginxAnnotationsPrefix: prefix }: Settings,
@@ -39,7 +44,9 @@ export function findUnservedAuth(
   return [...found.values()];
 }
 
-/** `own` is the host of the route, where it is one name. */
+/**
+ * Returns why a URL is not answered, or undefined if it can be. `own` is the host of the route, if it is a single name.
+ */
 function whyUnanswered(
   { service, authority, target }: UrlCheck,
   own: string | undefined,
@@ -52,7 +59,7 @@ function whyUnanswered(
   if (name === undefined) return undefined;
   const serving = hosts.filter(({ host }) => host.kind === "exact" && host.host === name);
   const wildcard = `*${name.slice(name.indexOf("."))}`;
-  // What serves every host is not asked on behalf of another Ingress (docs/ingress-nginx.md, "Authentication by URL").
+  // Routes for all hosts do not serve such requests (docs/ingress-nginx.md, "Authentication by URL").
   const candidates = serving.length > 0 ? serving : hosts.filter(({ host }) => host.host === wildcard);
   if (candidates.length === 0) return `no manifest serves the host ${name}`;
   const path = literalOf(target)?.replace(/\?.*$/s, "");
@@ -67,7 +74,7 @@ function whyUnanswered(
   return isLoop ? `the path ${path} on the host ${name} is behind authentication by URL itself` : undefined;
 }
 
-/** Whether a route may take a path; the most specific one is not looked for. */
+/** Whether a route can match a path; whether another one is more specific is not considered. */
 function takes({ match: { path } }: Route, asked: string): boolean {
   if (path.type === "exact") return asked === path.value;
   if (path.type === "regex") return true;

@@ -1,4 +1,6 @@
-/** The manifests that are not for this gateway: of other controllers, or excluded by a flag. See docs/cli.md, "check". */
+/**
+ * Finds manifests that are not for this gateway: of other controllers, or excluded by a flag. See docs/cli.md, "check".
+ */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { formatRef, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { notWatched, otherController } from "@svc-gateway/operator/translate/diagnostics/objects.ts";
@@ -25,7 +27,7 @@ export const unservedReasons: ReadonlySet<string> = new Set(["OtherController", 
 const excludedBy = (object: KubeObject, flag: string): Diagnostic =>
   notWatched({ object: refOf(object) }, flag);
 
-/** A finding for each class, Ingress, Gateway and route that is not for this gateway. */
+/** Returns a finding for each class, Ingress, Gateway and route that is not for this gateway. */
 export function findUnserved(
   world: World,
   translation: Translation,
@@ -105,7 +107,7 @@ function gatewaysOfOthers(world: World, { controllerName }: Settings): readonly 
       const parents = (route.spec?.parentRefs ?? []).map((parent) => {
         const { group = gatewayGroup, kind = "Gateway", namespace = route.metadata.namespace, name } = parent;
         if (group === gatewayGroup) return gateways.get(formatRef({ kind, namespace, name }));
-        // A service mesh, for example, serves routes whose parents are Services.
+        // Parents of other kinds belong to other controllers: a service mesh, for example, serves those of Services.
         if (isMisnamedParent(group, kind)) return undefined;
         return { why: `no route attaches to ${kind} ${namespace}/${name} here` };
       });
