@@ -22,7 +22,7 @@ import { controllerSource } from "../console/sources.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 
-/** Runs until a signal asks to stop. Fails with one line when a port is taken or no API server is configured. */
+/** Runs until a stop signal. Fails with one line when a port is taken or no API server is configured. */
 export async function runController(
   settings: ControllerSettings,
   warnings: readonly string[],
@@ -79,7 +79,7 @@ export async function runController(
     await sink.close();
     return fail(shown.error);
   }
-  // A program that has read "started" may send a signal at once.
+  // The handler is registered first: a program that has read "started" may send a signal immediately.
   const stopAsked = waitForStop(io);
   log.info({ event: "started", version, pod: settings.podName }, "started");
   const ended = controller.value.done.then(() => undefined);

@@ -18,10 +18,12 @@ import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 
-/** How long the admin ports wait for the first snapshot, in milliseconds: until it is served, loading them would delay it. */
+/**
+ * How long the admin servers wait for the first snapshot, in milliseconds, because loading their code would delay it.
+ */
 const snapshotFirstMs = 500;
 
-/** Runs until a signal asks to stop; requests under way may finish first. Fails with one line when a port is taken. */
+/** Runs until a stop signal, after which requests in progress may finish. Fails with one line when a port is taken. */
 export async function runProxy(
   settings: ProxySettings,
   warnings: readonly string[],
@@ -43,11 +45,14 @@ export async function runProxy(
     otherMetrics: [discoveryMetrics, ...measured.sets],
     onBoundPorts: (ports) => discovery.setBoundPorts(ports),
   });
-  // The threads of the workers load their modules while this one loads the rest of its own and asks for the first snapshot.
+  // The worker threads load their modules while this thread loads the rest of its own and requests the first snapshot.
   await nextTurn();
   const { createDiscoveryClient } = await import("@svc-gateway/proxy/source/discovery-client.ts");
   let isOwnPeer = (_ip: string): boolean => false;
-  /** The check loads the schemas of resources. Workers refuse backends that are ports of the gateway from the first request on. */
+  /**
+   * Enables the check of peers. It is loaded late, because it needs the schemas of resources; workers refuse backends
+   * that are ports of the gateway from the first request on.
+   */
   const learnOwnPeers = async (resources: readonly Resource[]): Promise<void> => {
     const { createOwnPeerCheck, ownPortsIn } = await import("@svc-gateway/common/ir/own-port-check.ts");
     const ownPorts = ownPortsIn(resources);
@@ -67,7 +72,7 @@ export async function runProxy(
       settings.discoveryTrustDomain,
       settings.podNamespace,
     ),
-    // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
+    // The sockets of a snapshot are bound before it is acknowledged, so that a ready proxy serves.
     apply: async (incoming) => {
       const started = await starting;
       if (!started.ok) return started;
@@ -113,7 +118,7 @@ export async function runProxy(
       log,
     }),
     access: settings.adminAuth ? ownPodOnly : undefined,
-    // Pods of the gateway do not use these ports: a request from one of them was forwarded by it.
+    // Pods of the gateway do not use these ports: a request from one of them is a forwarded request of a client.
     isRefusedPeer: (ip) => isOwnPeer(ip),
   });
   if (!admin.ok) {
@@ -122,7 +127,7 @@ export async function runProxy(
     await sink.close();
     return fail(admin.error.message);
   }
-  // A program that has read "started" may send a signal at once.
+  // The handler is registered first: a program that has read "started" may send a signal immediately.
   const stopAsked = waitForStop(io);
   log.info({ event: "started", version, pod: settings.podName, workers: proxy.value.workers }, "started");
 
