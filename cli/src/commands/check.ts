@@ -22,7 +22,7 @@ const ownFlags = [outputFlag, failOnFlag, liveFlag, ...clusterFlags];
 
 const flags = [...ownFlags, ...translationFlags];
 
-/** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
+/** `check PATH`: reports problems of manifests before they are served. See docs/cli.md. */
 export const check: Command = {
   flags,
   words: "paths",

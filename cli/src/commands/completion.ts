@@ -11,7 +11,7 @@ const shells: Readonly<Record<string, (commands: readonly CompletedCommand[]) =>
   fish: fishScript,
 };
 
-/** `completion SHELL`: a script that completes the command lines of these commands. See docs/cli.md. */
+/** `completion SHELL`: prints a script that completes command lines of these commands. See docs/cli.md. */
 export const completionOf = (commands: readonly CommandEntry[]): Command => ({
   flags: [],
   words: Object.keys(shells),

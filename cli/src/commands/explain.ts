@@ -51,7 +51,7 @@ const gatewayFlag = optionalFlag({
   meaning: "With --live: the Gateway that the request comes in through.",
 });
 
-/** Taken out of the command line before the others: headers hold commas, and a token is no setting. */
+/** Flags that are parsed before all others: headers can contain commas, and a token must not become a setting. */
 const ownFlags = [
   optionalFlag({
     name: "header",
@@ -73,7 +73,7 @@ const commandFlags = [manifestsFlag, asFlag, liveFlag, gatewayFlag, ...clusterFl
 
 const flags = [...commandFlags, ...translationFlags];
 
-/** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
+/** `explain METHOD URL`: shows how one request is handled, by the code of the data plane. See docs/cli.md. */
 export const explain: Command = {
   flags: [...ownFlags, ...flags],
   words: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
@@ -194,7 +194,7 @@ type Words = {
 const readingAs = (settings: ExplainSettings): ExplainSettings =>
   settings.as === "nginx" ? namingClasses(settings) : settings;
 
-/** Takes `-H value` and `--header value`, which may be repeated, and `--token value` out of a command line. */
+/** Separates `-H value` and `--header value`, which may be repeated, and `--token value` from the other arguments. */
 function takeWords(argv: readonly string[]): Result<Words, Problem> {
   const headers: string[] = [];
   let token: string | undefined;

@@ -79,7 +79,7 @@ const ownFlags = [
 
 const flags = [...ownFlags, ...translationFlags];
 
-/** `migrate PATH...`: writes Ingresses of ingress-nginx in this project's own terms. See docs/cli.md. */
+/** `migrate PATH...`: converts Ingresses of ingress-nginx to resources of this gateway. See docs/cli.md. */
 export const migrate: Command = {
   flags,
   words: "paths",
@@ -155,7 +155,7 @@ export const migrate: Command = {
 
 const defaultGateway: NamespacedName = { namespace: "svc-system", name: "public" };
 
-/** The class of the Gateway that is written. */
+/** The GatewayClass for a Gateway that is written. */
 const gatewayClassOf = ({ GatewayClass: classes }: World, controllerName: string): string =>
   classes.find(({ spec }) => spec.controllerName === controllerName)?.metadata.name ?? "svc";
 

@@ -31,7 +31,7 @@ const ownFlags = [outputFlag, acceptFlag, ...inputFlags];
 
 const flags = [...ownFlags, ...translationFlags];
 
-/** `report PATH...`: what becomes of each annotation of ingress-nginx. See docs/cli.md. */
+/** `report PATH...`: shows how each annotation of ingress-nginx is handled. See docs/cli.md. */
 export const report: Command = {
   flags,
   words: "paths",

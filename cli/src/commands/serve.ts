@@ -25,7 +25,7 @@ export const serveController: Command = {
   },
 };
 
-/** `serve proxy`: serves what a controller sends. See docs/discovery.md. */
+/** `serve proxy`: serves the snapshots of a controller. See docs/discovery.md. */
 export const serveProxy: Command = {
   flags: flagsOf("proxy"),
   words: "none",
@@ -39,7 +39,9 @@ export const serveProxy: Command = {
   },
 };
 
-/** `serve standalone`: a folder of manifests, or what `--proxy` stands for, served by this process. See docs/standalone.md. */
+/**
+ * `serve standalone`: serves a folder of manifests, or the rules of `--proxy`, in this process. See docs/standalone.md.
+ */
 export const serveStandalone: Command = {
   flags: flagsOf("standalone"),
   words: "none",

@@ -38,7 +38,7 @@ const bundleFlag = optionalFlag({
 
 const flags = [...clusterFlags, outputFlag, failOnFlag, endingFlag, bundleFlag];
 
-/** `status`: what an installation serves, and what is wrong with it. See docs/cli.md, "status". */
+/** `status`: shows what an installation serves, and its problems. See docs/cli.md, "status". */
 export const status: Command = {
   flags,
   words: "none",
@@ -100,7 +100,7 @@ async function showStatus(
     });
     const written = await writeArchive(bundle, entries, nowMs);
     if (!written.ok) return refused(written.error.message);
-    // Not among the data, which programs read.
+    // Written to standard error, because programs read the data on standard output.
     io.err.write(`${entries.length} files are written to ${bundle}; look at them before you pass them on\n`);
   }
   io.out.write(formatData(state, output, (plain) => formatStatus(plain, nowMs, paintFor(io.out))));
