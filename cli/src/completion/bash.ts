@@ -1,6 +1,6 @@
 import { firstWords, quoted, secondWords, type CompletedCommand, type Offered } from "./completed-command.ts";
 
-/** A script for bash 3.2 and newer, without the package bash-completion. */
+/** Generates a script for bash 3.2 and newer, which does not need the package bash-completion. */
 export const bashScript = (commands: readonly CompletedCommand[]): string =>
   `# bash completion of svc-gateway
 _svc_gateway() {
@@ -37,7 +37,7 @@ const lines = (words: readonly string[]): string => `$'${words.join(String.raw`\
 const assigned = (offered: Offered): string =>
   offered === "none" ? ":" : offered === "paths" ? "paths=1" : `words=${lines(offered)}`;
 
-/** What follows each flag of a command. The value of a switch follows an equals sign only. */
+/** The cases for the value of each flag of a command. The value of a switch must follow an equals sign. */
 function valueCases({ name, flags }: CompletedCommand): readonly string[] {
   return flags.flatMap(({ spellings, offered, isSwitch }) => {
     const patterns = spellings.map((one) => `${isSwitch ? "1" : "*"}:${quoted(`${name.join(" ")}:${one}`)}`);

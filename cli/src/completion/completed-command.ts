@@ -1,22 +1,22 @@
-/** What a script of a shell needs to know of a command; it follows from the declarations of the flags. */
+/** The description of a command for completion scripts, derived from the declarations of its flags. */
 import type { Flag } from "@svc-gateway/common/settings/flag.ts";
 import type { CommandEntry } from "../command.ts";
 
-/** What can follow: words, the names of files, or a text that is not known. */
+/** The completions of a word: these words, the names of files, or none. */
 export type Offered = readonly string[] | "paths" | "none";
 
 export type CompletedFlag = {
-  /** As they are written: `--output`, `-o`. */
+  /** The spellings of the flag, such as `--output` and `-o`. */
   readonly spellings: readonly string[];
-  /** One line. */
+  /** A description of one line. */
   readonly meaning: string;
   readonly offered: Offered;
-  /** The value needs an equals sign, and may be left out. */
+  /** Whether the value is optional and must follow an equals sign. */
   readonly isSwitch: boolean;
 };
 
 export type CompletedCommand = {
-  /** Its words: one, or two of `serve standalone`. */
+  /** The words of the name: one, or two as in `serve standalone`. */
   readonly name: readonly [first: string, second?: string];
   readonly summary: string;
   readonly flags: readonly CompletedFlag[];
@@ -48,7 +48,7 @@ const completedFlag = ({ name, short, type, meaning }: Flag): CompletedFlag => (
   isSwitch: type.isSwitch === true,
 });
 
-/** The first words of all commands, each once, with its summary where it is a command. */
+/** The distinct first words of all commands, with the summary of the command or of its group. */
 export const firstWords = (commands: readonly CompletedCommand[]): ReadonlyMap<string, string> =>
   new Map(
     commands.map(({ name: [first, second], summary }) => [
@@ -57,11 +57,11 @@ export const firstWords = (commands: readonly CompletedCommand[]): ReadonlyMap<s
     ]),
   );
 
-/** The commands of two words, by the first. */
+/** The commands of two words that begin with this one. */
 export const secondWords = (
   commands: readonly CompletedCommand[],
   word: string,
 ): readonly CompletedCommand[] => commands.filter(({ name }) => name[0] === word && name[1] !== undefined);
 
-/** A word of a shell that means itself. Words of declarations have no quotes in bash and zsh that need more. */
+/** Quotes a word literally for a shell. For the words of declarations, single quotes suffice in bash and zsh. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,6 +1,6 @@
 import { firstWords, secondWords, type CompletedCommand, type Offered } from "./completed-command.ts";
 
-/** A script for fish 3. */
+/** Generates a script for fish 3. */
 export const fishScript = (commands: readonly CompletedCommand[]): string =>
   [
     "# fish completion of svc-gateway",

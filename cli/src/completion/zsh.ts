@@ -7,7 +7,7 @@ import {
   type Offered,
 } from "./completed-command.ts";
 
-/** A script that is sourced, or placed in a folder of fpath as _svc-gateway. */
+/** Generates a script that can be sourced, or placed in a folder of `fpath` as `_svc-gateway`. */
 export const zshScript = (commands: readonly CompletedCommand[]): string =>
   `#compdef svc-gateway
 _svc_gateway() {
@@ -42,7 +42,9 @@ const described = (word: string, summary: string): string => quoted(`${word}:${s
 const action = (offered: Offered): string =>
   offered === "paths" ? "_files" : offered === "none" ? " " : `(${offered.join(" ")})`;
 
-/** The form of _arguments: --name= takes its value in the same or the next word, --name=- in the same only. */
+/**
+ * The specs for `_arguments`: `--name=` takes its value from the same or the next word, `--name=-` from the same only.
+ */
 const specsOf = ({ spellings, meaning, offered, isSwitch }: CompletedFlag): readonly string[] =>
   spellings.map((spelling) => {
     const isBare = isSwitch && (offered === "none" || !spelling.startsWith("--"));
