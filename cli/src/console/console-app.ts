@@ -1,4 +1,4 @@
-/** The handler of the console's port: signs callers in and answers pages. No page loads anything from elsewhere. */
+/** The HTTP handler of the console: signs callers in and serves pages. Pages load nothing from other sites. */
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -25,11 +25,11 @@ import { textOf, type View } from "./view.ts";
 export type ConsoleAppOptions = {
   readonly source: ConsoleSource;
   readonly signIn: SignIn;
-  /** What the page for signing in says about tokens. */
+  /** The text about tokens on the sign-in page. */
   readonly signInHint: string;
   readonly explainer: Explainer;
   readonly traffic: TrafficKeeper | undefined;
-  /** Names besides addresses and localhost that the console is reached by. */
+  /** The host names of the console, in addition to addresses and `localhost`. */
   readonly hosts: readonly string[];
   readonly nowMs: () => number;
   readonly log: Logger;
@@ -38,7 +38,9 @@ export type ConsoleAppOptions = {
 const cookieName = "svc-gateway-console";
 const maxFormBytes = 32 * 1024;
 
-/** Nothing but the style sheet, the icon and the forms of the console; no script at all. */
+/**
+ * The headers of every response. They permit the style sheet, the icon and the forms of the console, and no scripts.
+ */
 const headers = {
   "Content-Security-Policy":
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -51,7 +53,7 @@ const headers = {
   "Cache-Control": "no-store",
 } as const;
 
-/** The pages that are lists, by their path. */
+/** The pages that depend only on the view, by their path. */
 const pages: Readonly<Record<string, (view: View) => Page>> = {
   "/": overviewPage,
   "/listeners": listenersPage,
@@ -169,11 +171,11 @@ const refusals = {
   "too-many": [429, "Too many attempts: try again in a minute."],
 } as const;
 
-/** The Gateways with proxies of their own. */
+/** The Gateways with dedicated proxies. */
 const scopesOf = ({ build }: View): readonly string[] =>
   build?.translation.scopes.dedicated.map(({ gateway }) => formatNamespacedName(gateway)) ?? [];
 
-/** Errors of the form parser carry the status of the client's mistake. */
+/** The status for an error. Errors of the form parser have the status of the client's mistake. */
 function statusOf(error: unknown): number {
   const status = error instanceof Error && "status" in error ? Number(error.status) : 0;
   if (error instanceof URIError) return 400;

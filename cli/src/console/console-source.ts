@@ -1,4 +1,4 @@
-/** What the console shows, from the process that it belongs to. Nothing of it is a secret but where a type says so. */
+/** The data of a process that the console shows. It contains no secrets, except where a type documents them. */
 import type { HealthDocument } from "@svc-gateway/common/admin/health.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
@@ -8,18 +8,18 @@ export type ConsoleSource = {
   readonly version: string;
   readonly portMap: readonly PortMapping[];
   readonly health: () => HealthDocument;
-  /** The last build; undefined before the first one. Its snapshot holds private keys, which no page reads. */
+  /** The last build; undefined before the first one. Its snapshot contains private keys, which no page reads. */
   readonly build: () => ConsoleBuild | undefined;
-  /** The proxies that are known; undefined where the process serves by itself. */
+  /** The known proxies; undefined if the process serves requests itself. */
   readonly proxies: () => readonly ConsoleProxy[] | undefined;
-  /** Facts about the process, by name. */
+  /** Properties of the process, by name. */
   readonly facts: () => readonly (readonly [name: string, value: string])[];
-  /** The text of `/metrics` with what was served; undefined where this process does not see requests. */
+  /** Returns the text of `/metrics` with request counters; absent if this process does not serve requests. */
   readonly traffic?: () => Promise<string>;
 };
 
 export type ConsoleBuild = TranslatedFolder & {
-  /** Milliseconds since the epoch. */
+  /** The time of the build, in milliseconds since the epoch. */
   readonly builtMs: number;
 };
 
@@ -30,14 +30,14 @@ export type ConsoleProxy = {
   readonly scope: string;
   readonly phase: string;
   readonly node: string;
-  /** Absent: it is not connected to this controller. */
+  /** The state of its connection; absent if it is not connected to this controller. */
   readonly stream?: {
     readonly release: string;
     readonly health: string;
     readonly degradedChecks: readonly string[];
     readonly version: string;
     readonly isInSync: boolean;
-    /** For how long it has not had the last snapshot, in milliseconds; 0 while it has. */
+    /** How long the proxy has lacked the last snapshot, in milliseconds; 0 if it has it. */
     readonly behindMs: number;
   };
 };

@@ -1,4 +1,4 @@
-/** The console as a server: how callers sign in, and where it listens (docs/console.md). */
+/** The server of the console: its sign-in and its port (docs/console.md). */
 import { readFile } from "node:fs/promises";
 import type { AdminAccess } from "@svc-gateway/common/admin/admin-app.ts";
 import { startBoundedServer, type BoundedServer } from "@svc-gateway/common/admin/bounded-server.ts";
@@ -22,12 +22,12 @@ export type ConsoleSettings = Pick<
 export type ConsoleOptions = {
   readonly settings: ConsoleSettings;
   readonly source: ConsoleSource;
-  /** Reviews tokens of the cluster; undefined: there is none, or it is not asked. */
+  /** Reviews tokens of the cluster; undefined if there is no cluster, or tokens are not reviewed. */
   readonly access?: AdminAccess | undefined;
-  /** Where the person is who started the process. */
+  /** The output for the person who started the process. */
   readonly err: Output;
   readonly log: Logger;
-  /** Peers (addresses) whose connections are closed at once. */
+  /** Selects peers, by address, whose connections are closed immediately. */
   readonly isRefusedPeer?: (ip: string) => boolean;
 };
 
@@ -37,15 +37,15 @@ export type RunningConsole = { readonly port: number; close(): Promise<void> };
 const reviewedPath = "/console";
 
 const hourMs = 60 * 60_000;
-/** Rights can be withdrawn in a cluster, so they are asked for again. */
+/** The length of a session for a token of the cluster, short because permissions can be revoked there. */
 const reviewedSessionMs = hourMs;
 const sessionMs = 12 * hourMs;
 
 const minTokenLength = 16;
-/** One answer may wait for the explainer and for counters. */
+/** The time limit for a response, which can wait for the explainer and for counters. */
 const timeLimitMs = 30_000;
 
-/** Starts the console where it is switched on. Fails with one line when no sign-in is possible, or its port is taken. */
+/** Starts the console if it is enabled. Fails with one line when no sign-in is possible, or its port is taken. */
 export async function startConsole(
   options: ConsoleOptions,
 ): Promise<Result<RunningConsole | undefined, string>> {
@@ -86,7 +86,7 @@ type Way = {
   readonly check: CheckToken;
   readonly sessionMs: number;
   readonly hint: string;
-  /** Called when the console listens. */
+  /** Called once the console listens. */
   readonly announce?: () => void;
 };
 
@@ -140,7 +140,10 @@ function wayToSignIn({ settings, access, err }: ConsoleOptions, port: () => numb
   });
 }
 
-/** Read at each sign-in, so that a replaced token counts at once. A short one, or none, admits no user. */
+/**
+ * Creates a check against the token in a file, which is read at each sign-in, so that a replaced token applies
+ * immediately. A missing or short token admits no user.
+ */
 const checkFile =
   (path: string): CheckToken =>
   async (token, peer) => {

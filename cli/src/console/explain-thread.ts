@@ -1,4 +1,6 @@
-/** The thread that explains requests: whatever it takes, the process goes on, and the explainer can end it. */
+/**
+ * The program of the thread that explains requests. It cannot block the process, and the explainer can terminate it.
+ */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { textOf } from "@svc-gateway/common/values/errors.ts";
@@ -7,7 +9,7 @@ import { readRequest } from "../explain/request.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
 import type { Explained, TypedRequest } from "./pages/explain.ts";
 
-/** To the thread. */
+/** A message to the thread. */
 export type ToThread =
   | { readonly type: "folder"; readonly folder: TranslatedFolder }
   | {
@@ -17,7 +19,7 @@ export type ToThread =
       readonly portMap: readonly PortMapping[];
     };
 
-/** From the thread. */
+/** A message from the thread. */
 export type FromThread = { readonly id: number; readonly explained: Explained };
 
 const port = parentPort as MessagePort;

@@ -1,4 +1,4 @@
-/** Explains requests in a thread of its own, one at a time and for a limited time (docs/console.md, "Limits"). */
+/** Explains requests in a dedicated thread, one at a time and with a time limit (docs/console.md, "Limits"). */
 import { Worker } from "node:worker_threads";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -14,9 +14,9 @@ export type Explainer = {
 
 export type ExplainerOptions = {
   readonly portMap: readonly PortMapping[];
-  /** The longest that a request may take, its turn not included. */
+  /** The time limit for explaining a request, which does not include the wait for its turn. */
   readonly timeoutMs?: number;
-  /** How long the thread stays without a request. */
+  /** The time without a request after which the thread ends. */
   readonly idleMs?: number;
   /** The program of the thread; by default that of this release. */
   readonly program?: URL;
@@ -24,11 +24,11 @@ export type ExplainerOptions = {
 
 const defaultTimeoutMs = 10_000;
 const defaultIdleMs = 60_000;
-/** Requests that wait for their turn. */
+/** The maximum number of requests in progress or waiting. */
 const maxWaiting = 8;
 const heapMegabytes = 1_024;
 
-/** Beside this module, or beside the bundle. */
+/** The program of the thread, which is next to this module or next to the bundle. */
 const threadFile = new URL(
   `./explain-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".mjs"}`,
   import.meta.url,
@@ -47,7 +47,7 @@ export function createExplainer({
   program = threadFile,
 }: ExplainerOptions): Explainer {
   let thread: Worker | undefined;
-  /** The build and scope that the thread has. */
+  /** The build and scope that the thread holds. */
   let held: { readonly build: ConsoleBuild; readonly scope: string } | undefined;
   let idle: NodeJS.Timeout | undefined;
   let waiting = 0;
@@ -115,7 +115,7 @@ export function createExplainer({
   };
 }
 
-/** What the thread needs of a build: the scope, and places without the objects at them. */
+/** The parts of a build that the thread needs: the resources of the scope, and places without the objects at them. */
 function folderOf({ state, translation }: ConsoleBuild, scope: string): TranslatedFolder {
   const dedicated = translation.scopes.dedicated.find(
     ({ gateway }) => formatNamespacedName(gateway) === scope,
@@ -132,6 +132,6 @@ function folderOf({ state, translation }: ConsoleBuild, scope: string): Translat
       routing,
       nginxReports: translation.nginxReports,
     },
-    // What explains requests reads nothing else.
+    // The code that explains requests reads nothing else.
   } as unknown as TranslatedFolder;
 }

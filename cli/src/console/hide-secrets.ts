@@ -1,8 +1,8 @@
 import { loggable, redacted } from "@svc-gateway/common/telemetry/redaction.ts";
 
 /**
- * Settings of filters without texts that are secret by their name or shape. Of a pair of name and value, such as a header that is
- * set, the value is hidden by the name.
+ * Copies settings of filters and hides texts that are secret by their name or shape. In a pair of `name` and `value`,
+ * such as a header, the name decides whether the value is hidden.
  */
 export function hideSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(hideSecrets);
@@ -12,7 +12,7 @@ export function hideSecrets(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => {
       const known = key === "value" && typeof name === "string" ? name : key;
-      // Switches such as `allowCredentials` hold no secret.
+      // Booleans such as `allowCredentials` are not secrets.
       const isHidden = typeof one !== "boolean" && loggable(known, "") === redacted;
       return [key, isHidden ? redacted : hideSecrets(one)];
     }),

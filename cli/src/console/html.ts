@@ -1,6 +1,6 @@
 /* eslint-disable no-control-regex */
 
-/** Markup. Only what this module made is written as it is; everything else is text. */
+/** Markup. Only instances of this class are written unescaped; everything else is text. */
 export class Html {
   readonly markup: string;
 
@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-/** What a template may hold: text is escaped, lists are joined, nothing is left out. */
+/** A value in a template: text is escaped, lists are joined, `undefined` and `false` are omitted. */
 export type Part = Html | string | number | undefined | false | readonly Part[];
 
 const escapes: Readonly<Record<string, string>> = {
@@ -21,11 +21,11 @@ const escapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Controls and marks that change the direction of text: a name must not look like another one. */
+/** Control characters, and invisible or direction-changing marks: a name must not look like another one. */
 const invisible =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu;
 
-/** Text for markup and for attribute values in quotes. */
+/** Escapes text for markup and for quoted attribute values. */
 export const escapeHtml = (text: string): string =>
   text
     .replace(invisible, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)

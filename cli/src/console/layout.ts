@@ -1,7 +1,7 @@
 /** The frame of every page: navigation, search and the page itself. */
 import { Html, html, type Part } from "./html.ts";
 
-/** The pages in the navigation, in its order. */
+/** The pages of the navigation, in order. */
 export const pageNames = {
   "/": "Overview",
   "/listeners": "Listeners",
@@ -20,9 +20,9 @@ export type Frame = {
   /** `controller` or `standalone`. */
   readonly mode: string;
   readonly version: string;
-  /** The number of findings that are errors, which the navigation shows. */
+  /** The number of findings with severity error, which the navigation shows. */
   readonly errors: number;
-  /** When the page was made: a time of the day in UTC. */
+  /** The time of day at which the page was rendered, in UTC. */
   readonly at: string;
 };
 
@@ -30,9 +30,9 @@ export type Page = {
   readonly title: string;
   /** One sentence below the title. */
   readonly lead?: Part;
-  /** Where it is in the navigation; absent: nowhere. */
+  /** The entry of the page in the navigation; absent if it has none. */
   readonly path?: PagePath;
-  /** What the search box holds. */
+  /** The content of the search box. */
   readonly query?: string;
   readonly body: Part;
 };
@@ -57,7 +57,7 @@ const documentOf = (title: string, body: Html): string =>
       </body>
     </html> `.markup;
 
-/** A whole page. */
+/** Renders a whole page. */
 export const renderPage = ({ title, lead, path, query = "", body }: Page, frame: Frame): string =>
   documentOf(
     title,
@@ -111,7 +111,7 @@ export const renderPage = ({ title, lead, path, query = "", body }: Page, frame:
       </div>`,
   );
 
-/** The page of callers that are not signed in. */
+/** Renders the page for callers that are not signed in. */
 export const renderSignIn = (how: string, problem?: string): string =>
   documentOf(
     "Sign in",

@@ -1,9 +1,9 @@
-/** The parts that pages are made of. */
+/** The building blocks of pages. */
 import { html, type Html, type Part } from "./html.ts";
 
 export type Tone = "good" | "warn" | "bad" | "plain";
 
-/** A state in a word; the colour only repeats it. */
+/** A state in a word; the colour adds no information. */
 export const badge = (text: string, tone: Tone = "plain"): Html =>
   html`<span class="badge ${tone}">${text}</span>`;
 
@@ -11,7 +11,7 @@ export const chip = (text: string): Html => html`<span class="chip">${text}</spa
 
 export type Column = { readonly name: string; readonly isNumber?: true };
 
-/** A table; without rows `empty` says what that means. */
+/** A table, or the text `empty` if it has no rows. */
 export const table = (columns: readonly Column[], rows: readonly (readonly Part[])[], empty: string): Html =>
   rows.length === 0
     ? html`<p class="note">${empty}</p>`
@@ -57,11 +57,11 @@ export const definitions = (rows: readonly (readonly [string, Part])[]): Html =>
     )}
   </dl>`;
 
-/** A number on the overview, which leads to its page. */
+/** A number on the overview, with a link to its page. */
 export const stat = (value: string | number, name: string, to: string, tone: Tone = "plain"): Html =>
   html`<a class="stat ${tone}" href="${to}"><b>${value}</b><span>${name}</span></a>`;
 
-/** Rows of a page. */
+/** The number of rows on a page. */
 export const pageSize = 50;
 
 export type Paged<Row> = {
@@ -71,14 +71,14 @@ export type Paged<Row> = {
   readonly total: number;
 };
 
-/** The rows of one page, from 1; a page that does not exist is the nearest one. */
+/** The rows of one page, from 1; a page number out of range selects the nearest page. */
 export function paged<Row>(all: readonly Row[], page: number): Paged<Row> {
   const pages = Math.max(1, Math.ceil(all.length / pageSize));
   const shown = Math.min(Math.max(1, page), pages);
   return { rows: all.slice((shown - 1) * pageSize, shown * pageSize), page: shown, pages, total: all.length };
 }
 
-/** Links to the pages before and after; nothing where there is one page. */
+/** Links to the previous and next page; undefined if there is only one. */
 export function pager(
   path: string,
   query: Readonly<Record<string, string>>,
@@ -93,7 +93,7 @@ export function pager(
   </div>`;
 }
 
-/** A path with a query; empty values are left out. */
+/** A path with a query, from which empty values are omitted. */
 export function linkTo(path: string, query: Readonly<Record<string, string>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== "");
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
@@ -109,7 +109,7 @@ const units = [
   [1, "s"],
 ] as const;
 
-/** `3 min`, the largest unit only. */
+/** Formats a duration in its largest unit only: `3 min`. */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [size, unit] = units.find(([one]) => seconds >= one) ?? [1, "s"];

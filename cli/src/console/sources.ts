@@ -1,4 +1,4 @@
-/** The sources of the console: what a controller, and a process of standalone mode, knows. */
+/** The sources of the console: one for a controller, and one for a process in standalone mode. */
 import type { HealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ControllerSettings, StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { ControllerView } from "@svc-gateway/operator/control/controller.ts";
@@ -26,7 +26,7 @@ export function controllerSource(
       const next = view.build();
       if (next !== last) {
         last = next;
-        // Objects of a cluster are at no place in a file.
+        // Objects of a cluster have no place in a file.
         shown = next && {
           state: { ...emptyFolder, world: next.world },
           translation: next.translation,
@@ -71,7 +71,7 @@ export type StandaloneFacts = {
   readonly health: HealthRegistry;
   readonly workers: number;
   readonly build: () => ConsoleBuild | undefined;
-  /** The version of the snapshot that is served; undefined before the first one. */
+  /** The version of the current snapshot; undefined before the first one. */
   readonly snapshot: () => string | undefined;
   readonly metrics: () => Promise<string>;
 };

@@ -1,6 +1,6 @@
-/** Rates of requests, from the counters of `/metrics`. */
+/** Computes rates of requests from the counters of `/metrics`. */
 
-/** The requests of one label set since the start. */
+/** The counters at one time, by label set: requests since the start. */
 export type Sample = { readonly atMs: number; readonly counts: ReadonlyMap<string, RequestCount> };
 
 export type RequestCount = { readonly route: string; readonly status: string; readonly count: number };
@@ -9,27 +9,27 @@ export type TrafficRow = {
   readonly route: string;
   readonly requests: number;
   readonly errors: number;
-  /** Per second, between the last two looks. */
+  /** Requests per second, between the last two samples. */
   readonly rate: number;
 };
 
 export type Traffic = {
   readonly rows: readonly TrafficRow[];
-  /** The time between the two looks, in milliseconds; the first one looks back to the start. */
+  /** The time between the two samples, in milliseconds; the first sample is compared with the start. */
   readonly spanMs: number;
 };
 
-/** `nowMs`: milliseconds of a clock that never goes back, the one that `startedMs` was read from. */
+/** Returns the traffic at `nowMs`, in milliseconds of the monotonic clock from which `startedMs` was read. */
 export type TrafficKeeper = { look(nowMs: number): Promise<Traffic> };
 
-/** Reading the counters of a proxy with many routes takes time: they are read at most this often. */
+/** The minimum interval between samples, because reading the counters of a proxy with many routes takes time. */
 const minSpanMs = 5_000;
 
 const metric = "svc_proxy_requests_total";
 
-/** Looks at counters when a page asks for them, and compares with the look before. */
+/** Creates a keeper that samples the counters when a page is requested, and compares them with the previous sample. */
 export function createTrafficKeeper(read: () => Promise<string>, startedMs: number): TrafficKeeper {
-  /** At the start there were none. */
+  /** The previous sample; initially the start, with no requests. */
   let before: Sample = { atMs: startedMs, counts: new Map() };
   let last: Sample | undefined;
   let reading: Promise<Sample> | undefined;
@@ -64,14 +64,14 @@ function compare(before: Sample, last: Sample | undefined): Traffic {
         route,
         requests,
         errors,
-        // A worker that was replaced may have taken its counts with it.
+        // Counts can decrease when a worker is replaced.
         rate: (Math.max(0, requests - earlier) * 1000) / spanMs,
       }))
       .sort((a, b) => b.requests - a.requests),
   };
 }
 
-/** The lines of one counter in the Prometheus text format. */
+/** Parses the lines of the counter in the Prometheus text format. */
 export function parseCounts(text: string): ReadonlyMap<string, RequestCount> {
   const counts = new Map<string, RequestCount>();
   for (const line of text.split("\n")) {

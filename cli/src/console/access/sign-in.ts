@@ -1,11 +1,11 @@
-/** Who may see the console: callers that have shown a token once get a session (docs/console.md, "Signing in"). */
+/** Access to the console: callers that have presented a token once get a session (docs/console.md, "Signing in"). */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
-/** What a token is worth. */
+/** The result of checking a token. */
 export type Verdict = "ok" | "refused" | "unavailable";
 
-/** Decides about a token that a caller has typed in. */
+/** Checks a token that a caller has entered. */
 export type CheckToken = (token: string, peer: string) => Verdict | Promise<Verdict>;
 
 export type SignInOptions = {
@@ -16,7 +16,7 @@ export type SignInOptions = {
 };
 
 export type SignIn = {
-  /** A new session's secret for the cookie, or why there is none. */
+  /** Returns the secret of a new session, for the cookie, or why sign-in is refused. */
   enter(
     token: string,
     peer: string,
@@ -26,14 +26,16 @@ export type SignIn = {
 };
 
 const maxSessions = 64;
-/** Tokens are too long to be guessed; this keeps the log and the API server quiet. */
+/**
+ * The maximum number of failures per window, to protect the log and the API server. Tokens are too long to be guessed.
+ */
 const maxFailures = 20;
 const failureWindowMs = 60_000;
 const sessionBytes = 32;
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Sessions are kept by their digest, so that memory holds no valid cookie. */
+/** Creates the sign-in. Sessions are stored by their digest, so that memory contains no valid cookie. */
 export function createSignIn({ check, sessionMs, clock }: SignInOptions): SignIn {
   const sessions = new Map<string, number>();
   let failures: number[] = [];
@@ -64,13 +66,15 @@ export function createSignIn({ check, sessionMs, clock }: SignInOptions): SignIn
   };
 }
 
-/** Admits callers that know a fixed token. */
+/** Creates a check that admits callers with a fixed token. */
 export const checkFixedToken =
   (expected: () => string | Promise<string>): CheckToken =>
   async (token) =>
     timingSafeEqual(digest(token), digest(await expected())) ? "ok" : "refused";
 
-/** Tokens that are valid once; `onNew` gets each, the first at once. */
+/**
+ * Creates a check for tokens that are valid once. `onNew` is called with each token, immediately with the first one.
+ */
 export function createOneTimeTokens(onNew: (token: string) => void): CheckToken {
   let current = "";
   const renew = (): void => {

@@ -1,4 +1,6 @@
-/** What pages show of a build, as rows; made when a page asks first, and kept until the next build. */
+/**
+ * The content of pages for a build, as rows; computed for the first page that needs it, and kept until the next build.
+ */
 import { X509Certificate } from "node:crypto";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
@@ -16,9 +18,9 @@ import { tlsSource } from "../../explain/backends.ts";
 import { describePath } from "../../text/path.ts";
 
 export type ListenerRow = Listener & {
-  /** `shared`, or the Gateway (`namespace/name`) with proxies of its own. */
+  /** `shared`, or the Gateway (`namespace/name`) with dedicated proxies. */
   readonly scope: string;
-  /** The Gateway, or `Ingresses`. */
+  /** The Gateway that owns the listener, or `Ingresses`. */
   readonly owner: string;
   readonly hosts: number;
 };
@@ -28,11 +30,11 @@ export type RouteRow = {
   readonly host: string;
   readonly ports: readonly number[];
   readonly route: Route;
-  /** `Prefix /a`, with the other conditions. */
+  /** The conditions of the match, such as `Prefix /a`. */
   readonly match: string;
   readonly source: string;
   readonly place: string;
-  /** Lower case, what a search looks at. */
+  /** The text that a search examines, in lower case. */
   readonly text: string;
 };
 
@@ -76,7 +78,7 @@ export type Model = {
   readonly conflicts: readonly Conflict[];
 };
 
-/** Before the first build. */
+/** The model before the first build. */
 export const emptyModel: Model = {
   listeners: [],
   routes: [],
@@ -89,7 +91,7 @@ export const emptyModel: Model = {
 
 let kept: { readonly build: ConsoleBuild; readonly model: Model } | undefined;
 
-/** The model of a build. Only that of the last one is kept. */
+/** Returns the model of a build. Only the model of the last one is kept. */
 export function modelOf(build: ConsoleBuild): Model {
   if (kept?.build !== build) kept = { build, model: createModel(build) };
   return kept.model;
@@ -184,7 +186,7 @@ function routesOf(
   );
 }
 
-/** As `explain` writes it. */
+/** Describes the match of a route in the same form as `explain`. */
 function describeMatch(route: Route): string {
   const { match, fallback } = route;
   if (fallback === true) return isRest(route) ? "a path that no rule names" : "default backend";
@@ -196,7 +198,7 @@ function describeMatch(route: Route): string {
   ].join(", ");
 }
 
-/** How many routes send requests to an endpoint set. */
+/** Counts the routes of each endpoint set, by scope and name. */
 function usesOf(routes: readonly RouteRow[]): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const { scope, route } of routes) {
@@ -228,7 +230,7 @@ const backendsOf = (
     };
   });
 
-/** Of each certificate its public half only. */
+/** The rows of certificates, with public data only. */
 function certificatesOf({ tls }: Routing): readonly CertificateRow[] {
   return [...tls].flatMap(([port, { hosts, certificates }]) =>
     hosts.flatMap(({ host, certificates: ids }) =>
@@ -244,7 +246,7 @@ function certificatesOf({ tls }: Routing): readonly CertificateRow[] {
 
 type Leaf = Omit<CertificateRow, "port" | "host">;
 
-/** One certificate is often that of many hosts. */
+/** The parsed certificates by their PEM text, because many hosts often share one. */
 const leaves = new Map<string, Leaf>();
 const maxLeaves = 1_000;
 

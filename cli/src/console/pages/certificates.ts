@@ -6,7 +6,7 @@ import { createFilter, pageOf, textOf, type View } from "../view.ts";
 const dayMs = 24 * 60 * 60_000;
 const soonMs = 14 * dayMs;
 
-/** Certificates by the server name that they are shown for, those that end first at the top. */
+/** Certificates by the server name for which they are presented; those that expire first are at the top. */
 export function certificatesPage(view: View): Page {
   const query = textOf(view, "q");
   const holds = createFilter(query);

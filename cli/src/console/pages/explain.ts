@@ -7,13 +7,15 @@ import { escapeHtml, Html, html, type Part } from "../html.ts";
 import type { Page } from "../layout.ts";
 import { badge, card, type Tone } from "../parts.ts";
 
-/** A request as it was typed in. */
+/** A request as entered in the form. */
 export type TypedRequest = {
   readonly method: string;
   readonly url: string;
-  /** One in a line. */
+  /** The headers, one on each line. */
   readonly headers: string;
-  /** The Gateway (`namespace/name`) with proxies of its own that gets the request; another text: the shared proxies. */
+  /**
+   * The Gateway (`namespace/name`) with dedicated proxies that gets the request; any other text: the shared proxies.
+   */
   readonly scope: string;
 };
 
@@ -21,12 +23,12 @@ export type Explained =
   | { readonly type: "answer"; readonly answer: Answer }
   | { readonly type: "problem"; readonly message: string };
 
-/** The most characters of each field. */
+/** The maximum length of each field, in characters. */
 export const maxTyped = { method: 32, url: 4_096, headers: 8_192, scope: 400 } as const;
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/** A form for a request, and what the gateway would do with it. */
+/** A form for a request, and how the gateway would handle it. */
 export const explainPage = (typed: TypedRequest, scopes: readonly string[], explained?: Explained): Page => ({
   title: "Explain a request",
   lead: "Shows what the gateway does with a request, by the code that serves requests. Nothing is sent to a backend.",
@@ -99,7 +101,7 @@ function result(explained: Explained): Part {
   </div>`;
 }
 
-/** Layout of the source must not get into text whose spaces count. */
+/** Built without the template: the indentation of the source must not appear in preformatted text. */
 const preformatted = (lines: readonly string[]): string =>
   `<pre tabindex="0">${escapeHtml(lines.join("\n"))}</pre>`;
 
@@ -120,7 +122,7 @@ const outcomeOf = ({ outcome, reply }: Answer): Html => {
   >`;
 };
 
-/** Headers that a filter sets, and settings of filters, may be credentials. */
+/** Hides secrets: headers that a filter sets, and settings of filters, can be credentials. */
 function withoutSecrets(answer: Answer): Answer {
   return {
     ...(mask(answer) as Answer),
@@ -131,7 +133,7 @@ function withoutSecrets(answer: Answer): Answer {
   };
 }
 
-/** The settings of filters, wherever they are in an answer. */
+/** Hides secrets in the settings of filters, anywhere in an answer. */
 function mask(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mask);
   if (typeof value !== "object" || value === null) return value;

@@ -9,7 +9,7 @@ const tones: Readonly<Record<string, Tone>> = { error: "bad", warning: "warn", i
 
 const choices = ["", "error", "warning", "info"];
 
-/** What is not served as written, and which of two objects has a path. */
+/** The findings about objects that are not served as written, and the conflicts between objects. */
 export function findingsPage(view: View): Page {
   const query = textOf(view, "q");
   const severity = choices.find((one) => one === textOf(view, "severity")) ?? "";

@@ -3,7 +3,7 @@ import { badge, card, table } from "../parts.ts";
 import type { View } from "../view.ts";
 import { html } from "../html.ts";
 
-/** Every socket that a scope accepts on. */
+/** The sockets on which each scope accepts connections. */
 export function listenersPage({ source, model }: View): Page {
   const localPorts = new Map(source.portMap.map(({ listenerPort, localPort }) => [listenerPort, localPort]));
   return {

@@ -65,7 +65,7 @@ export function overviewPage({ source, build, model, nowMs }: View): Page {
 
 const maxAttention = 8;
 
-/** What somebody should look at, the worst first. */
+/** The problems that need attention, the most severe first. */
 function attentionRows(
   { findings, certificates }: View["model"],
   nowMs: number,

@@ -4,7 +4,7 @@ import type { ConsoleProxy } from "../console-source.ts";
 import { age, badge, card, countOf, definitions, paged, pager, table } from "../parts.ts";
 import { pageOf, type View } from "../view.ts";
 
-/** The proxies of a controller with the snapshot that each serves; standalone, the process itself. */
+/** The proxies of a controller with the snapshot that each serves, or the process itself in standalone mode. */
 export function proxiesPage(view: View): Page {
   const { source } = view;
   const proxies = source.proxies();

@@ -68,7 +68,7 @@ export function filtersOf(features: RouteFeatures | undefined): Part {
 
 const maxSettingsLength = 2_000;
 
-/** Settings as JSON, without what is secret by its name or shape. */
+/** Settings as JSON, with texts hidden that are secret by their name or shape. */
 export function shownSettings(settings: unknown): string {
   const text = JSON.stringify(hideSecrets(settings)) ?? "";
   return text.length > maxSettingsLength ? `${text.slice(0, maxSettingsLength)} ...` : text;
@@ -93,7 +93,7 @@ const backendsOf = (backends: readonly Backend[]): Part => {
   });
 };
 
-/** A URL that the route may take. */
+/** A URL that can match the route. */
 function exampleUrl({ host, ports, route }: RouteRow): string {
   const secure = ports.includes(443);
   const name = host === "*" ? "example.com" : host.replace(/^\*/, "www");

@@ -5,7 +5,7 @@ import { createFilter, textOf, type View } from "../view.ts";
 
 const maxHits = 10;
 
-/** The first hits of every page. */
+/** The first hits from every page. */
 export function searchPage(view: View): Page {
   const query = textOf(view, "q");
   const { model } = view;
@@ -55,7 +55,7 @@ export function searchPage(view: View): Page {
   };
 }
 
-/** The text of a hit, what is known about it, and the query that finds it on its page. */
+/** The text of a hit, a description, and the query that finds it on its page. */
 type Hit = readonly [text: string, about: string, query: string];
 
 type Section = { readonly name: string; readonly path: string; readonly hits: readonly Hit[] };

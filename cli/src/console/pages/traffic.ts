@@ -4,7 +4,7 @@ import { badge, card, countOf, linkTo, paged, pager, stat, table } from "../part
 import type { Traffic } from "../traffic.ts";
 import { createFilter, pageOf, textOf, type View } from "../view.ts";
 
-/** Requests and errors by route, where this process sees requests. */
+/** Requests and errors by route, if this process serves requests. */
 export function trafficPage(view: View, traffic: Traffic | undefined): Page {
   const path = "/traffic";
   if (traffic === undefined) {
