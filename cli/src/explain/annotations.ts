@@ -5,7 +5,7 @@ import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/repo
 import { outcomeWords } from "../report/report-text.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
 
-/** Like a row of `report`. */
+/** An annotation with its outcome, as in a row of `report`. */
 export type ExplainedAnnotation = {
   readonly annotation: string;
   readonly outcome: Outcome;
@@ -13,7 +13,7 @@ export type ExplainedAnnotation = {
   readonly text: string;
 };
 
-/** Undefined for a source that is not read as ingress-nginx reads it. */
+/** Returns the annotations of a source; undefined for a source that is not read as ingress-nginx does. */
 export function explainAnnotations(
   source: Route["source"],
   { translation }: TranslatedFolder,
@@ -23,7 +23,7 @@ export function explainAnnotations(
   return report?.verdicts.map(({ key, outcome, text }) => ({ annotation: key, outcome, text }));
 }
 
-/** A line for each, followed by its text. */
+/** One line for each annotation, followed by its text. */
 export const describeAnnotations = (annotations: readonly ExplainedAnnotation[]): readonly string[] =>
   annotations.flatMap(({ annotation, outcome, text }) => [
     `${outcomeWords[outcome].padEnd(9)} ${annotation}`,

@@ -6,7 +6,7 @@ import { answerAtEntrances, type Entrance } from "./entrances.ts";
 export type AnswerSource = {
   readonly entrances: readonly Entrance[];
   readonly gateway: NamespacedName | undefined;
-  /** What is not as in the cluster; undefined for manifests. */
+  /** The assumptions by which the translation differs from the cluster; undefined for manifests. */
   readonly notes: readonly string[] | undefined;
 };
 
@@ -16,7 +16,7 @@ export type Answered = {
   readonly isRoute: boolean;
 };
 
-/** Answers at each entrance; undefined where the Gateway has none. */
+/** Answers the request at each entrance, and formats the relevant answer; undefined if the Gateway has no entrance. */
 export async function answerAll<A extends { readonly outcome: string }>(
   { entrances, gateway, notes }: AnswerSource,
   answerAt: (entrance: Entrance) => A | Promise<A>,

@@ -14,7 +14,7 @@ import type { ExplainedReply, ExplainedUpstreamRequest } from "./rehearse.ts";
 
 type Step = readonly [name: string, lines: readonly string[]];
 
-/** Steps with their names on the left; those without lines are left out. */
+/** Formats steps with their names on the left; those without lines are omitted. */
 export const formatSteps = (steps: readonly Step[], paint: Paint): readonly string[] =>
   steps
     .filter(([, lines]) => lines.length > 0)
@@ -22,7 +22,7 @@ export const formatSteps = (steps: readonly Step[], paint: Paint): readonly stri
       lines.map((line, index) => `  ${paint.bold((index === 0 ? name : "").padEnd(9))} ${line}`),
     );
 
-/** The answer as text: the steps of the request in order, then the hosts and routes that do not take it. */
+/** Formats the answer as text: the steps of the request in order, then the hosts and routes that do not take it. */
 export function formatAnswer(answer: Answer, paint: Paint): string {
   const { method, scheme, host, path, query } = answer.request;
   const passed = describePassed(answer, paint);
@@ -58,11 +58,11 @@ export const describePassed = (answer: Answer, paint: Paint): readonly string[] 
   ...describeOtherHosts(answer),
 ];
 
-/** A route that answers by itself has no backends; only requests that it passes on get an error for the lack of one. */
+/** Whether the route needs no backend because a filter answers; other requests get an error for the lack of one. */
 const needsNone = ({ route, reply }: Answer): boolean =>
   route?.backends.length === 0 && reply.by !== "gateway";
 
-/** As the backend gets it. */
+/** Describes the request as the backend receives it. */
 const describeSent = (
   { service, method, target, host, headers }: ExplainedUpstreamRequest,
   isOneOfMany: boolean,
@@ -82,7 +82,7 @@ export const describeTls = ({ serverName, bucket, host, certificates }: Explaine
   ),
 ];
 
-/** They run on the request as received; the lookup below ignores what they would change. */
+/** Describes filters that run on the request as received; the steps below ignore the changes that they would make. */
 const describeListenerFilters = ({ listenerFilters = [] }: Answer): readonly string[] =>
   listenerFilters.map((filter, index) =>
     "status" in filter
@@ -95,7 +95,7 @@ const describeRoute = (route: ExplainedRoute): readonly string[] => [
   `${route.id} of ${formatRef(route.source)}${route.place === undefined ? "" : ` at ${route.place}`}`,
 ];
 
-/** `Prefix /a` and the other requirements of a route. */
+/** Describes the match of a route: `Prefix /a`, and the other conditions. */
 function describeMatch({ id, match, isFallback: fallback }: RouteName): string {
   if (fallback) return isRest({ id, fallback }) ? "a path that no rule names" : "default backend";
   const values = [...(match.headers ?? []), ...(match.query ?? [])];
@@ -171,7 +171,7 @@ function describeOutcome({ outcome, request, route, reply, listenerFilters = [] 
   }
 }
 
-/** With Node's codec, which is not the default, the steps above are for HTTP/2 only. */
+/** Describes the answer of Node's codec, which is not the default, if the steps above apply to HTTP/2 only. */
 const describeHttp1 = ({ request: { method }, http1Status }: Answer): readonly string[] =>
   http1Status === undefined
     ? []
@@ -190,7 +190,7 @@ function describeReply({ by, status, location, after }: ExplainedReply): string 
 const unlessRefused = (what: string, after: readonly string[]): string =>
   after.length === 0 ? what : `${what}, unless refused by ${after.join(", ")}`;
 
-/** The gateway's own response, when no backend is available. */
+/** Describes the gateway's own response when no backend is available. */
 function describeGatewayReply(
   { status, after }: ExplainedReply,
   backends: readonly ExplainedBackend[],
@@ -204,7 +204,7 @@ function describeGatewayReply(
   return unlessRefused(`answered ${[...statuses].join(" or ")} by the gateway`, after);
 }
 
-/** `before` are the hosts with precedence. */
+/** Describes a host and its routes that do not take the request. `before` are the hosts with precedence over it. */
 function describeHost(near: NearHost, before: readonly NearHost[], paint: Paint): readonly string[] {
   const { host, outcome, routes } = near;
   const name = `host ${host}${before.length === 0 && outcome === "serves" ? "" : ownerOf(near)}`;
@@ -221,19 +221,19 @@ function describeHost(near: NearHost, before: readonly NearHost[], paint: Paint)
   return [`  ${name}`, ...rows];
 }
 
-/** Empty for Ingresses, which share one listener. */
+/** The owner of a host; empty for Ingresses, which share one listener. */
 const ownerOf = ({ listener }: NearHost): string => {
   const named = describeListenerId(listener);
   return named === undefined ? "" : ` of ${named}`;
 };
 
-/** `listener http of Gateway default/gw`. */
+/** Describes the id of a listener: `listener http of Gateway default/gw`. */
 function describeListenerId(id: string): string | undefined {
   const [kind, namespace, name, listener] = id.split("/");
   return listener === undefined ? undefined : `listener ${listener} of ${kind} ${namespace}/${name}`;
 }
 
-/** A host stays with its listener: its requests never go to the hosts of another listener. */
+/** Explains why a host is not considered: requests of a host never go to the hosts of another listener. */
 function whyNotAsked({ host, listener }: NearHost, before: readonly NearHost[]): string {
   const [first] = before;
   const serving = before.find(({ outcome }) => outcome === "serves");
@@ -245,7 +245,7 @@ function whyNotAsked({ host, listener }: NearHost, before: readonly NearHost[]):
     : `requests for ${first.host} belong to ${owner}`;
 }
 
-/** Only when no host covers the request's, to help find the intended one. */
+/** Lists other hosts, to help find the intended one, only if no host covers that of the request. */
 const describeOtherHosts = ({ request, hosts, otherHosts }: Answer): readonly string[] =>
   hosts.length > 0 || otherHosts.length === 0
     ? []

@@ -1,4 +1,4 @@
-/** The answer of `explain` as data: the JSON and YAML forms are this value, the text is made from it. */
+/** The answer of `explain` as data: the JSON and YAML forms are this value, and the text is generated from it. */
 import { routeKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
@@ -30,32 +30,32 @@ import type { ExplainedRequest } from "./request.ts";
 
 export type Answer = {
   readonly request: Pick<ExplainedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
-  /** The status over HTTP/1.1 with `--http1-codec node`, where that knows no such method; absent: the codec makes no difference. */
+  /** The status over HTTP/1.1 with `--http1-codec node`; only present if that codec does not know the method. */
   readonly http1Status?: number;
   /**
-   * `route`: a route takes it, for clients with a certificate only where `clients` says so. `misdirected`: 421, because the
-   * connection is for another listener, or verifies no client by the rules of the host or route. `closed`: no client can pass
-   * the handshake. `tls-listener`: its server name belongs to a TLS listener of the port. Otherwise what ends
-   * it before.
+   * `route`: a route takes the request, possibly only for clients with a certificate (`clients`). `misdirected`: 421,
+   * because the connection is for another listener, or does not verify clients by the rules of the host or route.
+   * `closed`: no client can pass the handshake. `tls-listener`: the server name belongs to a TLS listener of the port.
+   * The others name what is missing.
    */
   readonly outcome:
     "route" | "misdirected" | "closed" | "tls-listener" | "no-listener" | "no-certificate" | "no-route";
   readonly listener?: ExplainedListener;
   readonly tls?: ExplainedTls;
-  /** What the client and its connection must have; absent: nothing. */
+  /** The requirements for the client and its connection; absent if there are none. */
   readonly clients?: ExplainedClients;
-  /** The filters of the listener, which run before the route is chosen and may lead to another one; absent: it has none. */
+  /** The filters of the listener, which run before a route is chosen and can change which; absent if it has none. */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
-  /** What the JwtAuths of the route decide about the token; absent: none was given. */
+  /** The decisions of the route's JwtAuths about the token; absent if none was given. */
   readonly token?: readonly ExplainedToken[];
-  /** The response, or the backend that gives it. */
+  /** The response, or the backend that produces it. */
   readonly reply: ExplainedReply;
-  /** The request as backends get it, one for each that gets any. */
+  /** The requests to backends, one for each backend that gets any. */
   readonly upstream: readonly ExplainedUpstreamRequest[];
-  /** Every host that covers the request's, the most specific first, with the result of its routes. */
+  /** Every host that covers that of the request, the most specific first, with the results of its routes. */
   readonly hosts: readonly NearHost[];
-  /** Hosts of the listener that do not cover the request's, the most similar first, at most ten. */
+  /** Hosts of the listener that do not cover that of the request, the most similar first, at most ten. */
   readonly otherHosts: readonly string[];
 };
 
@@ -64,35 +64,35 @@ export type ExplainedToken = {
   /** `namespace/name`. */
   readonly jwtAuth: string;
   readonly verdict: "accepted" | "refused" | "unknown";
-  /** The code of docs/reference/refusals.md, where it is refused. */
+  /** The code of the refusal (docs/reference/refusals.md), if the token is refused. */
   readonly reason?: TokenDefect;
-  /** Why, in one sentence. */
+  /** The reason for the verdict, in one sentence. */
   readonly why: string;
 };
 
-/** `localPort` is where connections for the port are accepted. */
+/** A listener; `localPort` is the port on which its connections are accepted. */
 export type ExplainedListener = Pick<Listener, "port" | "protocol"> & { readonly localPort: number };
 
 export type RouteName = {
   readonly id: string;
   readonly source: Route["source"];
-  /** Where the source is written: `file:line:column`. */
+  /** The place of the source: `file:line:column`. */
   readonly place?: string;
   readonly match: RouteMatch;
-  /** A default backend. */
+  /** Whether the route is a default backend. */
   readonly isFallback: boolean;
 };
 
 export type ExplainedRoute = RouteName & {
   readonly host: string;
-  /** In the order in which they run. */
+  /** The filters, in the order in which they run. */
   readonly filters: readonly ExplainedFilter[];
   readonly backends: readonly ExplainedBackend[];
-  /** Those of the Ingress that ingress-nginx knows; absent: the source is not read as ingress-nginx reads it. */
+  /** The annotations of ingress-nginx on the Ingress; absent if it is not read as ingress-nginx does. */
   readonly annotations?: readonly ExplainedAnnotation[];
 };
 
-/** One that cannot be applied has a status instead, which every request gets. */
+/** A filter of the listener. One that cannot be applied has the status with which every request is answered. */
 export type ExplainedListenerFilter = ExplainedFilter | { readonly status: number };
 
 export type NearHost = {
@@ -104,7 +104,7 @@ export type NearHost = {
   readonly routes: readonly (RouteName & { readonly verdict: Verdict })[];
 };
 
-/** Computes the answer with the data plane's own code. */
+/** Computes the answer by the code of the data plane. */
 export function answerRequest(
   asked: ExplainedRequest,
   folder: TranslatedFolder,
@@ -208,12 +208,12 @@ export function answerRequest(
 
 const isAsked = ({ weight, status }: Backend): boolean => weight > 0 && status === undefined;
 
-/** For a connection or handshake that is rejected. */
+/** The reply for a rejected connection or handshake. */
 const noReply: ExplainedReply = { by: "none", after: [] };
 
 const unanswered = { reply: noReply, upstream: [], hosts: [], otherHosts: [] } as const;
 
-/** Handshakes are over before there is a request. */
+/** The reply for an outcome. `ask` rehearses the request, unless the handshake or connection is already rejected. */
 function replyOf(
   outcome: Answer["outcome"],
   clients: ExplainedClients | undefined,
@@ -239,7 +239,7 @@ function outcomeOf(
 
 const maxOtherHosts = 10;
 
-/** By how many labels they have in common with the host, counted from the right, then by name. */
+/** Finds other hosts, sorted by the number of labels in common with the host, counted from the right, then by name. */
 function findSimilarHosts(
   host: string,
   port: number,
@@ -259,7 +259,7 @@ function findSimilarHosts(
     .slice(0, maxOtherHosts);
 }
 
-/** The listener of one of the protocols that a URL reaches: by the port it accepts on, or by its own. */
+/** Finds the listener of one of the protocols for the port of a URL: by the port it accepts on, or by its own port. */
 export function findListener(
   protocols: readonly Listener["protocol"][],
   port: number,
@@ -277,7 +277,7 @@ export function findListener(
   );
 }
 
-/** Finds the places of the objects that routes come from. */
+/** Creates a function that returns the place of the object from which a route comes. */
 export function createPlacer({
   state,
   isLive,
@@ -289,7 +289,7 @@ export function createPlacer({
   return (source) => places.get(formatRef(source));
 }
 
-/** Names routes with the place of the object that they come from. */
+/** Creates a function that describes a route by its id, match, and the place of its source. */
 function createNamer(folder: TranslatedFolder): (route: Route) => RouteName {
   const placeOf = createPlacer(folder);
   return ({ id, source, match, fallback }) => {

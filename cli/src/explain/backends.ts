@@ -1,4 +1,4 @@
-/** Where requests of a route go, and how. */
+/** Describes the backends of a route, and the connections to them. */
 import type { LoadBalancer } from "@svc-gateway/common/features/backend-policy.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { templateText } from "@svc-gateway/common/features/request-template.ts";
@@ -13,23 +13,23 @@ import type { TranslatedFolder } from "../translate-folder.ts";
 export type ExplainedFilter = { readonly name: string; readonly settings: unknown };
 
 export type ExplainedBackend = {
-  /** `namespace/name`; empty when there is none. */
+  /** The Service as `namespace/name`; empty when there is none. */
   readonly service: string;
-  /** Percent of the route's requests. */
+  /** The share of the route's requests, in per cent. */
   readonly share: number;
   readonly protocol: Backend["protocol"];
-  /** What it is connected to over TLS by, such as `BackendTLSPolicy namespace/name`; absent: in cleartext. */
+  /** The source of the TLS settings, such as `BackendTLSPolicy namespace/name`; absent for cleartext. */
   readonly tls?: string;
-  /** `address:port`, or `name:port` where the proxy resolves the name. */
+  /** The endpoints as `address:port`, or `name:port` if the proxy resolves the name. */
   readonly endpoints: readonly string[];
-  /** How one of the endpoints is chosen; absent: in turn. */
+  /** How one of the endpoints is chosen; absent for round robin. */
   readonly balancing?: string;
-  /** The status that requests get without an endpoint. */
+  /** The status with which requests are answered instead of being forwarded. */
   readonly status?: number;
   readonly filters: readonly ExplainedFilter[];
 };
 
-/** The backends of a route for a request that came with TLS (`secure`) or without. */
+/** The backends of a route for a request that arrived with TLS (`secure`) or without. */
 export const explainBackends = (
   { backends }: Route,
   folder: TranslatedFolder,
@@ -56,7 +56,7 @@ export const explainBackends = (
 const setOf = (name: string | undefined, { translation }: TranslatedFolder): EndpointSet | undefined =>
   name === undefined ? undefined : findEntry(translation.routing.endpoints, name)?.set;
 
-/** What says how connections use TLS, by the name of its settings; only objects of users have names that they know. */
+/** Describes the source of TLS settings by their name. Only BackendTLSPolicies have names that users know. */
 export function tlsSource(name: string): string {
   if (name.startsWith("ingress-nginx/")) return "annotations of ingress-nginx";
   return name.startsWith("SvcBackendPolicy/") ? "a SvcBackendPolicy" : `BackendTLSPolicy ${name}`;
@@ -84,7 +84,7 @@ function describeLoadBalancer(settings: LoadBalancer | undefined): string | unde
 export const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>
   presentFeatures(features).map((slug) => ({ name: slug, settings: features?.[slug] }));
 
-/** In percent. */
+/** The share of a weight, in per cent with one decimal. */
 export function shareOf(weight: number, backends: readonly { readonly weight: number }[]): number {
   const total = backends.reduce((sum, one) => sum + one.weight, 0);
   return total === 0 ? 0 : Math.round((1000 * weight) / total) / 10;

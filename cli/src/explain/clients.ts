@@ -1,4 +1,4 @@
-/** What a request with TLS needs of its connection and client, and so whether it is served at all. */
+/** Explains what a request with TLS requires of its connection and client, and thus whether it is served at all. */
 import {
   isProvenBy,
   type CompiledVerdict,
@@ -13,7 +13,7 @@ export type ExplainedClients = {
    * because the handshake does not check what its host or route requires.
    */
   readonly need: "certificate" | "closed" | "misdirected";
-  /** Requests are answered inside TLS, and no handshake is refused. */
+  /** Set if requests are refused inside TLS, and no handshake is. */
   readonly byRequest?: true;
   /** The answers to clients that are not admitted, with `byRequest` and `certificate`. */
   readonly refusals?: readonly ClientRefusal[];
@@ -22,11 +22,11 @@ export type ExplainedClients = {
   readonly status?: number;
 };
 
-/** The answer to some of the clients that are not admitted: a status, with a location where it redirects, or a page of the host. */
+/** The answer to clients that are not admitted: a status, with a location if it redirects, or a page of the host. */
 export type ClientRefusal = {
   /**
-   * `unverified`: clients without a valid certificate. `invalid`: those with one that is not valid; without one they are
-   * admitted. `subject`: those whose subject the rules do not accept, an absent one included.
+   * The clients. `unverified`: without a valid certificate. `invalid`: with one that is not valid, while clients
+   * without one are admitted. `subject`: with a subject that the rules do not accept, or without one.
    */
   readonly to: "unverified" | "invalid" | "subject";
   readonly status?: number;
@@ -35,7 +35,7 @@ export type ClientRefusal = {
   readonly page?: string;
 };
 
-/** Undefined: nothing is required. `demanded` are the rules of the host and of the route. */
+/** Returns the requirements; undefined if there are none. `demanded` are the rules of the host and of the route. */
 export function explainClients(
   policy: ClientPolicy | undefined,
   demanded: readonly [ofHost: DemandedRules | undefined, ofRoute: DemandedRules | undefined],
@@ -51,7 +51,7 @@ export function explainClients(
   if (unproven !== undefined) return { need: "misdirected", owner: unproven.owner, status: 421 };
   const verdict = deferred?.byRequest;
   if (deferred !== undefined && (verdict?.mode === "on" || verdict?.matches !== undefined)) {
-    // Only hosts have error pages for such clients.
+    // Only rules of hosts have error pages for such clients.
     const errorPage = deferred === demanded[0] ? verdict.errorPage : undefined;
     const refusals = refusalsBy({ ...verdict, errorPage });
     return { need: "certificate", owner: deferred.owner, byRequest: true, refusals };
@@ -59,7 +59,7 @@ export function explainClients(
   return policy?.mode === "require" ? { need: "certificate", owner: policy.owner ?? "" } : undefined;
 }
 
-/** As `refusalByRequest` of the data plane answers. */
+/** The refusals by rules, in accordance with `refusalByRequest` of the data plane. */
 function refusalsBy({ mode, matches, errorPage }: CompiledVerdict): readonly ClientRefusal[] {
   const bySubject: readonly ClientRefusal[] = matches === undefined ? [] : [{ to: "subject", status: 403 }];
   if (mode === "optional_no_ca") return bySubject;
@@ -72,7 +72,7 @@ function answerOf(errorPage: string | undefined): Omit<ClientRefusal, "to"> {
   return errorPage.startsWith("/") ? { page: errorPage } : { status: 302, location: errorPage };
 }
 
-/** As a sentence; `served` describes a request that passes. */
+/** Describes the requirements in sentences; `served` describes a request that passes. */
 export function describeClients(
   { need, owner, byRequest, refusals = [] }: ExplainedClients,
   served: () => string,

@@ -1,4 +1,4 @@
-/** Runs the data plane's own code on a snapshot, without opening a socket. */
+/** Runs the code of the data plane on a snapshot, without opening sockets. */
 import { X509Certificate } from "node:crypto";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -21,10 +21,12 @@ import { RetryBudget } from "@svc-gateway/proxy/upstream/retry-budget.ts";
 import type { Upstream, UpstreamEndpoint } from "@svc-gateway/proxy/upstream/upstream.ts";
 import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/upstream-registry.ts";
 
-/** The tables that a proxy would serve with. A snapshot that a proxy would reject is a bug of the translation. */
+/**
+ * Compiles the tables with which a proxy would serve. A snapshot that a proxy would reject is a bug of the translation.
+ */
 export const compileServing = memo(({ scopes, routing }: Translation): ServingState => {
   const state = createProxyState({
-    // The first backend, which is random in a proxy.
+    // Selects the first backend deterministically; a proxy selects it at random.
     random: () => 0,
     upstreams: upstreamsOf(routing.endpoints),
     auth: createAuthStore(),
@@ -39,14 +41,14 @@ export const compileServing = memo(({ scopes, routing }: Translation): ServingSt
   return state.serving;
 });
 
-/** The routes of a host in the order of their resource; compiled routes only know their position in it. */
+/** The routes of a host in the order of their resource, in which compiled routes have only their position. */
 export function routesOfHost({ scopes }: Translation, key: ResourceKey): readonly Route[] {
   const resource = scopes.shared.find((one) => one.key === key);
   const decoded = resource && decodeResource(resource);
   return decoded?.ok === true && decoded.value?.type === "route" ? decoded.value.value.routes : [];
 }
 
-/** Endpoints that requests are rehearsed with; nothing connects to them. */
+/** Creates a registry of endpoints for rehearsals; no connection is made to them. */
 function upstreamsOf(sets: Translation["routing"]["endpoints"]): UpstreamRegistry {
   return {
     update: () => undefined,
@@ -78,10 +80,10 @@ function upstreamsOf(sets: Translation["routing"]["endpoints"]): UpstreamRegistr
 
 const services = new WeakMap<UpstreamEndpoint, string>();
 
-/** The Service (`namespace/name`) of an endpoint that requests are rehearsed with. */
+/** The Service (`namespace/name`) of an endpoint of a rehearsal. */
 export const serviceOf = (endpoint: UpstreamEndpoint): string => services.get(endpoint) ?? "";
 
-/** The certificates that a server name is offered, best first. */
+/** The certificates that are offered for a server name, best first. */
 export type ExplainedTls = {
   readonly serverName: string;
   readonly bucket: "exact" | "wildcard" | "default";
@@ -98,7 +100,7 @@ export type ExplainedCertificate = {
 };
 
 /**
- * The certificates for a client with this server name, and the client certificate that it must show; undefined when its
+ * Selects the certificates for a client with this server name, and the policy for its own certificate; undefined if its
  * handshake is rejected.
  */
 export function explainTls(

@@ -1,4 +1,6 @@
-/** Through which Services of a cluster a request can come in: each has its own ports, and perhaps its own proxies. */
+/**
+ * The Services of a cluster through which a request can enter. Each has its own ports, and possibly its own proxies.
+ */
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { nameOf, refOf } from "@svc-gateway/operator/api/object.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
@@ -8,11 +10,11 @@ export type Entrance = {
   /** `Gateway namespace/name`, or the shared proxies' own Service. */
   readonly name: string;
   readonly folder: TranslatedFolder;
-  /** From the ports of proxies to those of the Service. */
+  /** The mapping from ports of proxies to ports of the Service. */
   readonly portMap: readonly PortMapping[];
 };
 
-/** The entrance of Ingresses, then those of Gateways by name. */
+/** Lists the entrances: that of Ingresses first, then those of Gateways by name. */
 export function entrancesOf(folder: TranslatedFolder): readonly Entrance[] {
   const { translation } = folder;
   const ofVips = translation.vips.map(({ gateway, service }): Entrance => ({
@@ -36,8 +38,8 @@ export function entrancesOf(folder: TranslatedFolder): readonly Entrance[] {
 }
 
 /**
- * The first answer that is a route, else the first of all, with the entrances that take the request. `gateway` chooses one by
- * `namespace/name`; undefined where it has no entrance.
+ * Returns the first answer with a route, or the first of all if none has one, with the entrances that accept the
+ * request. `gateway` restricts the entrances to those of a Gateway (`namespace/name`); undefined if it has none.
  */
 export async function answerAtEntrances<A extends { readonly outcome: string }>(
   entrances: readonly Entrance[],

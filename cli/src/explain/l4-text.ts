@@ -3,7 +3,7 @@ import type { Paint } from "../text/paint.ts";
 import type { ExplainedL4Backend, ExplainedL4Route, L4Answer } from "./l4.ts";
 import { describeListener, describeTls, formatSteps } from "./answer-text.ts";
 
-/** The answer as text: the steps of the connection in order. */
+/** Formats the answer as text: the steps of the connection in order. */
 export function formatL4Answer(answer: L4Answer, paint: Paint): string {
   const { connection, listener, host, mode, tls, route } = answer;
   const { protocol, serverName, port } = connection;

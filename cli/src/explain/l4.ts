@@ -1,4 +1,4 @@
-/** What happens to a connection or datagram below HTTP, as data. */
+/** Explains how a connection or datagram below HTTP is handled, as data. */
 import type { L4Route } from "@svc-gateway/common/ir/l4.ts";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
@@ -12,14 +12,14 @@ import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
 
 export type ExplainedConnection = {
   readonly protocol: "tcp" | "tls" | "udp";
-  /** The server name of a TLS client, lower case; empty: it sends none. */
+  /** The server name of a TLS client, in lower case; empty if it sends none. */
   readonly serverName: string;
   readonly port: number;
 };
 
 export type L4Answer = {
   readonly connection: ExplainedConnection;
-  /** `route`: a route takes it. `https`: it is for the HTTPS listener of the port. Otherwise what ends it before. */
+  /** `route`: a route takes it. `https`: it is for the HTTPS listener of the port. The others name what is missing. */
   readonly outcome: "route" | "https" | "no-listener" | "no-certificate" | "no-route";
   readonly listener?: ExplainedListener;
   /** The host of the listener that covers the server name. */
@@ -27,21 +27,21 @@ export type L4Answer = {
   readonly mode?: "passthrough" | "terminate";
   readonly tls?: ExplainedTls;
   readonly route?: ExplainedL4Route;
-  /** `backend`: it is forwarded to one. `none`: it is refused, reset or dropped, or not for a listener below HTTP. */
+  /** `backend`: it is forwarded. `none`: it is refused, reset or dropped, or not for a listener below HTTP. */
   readonly reply: Pick<ExplainedReply, "by" | "after">;
 };
 
 export type ExplainedL4Route = Pick<L4Route, "id" | "source"> & {
-  /** Where the source is written: `file:line:column`. */
+  /** The place of the source: `file:line:column`. */
   readonly place?: string;
   readonly backends: readonly ExplainedL4Backend[];
 };
 
 export type ExplainedL4Backend = {
   readonly service: string;
-  /** Percent of the route's connections. */
+  /** The share of the route's connections, in per cent. */
   readonly share: number;
-  /** `address:port`; empty: its share is refused. */
+  /** The endpoints as `address:port`; if empty, the share of the backend is refused. */
   readonly endpoints: readonly string[];
 };
 
@@ -57,7 +57,7 @@ export function readConnection(url: string): Result<ExplainedConnection, Problem
   return ok({ protocol, serverName: protocol === "tls" ? host.toLowerCase().replace(/\.$/, "") : "", port });
 }
 
-/** Looks the connection up in the data plane's own tables. */
+/** Looks the connection up in the tables of the data plane. */
 export function answerConnection(
   connection: ExplainedConnection,
   folder: TranslatedFolder,

@@ -1,4 +1,4 @@
-/** The results of filters that look at the client or call a service, as far as they are certain without either. */
+/** Predicts the results of filters that depend on the client or call a service, as far as they are certain. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { compileIdentityStripper } from "@svc-gateway/proxy/auth/identity-headers.ts";
 import type { Fields } from "@svc-gateway/proxy/message/fields.ts";
@@ -7,13 +7,16 @@ import type { ExplainedRequest } from "./request.ts";
 
 type Known = {
   readonly asked: Pick<ExplainedRequest, "headers">;
-  /** Of the route. */
+  /** The features of the route. */
   readonly features: RouteFeatures | undefined;
-  /** Whether an endpoint set, by its name, has any. */
+  /** Whether the endpoint set of this name has endpoints. */
   readonly hasEndpoints: (name: string) => boolean;
 };
 
-/** `depends`: on the client, the body, or earlier requests. Undefined: the filter itself can be run. */
+/**
+ * Returns the certain reply of a filter, or `depends` if it depends on the client, the body or earlier requests.
+ * Undefined if the filter itself can run.
+ */
 export function predictFilter(
   slug: string,
   { asked, features = {}, hasEndpoints }: Known,
@@ -37,7 +40,7 @@ export function predictFilter(
     case "auth-jwt": {
       const rules = features[slug]?.map((one) => one.rules) ?? [];
       if (rules.includes(undefined)) return undefined;
-      // Remote key sets are fetched by processes that serve, not here.
+      // Tokens cannot be verified here, because remote key sets are fetched only by serving processes.
       const hasTokens = rules.every((one) =>
         one?.fromHeaders.some(({ name }) => asked.headers.joined(name.toLowerCase()) !== undefined),
       );
@@ -46,7 +49,7 @@ export function predictFilter(
     case "ext-auth": {
       const entries = features[slug] ?? [];
       if (entries.some(({ check, url }) => check === undefined && url === undefined)) return undefined;
-      // `failClosed: false` lets requests in when a service fails, not when there is none (docs/features/ext-auth.md).
+      // `failClosed: false` admits requests if a service fails, not if it has no endpoint (docs/features/ext-auth.md).
       const isMissing = entries.some(({ check }) => check !== undefined && !hasEndpoints(check.endpoints));
       if (isMissing) return { status: 503 };
       const isFailing = entries.some(
@@ -64,8 +67,8 @@ export function predictFilter(
 }
 
 /**
- * Changes the fields of a request that passes as a token or a service would; values of the client are in angle
- * brackets.
+ * Changes the fields of an admitted request as the check of a token or the answer of a service would. Values that
+ * depend on the client are placeholders in angle brackets.
  */
 export function addIdentityHeaders(slug: string, features: RouteFeatures = {}, headers: Fields): void {
   if (slug === "auth-jwt") {

@@ -1,6 +1,6 @@
 /**
- * Runs a request through the data plane's own pipeline without its last step: the request to an endpoint is recorded
- * instead of sent. So `explain` cannot claim that a request is sent which the gateway rejects.
+ * Runs a request through the pipeline of the data plane, except for the last step: the request to an endpoint is
+ * recorded instead of sent. `explain` therefore cannot claim that the gateway forwards a request that it rejects.
  */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -21,32 +21,33 @@ import { serviceOf } from "./data-plane.ts";
 import { predictFilter, addIdentityHeaders } from "./predict-filter.ts";
 import type { ExplainedRequest } from "./request.ts";
 
-/** The response, or the backend that gives it. */
+/** The response, or the backend that produces it. */
 export type ExplainedReply = {
   /**
-   * `backend`: the request is sent to one. `gateway`, or the feature that decides (`auth-jwt`, `client-certificates`): it is
-   * answered. `none`: there is no answer over HTTP, as the connection or handshake is refused.
+   * `backend`: the request is sent to a backend. `gateway`, or the name of a feature (`auth-jwt`,
+   * `client-certificates`): it answers the request. `none`: there is no HTTP response, because the connection or
+   * handshake is refused.
    */
   readonly by: string;
   readonly status?: number;
   /** The location of a redirect. */
   readonly location?: string;
-  /** Earlier features that may reject the request, depending on the client, the body or earlier requests. */
+  /** Preceding features that can reject the request, depending on the client, the body or earlier requests. */
   readonly after: readonly string[];
 };
 
-/** The request as a backend gets it; values that depend on the client are in angle brackets. */
+/** The request as a backend receives it. Values that depend on the client are placeholders in angle brackets. */
 export type ExplainedUpstreamRequest = Pick<UpstreamRequest, "method" | "target"> & {
   /** `namespace/name`. */
   readonly service: string;
-  /** Host, or `:authority`. */
+  /** The value of Host, or of `:authority`. */
   readonly host: string;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 };
 
 export type Rehearsal = {
   readonly reply: ExplainedReply;
-  /** One for each backend that gets requests; empty where the gateway answers. */
+  /** The requests, one for each backend that gets any; empty if the gateway answers. */
   readonly sent: readonly ExplainedUpstreamRequest[];
 };
 
@@ -55,22 +56,23 @@ type Options = {
   readonly table: PortTable;
   readonly port: number;
   readonly publicPorts: { readonly gateway: number; readonly ingress: number };
-  /** Of the route that takes the request. */
+  /** The features of the route that takes the request. */
   readonly features: RouteFeatures | undefined;
-  /** Whether an endpoint set, by its name, has any. */
+  /** Whether the endpoint set of this name has endpoints. */
   readonly hasEndpoints: (name: string) => boolean;
   /** The Services of the backends of the route that get requests. */
   readonly services: readonly string[];
 };
 
-/** The client is not known. */
+/** The placeholder for the address of the client, which is not known. */
 const unknownClient = "<client>";
 
-/** Each request has another one. */
+/** The placeholder for the request id, which differs for each request. */
 const randomId = "<request id>";
 
 /**
- * Requests are distributed by weight; after so many of them every backend with a thousandth of the weight has had one.
+ * The maximum number of rehearsals. Requests are distributed by weight; after this many, every backend with at least a
+ * thousandth of the weight has received one.
  */
 const maxTries = 2_000;
 
@@ -83,7 +85,7 @@ export function rehearse(options: Options): Rehearsal {
     ({ after } = outcome);
     if (outcome.upstream !== undefined) sent.set(JSON.stringify(outcome.upstream), outcome.upstream);
     else reply ??= outcome.reply;
-    // What a filter answers does not depend on the backend.
+    // The answer of a filter does not depend on the backend.
     if (outcome.isByFilter || sent.size >= options.services.length) break;
   }
   const inOrder = [...sent.values()].sort(
@@ -163,9 +165,9 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
     },
     client,
   );
-  // Ends what the exchange has begun, timers first of all.
+  // Ends the exchange, in particular its timers.
   client.onClose?.("client-closed");
-  // No connection without TLS has what such a route asks of its clients, so none of its backends is chosen.
+  // Such a route requires a client certificate, which no connection without TLS has, so no backend was chosen.
   if (upstream === undefined && !isSecure && taken?.clients?.byRequest !== undefined) {
     decided ??= "client-certificates";
   }
@@ -188,8 +190,8 @@ const describeHead = (
 };
 
 /**
- * The same table with filters whose results are recorded. Client certificates were checked before (explain/clients.ts), but for
- * requests without TLS, which have none.
+ * Wraps a table so that the results of filters are recorded. Client certificates are already checked by
+ * explain/clients.ts, except for requests without TLS, which have none.
  */
 function watchTable(
   table: PortTable,
@@ -245,7 +247,7 @@ const createClient = (onHead: (head: ResponseHead) => void): ClientStream => ({
 
 const noUpstreams = { retire: () => undefined, close: () => undefined };
 
-/** Metrics and log of a rehearsal, which are discarded. */
+/** The dependencies of a rehearsal; its metrics and logs are discarded. */
 function dependencies(): Omit<PipelineDependencies, "client"> {
   const metrics = createProxyMetrics();
   return {

@@ -1,4 +1,4 @@
-/** The request that `explain` is asked about, as the data plane would see it. */
+/** The request to explain, in the form in which the data plane would receive it. */
 import { isIP } from "node:net";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -8,20 +8,20 @@ import { Fields } from "@svc-gateway/proxy/message/fields.ts";
 import { isCleanQuery, normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 
 export type ExplainedRequest = RouteQuery & {
-  /** The path as the client sends it; `path` is it in its normal form at the level `base`. */
+  /** The path as the client sends it; `path` is its normalised form at the level `base`. */
   readonly rawPath: string;
   readonly scheme: "http" | "https";
   /** The port of the URL, or that of its scheme. */
   readonly port: number;
-  /** The server name that a TLS client would send: the URL's host, or empty for an address (RFC 6066 3). */
+  /** The server name that a TLS client would send: the host of the URL, or empty for an address (RFC 6066 3). */
   readonly serverName: string;
 };
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Reads method, URL and `Name: value` fields. The URL is split without normalising it, which the gateway does. Also
- * fails for a request that the gateway would answer 400 or 405, naming that answer.
+ * Reads method, URL and `Name: value` fields. The URL is split without normalisation, which is left to the gateway.
+ * Also fails for a request that the gateway would answer 400 or 405; the problem contains that answer.
  */
 export function readRequest(
   method: string,

@@ -1,4 +1,4 @@
-/** What a route's JwtAuths would decide about a token: `explain --token`. Nothing of the token is ever printed. */
+/** Predicts the decisions of a route's JwtAuths about a token: `explain --token`. The token is never printed. */
 import { readFile } from "node:fs/promises";
 import type { AuthJwt, TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
@@ -15,7 +15,7 @@ import { Fields } from "@svc-gateway/proxy/message/fields.ts";
 import type { Answer, ExplainedToken } from "./answer.ts";
 import type { ExplainedRequest } from "./request.ts";
 
-/** Reads `--token`: the token itself, or `@` and a file that holds it. Problems never show the token. */
+/** Reads `--token`: the token itself, or `@` and a file that contains it. Problems never contain the token. */
 export async function readToken(value: string): Promise<Result<string, Problem>> {
   let text = value;
   if (value.startsWith("@")) {
@@ -31,7 +31,7 @@ export async function readToken(value: string): Promise<Result<string, Problem>>
     : ok(token);
 }
 
-/** The request with a placeholder for the token where the route looks for it; the same one where the route takes no tokens. */
+/** Adds a placeholder for the token to the headers from which the route reads tokens, if there are any. */
 export function withPlaceholder(request: ExplainedRequest, answer: Answer): ExplainedRequest {
   const sources = rulesOf(answer).flatMap(({ fromHeaders }) => fromHeaders[0] ?? []);
   const names = new Set(sources.map(({ name }) => name.toLowerCase()));
@@ -42,7 +42,7 @@ export function withPlaceholder(request: ExplainedRequest, answer: Answer): Expl
   return { ...request, headers };
 }
 
-/** The answer with what the JwtAuths of its route decide about the token. */
+/** Adds the decisions of the route's JwtAuths about the token to an answer. */
 export async function decideToken(
   answer: Answer,
   token: string,
@@ -91,10 +91,10 @@ async function decide(
   return { jwtAuth, verdict: "refused", reason: valid, why: refusalReasons["auth-jwt"][valid].meaning };
 }
 
-/** The first JwtAuth that refuses the token answers; without any that is unknown, the filter has passed it. */
+/** Applies the decisions: the first JwtAuth that refuses the token answers; if all accept it, the request passes. */
 function withDecisions(answer: Answer, token: readonly ExplainedToken[]): Answer {
   const refusal = token.find(({ reason }) => reason !== undefined)?.reason;
-  // What decides before is not changed by a token.
+  // A token does not change an answer that precedes its check.
   const isAsked = answer.reply.after.includes("auth-jwt");
   if (refusal !== undefined && isAsked) {
     const after = answer.reply.after.slice(0, answer.reply.after.indexOf("auth-jwt"));
