@@ -1,4 +1,6 @@
-/** Secrets that the user may not read: those that objects name are assumed, so that everything else is as in the cluster. */
+/**
+ * Replaces Secrets that objects name but that the user may not read, so that the rest is translated as in the cluster.
+ */
 import { createSelfSigned } from "@svc-gateway/operator/discovery/self-signed.ts";
 import { alternativeNames } from "@svc-gateway/operator/discovery/certificate-builder.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
@@ -6,23 +8,23 @@ import { kindOf } from "@svc-gateway/operator/api/kinds.ts";
 import { secretNamesIn } from "@svc-gateway/operator/sources/kubernetes/secret-names.ts";
 
 export type AssumeOptions = {
-  /** Whether a Secret of this namespace may be one that could not be read. */
+  /** Whether Secrets of this namespace could not be read. */
   readonly isUnread: (namespace: string) => boolean;
-  /** `namespace/name` of the Secrets that were read. */
+  /** Whether the Secret `namespace/name` was read. */
   readonly isKnown: (name: string) => boolean;
   readonly nowMs: number;
 };
 
-/** Subject names of one certificate; further ones have findings about hosts that it does not cover. */
+/** The maximum number of names in one certificate; further hosts get findings, because they are not covered. */
 const maxHosts = 100;
 const lifetimeMs = 365 * 24 * 60 * 60_000;
 const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-/** Values of annotations with `tls` or `auth` in their names, which are no names of Secrets. */
+/** Values of annotations with `tls` or `auth` in their names that are not names of Secrets. */
 const noNames: ReadonlySet<string> = new Set(["true", "false", "on", "off", "basic", "digest", "optional"]);
 
 /**
- * The Secrets that these objects name and that were not read: usable for each purpose, with a self-signed certificate, one
- * user without a password that anybody knows, and the labels that allow their use.
+ * Creates the Secrets that these objects name and that were not read. Each is usable for every purpose, with a
+ * self-signed certificate, one user with an unknown password, and the labels that permit its use.
  */
 export async function assumeSecrets(
   objects: readonly KubeObject[],
@@ -53,7 +55,7 @@ export async function assumeSecrets(
 type Named = { readonly name: string; readonly hosts: readonly string[] };
 type Reference = { readonly kind?: string; readonly namespace?: string; readonly name?: string };
 
-/** The certificates that an Ingress, Gateway or ListenerSet serves, with the hosts that they are for. */
+/** The certificates that an Ingress, Gateway or ListenerSet serves, with their hosts. */
 function certificatesOf({ metadata, ...body }: KubeObject): readonly Named[] {
   const { spec = {} } = body as {
     readonly spec?: {
@@ -82,7 +84,7 @@ function certificatesOf({ metadata, ...body }: KubeObject): readonly Named[] {
   ];
 }
 
-/** Of type `kubernetes.io/tls` where it is served as a certificate. */
+/** Creates a Secret, of type `kubernetes.io/tls` if it is served as a certificate. */
 async function secretOf(
   namespace: string,
   name: string,

@@ -1,4 +1,4 @@
-/** The API server that a kubeconfig names, for reading only. */
+/** Connects to the API server of a kubeconfig, for reading only. */
 import { delimiter } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { textOf } from "@svc-gateway/common/values/errors.ts";
@@ -11,7 +11,7 @@ import {
 } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import type { Io } from "../command.ts";
 
-/** Requests that change nothing: there is no way to send another method. */
+/** A client for requests that change nothing: it cannot send methods other than GET. */
 export type ReadOnlyClient = {
   call<T>(
     path: string,
@@ -20,10 +20,10 @@ export type ReadOnlyClient = {
   readText: ApiClient["readText"];
 };
 
-/** A cluster that can be asked. Ends with `close`. */
+/** A connected cluster. Callers must `close` it. */
 export type LiveCluster = {
   readonly client: ReadOnlyClient;
-  /** Name of the context, and address of its API server. */
+  /** The name of the context; `server` is the address of its API server. */
   readonly context: string;
   readonly server: string;
   readonly config: KubeConfig;
@@ -31,18 +31,18 @@ export type LiveCluster = {
 };
 
 export type ConnectOptions = {
-  /** File; undefined: those of KUBECONFIG, else `~/.kube/config`, else the pod's own. */
+  /** The file; if undefined, those of KUBECONFIG, else `~/.kube/config`, else the configuration of the pod. */
   readonly kubeconfig: string | undefined;
-  /** Undefined: the current one of the kubeconfig. */
+  /** The context; if undefined, the current one of the kubeconfig. */
   readonly context: string | undefined;
 };
 
-/** API servers of users may be far away. */
+/** The connect timeout, for API servers that can be far away. */
 const connectTimeoutMs = 10_000;
-/** The server that client-node assumes when it finds no configuration, which is no API server. */
+/** The server that client-node assumes when it finds no configuration; it is not an API server. */
 const assumedServer = "http://localhost:8080";
 
-/** Reads the kubeconfig; nothing is sent yet. The problem is one line for the user. */
+/** Reads the kubeconfig; sends no request yet. The problem is one line for the user. */
 export async function connectCluster(
   { kubeconfig, context }: ConnectOptions,
   { env }: Pick<Io, "env">,
@@ -75,7 +75,7 @@ export async function connectCluster(
   }
 }
 
-/** Of several files the first that has a value wins, as with kubectl. */
+/** Loads and merges files. The first file that has a value wins, as in kubectl. */
 function loadConfig(paths: string | undefined): KubeConfig {
   const config = new KubeConfig();
   const files = paths?.split(delimiter).filter((path) => path !== "") ?? [];

@@ -1,4 +1,4 @@
-/** The controllers of a cluster: where they run, and the settings that their flags give. */
+/** Finds the controllers of a cluster: where they run, and the settings that result from their flags. */
 import { readControllerSettings, type ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import { fail, ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { describeApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
@@ -6,10 +6,10 @@ import type { ReadOnlyClient } from "./connect.ts";
 
 export type LiveController = {
   readonly namespace: string;
-  /** Of its Deployment. */
+  /** The name of the Deployment. */
   readonly name: string;
   readonly image: string;
-  /** Pods that there should be, and pods that are ready. */
+  /** The numbers of wanted and of ready pods. */
   readonly replicas: { readonly wanted: number; readonly ready: number };
   readonly settings: ControllerSettings;
   /** One sentence for each setting that cannot be read. */
@@ -37,12 +37,12 @@ type Deployment = {
   readonly status?: { readonly readyReplicas?: number };
 };
 
-/** The labels that the chart gives to the Deployment. */
+/** The labels that the chart sets on the Deployment. */
 export const controllerLabels = "app.kubernetes.io/name=svc,app.kubernetes.io/component=controller";
 
 /**
- * Finds the controllers by their labels, in one namespace or in all of them. `given` are flags of the command line, by name:
- * they replace those of the Deployment.
+ * Finds the controllers by their labels, in one namespace or in all of them. `given` are flags of the command line, by
+ * name, which replace those of the Deployment.
  */
 export async function findController(
   client: ReadOnlyClient,
@@ -110,7 +110,7 @@ function wordsAfterServe({ command = [], args = [] }: Container): readonly strin
 
 const nameOfFlag = (word: string): string => /^--([a-z0-9-]+)/.exec(word)?.[1] ?? "";
 
-/** The variables that can be known from outside; those of ConfigMaps and Secrets are not read. */
+/** Reads the variables whose values are visible from outside; those from ConfigMaps and Secrets are not read. */
 function readEnvironment(
   { env = [], envFrom = [] }: Container,
   { namespace, name }: Deployment["metadata"],

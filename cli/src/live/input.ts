@@ -1,4 +1,4 @@
-/** What `report` and `migrate` read: folders and files, or a live cluster. */
+/** The input of `report` and `migrate`: folders and files, or a live cluster. */
 import { choiceType } from "@svc-gateway/common/settings/flag-types.ts";
 import { flag } from "@svc-gateway/common/settings/flag.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
@@ -33,7 +33,7 @@ export type InputSettings = {
   readonly disableGatewayApi: boolean;
 };
 
-/** Reads the input of a command; the error is its result. */
+/** Reads the input of a command; the error is the result of the command. */
 export async function readInput(
   command: string,
   paths: readonly string[],
@@ -77,5 +77,5 @@ async function readLive(
   }
 }
 
-/** The name of a file is `namespace/plural/name.yaml`. */
+/** Whether a file, named `namespace/plural/name.yaml`, contains an Ingress. */
 const isIngress = (file: string): boolean => file.split("/")[1] === "ingresses";

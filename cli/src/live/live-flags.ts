@@ -7,7 +7,7 @@ import {
 } from "@svc-gateway/common/settings/flag-types.ts";
 import { flag, optionalFlag } from "@svc-gateway/common/settings/flag.ts";
 
-/** Which cluster is read, and which installation in it. */
+/** The choice of the cluster to read, and of the installation in it. */
 export type ClusterChoice = {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
@@ -22,7 +22,9 @@ export const liveFlag = flag({
   meaning: "Read the objects of a cluster, and the flags of its controllers, instead of manifests.",
 });
 
-/** The flags that name a cluster. `implied` ends the meanings of the first two, `ofNamespace` is that of the third. */
+/**
+ * The flags that name a cluster. `implied` is appended to the first two meanings; `ofNamespace` is the third meaning.
+ */
 export const namingCluster = (implied: string, ofNamespace: string, noNamespace: string) =>
   [
     optionalFlag({

@@ -1,9 +1,11 @@
-/** Objects of a cluster as manifests: each is a file of its own, with a name and a text that are made when they are asked for. */
+/**
+ * Represents objects of a cluster as manifests: each is a separate file, whose name and text are generated on demand.
+ */
 import { definitionOf, kindOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { stringify } from "yaml";
 
-/** `namespace/plural/name.yaml`, or `plural/name.yaml` for cluster-scoped kinds. */
+/** The name of the file: `namespace/plural/name.yaml`, or `plural/name.yaml` for cluster-scoped kinds. */
 export function fileOf({ apiVersion, kind, metadata }: KubeObject): string {
   const known = kindOf(apiVersion, kind);
   const plural = known === undefined ? kind.toLowerCase() : definitionOf(known).plural;
@@ -11,7 +13,7 @@ export function fileOf({ apiVersion, kind, metadata }: KubeObject): string {
   return `${namespace === undefined ? "" : `${namespace}/`}${plural}/${name}.yaml`;
 }
 
-/** What the API server adds to what users write. */
+/** The fields that the API server adds to the metadata that users write. */
 const ofServer: ReadonlySet<string> = new Set([
   "creationTimestamp",
   "deletionGracePeriodSeconds",
@@ -24,7 +26,7 @@ const ofServer: ReadonlySet<string> = new Set([
   "uid",
 ]);
 
-/** The manifest of an object: what users write of it. The data of a Secret is left out. */
+/** The manifest of an object: the parts that users write, without the data of Secrets. */
 export function textOfObject({ apiVersion, kind, metadata, ...body }: KubeObject): string {
   const { status: _status, data, ...rest } = body as { readonly status?: unknown; readonly data?: unknown };
   const written = Object.fromEntries(

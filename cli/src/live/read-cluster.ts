@@ -1,4 +1,4 @@
-/** Lists a live cluster into what a folder of manifests is read into. */
+/** Lists the objects of a live cluster, in the form into which a folder of manifests is read. */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { definitionOf, kindOf, type KindName, type KnownObject } from "@svc-gateway/operator/api/kinds.ts";
 import { effectOfInvalid } from "@svc-gateway/operator/api/stand-in.ts";
@@ -31,37 +31,37 @@ import type { LiveCluster } from "./connect.ts";
 import { fileOf, textOfObject } from "./object-text.ts";
 
 export type ReadClusterOptions = {
-  /** The namespaces that are read; undefined: all of them. */
+  /** The namespaces to read; undefined for all of them. */
   readonly namespaces: readonly string[] | undefined;
   readonly disableIngress: boolean;
   readonly disableGatewayApi: boolean;
-  /** Whether objects without a namespace are left alone, and those that are there in their place. */
+  /** Whether cluster-scoped objects are not read; `assumed` objects replace them. */
   readonly disableClusterScope?: boolean;
   readonly assumed?: readonly KubeObject[];
-  /** Whether Secrets of type Opaque need no label, as those that Ingresses of ingress-nginx name. */
+  /** Whether Secrets of type Opaque are read even without a label, as Ingresses of ingress-nginx require. */
   readonly readsPlainSecrets: boolean;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 };
 
 /**
- * A cluster as a folder of manifests, with one file for each object. `read` gives the text of its manifest, without the data
- * of Secrets.
+ * A cluster in the form of a folder of manifests, with one file for each object. `read` returns the text of a manifest,
+ * without the data of Secrets.
  */
 export type LiveFolder = ReadFolder & {
   /** The kinds that a controller would watch. */
   readonly kinds: readonly InstalledKind[];
-  /** Everything that was listed, as a controller holds it, and the Secrets that are assumed. */
+  /** All listed objects, in the form in which a controller holds them, and the assumed ones. */
   readonly objects: readonly KubeObject[];
-  /** The status that the API server has of an object of the world. */
+  /** Returns the status of an object of the world, as stored in the API server. */
   readonly statusOf: (object: KubeObject) => unknown;
-  /** One sentence for each thing that is not as in the cluster. */
+  /** One sentence for each assumption by which the result differs from the cluster. */
   readonly notes: readonly string[];
 };
 
 /**
- * Lists everything that a controller reads. Secrets that the user may not read are assumed; any other kind that cannot be read
- * is a failure, with one line for each.
+ * Lists everything that a controller reads. Secrets that the user may not read are assumed. Fails with one line for
+ * each other kind that cannot be read.
  */
 export async function readCluster(
   { client }: Pick<LiveCluster, "client">,
@@ -110,7 +110,7 @@ async function withAssumed(
   return { objects: [...objects, ...assumed], notes: [note] };
 }
 
-/** What one object contributes: as in a controller that begins, a stand-in in place of an invalid one, or nothing. */
+/** Reads one object like a controller that starts: an invalid object is replaced by a stand-in, or omitted. */
 function readObject(given: KubeObject, place: Place): FileState {
   const ref = refOf(given);
   const declared = declaredPart(given);
@@ -124,7 +124,7 @@ function readObject(given: KubeObject, place: Place): FileState {
     };
   }
   const { line, column } = place;
-  // A controller that has known a valid version still uses that; which one cannot be seen from here.
+  // A running controller that knows an earlier valid version still uses that, which is not visible from here.
   const standIn = instead(declared, valid.error, undefined) as KnownObject | undefined;
   const effect = effectOfInvalid(standIn, false);
   const problems = problemsOf(valid.error).map(({ path, message }) => ({

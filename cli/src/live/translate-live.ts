@@ -1,4 +1,4 @@
-/** A live cluster, translated as its controllers translate it. See docs/cli.md, "A live cluster". */
+/** Translates a live cluster in the same way as its controllers. See docs/cli.md, "A live cluster". */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { assumedObjects, limitsWithoutClusterScope } from "@svc-gateway/operator/control/cluster-scope.ts";
 import {
@@ -19,7 +19,7 @@ export type TranslatedCluster = TranslatedFolder & {
   readonly controller: LiveController;
   readonly objects: LiveFolder["objects"];
   readonly statusOf: LiveFolder["statusOf"];
-  /** One sentence for each thing that is not as in the cluster. */
+  /** One sentence for each assumption by which the translation differs from the cluster. */
   readonly notes: readonly string[];
 };
 
@@ -47,7 +47,7 @@ export async function translateLive(
   }
 }
 
-/** Reads and translates what a controller serves. */
+/** Reads and translates the objects that a controller serves. */
 export async function translateCluster(
   cluster: LiveCluster,
   controller: LiveController,
