@@ -23,15 +23,15 @@ export type KeyPair = { readonly certificatePem: string; readonly keyPem: string
 
 const dayMs = 24 * 60 * 60_000;
 const authorityMs = 10 * 365 * dayMs;
-/** Browsers accept at most 398 days. */
+/** The lifetime of a certificate; browsers accept at most 398 days. */
 export const certificateMs = 90 * dayMs;
-/** The authority is replaced when a certificate could outlive it. */
+/** The remaining lifetime below which the authority is replaced, because a certificate could outlive it. */
 const authorityMarginMs = 2 * certificateMs;
 
 const authorityFile = "ca.crt";
 const authorityKeyFile = "ca.key";
 
-/** Where the authority is kept unless a folder is given: among the data of the user. */
+/** The default folder of the authority, in the data directory of the user. */
 export function defaultCaFolder(
   env: Readonly<Record<string, string | undefined>>,
   system: string = platform(),
@@ -43,12 +43,13 @@ export function defaultCaFolder(
   return join(data, "svc-gateway", "local-ca");
 }
 
-/** The file that browsers must trust. */
+/** The file with the certificate that browsers must trust. */
 export const authorityPath = (folder: string): string => join(folder, authorityFile);
 
 /**
- * Reads the authority of a folder, or makes it: `ca.crt` and `ca.key`, which only this user may read. Fails with a sentence when
- * the folder cannot be used; a pair that is broken is not replaced, since browsers may trust it.
+ * Reads the authority from a folder, or creates it: `ca.crt` and `ca.key`, of which only this user may read the key.
+ * Fails with a sentence when the folder cannot be used. A pair that does not match is not replaced, because browsers
+ * may trust it.
  */
 export async function openLocalCa(folder: string, nowMs: number): Promise<Result<KeyPair, string>> {
   const [certificate, key] = [join(folder, authorityFile), join(folder, authorityKeyFile)];
@@ -76,7 +77,7 @@ export async function openLocalCa(folder: string, nowMs: number): Promise<Result
   }
 }
 
-/** A server certificate for these names, with a key of its own, valid for 90 days. */
+/** Issues a server certificate for these names, with a new key, valid for 90 days. */
 export async function issueCertificate(
   authority: KeyPair,
   names: readonly string[],
@@ -112,7 +113,7 @@ export async function issueCertificate(
   };
 }
 
-/** The name that the authority was made with: a chain is found by equal names. */
+/** The subject of the authority. The issuer of a certificate must equal it, because chains are built by names. */
 const subjectOf = (pem: string): ReturnType<typeof commonName> =>
   commonName(new X509Certificate(pem).subject.replace(/^CN=/, ""));
 
@@ -122,7 +123,7 @@ const readOptional = (path: string): Promise<string | undefined> =>
     throw error;
   });
 
-/** Replaces a file in one step, so that no reader sees half of it. */
+/** Replaces a file atomically, so that no reader sees a part of it. */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
   const temporary = `${path}.new`;
   await writeFile(temporary, text, { mode });

@@ -1,4 +1,4 @@
-/** Makes the folder that the rules of `--proxy` stand for, and keeps its certificate valid. */
+/** Creates the folder of manifests for the rules of `--proxy`, and keeps its certificate valid. */
 import { mkdtemp, readFile, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -22,13 +22,13 @@ import { backendCaFile, certificateFile, keyFile, writeManifests } from "./manif
 export type LocalProxy = {
   /** The folder to serve. */
   readonly folder: string;
-  /** Where clients find what, for the user. */
+  /** The URLs of the rules and what clients need to use them, as lines for the user. */
   readonly lines: readonly string[];
   /** Removes the folder. */
   remove(): Promise<void>;
 };
 
-/** When the certificate of the local CA is looked at. */
+/** The interval at which the age of the certificate of the local CA is checked. */
 const renewalCheckMs = 12 * 60 * 60_000;
 
 /** The text of the manifests. */
@@ -38,7 +38,7 @@ export const manifestsOf = (settings: StandaloneSettings): string =>
     hasBackendCa: settings.proxyCa !== undefined,
   });
 
-/** Fails with one sentence when a file or folder cannot be used. */
+/** Creates the folder. Fails with one sentence when a file or folder cannot be used. */
 export async function prepareLocalProxy(
   settings: StandaloneSettings,
   env: Readonly<Record<string, string | undefined>>,
@@ -82,7 +82,7 @@ export async function prepareLocalProxy(
   });
 }
 
-/** Writes a certificate, and another one before it ends; returns what stops that. */
+/** Writes a certificate, and a new one before it expires. Returns a function that stops this. */
 async function keepCertificate(
   folder: string,
   authority: KeyPair,
@@ -97,7 +97,7 @@ async function keepCertificate(
   };
   await issue();
   const timer = setInterval(() => {
-    // The folder may be full for a moment; the next look tries again.
+    // The disk can be full temporarily; the next check tries again.
     if (Date.now() - issuedMs > certificateMs / 2) issue().catch(() => undefined);
   }, renewalCheckMs).unref();
   return () => clearInterval(timer);
@@ -111,7 +111,7 @@ const problemOfFile = async (path: string): Promise<string | undefined> => {
   }
 };
 
-/** What keeps a certificate from being served, in the names of the user's own files. */
+/** Returns why a certificate cannot be served, in terms of the user's own files; undefined if it can. */
 async function problemOfPair(cert: string, key: string): Promise<string | undefined> {
   const data: Record<string, string> = {};
   for (const [flag, path, name] of [
@@ -150,7 +150,9 @@ function describeRule({ host, path, backend }: ProxyRule, settings: StandaloneSe
   return `${shown.join("  ")}  ->  ${formatBackend(backend)}`;
 }
 
-/** Browsers resolve names below `localhost` themselves (RFC 6761 6.3). */
+/**
+ * Describes how to resolve the names, except those below `localhost`, which browsers resolve themselves (RFC 6761 6.3).
+ */
 function describeNames(names: readonly string[]): readonly string[] {
   const others = names.filter((name) => !/(^|\.)localhost$/.test(name) && !name.startsWith("*."));
   return others.length === 0

@@ -1,18 +1,18 @@
-/** The manifests that the rules of `--proxy` stand for (docs/standalone.md, "A local proxy"). */
+/** Generates the manifests for the rules of `--proxy` (docs/standalone.md, "A local proxy"). */
 import { isIP } from "node:net";
 import { stringify } from "yaml";
 import { formatProxyRule, type ProxyRule } from "@svc-gateway/common/settings/proxy-rule.ts";
 import type { Origin } from "@svc-gateway/common/values/origin.ts";
 import { contentFilePrefix } from "@svc-gateway/operator/sources/files/content-files.ts";
 
-/** The files beside the manifests. */
+/** The files next to the manifests. */
 export const certificateFile = "tls.crt";
 export const keyFile = "tls.key";
 export const backendCaFile = "backend-ca.crt";
 
 export type ManifestOptions = {
   readonly controllerName: string;
-  /** Whether `backend-ca.crt` is there, which backends with TLS are verified with; else the system's authorities do. */
+  /** Whether backends are verified with `backend-ca.crt`; otherwise with the authorities of the system. */
   readonly hasBackendCa: boolean;
 };
 
@@ -20,7 +20,7 @@ const className = "proxy";
 const secretName = "proxy-tls";
 const authorities = "proxy-backend-ca";
 
-/** One YAML text, with a comment for each rule. */
+/** Writes the manifests as one YAML text, with a comment for each rule. */
 export function writeManifests(rules: readonly ProxyRule[], options: ManifestOptions): string {
   const backends = [...new Map(rules.map(({ backend }) => [keyOf(backend), backend])).values()];
   const nameOf = (backend: Origin): string =>

@@ -4,8 +4,8 @@ import { done, refused, type CommandResult, type Io } from "../command.ts";
 import { manifestsOf, prepareLocalProxy } from "./local-proxy.ts";
 
 /**
- * Prints the manifests of `--proxy`, or serves them: `serveFolder` gets their folder, which is removed afterwards, and what to
- * call once its ports are bound. Where clients find what is said then: a start that fails names no address.
+ * Prints the manifests of `--proxy`, or serves them. `serveFolder` gets their folder, which is removed afterwards, and
+ * a callback for the time when its ports are bound. Addresses are printed only then: a failed start prints none.
  */
 export async function serveLocalProxy(
   settings: StandaloneSettings,
