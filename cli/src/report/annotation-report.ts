@@ -1,4 +1,6 @@
-/** What becomes of the annotations of ingress-nginx, as data: the JSON and YAML forms are this value. See docs/cli.md, "report". */
+/**
+ * The report about annotations of ingress-nginx as data, which is also its JSON and YAML form (docs/cli.md, "report").
+ */
 import { formatRef, nameOf } from "@svc-gateway/operator/api/object.ts";
 import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
@@ -13,25 +15,25 @@ export type AnnotationRow = Partial<Place> & {
   readonly ingress: string;
   readonly annotation: string;
   readonly outcome: Outcome;
-  /** The difference, why there is nothing to do, or what happens instead; empty for `served`. */
+  /** The difference, the reason for having no effect, or the consequence of the refusal; empty for `served`. */
   readonly text: string;
-  /** It is refused, and `--accept` names it. */
+  /** Set if the annotation is refused and `--accept` names it. */
   readonly accepted?: true;
 };
 
 export type AnnotationReport = {
-  /** In the order of files and of the text. */
+  /** The annotations, in the order of files and of the text. */
   readonly annotations: readonly AnnotationRow[];
-  /** Ingresses of which nothing is known, because they are not valid. */
+  /** The Ingresses without a report, because they are not valid. */
   readonly unread: readonly UnreadIngress[];
-  /** How many there are of each outcome; `ingresses` are those that are read as ingress-nginx reads them. */
+  /** The numbers of annotations by outcome; `ingresses` counts those that are read as ingress-nginx does. */
   readonly summary: Readonly<Record<Outcome | "ingresses" | "annotations" | "accepted", number>>;
 };
 
 /** The outcomes, from the best to the worst. */
 export const outcomes: readonly Outcome[] = ["served", "no-effect", "differently", "refused"];
 
-/** Lists the annotations; `accepted` are names without prefix. */
+/** Lists the annotations with their outcomes; `accepted` are names without prefix. */
 export async function createAnnotationReport(
   folder: TranslatedFolder,
   accepted: readonly string[],

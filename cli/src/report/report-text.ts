@@ -1,11 +1,11 @@
-/** The report about annotations for people: as text, and as a table of Markdown. */
+/** Formats the report about annotations: as text, and as a table of Markdown. */
 import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";
 import type { Paint } from "../text/paint.ts";
 import { markdownCell } from "../text/markdown-cell.ts";
 import { formatUnread, formatUnreadMarkdown } from "../text/unread-ingresses.ts";
 import { outcomes, type AnnotationReport, type AnnotationRow } from "./annotation-report.ts";
 
-/** The outcomes for people. */
+/** The words for the outcomes in texts. */
 export const outcomeWords: Readonly<Record<Outcome, string>> = {
   served: "served",
   "no-effect": "no effect",
@@ -16,7 +16,7 @@ export const outcomeWords: Readonly<Record<Outcome, string>> = {
 const wordOf = ({ outcome, accepted }: AnnotationRow): string =>
   accepted === true ? "accepted" : outcomeWords[outcome];
 
-/** By Ingress, with the worst last in the summary. */
+/** Formats the report as text, by Ingress, with a summary from the best outcome to the worst. */
 export function formatAnnotationReport(report: AnnotationReport, paint: Paint): string {
   const blocks = [...Map.groupBy(report.annotations, ({ ingress }) => ingress)].map(([ingress, rows]) => [
     paint.bold(`Ingress ${ingress}`),
@@ -46,7 +46,7 @@ function summaryOf({ summary }: AnnotationReport): string {
   return `${ingresses} of ingress-nginx with ${annotations}: ${counts.join(", ")}${accepted}`;
 }
 
-/** One table, for a pull request or a page. */
+/** Formats the report as one table, for a pull request or a page. */
 export function formatMarkdown(report: AnnotationReport): string {
   const rows = report.annotations.map((row) => [
     row.ingress,
