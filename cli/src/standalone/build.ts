@@ -35,32 +35,36 @@ import type { StandaloneHealth } from "./standalone-health.ts";
 import { createPublisher } from "./publisher.ts";
 
 export type BuildOptions = {
-  /** With the actual admin and health port of the process. */
+  /** The settings, with the actual admin, health and console ports of the process. */
   readonly settings: StandaloneSettings;
   readonly proxy: Pick<Supervisor, "apply">;
   readonly health: StandaloneHealth;
-  /** Fetches the key sets that tokens are checked with. */
+  /** Fetches the key sets that verify tokens. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
-  /** Called with what is served from now on, and the version of its snapshot. */
+  /**
+   * Called with each build that is served, and the version of its snapshot; undefined if the snapshot did not change.
+   */
   readonly onServed: (build: ConsoleBuild, version: string | undefined) => void;
-  /** Called with a sentence for each when listeners of the first table cannot have their ports; nothing is served then. */
+  /**
+   * Called with a sentence for each listener of the first table whose port is not available; nothing is served then.
+   */
   readonly onUnusablePorts: (sentences: readonly string[]) => void;
   readonly metrics: MetricSet<Pick<typeof standaloneMetrics, "keptCertificates" | "unprotectedPaths">>;
   readonly log: Logger;
 };
 
-/** One build: translates the state of the folder, serves the result, and reports its findings. */
+/** Creates the build function: it translates the state of the folder, serves the result, and reports its findings. */
 export function createBuild(options: BuildOptions): (state: FolderState) => Promise<void> {
   const { settings, proxy, health, keySets, log } = options;
   const translateSettings = standaloneTranslateSettings(settings);
   const ownPorts: OwnPorts = { addresses: hostPortsOf(settings) };
-  // Sessions outlast a restart only where the folder holds the key (docs/features/backend-policy.md).
+  // Sessions survive a restart only if the folder contains a key (docs/features/backend-policy.md).
   const sessionKey = randomBytes(sessionKeyBytes).toString("base64");
   const fallback = createFallbackSecret(translateSettings.installNamespace, Date.now());
   const findings = createFindingsLog(log);
   const certificates = createCertificateKeeper();
   const publisher = createPublisher((update) => proxy.apply(update));
-  /** In memory, so that sessions outlive changes of the folder but not the process. */
+  /** The secrets of session tickets, in memory: sessions survive changes of the folder, but not a restart. */
   let ticketSecrets: readonly TicketSecret[] = [];
   let isFirst = true;
   return async (state) => {

@@ -4,10 +4,10 @@ import { isLoggedAsError } from "@svc-gateway/operator/build/diagnostic-log.ts";
 import type { ManifestProblem, Place } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 
-/** The place of an object's manifest; undefined for an object without one. */
+/** Returns the place of an object's manifest; undefined for an object without one. */
 type FindPlace = (object: ObjectRef) => Place | undefined;
 
-/** Logs what is wrong with the manifests: each finding once, and again only after it was resolved. */
+/** Logs the findings about manifests: each one once, and again only after it was resolved. */
 export type FindingsLog = {
   report(problems: readonly ManifestProblem[], diagnostics: readonly Diagnostic[], placeOf: FindPlace): void;
 };
@@ -15,7 +15,7 @@ export type FindingsLog = {
 type Finding = {
   readonly severity: Diagnostic["severity"];
   readonly fields: Readonly<Record<string, string | number>>;
-  /** For findings of the translation, which stay the same when their object moves to another place. */
+  /** The object of a finding of the translation; moving the object to another place does not make it a new finding. */
   readonly object?: ObjectRef;
 };
 
@@ -63,7 +63,7 @@ const ofProblem = ({
   },
 });
 
-/** As a controller logs it. */
+/** A finding with the severity with which a controller logs it. */
 const ofDiagnostic = ({ severity, reason, object, field, message }: Diagnostic): Finding => ({
   severity: severity === "error" && !isLoggedAsError({ reason, severity }) ? "warning" : severity,
   fields: { reason, object: formatRef(object), ...(field === undefined ? {} : { field }), detail: message },

@@ -8,13 +8,15 @@ import {
 } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 
-/** Hands snapshots to a proxy of the same process, as the smallest update from what it serves already. */
+/** Passes snapshots to a proxy of the same process, as the smallest update from the snapshot that it serves. */
 export type Publisher<Applied> = {
-  /** The result of the update, or undefined when nothing changed. */
+  /** Applies a snapshot. Resolves to the result of the update, or to undefined when nothing changed. */
   publish(resources: readonly Resource[]): Promise<Result<Applied> | undefined>;
 };
 
-/** `apply` is atomic; after a rejected update the next one starts from the last applied snapshot. */
+/**
+ * Creates a publisher. `apply` must be atomic: an update after a rejected one starts from the last applied snapshot.
+ */
 export function createPublisher<Applied>(
   apply: (update: SnapshotUpdate) => Result<Applied> | Promise<Result<Applied>>,
 ): Publisher<Applied> {

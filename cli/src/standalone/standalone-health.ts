@@ -3,15 +3,15 @@ import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.t
 
 /** The health checks of the process (docs/reference/health.md). */
 export type StandaloneHealth = {
-  /** The folder was read; `isReadable` is false while it cannot be read any more. */
+  /** Called when the folder was read; `isReadable` is false if it can no longer be read. */
   sourceRead(isReadable: boolean): void;
-  /** A routing table was built, and the proxy serves it on the listeners of these ports, as far as they are bound. */
+  /** Called when the proxy serves a routing table with listeners on these ports, which are not necessarily bound. */
   tableServed(ports: readonly number[]): void;
-  /** The listener ports that are bound now. */
+  /** Called with the listener ports that are bound. */
   portsBound(ports: readonly number[]): void;
 };
 
-/** `onReady` is called once, when the first table is served on all of its ports. */
+/** Creates the checks. `onReady` is called once, when the first table is served on all of its ports. */
 export function createStandaloneHealth(
   registry: HealthRegistry,
   { disableIngress, disableGatewayApi }: Pick<StandaloneSettings, "disableIngress" | "disableGatewayApi">,
@@ -26,7 +26,7 @@ export function createStandaloneHealth(
   const proxy = registry.register("proxy", ["routing_table_loaded"]);
   let wanted: readonly number[] | undefined;
   let bound: ReadonlySet<number> = new Set();
-  /** Not ready before all ports are bound; later, a port that cannot be bound only degrades the check. */
+  /** Updates the check: pending until all ports are bound; later, a port that cannot be bound only degrades it. */
   const updateProxyCheck = (): void => {
     if (wanted === undefined) return;
     const missing = wanted.filter((port) => !bound.has(port));
@@ -38,7 +38,7 @@ export function createStandaloneHealth(
   };
   return {
     sourceRead(isReadable) {
-      // An API that a flag has switched off is ready, as in a cluster.
+      // An API that a flag disables is ready, as in a cluster.
       const stateOf = (isDisabled: boolean): HealthState => (isReadable || isDisabled ? "Ready" : "Degraded");
       controller.set("ingress", stateOf(disableIngress));
       controller.set("httproute", stateOf(disableGatewayApi));

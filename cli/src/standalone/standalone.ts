@@ -1,5 +1,5 @@
 /**
- * A folder of manifests served by one process: source, coalescer, translation, snapshot difference, proxy
+ * Serves a folder of manifests in one process: source, coalescer, translation, snapshot difference, proxy
  * (docs/standalone.md).
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -37,15 +37,16 @@ import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
 import { createStandaloneHealth } from "./standalone-health.ts";
 
-/** The longest orderly shutdown after the second signal. */
+/** The maximum duration of the shutdown after the second signal. */
 const maxHurryMs = 500;
 
-/** Certificates expire without a change of a manifest. */
+/** The interval of builds without changes, because certificates expire without a change of a manifest. */
 const recheckIntervalMs = 60 * 60_000;
 
 /**
- * Serves until a signal asks to stop, then ends in order; `onReady` is called once all ports are bound. Fails with one line for each reason when it cannot start: the
- * folder cannot be read, or a port of the process or of a listener is taken.
+ * Serves until a stop signal, then shuts down in order. `onReady` is called once all ports are bound. If it cannot
+ * start, because the folder cannot be read or a port of the process or of a listener is taken, it fails with one line
+ * for each reason.
  */
 export async function serveFolder(
   settings: StandaloneSettings,
@@ -53,7 +54,7 @@ export async function serveFolder(
   io: Io,
   onReady?: () => void,
 ): Promise<Result<void, readonly string[]>> {
-  // A wrong path should be reported even where a port is taken as well, by the gateway that serves the right one.
+  // A wrong path is reported before ports are bound: they can be taken by a gateway that serves the right path.
   const folderProblem = await findFolderProblem(settings.manifests);
   if (folderProblem !== undefined) return fail([formatManifestProblem(folderProblem)]);
   const sink = createLogSink({ fd: 1 });
@@ -170,7 +171,7 @@ export async function serveFolder(
     return fail([formatManifestProblem(source.error)]);
   }
   const recheck = setInterval(coalescer.markDirty, recheckIntervalMs);
-  // A program that has read "started" may send a signal at once.
+  // The handler is registered first: a program that has read "started" may send a signal immediately.
   const stopAsked = waitForStop(io);
   log.info(
     {
@@ -192,14 +193,14 @@ export async function serveFolder(
     await sink.close();
     return fail(stop);
   }
-  // After Ctrl-C there is no load balancer that has to notice the shutdown first.
+  // After Ctrl-C there is no load balancer that must notice the shutdown first.
   const how = stop.signal === "SIGINT" ? "at-once" : "announced";
   log.info({ event: "stopping", signal: stop.signal, how }, "stopping");
   registry.beginShutdown();
   clearInterval(recheck);
   ending.abort();
   const ended = source.value.closed.then(() => end(stop.hurry, how));
-  // A running build or a worker that hangs does not delay the second signal.
+  // A running build or a hanging worker must not delay the end after the second signal.
   await Promise.race([ended, aborted(stop.hurry).then(() => delay(maxHurryMs))]);
   log.info({ event: "stopped" }, "stopped");
   await sink.close();
