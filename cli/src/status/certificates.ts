@@ -1,4 +1,4 @@
-/** Certificates that are served and end soon. */
+/** Finds certificates that are served and expire soon. */
 import { nameOf, refOf } from "@svc-gateway/operator/api/object.ts";
 import { readKeyPair } from "@svc-gateway/operator/translate/certificates/tls-secret.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
@@ -14,10 +14,10 @@ export type EndingCertificate = {
 };
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Names of one certificate that are listed. */
+/** The maximum number of names to list for one certificate. */
 const maxNames = 5;
 
-/** The certificates of Secrets that some port serves and that end within a time, the first to end first. */
+/** The certificates of Secrets that any port serves and that expire within `withinMs`, the earliest first. */
 export function endingCertificates(
   { Secret: secrets }: Pick<World, "Secret">,
   { routing, scopes }: Pick<Translation, "routing" | "scopes">,

@@ -1,14 +1,14 @@
-/** Which replica of the controllers leads: it alone writes statuses. */
+/** Determines the leader of the controllers, which is the only replica that writes statuses. */
 import { describeApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import type { ReadOnlyClient } from "../live/connect.ts";
 import type { LiveController } from "../live/controller.ts";
 import { error, type StatusProblem } from "./problem.ts";
 
 export type LeaderStatus = {
-  /** The pod that leads; absent: none does, or it is not known. */
+  /** The pod of the leader; absent if there is none, or it is not known. */
   readonly leader?: string;
   readonly renewedAt?: string;
-  /** Why it is not known. */
+  /** Why the leader is not known. */
   readonly unknown?: string;
   readonly problems: readonly StatusProblem[];
 };

@@ -1,8 +1,8 @@
-/** Something that is wrong in a cluster. */
+/** A problem in a cluster. */
 export type StatusProblem = {
   /** `error`: something is not served, or not as written. `warning`: it is served, and deserves attention. */
   readonly severity: "error" | "warning";
-  /** What it is about: `Gateway web/shop`, or the name of a pod. */
+  /** The subject of the problem, such as `Gateway web/shop` or a pod. */
   readonly subject: string;
   readonly message: string;
 };

@@ -1,4 +1,4 @@
-/** Gateways and routes whose statuses in the cluster say that they are not served as written. */
+/** Finds Gateways and routes that, according to their statuses in the cluster, are not served as written. */
 import { formatRef, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { error, type StatusProblem } from "./problem.ts";
@@ -13,10 +13,10 @@ type Condition = {
 type Conditions = { readonly conditions?: readonly Condition[] };
 type RouteParent = Conditions & { readonly controllerName?: string };
 
-/** Gives the status that the API server has of an object. */
+/** Returns the status of an object, as stored in the API server. */
 export type StatusOf = (object: KubeObject) => unknown;
 
-/** Conditions of a parent that say that a route is served as written. */
+/** The conditions of a parent that must be true for a route to be served as written. */
 const ofRoutes = ["Accepted", "ResolvedRefs"] as const;
 
 export function unprogrammed(
@@ -29,7 +29,7 @@ export function unprogrammed(
   );
   const seen = new Set<KubeObject>();
   const ofEveryRoute = routes.flatMap(({ object }) => {
-    // A route has one status for each parent, and is one object.
+    // The translation has one entry for each parent, but a route is reported once.
     if (seen.has(object)) return [];
     seen.add(object);
     const { parents = [] } = (statusOf(object) ?? {}) as { readonly parents?: readonly RouteParent[] };

@@ -1,4 +1,4 @@
-/** The proxies of a cluster, as the leader knows them: what each serves, and whether that is the present version. */
+/** Reads the proxies of a cluster from the leader: what each serves, and whether that is the current version. */
 import { describeApiError, type ApiError } from "@svc-gateway/operator/sources/kubernetes/api-client.ts";
 import type { FleetProxy } from "@svc-gateway/operator/admin/fleet-pages.ts";
 import type { ReadOnlyClient } from "../live/connect.ts";
@@ -8,33 +8,33 @@ import { error, warning, type StatusProblem } from "./problem.ts";
 export type ProxyStatus = {
   readonly namespace: string;
   readonly name: string;
-  /** Whose traffic it carries: `shared`, or the `namespace/name` of its Gateway. */
+  /** The scope of the proxy: `shared`, or the `namespace/name` of its Gateway. */
   readonly serves: string;
   readonly node: string | null;
-  /** The version of the last snapshot that it took; null before the first one. */
+  /** The version of the last snapshot that it acknowledged; null before the first one. */
   readonly version: string | null;
-  /** `behind`: it serves an older version than it should. `terminating`: its pod is being deleted, and has left the leader. */
+  /** `behind`: it does not serve the current version. `terminating`: its pod is being deleted, and has disconnected. */
   readonly state: "in sync" | "behind" | "not connected" | "terminating";
   readonly health: "ready" | "degraded" | null;
   readonly restarts: number;
   readonly createdAt: string | null;
-  /** How many settings of the controllers it does not know, as it is of an older release; null where that is not known. */
+  /** The number of settings that it does not know because its release is older; null if this is not known. */
   readonly unknownFields: number | null;
 };
 
 export type ProxiesStatus = {
-  /** Those that are not in sync first, then by name; undefined where they are not known. */
+  /** The proxies, those that are not in sync first, then by name; undefined if they are not known. */
   readonly proxies?: readonly ProxyStatus[];
-  /** Why they are not known. */
+  /** Why the proxies are not known. */
   readonly unknown?: string;
   readonly problems: readonly StatusProblem[];
 };
 
-/** The path of a page of a pod, through the API server. */
+/** The path of a page of a pod in the proxy of the API server. */
 export const podProxyPath = (namespace: string, pod: string, port: number, page: string): string =>
   `/api/v1/namespaces/${namespace}/pods/${pod}:${port}/proxy${page}`;
 
-/** Asks the replica that leads: acknowledgements of proxies reach it (docs/reference/fleet.md). */
+/** Queries the leader, which receives the acknowledgements of proxies (docs/reference/fleet.md). */
 export async function readProxies(
   client: ReadOnlyClient,
   { namespace, settings }: LiveController,
@@ -69,7 +69,7 @@ const describe = (proxy: FleetProxy): ProxyStatus => ({
   health: proxy.health,
   restarts: proxy.restarts,
   createdAt: proxy.created_at,
-  // Controllers of an older release do not say.
+  // Controllers of an older release do not report it.
   unknownFields: proxy.unknown_fields ?? null,
 });
 
@@ -90,7 +90,7 @@ function problemsOf({ namespace, name, state, health, version }: ProxyStatus): r
   ];
 }
 
-/** A proxy that drops settings, which may be such that protect (docs/upgrading.md, "Version skew"). */
+/** The problem of a proxy that ignores settings, possibly protective ones (docs/upgrading.md, "Version skew"). */
 function skewOf({
   pod_namespace,
   pod_name,
@@ -106,10 +106,10 @@ function skewOf({
   return [warning(`Pod ${pod_namespace}/${pod_name}`, message)];
 }
 
-/** Names of settings that one message lists. */
+/** The maximum number of setting names in one message. */
 const maxFieldNames = 5;
 
-/** Enough of a version to compare it by eye. */
+/** The beginning of a version, long enough to compare by eye. */
 export const shortVersion = (version: string): string => version.slice(0, 12);
 
 const behindFirst = (a: ProxyStatus, b: ProxyStatus): number =>

@@ -4,10 +4,10 @@ import type { StatusProblem } from "./problem.ts";
 import { shortVersion, type ProxyStatus } from "./proxies.ts";
 import type { ClusterStatus } from "./status.ts";
 
-/** Problems that are listed; the others are counted. */
+/** The maximum number of problems to list; the others are counted. */
 const maxProblems = 50;
 
-/** The state of an installation for people. */
+/** Formats the state of an installation as text. */
 export function formatStatus(status: ClusterStatus, nowMs: number, paint: Paint): string {
   const { context, server, proxies, certificates, notes } = status;
   return [
@@ -66,7 +66,7 @@ function paintProxy(line: string, proxy: ProxyStatus | undefined, paint: Paint):
   return proxy.state === "behind" ? paint.red(line) : paint.yellow(line);
 }
 
-/** Whether the state of a proxy is no finding. */
+/** Whether the state of a proxy is not a problem. */
 const isExpected = ({ state }: ProxyStatus): boolean => state === "in sync" || state === "terminating";
 
 function formatProblems(problems: readonly StatusProblem[], paint: Paint): readonly string[] {
@@ -94,7 +94,7 @@ const units = [
   ["m", 60_000],
 ] as const;
 
-/** The age of a time in its largest unit, as kubectl shows it. */
+/** Formats the age of a time in its largest unit, like kubectl. */
 function ageOf(time: string, nowMs: number): string {
   const ms = Math.max(0, nowMs - Date.parse(time));
   const [unit, size] = units.find(([, least]) => ms >= least) ?? ["s", 1000];

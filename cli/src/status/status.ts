@@ -1,4 +1,4 @@
-/** The state of an installation as data: the JSON and YAML forms are this value, the text is made from it. */
+/** The state of an installation as data: the JSON and YAML forms are this value, and the text is generated from it. */
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { createReport, type CheckReport } from "../check/report.ts";
@@ -20,10 +20,10 @@ export type ClusterStatus = {
     Omit<LeaderStatus, "problems">;
   readonly proxies?: ProxiesStatus["proxies"];
   readonly certificates: readonly Omit<EndingCertificate, "problem">[];
-  /** How many objects have which verdict (docs/cli.md, "check"). */
+  /** The number of objects with each verdict (docs/cli.md, "check"). */
   readonly objects: CheckReport["summary"];
   readonly conflicts: CheckReport["conflicts"];
-  /** Everything that is wrong, errors first. */
+  /** All problems, errors first. */
   readonly problems: readonly StatusProblem[];
   /** What could not be read or is assumed, one sentence each. */
   readonly notes: readonly string[];
@@ -31,10 +31,10 @@ export type ClusterStatus = {
 
 export type StatusOptions = { readonly nowMs: number; readonly withinMs: number };
 
-/** An installation that can be read. Close its cluster at the end. */
+/** An installation that can be read. Callers must close its cluster. */
 export type ReadableInstallation = { readonly cluster: LiveCluster; readonly controller: LiveController };
 
-/** The state of an installation, and what it was made from. */
+/** The state of an installation, and the translation from which it was computed. */
 export type InstallationState = { readonly status: ClusterStatus; readonly translated: TranslatedCluster };
 
 /** Finds an installation. Fails with one line for the user. */
@@ -51,7 +51,7 @@ export async function openInstallation(
   return fail([controller.error.message]);
 }
 
-/** Reads the state of an installation. Fails with one line for each thing without which nothing can be said. */
+/** Reads the state of an installation. Fails with one line for each required object that cannot be read. */
 export async function readStatus(
   { cluster, controller }: ReadableInstallation,
   { nowMs, withinMs }: StatusOptions,
@@ -118,6 +118,6 @@ const findingsOf = ({ manifests, elsewhere }: CheckReport): readonly StatusProbl
   );
 };
 
-/** Whether nothing is wrong that has this severity, or a higher one. */
+/** Whether there is no problem of this severity or a higher one. */
 export const isHealthy = ({ problems }: ClusterStatus, failOn: "error" | "warning"): boolean =>
   !problems.some(({ severity }) => severity === "error" || failOn === "warning");
