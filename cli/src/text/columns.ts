@@ -1,7 +1,7 @@
-/** Terminal width that help texts keep within, unless a single word is longer. */
+/** The maximum width of help texts, unless a single word is longer. */
 const maxWidth = 110;
 
-/** Rows of a name and its explanation, aligned and wrapped. */
+/** Formats rows of a name and its explanation, aligned and wrapped. */
 export function twoColumns(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
   const width = Math.max(0, ...rows.map(([left]) => left.length));
   return rows.flatMap(([left, right]) =>
@@ -11,7 +11,7 @@ export function twoColumns(rows: readonly (readonly [left: string, right: string
   );
 }
 
-/** Rows of cells, each column as wide as its widest cell; the last is not padded. */
+/** Formats rows of cells, with each column as wide as its widest cell; the last column is not padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import type { OutputForm } from "../command-flags.ts";
 import { plainStrings } from "./plain-strings.ts";
 
-/** A value in the requested form; the text is made only when needed, of strings that are safe in a terminal. */
+/** Formats a value in the requested form; the text is generated from strings that are safe in a terminal. */
 export function formatData<T>(value: T, form: OutputForm, text: (plain: T) => string): string {
   switch (form) {
     case "text":

@@ -1,3 +1,3 @@
-/** Text that is one cell of a table of Markdown, or one item of a list, and no markup. */
+/** Escapes a text, without line breaks, for one cell of a Markdown table or one item of a list. */
 export const markdownCell = (text: string): string =>
   text.replaceAll(/[\\|<>*_`]/g, String.raw`\$&`).replaceAll(/\s+/g, " ");

@@ -3,12 +3,12 @@ import type { Output } from "../command.ts";
 
 type Style = "bold" | "dim" | "red" | "yellow" | "green" | "cyan";
 
-/** Colours for a terminal; plain text elsewhere. Colours only repeat what words say. */
+/** Functions that colour text for a terminal, and return it unchanged elsewhere. Colours add no information. */
 export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
 export function paintFor({ hasColours }: Pick<Output, "hasColours">): Paint {
   const paint = (style: Style) => (text: string) =>
-    // Whether there are colours has been decided for the output that the text is for.
+    // `hasColours` already applies to the output for which the text is intended.
     hasColours ? styleText(style, text, { validateStream: false }) : text;
   return {
     bold: paint("bold"),

@@ -1,8 +1,9 @@
 import { plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 
 /**
- * The same data with the control characters of its strings written as `\u00XX`: names of objects, kinds and files are
- * written by the authors of manifests, which may be hostile to a terminal or add lines to a report. Keys are the project's own.
+ * Copies data and escapes the control characters of its strings as `\u00XX`. Names of objects, kinds and files come
+ * from the authors of manifests, and could otherwise attack a terminal or add lines to a report. Keys are the project's
+ * own.
  */
 export function plainStrings<T>(value: T): T {
   if (typeof value === "string") return plainText(value) as T;

@@ -1,4 +1,4 @@
-/** Ingresses that reports cannot speak of, because their manifests are not valid: they are named instead of being left out. */
+/** Lists Ingresses that reports cannot cover because their manifests are not valid, so that they are not missed. */
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatPlace, type Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { markdownCell } from "./markdown-cell.ts";
@@ -6,12 +6,12 @@ import type { Paint } from "./paint.ts";
 
 /** An Ingress that is not read, with the reason. */
 export type UnreadIngress = Place & {
-  /** Its name; absent where the manifest does not say it. */
+  /** The name of the Ingress; absent if the manifest does not specify it. */
   readonly ingress?: string;
   readonly message: string;
 };
 
-/** In the order of files and of the text. */
+/** The unread Ingresses, in the order of files and of the text. */
 export const unreadIngresses = ({ problems }: Pick<FolderState, "problems">): readonly UnreadIngress[] =>
   problems.flatMap(({ severity, object, file, line = 1, column = 1, message }) => {
     if (severity !== "error" || (object !== undefined && object.kind !== "Ingress")) return [];
@@ -22,7 +22,7 @@ export const unreadIngresses = ({ problems }: Pick<FolderState, "problems">): re
 
 const nameOf = ({ ingress = "without a name" }: UnreadIngress): string => `Ingress ${ingress}`;
 
-/** A block of lines; none where all are read. */
+/** Formats a block of lines; none if all Ingresses are read. */
 export const formatUnread = (
   unread: readonly UnreadIngress[],
   title: string,
@@ -40,7 +40,7 @@ export const formatUnread = (
         ],
       ];
 
-/** A list of Markdown with its title; empty where all are read. */
+/** Formats a Markdown list with a title; empty if all Ingresses are read. */
 export const formatUnreadMarkdown = (unread: readonly UnreadIngress[], title: string): string =>
   unread.length === 0
     ? ""
