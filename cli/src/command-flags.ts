@@ -31,7 +31,7 @@ export const failOnFlag = flag({
 export type OutputForm = "text" | "json" | "yaml";
 
 /**
- * The flags of `serve standalone` that change how a folder is translated; the same values give the same result here.
+ * The flags of `serve standalone` that change the translation of a folder; the same values have the same result here.
  */
 const translationFlagNames: { readonly [K in keyof TranslationFlags]: string } = {
   controllerName: "controller-name",
@@ -74,7 +74,7 @@ export const translationFlags: readonly Flag[] = flagsOf("standalone").filter(({
   Object.values(translationFlagNames).includes(name),
 );
 
-/** What `explain` reads. */
+/** The flag of `explain` for the manifests to read. */
 export const manifestsFlag = optionalFlag({
   name: "manifests",
   type: pathType,
@@ -90,21 +90,21 @@ export type FolderSettings = StandaloneSettings &
     readonly failOn: "error" | "warning";
   };
 
-/** Which cluster a command reads. */
+/** The part of the settings that selects the cluster to read. */
 export const choiceOf = ({ kubeconfig, context, namespace }: Partial<ClusterChoice>): ClusterChoice => ({
   kubeconfig,
   context,
   namespace,
 });
 
-/** The values of these flags, and the positional words. */
+/** Reads the values of these flags, and the positional arguments. */
 export function readFolderFlags(
   known: readonly Flag[],
   { argv, env }: FlagInput,
 ): Result<{ readonly settings: FolderSettings; readonly positionals: readonly string[] }, Problem> {
   const read = readFlags(known, "standalone", { argv: expandShort(known, argv), env });
   if (!read.ok) return read;
-  // The commands read only the settings whose flags they name.
+  // Commands read only the settings of their own flags.
   const settings = read.value.values as FolderSettings;
   const conflict = portConflict(settings);
   if (conflict !== undefined) return problem(conflict);
@@ -112,8 +112,8 @@ export function readFolderFlags(
 }
 
 /**
- * The texts of the flags that a command line gives and that controllers have, by name, or the problem of one that means
- * nothing to a cluster.
+ * Returns the texts of translation flags on a command line, by name. A flag that controllers do not have is a problem,
+ * because it has no meaning for a cluster.
  */
 export function givenToControllers(
   known: readonly Flag[],
@@ -128,7 +128,7 @@ export function givenToControllers(
   return foreign === undefined ? ok(given) : problem(`--${foreign}: cannot be combined with --live`);
 }
 
-/** What is wrong with the paths of a command that reads folders, files and standard input; undefined: nothing. */
+/** Returns the problem with the paths of a command that reads folders, files and standard input, or undefined. */
 export function problemOfPaths(command: string, paths: readonly string[]): string | undefined {
   if (paths.length === 0) return `${command}: expected a folder, a file, or - for standard input`;
   if (paths.filter((path) => path === "-").length > 1)
@@ -136,7 +136,7 @@ export function problemOfPaths(command: string, paths: readonly string[]): strin
   return undefined;
 }
 
-/** Replaces `-o` by `--output`, for the flags that have a short form. */
+/** Replaces short forms of flags by their names, such as `-o` by `--output`. */
 export function expandShort(known: readonly Flag[], argv: readonly string[]): readonly string[] {
   const longForms = new Map<string, string>(
     known.flatMap(({ name, short }) => (short === undefined ? [] : [[`-${short}`, `--${name}`] as const])),
@@ -149,15 +149,15 @@ export function expandShort(known: readonly Flag[], argv: readonly string[]): re
 
 type NginxSettings = Pick<StandaloneSettings, "ingressNginxClasses" | "ingressNginxWatchWithoutClass">;
 
-/** With the usual class of ingress-nginx, where no flag names one. */
+/** Adds the default class of ingress-nginx, `nginx`, to settings that name no class. */
 export function namingClasses<S extends NginxSettings>(settings: S): S {
   const namesNone = settings.ingressNginxClasses.length === 0 && !settings.ingressNginxWatchWithoutClass;
   return namesNone ? { ...settings, ingressNginxClasses: ["nginx"] } : settings;
 }
 
 /**
- * The flags of a command that reads a folder, in its help text: its own, then those of the gateway, which only say how the folder
- * would be served.
+ * The lines of the help text for the flags of a command that reads a folder: its own flags, then those of the gateway,
+ * which only specify how the folder would be served.
  */
 export const helpOfFlags = (own: readonly Flag[]): readonly string[] => [
   "Flags:",
@@ -167,7 +167,7 @@ export const helpOfFlags = (own: readonly Flag[]): readonly string[] => [
   ...flagRows(translationFlags),
 ];
 
-/** The rows of a help text. */
+/** The rows of a help text for flags. */
 export const flagRows = (known: readonly Flag[]): readonly string[] =>
   twoColumns(
     known.map((one) => [

@@ -56,7 +56,7 @@ export const commands: readonly CommandEntry[] = [
   },
 ];
 
-/** Runs a command line; `argv` is what follows the name of the program. */
+/** Runs a command line; `argv` has the arguments after the name of the program. */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<ExitCode> {
   const entry = findCommand(argv);
   if (entry === undefined) return runWithoutCommand(argv, io);
@@ -76,7 +76,7 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
 const findCommand = (argv: readonly string[]): CommandEntry | undefined =>
   commands.find(({ name }) => name.split(" ").every((word, index) => argv[index] === word));
 
-/** True for `--help` and `-h` before a `--`, even where a flag's value is expected. */
+/** Whether there is a `--help` or `-h` before any `--`, even in place of the value of a flag. */
 const asksForHelp = (argv: readonly string[]): boolean => {
   const end = argv.indexOf("--");
   return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === "--help" || word === "-h");

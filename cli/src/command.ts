@@ -1,13 +1,13 @@
 import type { Flag } from "@svc-gateway/common/settings/flag.ts";
 
-/** What a command reads and writes; nothing else of the process. */
+/** The inputs and outputs of a command, which uses nothing else of the process. */
 export type Io = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: Output;
   readonly err: Output;
-  /** Standard input. */
+  /** Returns the standard input. */
   readonly input: () => AsyncIterable<Uint8Array | string>;
-  /** Hands over the signals that ask the process to end. */
+  /** Calls the handler for signals that request the process to end. Returns a function that unsubscribes. */
   readonly onStopSignal: (handler: (signal: NodeJS.Signals) => void) => () => void;
 };
 
@@ -18,33 +18,33 @@ export type Output = {
   readonly hasColours: boolean;
 };
 
-/** 0: success. 1: the answer is "no" (something would not be served). 2: the command failed. */
+/** The exit code. 0: success. 1: the answer is "no", such as something that is not served. 2: the command failed. */
 export type ExitCode = 0 | 1 | 2;
 
-/** A command as the list of commands knows it. */
+/** An entry in the list of commands. */
 export type CommandEntry = {
-  /** The words that select it: `serve standalone`. */
+  /** The words that select the command, such as `serve standalone`. */
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** Loads the code, which for most commands takes longer than their work does. */
+  /** Loads the code, which for most commands takes longer than running it. */
   load(): Promise<Command>;
 };
 
 export type Command = {
-  /** All flags, in the order of the help. Parser, help and completion follow from them. */
+  /** All flags, in the order of the help. Parser, help and completion are derived from them. */
   readonly flags: readonly Flag[];
-  /** What completion offers for the other words: nothing, files and folders, or a few words. */
+  /** The completions for positional words: none, files and folders, or these words. */
   readonly words: "none" | "paths" | readonly string[];
   /** The text of `--help`. */
   help(): string;
-  /** `argv` is what follows the name. A problem is reported by the caller, on one line, with exit code 2. */
+  /** Runs the command; `argv` has the arguments after its name. The caller prints problems and exits with code 2. */
   run(argv: readonly string[], io: Io): Promise<CommandResult>;
 };
 
 export type CommandResult =
   | { readonly type: "done"; readonly exitCode: ExitCode }
-  /** One line per problem; `isUsage` points to the help of the command. */
+  /** A failure, with one line per problem; with `isUsage` they refer to the help of the command. */
   | { readonly type: "refused"; readonly problems: readonly string[]; readonly isUsage: boolean };
 
 export const done = (exitCode: ExitCode): CommandResult => ({ type: "done", exitCode });

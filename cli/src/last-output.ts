@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 
 /**
- * Resolves when everything that was written to `output` is with its reader. A process that serves has a limit, in
- * milliseconds: a reader that reads nothing must not keep it from its end. A command that answers has none, since its
- * reader may be a person in front of a pager.
+ * Resolves when everything that was written to `output` has been passed on to its reader. A serving process sets a
+ * limit, in milliseconds, so that a reader that does not read cannot keep the process from exiting. Other commands set
+ * none, because the reader can be a pager with a person in front of it.
  */
 export function lastOutput(output: Pick<Writable, "write">, maxMs: number | undefined): Promise<void> {
   return new Promise((resolve) => {

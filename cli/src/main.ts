@@ -1,6 +1,6 @@
 /**
- * The program `svc-gateway` from its sources. Older releases of Node.js cannot read its modules, so they are loaded only after the
- * release has been checked (scripts/entry-programs.ts does the same for the bundle).
+ * The entry point of `svc-gateway` in the sources. Older releases of Node.js cannot parse its modules, so they are
+ * loaded only after the release has been checked (scripts/entry-programs.ts does the same for the bundle).
  */
 import { describeOldNode } from "./node-release.ts";
 

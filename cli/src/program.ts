@@ -6,7 +6,7 @@ import { lastOutput } from "./last-output.ts";
 const stopSignals = ["SIGTERM", "SIGINT"] as const;
 
 const outputTo = (stream: NodeJS.WriteStream): Output => {
-  // A reader such as `head` may close the pipe early, which is no error.
+  // A reader such as `head` can close the pipe early, which is not an error.
   stream.on("error", () => undefined);
   return {
     write: (text) => void stream.write(text),
@@ -15,7 +15,7 @@ const outputTo = (stream: NodeJS.WriteStream): Output => {
   };
 };
 
-/** Only commands that serve wait for a signal to stop. */
+/** Whether the command serves. Only such commands wait for a stop signal. */
 let isServing = false;
 
 const io: Io = {
@@ -32,7 +32,7 @@ const io: Io = {
   },
 };
 
-/** How long the readers of a process that serves may take to read its last output, in milliseconds. */
+/** How long the readers of a serving process may take to read its last output, in milliseconds. */
 const maxWriteMs = 5000;
 
 const exitCode = await runCommandLine(process.argv.slice(2), io);

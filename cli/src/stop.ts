@@ -2,11 +2,11 @@ import type { Io } from "./command.ts";
 
 export type Stop = {
   readonly signal: NodeJS.Signals;
-  /** Aborted by the second signal: unfinished work is cut off. */
+  /** Aborted by a second signal, which ends unfinished work immediately. */
   readonly hurry: AbortSignal;
 };
 
-/** Resolves at the first signal that asks the process to end. */
+/** Resolves at the first signal that requests the process to end. */
 export function waitForStop(io: Pick<Io, "onStopSignal">): Promise<Stop> {
   const hurry = new AbortController();
   return new Promise((resolve) => {

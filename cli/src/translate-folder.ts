@@ -24,9 +24,9 @@ import { standaloneTranslateSettings } from "./translate-settings.ts";
 export type TranslatedFolder = {
   readonly state: FolderState;
   readonly translation: Translation;
-  /** The text of a manifest file. */
+  /** Reads the text of a manifest file. */
   readonly read?: ReadManifest;
-  /** Whether objects are those of a live cluster, whose places are made up. */
+  /** Whether the objects are those of a live cluster, which have no real places in files. */
   readonly isLive?: boolean;
 };
 
@@ -36,7 +36,7 @@ const standardInput = { argument: "-", name: "<stdin>" };
 /** Manifests before they are translated. */
 export type ReadFolder = Pick<TranslatedFolder, "state"> &
   Required<Pick<TranslatedFolder, "read">> & {
-    /** Files that are read with the others, and not written again; absent: none. */
+    /** Whether a file is only read with the others, and not written again; if absent, no file is. */
     readonly isContext?: (file: string) => boolean;
   };
 
@@ -56,7 +56,7 @@ export async function translateFolder(
   return folder.ok ? ok(await translateRead(folder.value, settings, nowMs)) : folder;
 }
 
-/** Translates manifests that are read, with findings about what is not served. */
+/** Translates manifests that have been read, with findings about objects that are not served. */
 export async function translateRead(
   { state, read }: ReadFolder,
   settings: TranslationSettings,
@@ -72,7 +72,7 @@ export async function translateRead(
   return { state, read, translation: { ...translation, diagnostics } };
 }
 
-/** The places of objects, by the name of the object. */
+/** The places of objects, by the formatted reference of the object. */
 export const placesOf = ({ state }: Pick<TranslatedFolder, "state">): ReadonlyMap<string, Place> =>
   new Map([...state.objects.values()].map(({ ref, place }) => [formatRef(ref), place]));
 
@@ -90,7 +90,7 @@ export async function readFolder(
     else if (isEmpty(loaded.value.state)) problems.push(nothingIn(loaded.value));
     else {
       states.push(loaded.value.state);
-      // What was read from a pipe cannot be read again.
+      // The text is kept because standard input and pipes cannot be read again.
       if (loaded.value.text !== undefined) texts.set(loaded.value.name, loaded.value.text);
     }
   }
@@ -115,7 +115,7 @@ export async function translateWorld(
   return translate(world, translateSettings, { nowMs, fallbackCertificate });
 }
 
-/** What is at one path; `text` unless it is a folder, whose files can be read again. */
+/** The manifests at one path, with their text unless it is a folder, whose files can be read again. */
 type Loaded = { readonly state: FolderState; readonly name: string; readonly text?: string };
 
 async function load(path: string, { input }: Pick<Io, "input">): Promise<Result<Loaded, ManifestProblem>> {
@@ -129,11 +129,11 @@ async function load(path: string, { input }: Pick<Io, "input">): Promise<Result<
   return loaded.ok ? ok({ ...loaded.value, name }) : loaded;
 }
 
-/** Whether there is not even a manifest of another program or with mistakes. */
+/** Whether there are no manifests at all, not even of unknown kinds or with errors. */
 const isEmpty = ({ objects, ignored, problems }: FolderState): boolean =>
   objects.size === 0 && ignored.length === 0 && problems.length === 0;
 
-/** A path without manifests is a wrong one, or the output of a program that failed: success would hide it. */
+/** The problem of a path without manifests, which is a mistake or the output of a program that failed. */
 const nothingIn = ({ name, text }: Loaded): ManifestProblem => ({
   severity: "error",
   reason: "Unreadable",

@@ -4,13 +4,13 @@ import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.t
 import { translateSettingsOf } from "@svc-gateway/operator/control/translate-settings.ts";
 import type { TranslateSettings } from "@svc-gateway/operator/translate/settings.ts";
 
-/** The settings that change how a folder is translated. */
+/** The settings that affect the translation of a folder. */
 export type TranslationFlags = Parameters<typeof translateSettingsOf>[0] &
   Pick<StandaloneSettings, "portMap" | "proxyBindAddress" | "adminUi" | "adminUiBindAddress" | "adminUiPort">;
 
 /**
- * The translation settings from the flags of `serve standalone`. One process accepts all connections, so clients see
- * the ports of `--port-map` unless others are set, and listeners share the ports of the machine.
+ * Derives the translation settings from the flags of `serve standalone`. One process accepts all connections, so the
+ * public ports are those of `--port-map` unless others are set, and listeners share the ports of the machine.
  */
 export function standaloneTranslateSettings(settings: TranslationFlags): TranslateSettings {
   const { portMap, ingressHttpPort, ingressHttpsPort } = settings;
