@@ -1,4 +1,7 @@
-/** Objects that manifests refer to and do not hold: they are assumed, so that what they are for is written all the same. */
+/**
+ * Assumes objects that manifests refer to but do not contain, so that the settings that need them are written
+ * nevertheless.
+ */
 import { parseNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
@@ -10,11 +13,14 @@ type Port = { readonly name?: string | undefined; readonly number?: number | und
 
 export type Assumed = {
   readonly world: World;
-  /** Whether the number of a port was guessed, by the name of its endpoint set. */
+  /** Whether the port number of the endpoint set of this name was guessed. */
   readonly isGuessed: (endpoints: string) => boolean;
 };
 
-/** The world with the Services, user lists and authorities of clients that its Ingresses name. `prefix`: that of the annotations of ingress-nginx. */
+/**
+ * Adds the Services, user lists and client authorities that the Ingresses of a world name. `prefix` is that of
+ * annotations of ingress-nginx.
+ */
 export async function withAssumed(world: World, prefix: string, nowMs: number): Promise<Assumed> {
   const lookup = createLookup(world);
   const objects: KubeObject[] = [];
@@ -53,7 +59,10 @@ const backendsOf = ({ spec }: ObjectOf<"Ingress">): readonly (readonly [string, 
     ...(spec?.rules ?? []).flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend)),
   ].flatMap(({ service }) => (service === undefined ? [] : [[service.name, service.port ?? {}] as const]));
 
-/** Numbers of named ports are not known: they are guessed from the first one that is free of 80, 8080 and so on. */
+/**
+ * Creates a Service. The numbers of named ports are not known, and are guessed: the first free one of 80, 8080 and so
+ * on.
+ */
 function serviceOf(key: string, named: readonly Port[], guessed: Set<string>): KubeObject {
   const [namespace = "", name = ""] = key.split("/");
   const unique = [...new Map(named.map((port) => [port.name ?? port.number, port])).values()];
@@ -81,7 +90,7 @@ const yearMs = 365 * 24 * 60 * 60_000;
 const createAuthority = (nowMs: number): ReturnType<typeof createSelfSigned> =>
   createSelfSigned("assumed", { notBeforeMs: nowMs - yearMs, notAfterMs: nowMs + yearMs }, []);
 
-/** A Secret with an authority that has issued no certificate. */
+/** Creates a Secret with an authority that has issued no certificate. */
 function authoritiesOf(name: NamespacedName, certificatePem: string): KubeObject {
   const object: ObjectOf<"Secret"> = {
     apiVersion: "v1",
@@ -93,7 +102,7 @@ function authoritiesOf(name: NamespacedName, certificatePem: string): KubeObject
   return object;
 }
 
-/** One user whom no password lets in. */
+/** Creates a Secret with one user whom no password matches. */
 function usersOf(namespace: string, name: string): KubeObject {
   const object: ObjectOf<"Secret"> = {
     apiVersion: "v1",

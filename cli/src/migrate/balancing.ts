@@ -1,4 +1,4 @@
-/** How the endpoints of a path are chosen, as a SvcBackendPolicy says it: an algorithm, or a hash of several parts. */
+/** Writes the load balancing of a path for a SvcBackendPolicy: an algorithm, or a hash of several parts. */
 import type { HashKey, LoadBalancer } from "@svc-gateway/common/features/backend-policy.ts";
 import { variableText, type RequestTemplate } from "@svc-gateway/common/features/request-template.ts";
 import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
@@ -11,7 +11,7 @@ type BalancerSpec = NonNullable<SvcBackendPolicySpec["loadBalancer"]>;
 type PartSpec = NonNullable<BalancerSpec["hash"]>["parts"][number];
 type TemplatePart = RequestTemplate[number];
 
-/** What the schema of the policy admits. */
+/** The limits of the schema of the policy. */
 const maxParts = 16;
 const maxTextLength = 256;
 
@@ -20,7 +20,7 @@ type WrittenBalancing = {
   readonly note?: Pick<Note, "loss" | "text">;
 };
 
-/** `loadBalancer` of a policy. */
+/** Writes `loadBalancer` of a policy. */
 export function writeBalancing(balancing: Balancing | undefined): WrittenBalancing {
   if (balancing === undefined) return {};
   if (balancing.algorithm !== "hash") return { loadBalancer: { algorithm: balancing.algorithm } };
@@ -84,7 +84,7 @@ function writePart(part: TemplatePart): PartSpec | undefined {
   }
 }
 
-/** How a backend chooses, whether its route or the policy of its Service says it, in one form for both. */
+/** The load balancing of a backend, in a common form for settings of its route and of the policy of its Service. */
 export function comparableBalancing(
   { balancing }: Backend,
   set: Pick<EndpointSet, "policy" | "balancing"> | undefined,
@@ -103,7 +103,7 @@ function comparable(balancing: Balancing, ofEmpty: string): object {
       ? part
       : { variable: synonyms[part.variable] ?? part.variable },
   );
-  // What requests without a value get makes a difference only where a text can be empty.
+  // The treatment of requests without a value differs only if the hashed text can be empty.
   return { ...balancing, key, ...(key.every(mayBeEmpty) && { ofEmpty }) };
 }
 

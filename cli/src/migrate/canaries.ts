@@ -1,4 +1,6 @@
-/** Canaries of ingress-nginx as canaries of this gateway: Ingresses for the paths of which they take a part. */
+/**
+ * Converts canaries of ingress-nginx to canaries of this gateway: Ingresses for the paths whose requests they share.
+ */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
@@ -8,21 +10,21 @@ import type { ServedUnit } from "./served-units.ts";
 
 type Ingress = ObjectOf<"Ingress">;
 
-/** What is known of the other Ingresses. */
+/** The Ingresses other than canaries. */
 export type Primaries = {
-  /** The Ingresses that are no canaries. */
+  /** The Ingresses that are not canaries. */
   readonly ingresses: readonly Ingress[];
   readonly unitsOf: (ingress: string) => readonly ServedUnit[];
 };
 
-/** A path of which a canary takes a part, and the host as the Ingress of the path has it. */
+/** A path whose requests a canary shares, and the host as written in the Ingress of the path. */
 type CanaryPath = {
   readonly unit: ServedUnit;
   readonly host: string | undefined;
   readonly path: IngressPath;
 };
 
-/** The paths of which a canary takes a part; none: it gets no requests. */
+/** Finds the paths whose requests a canary shares; without any, it gets no requests. */
 export function canaryPaths(canary: Ingress, { ingresses, unitsOf }: Primaries): readonly CanaryPath[] {
   const { namespace } = canary.metadata;
   const own = ingresses.filter(({ metadata }) => metadata.namespace === namespace);
@@ -48,7 +50,7 @@ export function canaryPaths(canary: Ingress, { ingresses, unitsOf }: Primaries):
   );
 }
 
-/** A canary as Ingresses; more than one where its paths got different rules. */
+/** Writes a canary as Ingresses; several if its paths have different rules. */
 export function writeCanary(
   { metadata: { name } }: Ingress,
   paths: readonly CanaryPath[],
@@ -67,7 +69,7 @@ export function writeCanary(
   }));
 }
 
-/** The rule of the canary in the annotations of this gateway, as the route of its path has it. */
+/** The rules of the canary as annotations of this gateway, from the route of its path. */
 function annotationsOf({ backends, choices = [] }: Route): Readonly<Record<string, string>> {
   const [primary, canary] = backends;
   const weight = canary?.weight ?? 0;
@@ -92,7 +94,7 @@ function annotationsOf({ backends, choices = [] }: Route): Readonly<Record<strin
 
 type PlacedPath = { readonly part: string; readonly host: string | undefined; readonly path: IngressPath };
 
-/** All paths of the rules with their positions, as parts of Ingresses are named. */
+/** All paths of the rules, with their positions in the form of the names of parts. */
 const pathsOf = ({ spec }: Ingress): readonly PlacedPath[] =>
   (spec?.rules ?? []).flatMap(({ host, http }, rule) =>
     (http?.paths ?? []).map((path, at) => ({ part: `${rule}.${at}`, host, path })),

@@ -1,10 +1,10 @@
 /**
- * The class of what is written. It belongs to the installation, not to the manifests: a class that is applied before the chart is
- * installed would make Helm refuse to install it.
+ * The note about the class of written objects, which is not written. It belongs to the installation: Helm would refuse
+ * to install the chart if the class had been applied before.
  */
 import type { World } from "@svc-gateway/operator/world.ts";
 
-/** Where the class comes from, and how `check` finds it; nothing where the manifests have it. */
+/** Describes how to provide the class and how `check` finds it; nothing if the manifests contain it. */
 export const classTodo = (
   kind: "IngressClass" | "GatewayClass",
   name: string,

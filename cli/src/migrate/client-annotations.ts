@@ -10,7 +10,7 @@ export function clientAnnotations(plan: ClientPlan | undefined): Readonly<Record
   return {
     "auth-tls-secret": formatNamespacedName(plan.secret.metadata),
     "auth-tls-verify-client": mode,
-    // The annotation counts the client's own certificate as well.
+    // The depth includes the client's own certificate.
     "auth-tls-verify-depth": String(maxIntermediates + 1),
     ...(forward === true && { "auth-tls-pass-certificate-to-upstream": "true" }),
     ...(subject !== undefined && { "auth-tls-match-subject": subject }),

@@ -1,4 +1,4 @@
-/** What Ingresses ask of their clients' certificates: whose rules they are, and the Secret that can be named for them. */
+/** Plans the rules of Ingresses for client certificates: the owner of each rule, and the Secret that it can name. */
 import { authTls, parseErrorPage, parseSubject } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -17,18 +17,18 @@ import type { Note } from "./written.ts";
 /** The rules of one Ingress, and how they can be written. */
 export type ClientPlan = {
   readonly rules: ClientRules;
-  /** The Secret with the authorities; undefined: nothing has to be written, or there is none that can be named. */
+  /** The Secret with the authorities; undefined if nothing must be written, or no Secret can be named. */
   readonly secret: ObjectOf<"Secret"> | undefined;
-  /** Why nothing is written, so that no client is admitted. */
+  /** Why the rules cannot be written, so that no client is admitted. */
   readonly problem: string | undefined;
 };
 
 export type ClientPlans = {
-  /** What an Ingress (`namespace/name`) asks for itself; undefined: nothing. */
+  /** The rules of an Ingress (`namespace/name`); undefined if it has none. */
   of(ingress: string): ClientPlan | undefined;
-  /** What is not written about the clients of a path, whose rules may be those of another Ingress. */
+  /** The notes about unwritten rules for the clients of a path, which can be those of another Ingress. */
   notesOf(unit: ServedUnit): readonly Note[];
-  /** The Secrets (`namespace/name`) that are named and lack the label. */
+  /** The Secrets (`namespace/name`) that rules name and that lack the label. */
   readonly unlabelled: readonly string[];
 };
 
@@ -44,7 +44,7 @@ const ownKey = annotationKey(authTls.annotations.authTlsSecret);
 
 const ownerOf = (ingress: string): string => `ingress/${ingress}`;
 
-/** Rules are the same on all hosts and paths of an Ingress, but that hosts alone say what is forwarded. */
+/** Plans the rules. They are the same on all hosts and paths of an Ingress, except that only those of hosts forward. */
 export function planClients({ units, ingresses, world, isForeign }: Options): ClientPlans {
   const plans = new Map<string, ClientPlan>();
   const secretsOf = createSecretFinder(world);
@@ -56,7 +56,7 @@ export function planClients({ units, ingresses, world, isForeign }: Options): Cl
       .filter((one) => one?.owner === ownerOf(name));
     const [first] = rules;
     if (first === undefined) continue;
-    // Its own annotations stay as they are written.
+    // Annotations of this gateway are kept as written.
     if (Object.hasOwn(ingress.metadata.annotations ?? {}, ownKey)) {
       plans.set(ownerOf(name), { rules: first, secret: undefined, problem: undefined });
       continue;
@@ -95,7 +95,7 @@ function planOf(rules: ClientRules, ingress: ObjectOf<"Ingress">, finder: Finder
     return lost(`Secret ${named} is of type ${type}, expected Opaque`, secret);
   }
   const { subject } = rules.byRequest ?? {};
-  // Blanks at the ends of an annotation do not count.
+  // An annotation is trimmed, so the expression must not depend on blanks at its ends.
   if (subject !== undefined && (subject !== subject.trim() || !parseSubject(subject).ok)) {
     return lost(
       "The regular expression for subjects has a blank at an end, or other characters than ASCII",
@@ -105,7 +105,7 @@ function planOf(rules: ClientRules, ingress: ObjectOf<"Ingress">, finder: Finder
   return { rules, secret, problem: undefined };
 }
 
-/** The Secrets by the id of their authorities. */
+/** Creates a function that finds Secrets by the id of their authorities. */
 function createSecretFinder({
   Secret,
 }: Pick<World, "Secret">): (authorities: string) => readonly ObjectOf<"Secret">[] {
@@ -116,7 +116,7 @@ function createSecretFinder({
   return (authorities) => byId.get(authorities) ?? [];
 }
 
-/** The Secret that the Ingress names, or another one with the same authorities, where a class names it. */
+/** Finds the Secret that the Ingress names, or another one in its namespace with the same authorities. */
 function findSecret(
   authorities: string,
   { metadata }: ObjectOf<"Ingress">,
@@ -162,6 +162,6 @@ function notesAbout(
       ];
 }
 
-/** The error page as it can be written. */
+/** Whether the error page can be written. */
 export const isWritable = (page: string | undefined): boolean =>
   page === undefined || parseErrorPage(page).ok;

@@ -11,15 +11,15 @@ import type { Note } from "./written.ts";
 export type MovedUnit = {
   readonly before: ServedUnit;
   readonly notes: readonly Note[];
-  /** The key of the unit that serves its paths. */
+  /** The key of the unit that serves its paths afterwards. */
   readonly after: string;
-  /** The keys of those that serve what meets a condition, in the order of the conditions. */
+  /** The keys of the units for requests that meet a condition, in the order of the conditions. */
   readonly conditions?: readonly string[];
-  /** Properties that are called otherwise afterwards, with their names before. */
+  /** The properties whose names differ: from the name afterwards to the name before. */
   readonly renames?: Readonly<Record<string, string>>;
 };
 
-/** The differences of all paths of one Ingress, each once. */
+/** Returns the distinct differences of all paths of one Ingress. */
 export function compareUnits(
   moved: readonly MovedUnit[],
   after: ReadonlyMap<string, ServedUnit>,
@@ -31,7 +31,7 @@ export function compareUnits(
   return [...unique.values()];
 }
 
-/** A unit with those for conditions as its choices. */
+/** Adds the units for conditions to a unit as its choices. */
 function withChoices(
   unit: ServedUnit | undefined,
   keys: readonly string[],
@@ -80,7 +80,7 @@ function explain(
 ): UnitDifference {
   const note =
     notes.find((one) => isWithin(property, one.property)) ??
-    // A feature that is absent as a whole, of which a part was not to be had.
+    // A feature that is absent as a whole, because a part of it could not be written.
     notes.find((one) => one.loss === "lost" && isWithin(one.property, property));
   if (note !== undefined) {
     const { of, loss, text, decidedBy } = note;
@@ -89,13 +89,15 @@ function explain(
   return knownDifference(property, before, after);
 }
 
-/** A path that redirects every request sends none to a backend, whichever an Ingress must name for it. */
+/**
+ * Removes the backends of a path that redirects every request, which an Ingress must name although none gets a request.
+ */
 const sent = (unit: ServedUnit): ServedUnit =>
   unit.route.features?.redirect === undefined
     ? unit
     : { ...unit, route: { ...unit.route, backends: [], affinity: undefined } };
 
-/** What decides about requests; names and origins do not. */
+/** The properties of a unit that affect requests, without names and origins. */
 function comparable(unit: ServedUnit): object {
   const { route, ofHost } = unit;
   const { id: _, source: __, clients, tier: ___, features, ...rest } = route;
@@ -107,7 +109,7 @@ function comparable(unit: ServedUnit): object {
   };
 }
 
-/** The names of zones say who made them, and those of lists of addresses what the log calls them. */
+/** Removes the names of zones and of address lists, which depend on the object that defines them. */
 const withoutNames = ({
   "rate-limit": limit,
   "ip-access-control": addresses,

@@ -1,8 +1,11 @@
-/** Where two values differ, by the path of the property. */
+/** Finds the differences between two values, by the path of the property. */
 
 type Value = { readonly [name: string]: unknown };
 
-/** What is absent in both is equal; lists of different lengths differ as a whole. Paths are as in `features.retry.codes[0]`. */
+/**
+ * Returns the paths of different properties, such as `features.retry.codes[0]`. Lists of different lengths differ as a
+ * whole.
+ */
 export function differencesOf(before: unknown, after: unknown, path = ""): readonly string[] {
   if (Object.is(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) {
@@ -19,6 +22,6 @@ export function differencesOf(before: unknown, after: unknown, path = ""): reado
 const isRecord = (value: unknown): value is Value =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether a property is another one or a part of it. */
+/** Whether a property equals another one or is a part of it. */
 export const isWithin = (property: string, whole: string): boolean =>
   property.startsWith(whole) && ["", ".", "["].includes(property.charAt(whole.length));

@@ -8,7 +8,7 @@ import type { World } from "@svc-gateway/operator/world.ts";
 export function givenPolicies({
   SvcBackendPolicy: policies,
 }: Pick<World, "SvcBackendPolicy">): ReadonlyMap<string, ObjectOf<"SvcBackendPolicy">> {
-  // Of several, the oldest applies, so it is set last.
+  // Of several policies, the oldest applies, so it is set last.
   const fromYoungest = policies.toSorted((a, b) => compareAges(ageOf(b), ageOf(a)));
   return new Map(
     fromYoungest.flatMap((one) =>
@@ -17,6 +17,6 @@ export function givenPolicies({
   );
 }
 
-/** The beginning of a sentence about a policy that stays. */
+/** The beginning of a sentence about a policy that is kept. */
 export const sayGiven = (service: string, { metadata }: ObjectOf<"SvcBackendPolicy">): string =>
   `Service ${service} already has SvcBackendPolicy ${nameOf(metadata)}`;

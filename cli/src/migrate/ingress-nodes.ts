@@ -10,7 +10,7 @@ export const ofServer = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   "kubernetes.io/ingress.class",
 ]);
-/** Certificates are asked for by the first Ingress alone. */
+/** The annotations of cert-manager, which only the first Ingress keeps. */
 export const ofIssuer = /^(?:[a-z.]*cert-manager\.io\/|kubernetes\.io\/tls-acme$)/;
 
 export type EditOptions = {
@@ -19,7 +19,7 @@ export type EditOptions = {
   readonly isForeign: (key: string) => boolean;
 };
 
-/** The nodes of the Ingresses that one becomes. */
+/** The nodes of the Ingresses that replace one. */
 export const editIngress = (
   node: ManifestNode,
   parts: readonly IngressPart[],
@@ -55,14 +55,14 @@ function editPart(
   return node;
 }
 
-/** Whether the rules are those that are written, so that their text can stay. */
+/** Whether the rules in the text equal those to be written, so that the text is kept. */
 function haveSameRules(node: YAMLMap, { rules }: IngressPart): boolean {
   const written = node.getIn(["spec", "rules"], true);
   const before = isSeq(written) ? (written.toJSON() as unknown) : [];
   return JSON.stringify(sorted(before)) === JSON.stringify(sorted(rules));
 }
 
-/** With the names of fields in alphabetical order. */
+/** Copies a value with the names of fields in alphabetical order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -108,7 +108,7 @@ function editAnnotations(
   if (found.items.length === 0) node.deleteIn(["metadata", "annotations"]);
 }
 
-/** Texts of several lines as blocks, and others in quotes where YAML would read something else. */
+/** Creates a scalar: a block for several lines, in quotes if YAML would otherwise read another value. */
 function valueNode(text: string): Scalar {
   const scalar = new Scalar(text);
   if (text.includes("\n")) scalar.type = Scalar.BLOCK_LITERAL;

@@ -1,4 +1,6 @@
-/** An Ingress of ingress-nginx as Ingresses of this gateway: one for the paths that are served alike. */
+/**
+ * Writes an Ingress of ingress-nginx as Ingresses of this gateway, one for each group of paths that are served alike.
+ */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
@@ -13,24 +15,24 @@ type Rules = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["rules"]>;
 export type IngressPath = NonNullable<Rules[number]["http"]>["paths"][number];
 type IngressBackend = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["defaultBackend"]>;
 
-/** One Ingress that is written. */
+/** One of the Ingresses that are written. */
 export type IngressPart = {
   readonly name: string;
-  /** Own annotations, by names without prefix. */
+  /** The annotations of this gateway, by names without prefix. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly rules: Rules;
   readonly defaultBackend: IngressBackend | undefined;
 };
 
 export type WrittenIngress = {
-  /** The first one has the name of the Ingress. */
+  /** The parts, the first of which keeps the name of the Ingress. */
   readonly parts: readonly IngressPart[];
   readonly objects: readonly KubeObject[];
   readonly moved: readonly MovedUnit[];
 };
 
 export type PartsContext = {
-  /** What is known of the Ingress, in the order of its hosts. */
+  /** The units of the Ingress, in the order of its hosts. */
   readonly units: readonly ServedUnit[];
   /** Whether the namespace has an object of a kind and name. */
   readonly isTaken: (kind: string, name: string) => boolean;
@@ -40,19 +42,19 @@ export type PartsContext = {
 type Entry = {
   readonly unit: ServedUnit | undefined;
   readonly host: string | undefined;
-  /** Undefined: the default backend. */
+  /** The path in the Ingress; undefined for the default backend. */
   readonly path: IngressPath | undefined;
   readonly annotations: Readonly<Record<string, string>>;
   readonly notes: readonly Note[];
 };
 
-/** Writes an Ingress. */
+/** Writes the parts of an Ingress. */
 export function writeIngress(ingress: ObjectOf<"Ingress">, context: PartsContext): WrittenIngress {
   const { namespace, name } = ingress.metadata;
   const collected = collectObjects({ namespace, name }, context.isTaken);
   const entries = entriesOf(ingress, context, collected.define);
   const groups = [...Map.groupBy(entries, ({ annotations }) => canonicalJson(annotations)).values()];
-  // The part with most paths keeps the name; where regular expressions are tried in order, the one that is tried first.
+  // The part with the most paths keeps the name; with regular expressions, the part whose paths are tried first.
   if (!entries.some(({ unit }) => unit?.route.match.path.type === "regex"))
     groups.sort((a, b) => b.length - a.length);
   if (groups.length === 0) groups.push([]);
@@ -94,7 +96,7 @@ function entriesOf(
     if (written.has(unit)) continue;
     const host = unit.host === "*" ? undefined : unit.host;
     if (unit.part === "default" && host !== undefined && defaultBackend !== undefined) {
-      // As the default backend of an Ingress it would get the requests of all other hosts, too.
+      // The default backend of an Ingress would also get the requests of all other hosts.
       const last = asLastPath(unit, units);
       add(last, host, writtenPath(last, { path: "/", pathType: "Prefix", backend: defaultBackend }));
     } else if (unit.part === "default") add(unit, host, undefined);
@@ -107,7 +109,7 @@ function entriesOf(
   return entries.sort((a, b) => (a.host ?? "").localeCompare(b.host ?? "") || a.order - b.order);
 }
 
-/** A path that takes what no other one does: beside regular expressions, the shortest of them. */
+/** Converts a unit to the path that takes all remaining requests: with regular expressions, the shortest of them. */
 function asLastPath(unit: ServedUnit, units: readonly ServedUnit[]): ServedUnit {
   const { fallback: _, ...route } = unit.route;
   const isRegex = units.some(
@@ -121,11 +123,11 @@ const backendOf = (rules: Rules): IngressBackend | undefined =>
   rules.flatMap(({ http }) => http?.paths ?? []).find(({ backend }) => backend.service !== undefined)
     ?.backend;
 
-/** The host of the rule for a unit: a further name of the host has a rule of its own. */
+/** The host of the rule for a unit; a further name of the host has its own rule. */
 export const writtenHost = (unit: ServedUnit, host: string | undefined): string | undefined =>
   unit.host === (host ?? "*").toLowerCase() ? host : unit.host;
 
-/** The path as the route is matched. */
+/** Writes the path with the match of the route. */
 export function writtenPath({ route, part }: ServedUnit, { path, backend }: IngressPath): IngressPath {
   const { type, value } = route.match.path;
   const isSpecial = part === "app-root" || part === "www";
@@ -138,13 +140,16 @@ export function writtenPath({ route, part }: ServedUnit, { path, backend }: Ingr
   };
 }
 
-/** A regular expression that cannot be served stays closed from its literal beginning, which the route has in its place. */
+/**
+ * The path to write. For an invalid regular expression, the route closes its literal beginning, which is written
+ * instead.
+ */
 const servablePath = (served: string, path: string): string =>
   compileRegex(path, { whole: false }).ok ? path : served.replace(/^\(\?i\)\^/, "");
 
 type BuiltPart = {
   readonly ingress: IngressPart;
-  /** The position of each entry, as in the ids of routes. */
+  /** The position of each entry, in the form of the ids of routes. */
   readonly places: readonly { readonly entry: Entry; readonly part: string }[];
 };
 
@@ -154,7 +159,7 @@ function buildPart(
   group: readonly Entry[],
   isFirst: boolean,
 ): BuiltPart {
-  // Hosts in the order of the Ingress, then further names.
+  // Hosts are in the order of the Ingress, followed by further names.
   const hosts = new Map<string | undefined, Entry[]>(before.map(({ host }) => [host, []]));
   for (const entry of group) {
     const ofHost = hosts.get(entry.host);
@@ -187,7 +192,7 @@ function buildPart(
   };
 }
 
-/** Names of the Ingresses that one becomes; the first keeps its name. */
+/** The names of the Ingresses that replace one; the first keeps its name. */
 export function partNames(
   name: string,
   count: number,

@@ -1,20 +1,20 @@
-/** Differences that no writer knows of, because they are not of a feature. */
+/** Explains differences that no writer covers, because they do not belong to a feature. */
 import { isWithin } from "./difference.ts";
 import type { ServedUnit } from "./served-units.ts";
 import type { Loss } from "./written.ts";
 
-/** One difference of an Ingress, on one path or several. */
+/** A difference of an Ingress, on one or several paths. */
 export type UnitDifference = {
   readonly property: string;
   readonly loss: Loss;
   readonly text: string;
-  /** The Ingress (`namespace/name`) of which the same setting decides instead. */
+  /** The Ingress (`namespace/name`) whose setting applies instead. */
   readonly decidedBy?: string;
 };
 
 type Known = { readonly property: string; readonly loss: Loss; readonly text: string };
 
-/** By property; the first that the difference is within. */
+/** The explanations by property; the first one whose property contains the difference applies. */
 const known: readonly Known[] = [
   {
     property: "host.matchPaths",
@@ -68,7 +68,7 @@ const ofBackend: readonly Known[] = [
   { property: "unbound", loss: "changed", text: "Session affinity applies to all backends" },
 ];
 
-/** What a difference means; what is not known counts as lost. */
+/** Explains a difference; an unknown one counts as lost. */
 export function knownDifference(property: string, before: ServedUnit, after: ServedUnit): UnitDifference {
   const found =
     known.find((one) => isWithin(property, one.property)) ??

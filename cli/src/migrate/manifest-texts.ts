@@ -5,13 +5,13 @@ import { splitDocuments } from "@svc-gateway/operator/sources/files/split.ts";
 /** What takes the place of an object: itself after an edit, and further ones; undefined: it stays. */
 export type Replace = (object: ManifestNode) => readonly ManifestNode[] | undefined;
 
-/** An object as it is written, with comments. */
+/** An object in the form of its text, with comments. */
 export type ManifestNode = YAMLMap;
 
-/** YAML 1.1, as kubectl reads it. */
+/** YAML 1.1, which kubectl reads. */
 const parseOptions = { version: "1.1", keepSourceTokens: false, uniqueKeys: false } as const;
 
-/** The text of one file after the replacements. JSON stays JSON. */
+/** Rewrites the text of one file; JSON remains JSON. */
 export function rewriteText(text: string, isJson: boolean, replace: Replace): string {
   const documents = splitDocuments(text.replace(/^\uFEFF/, "")).map((one) =>
     rewriteDocument(one.text, replace),
@@ -23,7 +23,7 @@ export function rewriteText(text: string, isJson: boolean, replace: Replace): st
   return `${JSON.stringify(whole, undefined, 2)}\n`;
 }
 
-/** The documents that one becomes. */
+/** The documents that replace one. */
 function rewriteDocument(text: string, replace: Replace): readonly string[] {
   const document = parseDocument(text, parseOptions);
   const { contents } = document;
@@ -47,14 +47,14 @@ function rewriteDocument(text: string, replace: Replace): readonly string[] {
   return nodes === undefined ? [text] : nodes.map((node, at) => write(node, at === 0));
 }
 
-/** The style of the text around: lists indented or not, lines as long as they are. */
+/** The style of the surrounding text, such as the indentation of lists; lines are not folded. */
 const styleOf = (text: string): { readonly [name: string]: number | boolean } => ({
   lineWidth: 0,
   flowCollectionPadding: /[[{] /.test(text),
   indentSeq: !/^( *)[^\s#-][^\n]*:[ \t]*\n\1- /m.test(text),
 });
 
-/** Puts documents one after the other, with a marker between them. */
+/** Joins documents, with a marker between them. */
 export function joinDocuments(documents: readonly string[]): string {
   return documents
     .map((one, at) => {
@@ -64,11 +64,11 @@ export function joinDocuments(documents: readonly string[]): string {
     .join("");
 }
 
-/** A new object, as a node. */
+/** Creates the node of a new object. */
 export const createNode = (object: object): ManifestNode =>
   new Document(object, { aliasDuplicateObjects: false }).contents as unknown as YAMLMap;
 
-/** A field of an object by its path; undefined where it is no text. */
+/** The text of a field by its path; undefined if the field is not a text. */
 export function textAt(node: ManifestNode, path: readonly string[]): string | undefined {
   const found = node.getIn(path, true);
   return isScalar(found) && typeof found.value === "string" ? found.value : undefined;

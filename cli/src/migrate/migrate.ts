@@ -1,6 +1,7 @@
 /**
- * Writes Ingresses of ingress-nginx in this project's own terms. What the manifests come to is translated, written, translated
- * again and compared: the report says what the comparison finds. See docs/cli.md, "migrate".
+ * Converts Ingresses of ingress-nginx to resources of this gateway. The manifests are translated and written; the
+ * result is translated again and compared, and the report contains the findings of the comparison. See docs/cli.md,
+ * "migrate".
  */
 import { basename } from "node:path";
 import { Document, isMap } from "yaml";
@@ -32,19 +33,19 @@ export type MigrateOptions = {
   readonly nowMs: number;
 };
 
-/** What became of one Ingress. */
+/** The result for one Ingress. */
 export type MigratedIngress = {
   readonly report: NginxReport;
-  /** It is a canary of nothing that the manifests hold, and is not written. */
+  /** Whether it is a canary without a primary path in the manifests, which is not written. */
   readonly isLostCanary: boolean;
   readonly differences: readonly UnitDifference[];
 };
 
 export type Migration = {
-  /** The text of each file of the input, by its path as given, and of one for what belongs to no Ingress. */
+  /** The text of each input file, by its path as given, and of a file for objects that belong to no Ingress. */
   readonly files: ReadonlyMap<string, string>;
   readonly ingresses: readonly MigratedIngress[];
-  /** What has to be done by hand, as commands and sentences. */
+  /** The steps to be done by hand, as commands and sentences. */
   readonly todo: readonly string[];
 };
 
@@ -115,7 +116,7 @@ export async function migrate(
 
 type Units = ReadonlyMap<string, readonly ServedUnit[]>;
 
-/** The units of each Ingress, and those of paths that no rule names. */
+/** Groups units by Ingress, and separates those for paths that no rule names. */
 const splitUnits = (units: readonly ServedUnit[]): readonly [named: Units, unnamed: Units] => {
   const byIngress = (of: readonly ServedUnit[]): Units => Map.groupBy(of, ({ ingress }) => ingress);
   return [
@@ -124,7 +125,7 @@ const splitUnits = (units: readonly ServedUnit[]): readonly [named: Units, unnam
   ];
 };
 
-/** Clients of a cluster reach the usual ports, whichever are free on this machine. */
+/** Sets the usual public ports, which clients of a cluster use, regardless of the ports of this machine. */
 const withUsualPorts = (settings: FolderSettings): FolderSettings => {
   const { ingressHttpPublicPort: http, ingressHttpsPublicPort: https } = settings;
   return {
@@ -170,7 +171,7 @@ async function writeFiles(
 
 const textOf = (object: KubeObject): string => new Document(object).toString({ lineWidth: 0 });
 
-/** The file of objects that belong to no Ingress. */
+/** The name of the file for objects that belong to no Ingress. */
 function freeName(files: ReadonlyMap<string, string>): string {
   const taken = new Set([...files.keys()].map((file) => basename(file)));
   for (let count = 1; ; count++) {
@@ -181,14 +182,14 @@ function freeName(files: ReadonlyMap<string, string>): string {
 
 function withLabels(node: ManifestNode, labels: Readonly<Record<string, string>>): ManifestNode {
   const labelled = node.clone() as ManifestNode;
-  // A path would make a map of YAML 1.1 here, which is no map to most readers.
+  // Setting by path would create a map type of YAML 1.1, which most readers do not accept as a map.
   if (!isMap(labelled.getIn(["metadata", "labels"], true)))
     labelled.setIn(["metadata", "labels"], createNode({}));
   for (const [label, value] of Object.entries(labels)) labelled.setIn(["metadata", "labels", label], value);
   return labelled;
 }
 
-/** The objects of the written files. */
+/** Reads the objects of the written files. */
 async function readWritten(files: ReadonlyMap<string, string>): Promise<World> {
   const text = joinDocuments([...files.values()]);
   const loaded = await loadStream("<written>", [text] as unknown as AsyncIterable<string>);
@@ -196,7 +197,7 @@ async function readWritten(files: ReadonlyMap<string, string>): Promise<World> {
   return loaded.value.state.world;
 }
 
-/** A world with the objects of another one that it lacks, but for Ingresses, and with what it needs besides. */
+/** Adds to a world the assumed objects, and those of `before` that it lacks, except for Ingresses. */
 function completed(world: World, before: World, assumed: readonly KubeObject[]): World {
   const lookup = createLookup(world);
   const missing = [
@@ -223,7 +224,7 @@ function labelsOf(
   return labels;
 }
 
-/** What the reader of the list of things to do will have done. */
+/** Labels Secrets as after the steps that are left to the user. */
 function labelSecrets(world: World, labels: SecretLabels): World {
   const lookup = createLookup(world);
   const labelled = [...labels].flatMap(([key, ofSecret]): KubeObject[] => {

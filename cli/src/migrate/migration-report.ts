@@ -1,4 +1,4 @@
-/** What became of each setting, as data: the JSON form is this value. See docs/cli.md, "migrate". */
+/** The report about each setting, as data, which is also its JSON form. See docs/cli.md, "migrate". */
 import { formatRef, nameOf } from "@svc-gateway/operator/api/object.ts";
 import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatPlace, type Place } from "@svc-gateway/operator/sources/files/place.ts";
@@ -15,27 +15,27 @@ export type MigrationOutcome = "same" | "changed" | "lost";
 export type MigrationRow = Partial<Place> & {
   /** `namespace/name` of the Ingress. */
   readonly ingress: string;
-  /** The annotation, or the setting without a prefix where a default is meant. */
+  /** The annotation, or for a default the setting without a prefix. */
   readonly setting: string;
   readonly isDefault?: true;
   readonly outcome: MigrationOutcome;
-  /** How it is afterwards, or why it is lost; empty for `same`. */
+  /** The behaviour afterwards, or why the setting is lost; empty for `same`. */
   readonly texts: readonly string[];
-  /** It is lost, and `--accept` names it. */
+  /** Set if the setting is lost and `--accept` names it. */
   readonly accepted?: true;
 };
 
 export type MigrationReport = {
-  /** In the order of files and of the text; defaults of an Ingress come after its annotations. */
+  /** The rows in the order of files and of the text; defaults of an Ingress follow its annotations. */
   readonly rows: readonly MigrationRow[];
-  /** Ingresses that are not migrated and stay as they are written, because they are not valid. */
+  /** The Ingresses that are not migrated and stay as written, because they are not valid. */
   readonly unread: readonly UnreadIngress[];
-  /** Commands to be run before the manifests are applied. */
+  /** The steps to be done before the manifests are applied, as commands and sentences. */
   readonly todo: readonly string[];
   readonly summary: Readonly<Record<MigrationOutcome | "ingresses" | "accepted", number>>;
 };
 
-/** The name without prefix, which `--accept` takes. */
+/** The name without prefix, in the form that `--accept` expects. */
 const shortName = (key: string): string => key.slice(key.indexOf("/") + 1);
 
 export async function createMigrationReport(
@@ -51,7 +51,7 @@ export async function createMigrationReport(
     const fields = report.verdicts.map(({ key }) => fieldOf(key));
     if (place) located.set(nameOf(report.object), await locateInFile(place, fields, read));
   }
-  /** Where another Ingress says what decides. */
+  /** The place of the deciding setting in another Ingress. */
   const decidingPlace: PlaceOf = (ingress, names) => {
     const verdicts = ingresses.find(({ report }) => nameOf(report.object) === ingress)?.report.verdicts ?? [];
     const key = names.flatMap((name) => verdicts.filter((one) => shortName(one.key) === name))[0]?.key;
@@ -83,14 +83,14 @@ export async function createMigrationReport(
 
 const fieldOf = (key: string): string => keyField("metadata.annotations", key);
 
-/** Where an Ingress has the first of these settings, by their names without prefix. */
+/** Returns the place of the first of these settings (names without prefix) that an Ingress has. */
 type PlaceOf = (ingress: string, names: readonly string[]) => Place | undefined;
 
 /** Whether every Ingress is read, and nothing is lost that is not accepted. */
 export const isAcceptable = ({ unread, summary }: MigrationReport): boolean =>
   unread.length === 0 && summary.lost === summary.accepted;
 
-/** The annotations in their order, then the defaults that differ. */
+/** The rows of an Ingress: its annotations in order, then the defaults that differ. */
 function rowsOf(
   { report, differences, isLostCanary }: MigratedIngress,
   placeOf: PlaceOf,
@@ -101,7 +101,7 @@ function rowsOf(
   for (const difference of differences) {
     const origins = originsOf(difference.property);
     const set = origins.filter((name) => names.has(name));
-    // All that a feature needs is lost with it; a part of it is of the first setting that can be meant.
+    // The loss of a whole feature is attributed to all its settings, that of a part to the first possible one.
     const isWhole = /^(?:(?:features\.|host\.)?[^.]+|backends\[\d+\]\.tls)$/.test(difference.property);
     for (const name of set.length === 0 ? origins.slice(0, 1) : isWhole ? set : set.slice(0, 1)) {
       ofSetting.set(name, [...(ofSetting.get(name) ?? []), difference]);
@@ -141,7 +141,7 @@ function rowsOf(
 
 const order: readonly MigrationOutcome[] = ["same", "changed", "lost"];
 
-/** What was not served before is not in what is written either. */
+/** The outcome of an annotation before the migration: what was not served before is not written either. */
 function outcomeBefore(
   { outcome, text }: Verdict,
   isLostCanary: boolean,

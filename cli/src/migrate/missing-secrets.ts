@@ -1,4 +1,4 @@
-/** Hosts that are served over TLS without a certificate of their own, which ingress-nginx has one for. */
+/** Finds hosts that are served over TLS without naming a certificate, for which ingress-nginx uses its own. */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { ServedUnit } from "./served-units.ts";
 
@@ -11,9 +11,9 @@ export type MissingSecret = {
 };
 
 type Needs = {
-  /** Hosts that redirect to https, whether or not a Secret is named for them. */
+  /** The hosts that redirect to https, whether or not a Secret is named for them. */
   readonly redirected: ReadonlySet<string>;
-  /** Hosts whose TLS goes to the backend unopened. */
+  /** The hosts whose TLS connections are passed through to the backend. */
   readonly passed: ReadonlySet<string>;
 };
 
@@ -22,8 +22,9 @@ export const redirectedHosts = (units: readonly ServedUnit[]): ReadonlySet<strin
   new Set(units.flatMap(({ route, host }) => (route.features?.["ssl-redirect"] === undefined ? [] : [host])));
 
 /**
- * The hosts of rules that have TLS, because a block of `spec.tls` lists them or they redirect to https, while no block names a Secret for
- * them; each once. A block that lists a wildcard counts for the hosts one label below it, and one without hosts for those of its rules.
+ * Returns the distinct hosts of rules that have TLS, because a block of `spec.tls` lists them or they redirect to
+ * https, but for which no block names a Secret. A wildcard in a block covers the hosts one label below it; a block
+ * without hosts covers those of the rules.
  */
 export function missingSecrets(
   ingresses: readonly ObjectOf<"Ingress">[],
@@ -42,12 +43,12 @@ export function missingSecrets(
       missing.set(host, { host, ingress, name: `${ingress.metadata.name}-tls` });
     }
   }
-  // A Secret for the wildcard serves these as well.
+  // A Secret for the wildcard covers these hosts, too.
   const isCovered = (host: string): boolean => missing.has(wildcardOver(host)) && !host.startsWith("*");
   return [...missing.values()].filter(({ host }) => !isCovered(host));
 }
 
-/** The blocks of `spec.tls` with the hosts that they are for, in lower case. */
+/** The blocks of `spec.tls` with the hosts that they cover, in lower case. */
 export const tlsBlocks = (
   ingress: ObjectOf<"Ingress">,
 ): readonly { readonly hosts: readonly string[]; readonly secretName: string | undefined }[] =>
@@ -56,7 +57,7 @@ export const tlsBlocks = (
     secretName: secretName === "" ? undefined : secretName,
   }));
 
-/** The hosts of rules, in lower case; a rule for every host has none. */
+/** The hosts of rules, in lower case, without rules for every host. */
 const ruleHosts = ({ spec }: ObjectOf<"Ingress">): readonly string[] => [
   ...new Set((spec?.rules ?? []).flatMap(({ host = "" }) => (host === "" ? [] : [host.toLowerCase()]))),
 ];
@@ -64,5 +65,5 @@ const ruleHosts = ({ spec }: ObjectOf<"Ingress">): readonly string[] => [
 const isListed = (hosts: ReadonlySet<string>, host: string): boolean =>
   hosts.has(host) || hosts.has(wildcardOver(host));
 
-/** The wildcard that a host is one label below. */
+/** The wildcard that covers a host, one label above it. */
 export const wildcardOver = (host: string): string => `*${host.slice(host.indexOf("."))}`;

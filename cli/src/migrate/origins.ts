@@ -88,7 +88,9 @@ const ofClients = [
   "auth-tls-match-cn",
 ];
 
-/** Of properties that are more than a feature of one name, and of those that are none. */
+/**
+ * The annotations of properties for which `ofFeatures` is not precise enough, and of those that belong to no feature.
+ */
 const ofProperties: readonly (readonly [string, readonly string[]])[] = [
   ["features.response-headers.setOverTls", ["hsts"]],
   ["features.response-headers.set", ["custom-headers", "configuration-snippet", "server-snippet"]],
@@ -177,7 +179,7 @@ const ofProperties: readonly (readonly [string, readonly string[]])[] = [
   ["host.matchPaths", ["paths"]],
 ];
 
-/** The settings that a property comes from, the one that stands for its default first. */
+/** The settings from which a property results; the one that represents its default is first. */
 export function originsOf(property: string): readonly string[] {
   const ofAnyBackend = property.replace(/^backends\[\d+\]/, "backends[]");
   const special = ofProperties.find(([name]) => isWithin(ofAnyBackend, name));

@@ -8,7 +8,7 @@ import type { OwnObject } from "./written.ts";
 /** The longest name of an object (RFC 1123 subdomain). */
 const maxName = 253;
 
-/** A name that is short enough, and another one for another text. */
+/** Returns a name within the maximum length; longer names are shortened and made unique by a digest. */
 export function boundedName(base: string, suffix: string): string {
   const whole = `${base}${suffix}`;
   if (whole.length <= maxName) return whole;
@@ -16,7 +16,7 @@ export function boundedName(base: string, suffix: string): string {
   return `${base.slice(0, maxName - suffix.length - digest.length - 1).replace(/[-.]+$/, "")}-${digest}${suffix}`;
 }
 
-/** Collects the objects of one Ingress. `isTaken`: whether another object of the kind has a name. */
+/** Collects the objects of one Ingress. `isTaken` reports whether another object of the kind has a name. */
 export function collectObjects(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   isTaken: (kind: string, name: string) => boolean,
@@ -45,7 +45,7 @@ export function collectObjects(
   };
 }
 
-/** Whether a namespace has an object of a kind and name. */
+/** Creates a function that reports whether a namespace has an object of a kind and name. */
 export const nameTaken =
   (world: World, namespace: string) =>
   (kind: string, name: string): boolean =>

@@ -1,16 +1,16 @@
-/** Connections over TLS that go to a backend unopened: which hosts have them, and whether they still have them afterwards. */
+/** Compares the hosts whose TLS connections are passed through to a backend, before and after the migration. */
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import type { UnitDifference } from "./known-differences.ts";
 
 export type PassedHost = {
-  /** `namespace/name` of the object that asks for it. */
+  /** The object that requests passthrough, as `namespace/name`. */
   readonly source: string;
-  /** Where the connections go, in one form for equal ones. */
+  /** The backends of the connections, in a comparable form. */
   readonly backends: string;
 };
 
-/** The hosts whose connections over TLS are passed on. */
+/** Finds the hosts whose TLS connections are passed through. */
 export function passedHosts({ scopes }: Pick<Translation, "scopes">): ReadonlyMap<string, PassedHost> {
   const found = new Map<string, PassedHost>();
   for (const resource of scopes.shared) {
@@ -26,7 +26,7 @@ export function passedHosts({ scopes }: Pick<Translation, "scopes">): ReadonlyMa
   return found;
 }
 
-/** What an Ingress loses of it. */
+/** The passthrough of hosts that an Ingress loses. */
 export const comparePassed = (
   ingress: string,
   before: ReadonlyMap<string, PassedHost>,

@@ -11,7 +11,7 @@ type Tried = {
   readonly after: number;
 };
 
-/** What each Ingress (`namespace/name`) loses because one of its paths is tried before or after another one than before. */
+/** Returns the loss of each Ingress (`namespace/name`) with a path whose order relative to another path changes. */
 export function findReordered(
   moved: readonly MovedUnit[],
   after: ReadonlyMap<string, ServedUnit>,
@@ -39,7 +39,7 @@ export function findReordered(
   return found;
 }
 
-/** The pairs that were in this order, are not any more, and may both match a path. */
+/** The pairs that were in this order, are in the other order afterwards, and can both match a path. */
 function swapped(tried: readonly Tried[]): readonly (readonly [Tried, Tried])[] {
   const inOrder = tried.toSorted((a, b) => a.before - b.before);
   return inOrder.flatMap((first, at) =>
@@ -51,25 +51,25 @@ function swapped(tried: readonly Tried[]): readonly (readonly [Tried, Tried])[] 
   );
 }
 
-/** Paths that begin otherwise have none in common. */
+/** Whether two regular expressions can match the same path: not if their literal beginnings differ. */
 function meet(a: ServedUnit, b: ServedUnit): boolean {
   const [one, other] = [beginningOf(a), beginningOf(b)];
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** The literal beginning of a regular expression, in small letters; empty where there is none. */
+/** The literal beginning of a regular expression, in lower case; empty if it has none. */
 function beginningOf({ route }: ServedUnit): string {
   const pattern = route.match.path.value.replace(/^\(\?i\)\^?/, "");
   if (hasAlternatives(pattern)) return "";
   const [, literal = "", next = ""] = /^([\w/-]*)(.?)/s.exec(pattern) ?? [];
-  // What is repeated may be absent.
+  // A repeated character can be absent.
   return (/[*?+{]/.test(next) ? literal.slice(0, -1) : literal).toLowerCase();
 }
 
 const sayPath = ({ ingress, route }: ServedUnit): string =>
   `${route.match.path.value.replace(/^\(\?i\)\^/, "")} of Ingress ${ingress}`;
 
-/** Routes have tables by port, Ingresses serve alike on all of theirs. */
+/** The port in the key of a rule of a route; empty for Ingresses, which serve alike on all their ports. */
 const portOf = (key: string): string => /^\d+ /.exec(key)?.[0] ?? "";
 
 const placeOf = (unit: ServedUnit): number => unit.places[0] ?? 0;

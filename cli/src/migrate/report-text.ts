@@ -1,4 +1,4 @@
-/** The report of a migration for people: as text, and as a table of Markdown. */
+/** Formats the report of a migration: as text, and as a table of Markdown. */
 import type { Paint } from "../text/paint.ts";
 import { formatUnread, formatUnreadMarkdown } from "../text/unread-ingresses.ts";
 import { markdownCell } from "../text/markdown-cell.ts";
@@ -9,7 +9,7 @@ const wordOf = ({ outcome, accepted }: MigrationRow): string => (accepted === tr
 const nameOf = ({ setting, isDefault }: MigrationRow): string =>
   isDefault === true ? `${setting} (default)` : setting;
 
-/** By Ingress; what differs in the defaults of several Ingresses is said once. */
+/** Formats the report as text, by Ingress; equal differences in the defaults of several Ingresses appear once. */
 export function formatMigration(report: MigrationReport, paint: Paint): string {
   const own = report.rows.filter(({ isDefault }) => isDefault !== true);
   const blocks = [
@@ -59,7 +59,7 @@ function summaryOf({ summary }: MigrationReport): string {
   return `${ingresses} of ingress-nginx: ${summary.same} same, ${summary.changed} changed, ${summary.lost} lost${accepted}`;
 }
 
-/** One table, for a pull request or a page. */
+/** Formats the report as one table, for a pull request or a page. */
 export function formatMigrationMarkdown(report: MigrationReport): string {
   const rows = report.rows.map((row) => [
     row.ingress,

@@ -11,38 +11,38 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 /** A set of endpoints by its name. */
 export type EndpointsOf = (name: string) => EndpointSet | undefined;
 
-/** TLS settings by their name. */
+/** Returns TLS settings by their name. */
 export type TlsOf = (name: string) => BackendTls | undefined;
 
-/** What of a translation is looked at. */
+/** The parts of a translation that units are extracted from. */
 type Served = Pick<Translation, "routing" | "scopes">;
 
 /** One path on one host. */
 export type ServedUnit = {
   /** `namespace/name` of the Ingress. */
   readonly ingress: string;
-  /** The host as in a rule; `*` for every host. */
+  /** The host, in the form of a rule; `*` for every host. */
   readonly host: string;
-  /** Which part of the Ingress: `rule.path` by position, `default`, `app-root` or `www`. */
+  /** The part of the Ingress: `rule.path` by position, `default`, `app-root` or `www`. */
   readonly part: string;
   readonly route: Route;
   readonly ofHost: Omit<HostRoutes, "routes" | "listener" | "filters">;
-  /** Its places in the order of the host; a path of a regular expression may have two. */
+  /** The positions of the path in the order of the host; a regular expression can have two. */
   readonly places: readonly number[];
-  /** What its paths are compared with, as many as there are places. */
+  /** The matches of the path, one for each position. */
   readonly matches: readonly RouteMatch[];
-  /** The sets of endpoints that its backends name, with the policies of their Services. */
+  /** Finds the endpoint sets of its backends, with the policies of their Services. */
   readonly endpointsOf: EndpointsOf;
-  /** The TLS settings that sets of endpoints name. */
+  /** Finds the TLS settings that endpoint sets name. */
   readonly tlsOf: TlsOf;
 };
 
-/** The name of a unit among all of a translation. */
+/** The key of a unit among those of a translation. */
 export const unitKey = (ingress: string, host: string, part: string): string => `${ingress} ${host} ${part}`;
 
 /**
- * The units of all Ingresses by their keys, in the order in which their hosts try them. Ports that Ingresses listen on serve alike,
- * so one of them is looked at.
+ * The units of all Ingresses by their keys, in the order in which their hosts try them. All ports of Ingresses serve
+ * alike, so they are not distinguished.
  */
 export function servedUnits(translation: Served): ReadonlyMap<string, ServedUnit> {
   return collect(translation, "ingress", ({ id, source: { kind, namespace, name } }, host) => {
@@ -53,7 +53,7 @@ export function servedUnits(translation: Served): ReadonlyMap<string, ServedUnit
   });
 }
 
-/** The rules of routes, on each port and host that serves them: `port id host`. */
+/** The units of rules of routes, on each port and host that serves them, by the key `port id host`. */
 export function servedRules(translation: Served): ReadonlyMap<string, ServedUnit> {
   return collect(translation, "gateway", ({ id, source: { namespace, name } }, host, ports) =>
     ports.map((port) => ({ ingress: `${namespace}/${name}`, part: id, key: `${port} ${id} ${host}` })),

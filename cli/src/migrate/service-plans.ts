@@ -1,6 +1,7 @@
 /**
- * Who decides about a Service. ingress-nginx says of each path how its endpoints are chosen and sessions kept; here a Service has one
- * policy for all paths. It says what the oldest Ingress asks for, each setting for itself; the others get notes where they differ.
+ * Decides on the policy of each Service. In ingress-nginx, each path has its own load balancing and session affinity;
+ * here a Service has one policy for all paths. For each setting, the oldest Ingress that requests it decides; other
+ * paths get notes if they differ.
  */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
@@ -15,24 +16,29 @@ import { decideCookies, isSameCookie } from "./session-cookies.ts";
 import { policy, type Note, type WriterContext } from "./written.ts";
 
 export type ServicePlans = {
-  /** Defines the policies that are written beside the Ingress of a path, and notes what they do not say about the path. */
+  /**
+   * Defines the policies that are written next to the Ingress of a path; returns notes on how they differ for the path.
+   */
   readonly write: (unit: ServedUnit, define: WriterContext["define"]) => readonly Note[];
 };
 
 type Decided = {
   readonly value: object;
-  /** The Ingress (`namespace/name`) that asks for it. */
+  /** The Ingress (`namespace/name`) that requests it. */
   readonly by: string;
 };
 
 type Plan = {
-  /** The Ingress beside which the policy is written. */
+  /** The Ingress next to which the policy is written. */
   owner?: string;
   loadBalancer?: Decided;
   persistence?: Decided;
 };
 
-/** `units`: the paths of all Ingresses, the oldest Ingress first. Services with a policy in the manifests get no other one. */
+/**
+ * Plans the policies. `units` are ordered by Ingress, oldest first. Services with a policy in the manifests get no
+ * other one.
+ */
 export function planServices(
   units: readonly ServedUnit[],
   ports: ServicePorts,
@@ -91,7 +97,7 @@ export function planServices(
   };
 }
 
-/** What a path asks for, of each Service of its namespace that it is sent to. */
+/** The settings that a path requests for each of its backend Services in its namespace. */
 function wishesOf({ route }: ServedUnit) {
   return route.backends.flatMap(({ service, balancing, unbound }, index) => {
     if (!service.startsWith(`${route.source.namespace}/`)) return [];
@@ -101,11 +107,11 @@ function wishesOf({ route }: ServedUnit) {
 }
 
 type Texts = Pick<Note, "property"> & {
-  /** What is decided, after "how it". */
+  /** The text for the setting, which follows "how it". */
   readonly subject: string;
-  /** What a path gets that did not ask for it. */
+  /** The text for a path that gets the setting without requesting it. */
   readonly added: string;
-  /** What a path gets that asked for almost the same; absent: it asked for something else. */
+  /** The text for a path that requested almost the same; absent if it requested something else. */
   readonly almost?: string;
 };
 

@@ -12,7 +12,7 @@ export function withServicePolicies(
   const setOf = (endpoints: string | undefined): EndpointSet | undefined =>
     endpoints === undefined ? undefined : endpointsOf(endpoints);
   const policyOf = ({ endpoints }: Backend): EndpointSet["policy"] => setOf(endpoints)?.policy;
-  /** Settings of connections make other sets of the same endpoints. */
+  /** Removes the variant from a name: different connection settings have separate sets of the same endpoints. */
   const withoutVariant = (endpoints: string | undefined): string | undefined =>
     endpoints?.split("/").slice(0, 3).join("/");
   const [first] = route.backends;

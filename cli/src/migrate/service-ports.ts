@@ -1,4 +1,4 @@
-/** What ingress-nginx says about connections of a path, and this gateway about ports of a Service: TLS and HTTP/2. */
+/** Converts connection settings, TLS and HTTP/2, which ingress-nginx has per path and this gateway per Service port. */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import {
@@ -17,17 +17,17 @@ import type { Note } from "./written.ts";
 type PortSpec = { readonly port: number; readonly protocol?: "HTTP2"; readonly tls?: object };
 
 export type ServicePorts = {
-  /** The ports of a Service (`namespace/name`) that are not spoken to as they say themselves; undefined: there are none. */
+  /** The ports of a Service (`namespace/name`) that need connection settings; undefined if there are none. */
   readonly of: (service: string) => readonly PortSpec[] | undefined;
-  /** The Ingress (`namespace/name`) that asks for one of them first. */
+  /** The first Ingress (`namespace/name`) that requests settings for one of them. */
   readonly askedBy: (service: string) => string | undefined;
-  /** What cannot be said about the backends of a path. */
+  /** The notes about settings for the backends of a path that cannot be expressed. */
   readonly notesOf: (unit: ServedUnit) => readonly Note[];
   /** The Secrets (`namespace/name`) that policies name and that lack the label. */
   readonly unlabelled: readonly string[];
 };
 
-/** Whether a Service port says itself that it is spoken to over HTTP/2, by the name of its endpoint set. */
+/** Creates a function that reports whether a Service port itself specifies HTTP/2, by the name of its endpoint set. */
 export const createHttp2Check = (world: World): ((endpoints: string) => boolean) => {
   const lookup = createLookup(world);
   return (endpoints) => {
@@ -37,13 +37,13 @@ export const createHttp2Check = (world: World): ((endpoints: string) => boolean)
   };
 };
 
-/** Whether a policy already says how the port is connected to. */
+/** Whether TLS settings come from annotations of ingress-nginx, not from a policy. */
 const isOfIngress = (tls: string): boolean => tls.startsWith("ingress-nginx/");
 
-/** A port as one path wants it. */
+/** The settings of a port that one path requests. */
 type Wish = { readonly unit: ServedUnit; readonly index: number; readonly spec: PortSpec };
 
-/** The first wish decides, but none that verifies certificates less than another one: certificates of a port are the same for all paths. */
+/** Chooses the strictest wish, and of equally strict ones the first: all paths to a port see the same certificate. */
 const decideAbout = (wishes: readonly Wish[]): Wish | undefined =>
   wishes.toSorted((a, b) => strictness(b.spec) - strictness(a.spec))[0];
 
@@ -55,13 +55,13 @@ function strictness(spec: PortSpec): number {
 
 const isVerified = ({ tls }: PortSpec): boolean => tls !== undefined && !("insecureSkipVerify" in tls);
 
-/** Whether two ports are spoken to over TLS in the same protocol, and the first is not verified. */
+/** Whether both settings use TLS with the same protocol, and the first does not verify the certificate. */
 const differsInVerification = (unverified: PortSpec, verified: PortSpec): boolean =>
   strictness(unverified) === 2 && unverified.protocol === verified.protocol;
 
 /**
- * The ports of all Services that the units send to; of several units that want one port otherwise, one decides. `needsHttp2`:
- * whether nothing else of what is written says that the unit is sent over HTTP/2.
+ * Collects the ports of all Services to which the units send. If several units request different settings of a port,
+ * one of them decides. `needsHttp2` reports whether no other written object specifies HTTP/2 for the unit.
  */
 export function collectServicePorts(
   units: readonly ServedUnit[],
@@ -144,10 +144,10 @@ export function collectServicePorts(
   };
 }
 
-/** Whether nothing has to be said about a port. */
+/** Whether a port needs no settings. */
 const isPlain = (spec: PortSpec): boolean => Object.keys(spec).length === 1;
 
-/** The settings of connections that come from annotations. */
+/** The TLS settings of an endpoint set if they come from annotations. */
 export function tlsOfBackend({ endpointsOf, tlsOf }: ServedUnit, endpoints: string): BackendTls | undefined {
   const name = endpointsOf(endpoints)?.tls;
   return name !== undefined && isOfIngress(name) ? tlsOf(name) : undefined;
@@ -156,7 +156,7 @@ export function tlsOfBackend({ endpointsOf, tlsOf }: ServedUnit, endpoints: stri
 type FoundSecret = { readonly name: string; readonly isLabelled: boolean };
 type WrittenTls = {
   readonly tls?: object;
-  /** Why it cannot be written. */
+  /** Why the settings cannot be written. */
   readonly problem?: string;
   readonly unlabelled?: string;
 };
@@ -187,7 +187,9 @@ function writeTls(
   };
 }
 
-/** The Secret of a namespace that holds exactly these certificates, and what else it may hold. */
+/**
+ * Creates a function that finds the Secret of a namespace with these authorities and exactly this client certificate.
+ */
 function createSecretFinder(
   world: World,
 ): (namespace: string, wanted: Pick<BackendTls, "authorities" | "certificate">) => FoundSecret | undefined {
@@ -208,5 +210,5 @@ function createSecretFinder(
   };
 }
 
-/** With it a Secret of type Opaque may be named by policies. */
+/** The label that permits policies to name a Secret of type Opaque. */
 export const authorityLabels: Readonly<Record<string, string>> = { [authorityLabel]: "true" };

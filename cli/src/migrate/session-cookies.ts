@@ -1,11 +1,12 @@
 /**
- * The cookie of a Service that several paths ask for. ingress-nginx gives each path a cookie of its own, with the path as its `Path`; here
- * a Service has one. Cookies that differ in nothing else become one, whose `Path` covers them all.
+ * Chooses the session cookie of a Service for several paths. In ingress-nginx, each path has its own cookie, with the
+ * path as its `Path`; here a Service has one. Cookies that differ only in their `Path` become one, whose `Path` covers
+ * all of them.
  */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 
-/** What one path asks for, of one Service. */
+/** The affinity that one path requests for one Service. */
 export type SessionWish = {
   /** `namespace/name`. */
   readonly service: string;
@@ -13,7 +14,7 @@ export type SessionWish = {
   readonly affinity: SessionAffinity;
 };
 
-/** Decides for each Service; of wishes that differ in more than their paths the first one counts. */
+/** Chooses the cookie of each Service; of wishes that differ in more than their paths, the first one counts. */
 export function decideCookies(wishes: readonly SessionWish[]): ReadonlyMap<string, SessionAffinity> {
   const decided = new Map<string, SessionAffinity>();
   const alike = new Map<string, readonly SessionWish[]>();
@@ -24,7 +25,8 @@ export function decideCookies(wishes: readonly SessionWish[]): ReadonlyMap<strin
     alike.set(service, same);
     decided.set(service, { ...first.affinity, path: commonPath(same.map(({ affinity }) => affinity.path)) });
   }
-  // With one name and one path, Services of a host would overwrite each other's cookie: they keep that of their first path.
+  // With equal names and paths, Services of a host would overwrite each other's cookie, so each keeps that of its first
+  // path.
   for (const [service, same] of alike) {
     const joined = decided.get(service);
     const first = same[0]?.affinity;
@@ -42,11 +44,11 @@ export function decideCookies(wishes: readonly SessionWish[]): ReadonlyMap<strin
   return decided;
 }
 
-/** Whether two cookies differ in their paths at most. */
+/** Whether two cookies differ at most in their paths. */
 export const isSameCookie = (a: SessionAffinity, b: SessionAffinity): boolean =>
   canonicalJson({ ...a, path: "" }) === canonicalJson({ ...b, path: "" });
 
-/** The longest path of whole elements that covers all of them (RFC 6265 5.1.4). */
+/** The longest path of whole elements that covers all paths (RFC 6265 5.1.4). */
 function commonPath([first = "/", ...others]: readonly string[]): string {
   if (others.every((other) => other === first)) return first;
   const elements = elementsOf(first);

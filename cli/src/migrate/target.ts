@@ -10,44 +10,47 @@ import type { ServedUnit } from "./served-units.ts";
 
 /** What an Ingress becomes. */
 export type MigratedObjects = {
-  /** What takes the place of its text. */
+  /** Returns the replacement for its text. */
   readonly replace: (node: ManifestNode) => readonly ManifestNode[];
   readonly moved: readonly MovedUnit[];
-  /** Secrets with users that its policies name, as `namespace/name`. */
+  /** The Secrets with users that its annotations name, as `namespace/name`. */
   readonly userLists: readonly string[];
 };
 
 export type TargetInput = {
-  /** The manifests, and what they name and do not hold. */
+  /** The objects of the manifests, and those that they name but do not contain. */
   readonly world: World;
   readonly translation: Translation;
   /** The paths of each Ingress (`namespace/name`). */
   readonly unitsOf: (ingress: string) => readonly ServedUnit[];
-  /** The Ingresses to be migrated, without canaries, the oldest first. */
+  /** The Ingresses to migrate, without canaries, the oldest first. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
   /** Whether an annotation is of ingress-nginx. */
   readonly isForeign: (key: string) => boolean;
-  /** Whether the number of a port, by the name of its endpoint set, was guessed. */
+  /** Whether the port number of the endpoint set of this name was guessed. */
   readonly isGuessed: (endpoints: string) => boolean;
 };
 
-/** One way of writing all Ingresses. */
+/** Writes all Ingresses for one target. */
 export type Writer = {
   write(ingress: ObjectOf<"Ingress">): MigratedObjects;
-  /** What takes the place of the text of a canary that takes a part of these paths, at least one; nothing where they say it themselves. */
+  /**
+   * Returns the replacement for the text of a canary of these paths, at least one; empty if the paths already include
+   * it.
+   */
   writeCanary(
     ingress: ObjectOf<"Ingress">,
     paths: ReturnType<typeof canaryPaths>,
   ): MigratedObjects["replace"];
-  /** Objects that belong to no Ingress, in a file of their own; none where there is nothing to be written. */
+  /** The objects that belong to no Ingress, for a separate file. */
   readonly shared: readonly KubeObject[];
-  /** Secrets (`namespace/name`) with authorities and certificates that policies name, and that lack the label. */
+  /** The Secrets (`namespace/name`) with authorities and certificates that policies name and that lack the label. */
   readonly authorities: readonly string[];
-  /** Objects of the cluster that what is written needs, for the comparison. */
+  /** The objects of the cluster that the written objects need, for the comparison. */
   readonly assumed: readonly KubeObject[];
-  /** The paths that are served afterwards, by the keys of moved units. */
+  /** Returns the units that are served afterwards, by the keys in `MovedUnit`. */
   served(translation: Translation): ReadonlyMap<string, ServedUnit>;
-  /** What has to be done by hand, as sentences or commands. */
+  /** The steps to be done by hand, as sentences or commands. */
   readonly todo: readonly string[];
 };
 

@@ -1,22 +1,22 @@
 /**
- * Paths of a host that no rule names. ingress-nginx applies the annotations of the oldest Ingress to their requests before it
- * answers 404; what is written has no path to say that for, and answers at once.
+ * Handles paths of a host that no rule names. ingress-nginx applies the annotations of the oldest Ingress to their
+ * requests before it answers 404. The written manifests have no such path, so 404 is answered immediately.
  */
 import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
 import { restPart } from "@svc-gateway/operator/translate/ingress/claims.ts";
 import type { UnitDifference } from "./known-differences.ts";
 import type { ServedUnit } from "./served-units.ts";
 
-/** Whether the unit answers the paths of its host that no rule names. */
+/** Whether the unit is for the paths of its host that no rule names. */
 export const isOfUnnamedPaths = ({ part }: ServedUnit): boolean => part === restPart;
 
-/** Features that answer requests before a backend is asked. */
+/** The features that can answer requests before a backend is contacted. */
 const answering: readonly FeatureSlug[] = [
   ...(["redirect", "ssl-redirect", "cors", "ip-access-control", "rate-limit"] as const),
   ...(["auth-basic-secret", "ext-auth", "closed-paths", "error-pages"] as const),
 ];
 
-/** What an Ingress loses of it, where requests for such paths were answered otherwise. */
+/** The differences of an Ingress whose features answered requests for such paths. */
 export function unnamedPathsLost(units: readonly ServedUnit[]): readonly UnitDifference[] {
   const hosts = units.filter(({ route: { features = {} } }) =>
     answering.some((slug) => features[slug] !== undefined),

@@ -1,11 +1,11 @@
-/** Puts what was written into files. */
+/** Writes the migrated texts to files. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /**
- * Writes each file below a folder, where it was below the path that it was read from. Fails when two have one name there, when
- * a file of the input would be overwritten, or when a file cannot be written.
+ * Writes each file to a folder, under its path relative to the input path. Fails when two files have the same target,
+ * when an input file would be overwritten, or when a file cannot be written.
  */
 export async function writeToFolder(
   folder: string,
@@ -35,7 +35,7 @@ export async function writeToFolder(
 
 function nameBelow(file: string, inputs: readonly string[]): string {
   if (file === "<stdin>") return "stdin.yaml";
-  // Of a live cluster.
+  // Files of a live cluster have relative names.
   if (inputs.length === 0) return file;
   const below = inputs
     .map((input) => relative(input, file))
@@ -43,7 +43,7 @@ function nameBelow(file: string, inputs: readonly string[]): string {
   return below[0] ?? basename(file);
 }
 
-/** Writes a text to a file, whose folder is made where it does not exist. */
+/** Writes a text to a file, and creates its folder if it does not exist. */
 export async function writeReport(path: string, text: string): Promise<Result<undefined, Problem>> {
   try {
     await mkdir(dirname(path), { recursive: true });

@@ -9,15 +9,15 @@ import type { FeatureWriter, Note, WriterContext, Written } from "./written.ts";
 /** Answers 403 to every request for the path. */
 const closed = { "closed-paths": "/" };
 
-/** What is decided about more than one path. */
+/** The plans that concern more than one path. */
 export type UnitPlans = {
   readonly services: ServicePlans;
   readonly clients: Pick<ClientPlans, "notesOf">;
-  /** What annotations say about the clients of an Ingress (`namespace/name`). */
+  /** The annotations about the clients of an Ingress (`namespace/name`). */
   readonly clientAnnotationsOf: (ingress: string) => Readonly<Record<string, string>>;
 };
 
-/** The annotations of a path, and what they do not say. */
+/** Writes the annotations of a path, with notes on what they do not express. */
 export function writeUnit(
   unit: ServedUnit,
   { services, clients, clientAnnotationsOf }: UnitPlans,
@@ -54,7 +54,7 @@ export function writeUnit(
   };
 }
 
-/** The annotations of all parts; lists of fields that several of them set are one list. */
+/** Joins the annotations of all parts; lists of header fields that several parts set become one list. */
 function join(parts: readonly Written[]): Readonly<Record<string, string>> {
   const joined: Record<string, string> = {};
   for (const [name, value] of parts.flatMap(({ annotations = {} }) => Object.entries(annotations))) {
@@ -64,14 +64,14 @@ function join(parts: readonly Written[]): Readonly<Record<string, string>> {
   return joined;
 }
 
-/** The entry of a slug writes its values. */
+/** Writes the value of a feature by the writer of its slug. */
 const writeFeature = <S extends FeatureSlug>(
   slug: S,
   value: NonNullable<RouteFeatures[S]>,
   context: WriterContext,
 ): Written => (featureWriters[slug] as FeatureWriter<S>)(value, context);
 
-/** Paths that are closed because what should protect them cannot be had stay closed. */
+/** The note that keeps a path closed if it is closed before, because its protection could not be loaded. */
 const closedNotes = ({ route: { backends } }: ServedUnit): readonly Note[] =>
   backends.some(({ service, status }) => service === "" && status === 503)
     ? [

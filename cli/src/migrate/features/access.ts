@@ -1,4 +1,4 @@
-/** Who may send requests: address rules, passwords, and pages of other origins. */
+/** Writes access rules: addresses, passwords, and pages of other origins. */
 import { maxDurationMs } from "@svc-gateway/common/values/duration.ts";
 import { noteIf, policy, unsayable, type FeatureWriter } from "../written.ts";
 import { durationText } from "./limits.ts";
@@ -7,7 +7,7 @@ export const writeIpAccessControl: FeatureWriter<"ip-access-control"> = (
   { allow, deny, unavailable },
   { define, namespace },
 ) => {
-  // An empty list of an IpAccessControl lets every client in.
+  // An empty list in an IpAccessControl admits every client, so it cannot express this.
   if (unavailable === true || allow?.length === 0) {
     return unsayable("ip-access-control", "No client is let in, which address rules cannot say", "closes");
   }

@@ -1,10 +1,10 @@
-/** Paths that no request may have. */
+/** Writes closed paths. */
 import type { ClosedPath } from "@svc-gateway/common/features/closed-paths.ts";
 import { noteIf, unsayable, type FeatureWriter } from "../written.ts";
 
 const marks: Readonly<Record<ClosedPath["type"], string>> = { exact: "= ", beginning: "", regex: "~ " };
 
-/** As many as one annotation may hold. */
+/** The maximum number of paths in one annotation. */
 const maxPaths = 64;
 
 export const writeClosedPaths: FeatureWriter<"closed-paths"> = ({ paths, statusCode }) => {

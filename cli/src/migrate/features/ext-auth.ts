@@ -66,7 +66,7 @@ export const writeExtAuth: FeatureWriter<"ext-auth"> = (asked, { define, namespa
   };
 };
 
-/** The fields of the question besides those that every question by URL has. */
+/** The fields of the question, except those that every question by URL has. */
 function furtherFields({ set }: UrlCheck): readonly { readonly name: string; readonly value: string }[] {
   const textsOf = (fields: UrlCheck["set"]) =>
     fields.map(({ name, value }) => ({ name, value: templateText(value) }));
@@ -76,7 +76,7 @@ function furtherFields({ set }: UrlCheck): readonly { readonly name: string; rea
 
 const returnUrl = "${pass_access_scheme}://${http_host}${escaped_request_uri}";
 
-/** The URL to sign in at, without the parameter that is added to it. */
+/** The sign-in URL without the parameter for the return URL, which the gateway adds to it. */
 function signInOf(text: string): { readonly url: string; readonly redirectParam?: string } {
   const query = text.slice(text.indexOf("?") + 1);
   const params = text.includes("?") ? query.split("&").map((pair) => pair.split("=", 1)[0] ?? "") : [];

@@ -1,4 +1,4 @@
-/** The fields that describe the client, and which backends get besides. */
+/** Writes the additional fields about the client that backends get. */
 import { noteIf, type FeatureWriter } from "../written.ts";
 
 export const writeForwardingFields: FeatureWriter<"forwarding-fields"> = (value) => {

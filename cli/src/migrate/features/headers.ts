@@ -1,4 +1,4 @@
-/** Changes of header fields. */
+/** Writes changes of header fields. */
 import type { HeaderField, HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
 import type { Replacement } from "@svc-gateway/common/features/response-headers.ts";
 import { noteIf, type FeatureWriter, type Written } from "../written.ts";

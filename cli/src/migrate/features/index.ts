@@ -1,4 +1,4 @@
-/** A writer for each feature: a feature without one does not compile. */
+/** The writers of all features; a feature without a writer does not compile. */
 import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
 import { policy, unsayable, type FeatureWriter } from "../written.ts";
 import { writeAuthBasicSecret, writeCors, writeIpAccessControl } from "./access.ts";

@@ -12,7 +12,7 @@ function sizeText(bytes: number): string {
   return unit === undefined ? String(bytes) : `${bytes / unit[0]}${unit[1]}`;
 }
 
-/** Milliseconds as whole seconds where they are. */
+/** Formats a duration, in seconds if it is a multiple of them, otherwise in milliseconds. */
 export const durationText = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
 
 export const writeMaxBodySize: FeatureWriter<"max-body-size"> = ({ maxBytes, early }) => ({

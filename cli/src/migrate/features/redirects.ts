@@ -1,4 +1,4 @@
-/** Redirects, to https and elsewhere. */
+/** Writes redirects, to https and to other URLs. */
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
 import { noteIf, type FeatureWriter, type Note } from "../written.ts";
 
@@ -70,7 +70,7 @@ export const writeRedirect: FeatureWriter<"redirect"> = (value) => {
 };
 
 const lostRedirect = (text: string): ReturnType<FeatureWriter<"redirect">> => ({
-  // What was never sent to the backend must not be from now on.
+  // Requests that were never sent to the backend must not be sent to it afterwards.
   notes: [{ property: "features.redirect", loss: "lost", text, closes: true }],
 });
 

@@ -1,4 +1,4 @@
-/** When a request is sent to another endpoint. */
+/** Writes the conditions for sending a request to another endpoint. */
 import { policy, type FeatureWriter } from "../written.ts";
 import { durationText } from "./limits.ts";
 
@@ -10,7 +10,7 @@ export const writeRetry: FeatureWriter<"retry"> = (
   const spec = {
     attempts,
     codes,
-    // Statuses of gRPC are repeated by default.
+    // An empty list, because some gRPC statuses are retried by default.
     ...(isHttp2 && { grpcCodes: [] }),
     ...(backoffMs !== undefined && { backoff: durationText(backoffMs) }),
     ...(conditions !== undefined && { conditions }),

@@ -1,11 +1,11 @@
-/** The path and host of the upstream request. */
+/** Writes the path and host of the upstream request. */
 import { hasGroupReference } from "@svc-gateway/common/features/rewrite-target.ts";
 import { noteIf, type FeatureWriter, type Note } from "../written.ts";
 
 export const writeRewriteTarget: FeatureWriter<"rewrite-target"> = ({ path, hostname, forwardedPrefix }) => {
   const hasGroups = forwardedPrefix !== undefined && hasGroupReference(forwardedPrefix);
   const prefix = hasGroups ? undefined : forwardedPrefix;
-  // Fields say the same where no group is part of them.
+  // Header fields are equivalent unless they contain a group of the path.
   const fields = [
     ...(hostname === undefined ? [] : [`Host: ${hostname}`]),
     ...(prefix === undefined ? [] : [`X-Forwarded-Prefix: ${prefix}`]),

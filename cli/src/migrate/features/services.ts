@@ -7,7 +7,7 @@ function addressOf(endpoints: string | undefined): string | undefined {
   return port === undefined ? undefined : `${name}.${namespace}:${port}`;
 }
 
-/** Only Services of the namespace may be named. */
+/** Whether an address is of a Service in the namespace: others must not be named. */
 const isWithin = (address: string | undefined, namespace: string): address is string =>
   address?.split(/[.:]/)[1] === namespace;
 

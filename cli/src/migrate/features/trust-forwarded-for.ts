@@ -1,4 +1,4 @@
-/** Whose word about the client counts. */
+/** Writes the peers that are trusted to report the client's address. */
 import { noteIf, type FeatureWriter } from "../written.ts";
 
 export const writeTrustForwardedFor: FeatureWriter<"trust-forwarded-for"> = ({

@@ -1,4 +1,7 @@
-/** Client certificates as TLS options of listeners. See docs/features/auth-tls.md, "Listeners of Gateways". */
+/**
+ * Writes rules for client certificates as TLS options of listeners. See docs/features/auth-tls.md, "Listeners of
+ * Gateways".
+ */
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -10,20 +13,22 @@ import type { Note } from "../written.ts";
 import type { HostListener, Listeners } from "./listeners.ts";
 
 export type ListenerClients = {
-  /** The TLS options of a listener; none where it asks for nothing. */
+  /** The TLS options of a listener; empty if it requires nothing. */
   optionsOf(listener: HostListener): Readonly<Record<string, string>>;
-  /** What cannot be said about the clients of a path. */
+  /** The notes about rules for the clients of a path that cannot be expressed. */
   notesOf(unit: ServedUnit): readonly Note[];
 };
 
-/** A listener asks what its host asks, whichever Ingress says so; a path whose own rules are others is closed. */
+/**
+ * Plans the rules. A listener has those of its host, regardless of the Ingress; a path with different rules is closed.
+ */
 export function planListenerClients(
   units: readonly ServedUnit[],
   listeners: Listeners,
   clients: ClientPlans,
 ): ListenerClients {
   const byHost = new Map(units.map(({ host, ofHost }) => [host, ofHost.clients]));
-  /** A listener without paths of its own is that of the hosts below it. */
+  /** The rules of a listener; if its host has no paths, those of the hosts that it covers. */
   const rulesOf = (listener: HostListener): ClientRules | undefined => {
     if (byHost.has(listener.host)) return byHost.get(listener.host);
     const below = [...byHost].filter(([host]) => listeners.of(host) === listener).map(([, rules]) => rules);
@@ -78,7 +83,7 @@ export function planListenerClients(
   };
 }
 
-/** Whether who is admitted by one is admitted by the other. */
+/** Whether both rules admit the same clients. */
 export const asksAlike = (a: ClientRules | undefined, b: ClientRules | undefined): boolean =>
   a !== undefined && b !== undefined && canonicalJson(askedBy(a)) === canonicalJson(askedBy(b));
 

@@ -1,6 +1,6 @@
 /**
- * What annotations say about a path, as filters of a rule: those of the Gateway API where they mean the same, policies of this
- * project by reference, and RouteOptions for everything else.
+ * Converts annotations of a path to filters of a rule: filters of the Gateway API if they are equivalent, references to
+ * policies of this project, and RouteOptions for all others.
  */
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
@@ -12,7 +12,7 @@ import { policy, type WriterContext } from "../written.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** The kinds whose objects both annotations and filters refer to. */
+/** The kinds of policies to which both annotations and filters refer, by annotation. */
 const kinds: Readonly<Record<string, KindName>> = {
   retry: "RetryPolicy",
   "rate-limit": "RateLimit",
@@ -21,12 +21,12 @@ const kinds: Readonly<Record<string, KindName>> = {
   compression: "Compression",
 };
 
-/** What belongs to a listener, or is said by the match of the rule. */
+/** The annotations that belong to a listener, or that the match of the rule expresses. */
 const ofListener = new Set(["ssl-redirect", "ssl-redirect-code", "use-regex"]);
 
 type Context = Pick<WriterContext, "define">;
 
-/** The filters of a rule. `cors`: the feature, which a filter says as a whole. */
+/** Writes the filters of a rule. `cors` is the feature, which one filter expresses as a whole. */
 export function writeFilters(
   annotations: Annotations,
   cors: Cors | undefined,
@@ -93,7 +93,7 @@ function modifierOf(direction: "request" | "response", take: Take): readonly Fil
 
 type Status = NonNullable<NonNullable<Filter["requestRedirect"]>["statusCode"]>;
 
-/** A redirect to a whole URL stays an option. */
+/** Writes a redirect; one to a whole URL is left to RouteOptions. */
 function redirectOf(rest: ReadonlyMap<string, string>, take: Take): readonly Filter[] {
   const names = ["redirect-scheme", "redirect-hostname", "redirect-port", "redirect-path"];
   if (rest.has("redirect-url") || !names.some((name) => rest.has(name))) return [];
@@ -109,7 +109,7 @@ function redirectOf(rest: ReadonlyMap<string, string>, take: Take): readonly Fil
   return [{ type: "RequestRedirect", requestRedirect }];
 }
 
-/** Groups of the path are for RouteOptions. */
+/** Writes a new path; one with groups of the old path is left to RouteOptions. */
 function rewriteOf(rest: ReadonlyMap<string, string>, take: Take): readonly Filter[] {
   const path = rest.get("rewrite-target");
   if (path === undefined || hasGroupReference(path)) return [];
@@ -140,11 +140,11 @@ const methods = [
 type Method = (typeof methods)[number];
 const isMethod = (text: string): text is Method => (methods as readonly string[]).includes(text);
 
-/** Where the filter cannot say it, the options do. */
+/** Writes CORS; settings that the filter cannot express are left to RouteOptions. */
 function corsOf(cors: Cors | undefined, rest: Map<string, string>): readonly Filter[] {
   if (cors === undefined || !rest.has("cors-allow-origins")) return [];
   const { allowOrigins, allowCredentials, maxAgeSeconds } = cors;
-  // Lists of Ingresses are one text, which is sent as it is written.
+  // A list of an Ingress is one text with commas, which is sent as written.
   const [allowMethods = [], allowHeaders = [], exposeHeaders = []] = [
     cors.allowMethods,
     cors.allowHeaders,

@@ -1,4 +1,4 @@
-/** HTTPRoutes, GRPCRoutes and TLSRoutes of the Gateway API, with listeners of ListenerSets and policies of this gateway. */
+/** Writes HTTPRoutes, GRPCRoutes and TLSRoutes of the Gateway API, with ListenerSets and policies of this gateway. */
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";
@@ -23,7 +23,7 @@ import type { UnitPlans } from "../write-unit.ts";
 
 export type GatewayTargetOptions = {
   readonly gateway: NamespacedName;
-  /** Whether the Gateway is one that exists already, so that it is not written. */
+  /** Whether the Gateway already exists and is therefore not written. */
   readonly isGiven: boolean;
   readonly gatewayClass: string;
   readonly controllerName: string;
@@ -38,7 +38,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
   const { gateway, isGiven, gatewayClass, controllerName } = options;
   const lookup = createLookup(world);
   const isHttp2 = createHttp2Check(world);
-  // Notes are found by the unit that they are about.
+  // The converted units are kept, because notes are looked up by their unit.
   const asRoutes = new Map(
     ingresses.map(({ metadata }) => [nameOf(metadata), onlyRegexes(unitsOf(nameOf(metadata)))]),
   );
@@ -129,7 +129,7 @@ const guessText = (endpoints: string): string => {
 const hostsOf = ({ routing }: TargetInput["translation"]): ReadonlySet<string> =>
   new Set(routing.hosts.map(({ host }) => host.host));
 
-/** That a less specific host is asked after this one makes a difference only where there is one. */
+/** Removes `inherit` from hosts that no less specific host covers, because it has no effect there. */
 function withoutInherit(
   units: ReadonlyMap<string, ServedUnit>,
   hosts: ReadonlySet<string>,
@@ -163,7 +163,7 @@ const gatewayClassOf = (world: World, name: string, controllerName: string): rea
         } as KubeObject,
       ];
 
-/** cert-manager reads the issuer where the listeners are. */
+/** The annotations of cert-manager, which reads the issuer from the object with the listeners. */
 const issuerAnnotations = (
   { metadata }: ObjectOf<"Ingress">,
   own: readonly HostListener[],
@@ -172,14 +172,17 @@ const issuerAnnotations = (
     ? {}
     : Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => ofIssuer.test(key)));
 
-/** The port as the path names it. */
+/** The port number that the path of a unit names; undefined if it names the port by its name. */
 function portOf({ spec }: ObjectOf<"Ingress">, { part }: ServedUnit): number | undefined {
   const [rule, path] = part.split(".").map(Number);
   const backend = spec?.rules?.[rule ?? -1]?.http?.paths[path ?? -1]?.backend ?? spec?.defaultBackend;
   return backend?.service?.port?.number;
 }
 
-/** Prefixes come before regular expressions in the Gateway API, so beside them a default backend is one as well. */
+/**
+ * Converts all paths of a host to regular expressions if it has any, including the default backend: in the Gateway API,
+ * prefixes would precede them.
+ */
 function onlyRegexes(units: readonly ServedUnit[]): readonly ServedUnit[] {
   const hosts = new Set(
     units.flatMap(({ route, host }) => (route.match.path.type === "regex" ? [host] : [])),

@@ -1,4 +1,6 @@
-/** The listeners of migrated hosts: one Gateway for all plain requests, and a ListenerSet with certificates per Ingress. */
+/**
+ * Plans the listeners of hosts: one Gateway for requests without TLS, and a ListenerSet with certificates per Ingress.
+ */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf } from "@svc-gateway/operator/api/object.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -19,19 +21,22 @@ export type HostListener = {
 };
 
 export type Listeners = {
-  /** The listener of a host over TLS; undefined: there is none. */
+  /** The TLS listener of a host; undefined if it has none. */
   of(host: string): HostListener | undefined;
-  /** Those that an Ingress brings along. */
+  /** The listeners in the ListenerSet of an Ingress. */
   ownedBy(ingress: ObjectOf<"Ingress">): readonly HostListener[];
 };
 
 type Needs = {
   readonly missing: readonly MissingSecret[];
-  /** Hosts whose TLS goes to the backend unopened. */
+  /** The hosts whose TLS connections are passed through to the backend. */
   readonly passed: ReadonlySet<string>;
 };
 
-/** The first Ingress that names a Secret for a host, or that needs one, brings its listener; the other ones attach to it. */
+/**
+ * Plans the listeners. The first Ingress that names or needs a Secret for a host owns its listener; others attach to
+ * it.
+ */
 export function planListeners(ingresses: readonly ObjectOf<"Ingress">[], needs: Needs): Listeners {
   const byHost = new Map<string, { readonly owner: string; readonly listener: HostListener }>();
   const users = Map.groupBy(
@@ -72,7 +77,8 @@ export function planListeners(ingresses: readonly ObjectOf<"Ingress">[], needs: 
   const of = (host: string): HostListener | undefined => {
     const own = byHost.get(host)?.listener;
     const wider = byHost.get(wildcardOver(host))?.listener;
-    // A wildcard is passed on without the hosts below it that have rules (docs/ingress-nginx.md, "TLS passthrough").
+    // A wildcard with passthrough does not cover hosts below it that have rules (docs/ingress-nginx.md, "TLS
+    // passthrough").
     return own ?? (wider?.mode === "Passthrough" ? undefined : wider);
   };
   return {
@@ -88,11 +94,11 @@ const hostsOf = ({ spec }: ObjectOf<"Ingress">): readonly string[] => [
 
 type ListenerSetOptions = {
   readonly annotations: Readonly<Record<string, string>>;
-  /** The TLS options of a listener. */
+  /** Returns the TLS options of a listener. */
   readonly optionsOf: (listener: HostListener) => Readonly<Record<string, string>>;
 };
 
-/** The ListenerSet of an Ingress; undefined where it brings no listener. */
+/** Writes the ListenerSet of an Ingress; undefined if it owns no listener. */
 export function writeListenerSet(
   listeners: readonly HostListener[],
   gateway: NamespacedName,
@@ -126,10 +132,10 @@ export function writeListenerSet(
   };
 }
 
-/** The listener of all plain requests. */
+/** The section name of the listener for requests without TLS. */
 export const plainSection = "http";
 
-/** A Gateway that accepts routes and listeners of all namespaces. */
+/** Writes a Gateway that accepts routes and listeners of all namespaces. */
 export const writeGateway = (gateway: NamespacedName, className: string): ObjectOf<"Gateway"> => ({
   apiVersion: gatewayApi,
   kind: "Gateway",

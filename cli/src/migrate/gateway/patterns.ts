@@ -1,17 +1,20 @@
-/** Paths and cookies as matches of HTTPRoutes say them. */
+/** Converts paths and cookies to matches of HTTPRoutes. */
 import type { PathMatch, RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleMatch } from "@svc-gateway/operator/api/generated/httproute.ts";
 
 /**
- * A regular expression that matches whole paths where another one is found in them. Groups keep their numbers, and hold the
- * same. See docs/routing.md, "Regular expressions".
+ * Returns a regular expression that matches the whole of every path in which the given one is found. Groups keep their
+ * numbers and contents. See docs/routing.md, "Regular expressions".
  */
 export function wholePattern(pattern: string): string {
   const [, rest] = /^\(\?i\)\^([^]*)$/.exec(pattern) ?? [];
   return rest === undefined || hasAlternatives(rest) ? `(?s:.*?)(?:${pattern})(?s:.*)` : `(?i)${rest}(?s:.*)`;
 }
 
-/** Whether a `|` is outside of all groups and classes, so that what is before it does not belong to all alternatives. */
+/**
+ * Whether there is a `|` outside of all groups and classes, so that a prefix of the pattern is not common to all
+ * alternatives.
+ */
 export function hasAlternatives(pattern: string): boolean {
   let depth = 0;
   let isInClass = false;
@@ -27,13 +30,13 @@ export function hasAlternatives(pattern: string): boolean {
   return false;
 }
 
-/** A path of an Ingress as an HTTPRoute compares it. */
+/** Converts a path of an Ingress to the form that an HTTPRoute compares. */
 export const routePath = (path: PathMatch): PathMatch =>
   path.type === "regex" && path.whole !== true
     ? { type: "regex", value: wholePattern(path.value), whole: true }
     : path;
 
-/** Conditions of an Ingress as an HTTPRoute compares them: cookies are a header. */
+/** Converts conditions of an Ingress to the form that an HTTPRoute compares: cookies become a header. */
 export function routeConditions({
   cookies = [],
   ...others
@@ -52,7 +55,7 @@ const escaped = (text: string): string => text.replaceAll(/[^\w-]/g, String.raw`
 
 const pathTypes = { exact: "Exact", prefix: "PathPrefix", regex: "RegularExpression" } as const;
 
-/** The match of a rule. */
+/** Writes the match of a rule. */
 export const writeMatch = (
   path: PathMatch,
   { headers = [] }: Omit<RouteMatch, "path">,
@@ -67,7 +70,7 @@ export const writeMatch = (
   }),
 });
 
-/** A path that is no regular expression as one that matches the same, as a whole. */
+/** Converts a path that is not a regular expression to an equivalent one, which matches whole paths. */
 export function prefixPattern({ type, value }: PathMatch): PathMatch {
   if (type === "regex") return { type, value, whole: true };
   const text = escaped(value.replace(/\/$/, ""));

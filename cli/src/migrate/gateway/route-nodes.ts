@@ -1,4 +1,4 @@
-/** Puts routes in the place of the text of an Ingress: comments, labels and annotations of others stay. */
+/** Replaces the text of an Ingress by routes; comments, labels and other annotations are kept. */
 import { isCollection, isMap, isPair, isScalar, Pair, Scalar, visit, type YAMLMap } from "yaml";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { createNode, type ManifestNode } from "../manifest-texts.ts";
@@ -6,13 +6,13 @@ import { serverFields } from "../ingress-nodes.ts";
 
 export type RouteEdit = {
   readonly routes: readonly KubeObject[];
-  /** Objects behind the routes. */
+  /** The objects that follow the routes. */
   readonly others: readonly KubeObject[];
-  /** Whether an annotation does not belong to a route. */
+  /** Whether an annotation is removed, because it does not belong to a route. */
   readonly leaves: (key: string) => boolean;
 };
 
-/** The nodes of the objects that an Ingress becomes; the first route has its comments. */
+/** The nodes of the objects that replace an Ingress; the first route keeps its comments. */
 export function editRoutes(
   node: ManifestNode,
   { routes, others, leaves }: RouteEdit,
@@ -48,7 +48,7 @@ function editFirst(node: YAMLMap, route: KubeObject, leaves: RouteEdit["leaves"]
   return node;
 }
 
-/** The comments of what is replaced, in their order. */
+/** The comments within a node that is replaced, in order. */
 function commentsBelow(node: unknown): readonly string[] {
   const found: string[] = [];
   if (!isCollection(node)) return found;

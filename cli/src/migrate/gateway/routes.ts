@@ -1,4 +1,4 @@
-/** An Ingress of ingress-nginx as routes of the Gateway API. */
+/** Writes an Ingress of ingress-nginx as routes of the Gateway API. */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -23,7 +23,7 @@ type RouteKind = PlannedRule["kind"];
 type RouteObject = ObjectOf<RouteKind>;
 
 export type WrittenRoutes = {
-  /** The first one takes the place of the Ingress. */
+  /** The routes, the first of which replaces the Ingress. */
   readonly routes: readonly (RouteObject | ObjectOf<"TLSRoute">)[];
   readonly policies: readonly KubeObject[];
   readonly moved: readonly MovedUnit[];
@@ -39,13 +39,13 @@ export type RoutesContext = {
   readonly rules: Omit<RuleOptions, "define" | "writtenPort" | "isPassed">;
 };
 
-/** A route may have so many rules (Gateway API, HTTPRoute.rules). */
+/** The limits of a route (Gateway API, HTTPRoute.rules and HTTPRoute.hostnames). */
 const maxRules = 16;
 const maxHosts = 16;
 
 type Placed = { readonly unit: ServedUnit; readonly rules: PathRules };
 
-/** Writes an Ingress whose paths are known. */
+/** Writes the routes of an Ingress from its units. */
 export function writeRoutes(ingress: ObjectOf<"Ingress">, context: RoutesContext): WrittenRoutes {
   const { namespace, name } = ingress.metadata;
   const collected = collectObjects({ namespace, name }, context.isTaken);
@@ -63,7 +63,7 @@ export function writeRoutes(ingress: ObjectOf<"Ingress">, context: RoutesContext
   const namer = createNamer(name, context.isTaken);
   const builder: Builder = { namespace, context, namer, routes: [], moved: [] };
   const byHost = Map.groupBy(placed, ({ unit }) => unit.host);
-  // Hosts that are served alike over the same kind of listener are one route.
+  // Hosts that are served alike over the same kind of listener share a route.
   const alike = Map.groupBy(byHost, ([host, of]) => {
     const listener = context.listeners.of(host);
     const how = of.map(({ rules: { serving, conditions, redirect, closedPlain } }) => ({
@@ -141,7 +141,7 @@ function writeHosts(hosts: readonly HostEntry[], builder: Builder): void {
   writeRules(names, collapse(redirecting), [plain], "-http", builder, hosts);
 }
 
-/** Redirects that all have the same status are one for all paths. */
+/** Combines redirects of all paths into one rule if they are equal. */
 function collapse(rules: readonly RuleOf[]): readonly RuleOf[] {
   const [first] = rules;
   const alike = new Set(rules.map(({ rule }) => canonicalJson({ filters: rule.filters } as object)));
@@ -157,7 +157,7 @@ type RuleOf = PlannedRule & {
   readonly condition?: number;
   readonly isRedirect?: true;
   readonly isClosed?: true;
-  /** It is for all paths of the host. */
+  /** Whether it is for all paths of the host. */
   readonly isOfAll?: true;
 };
 
@@ -178,7 +178,7 @@ const parentOf = (listener: HostListener | undefined, namespace: string): readon
         },
       ];
 
-/** Puts rules into as many routes as they need, and notes where each path has gone. */
+/** Writes rules into as many routes as necessary, and records which rules serve each path. */
 function writeRules(
   names: readonly string[],
   rules: readonly RuleOf[],
@@ -225,7 +225,10 @@ type Place = {
   readonly ids: ReadonlyMap<RuleOf, string>;
 };
 
-/** What a path was in the form of routes, and where it is. Hosts that are served alike have rules of the first one. */
+/**
+ * The unit of a path in the form of a route, with the rules that serve it. Hosts that are served alike share the first
+ * one's.
+ */
 function movedTo(
   { unit: written, rules: { notes } }: Placed,
   { port, host, rules, ids }: Place,
@@ -242,7 +245,7 @@ function movedTo(
   return [{ before: asRoute(unit), notes, after: keyOf(last), conditions }];
 }
 
-/** Listeners ask for certificates over TLS alone, and for all routes of the host. */
+/** Adapts the client rules of a unit: listeners require certificates only over TLS, and for all routes of the host. */
 function withClientsOfPort(unit: ServedUnit, port: number): ServedUnit {
   const { clients: ofHost, ...host } = unit.ofHost;
   const { clients: ofRoute, ...route } = unit.route;
@@ -250,7 +253,7 @@ function withClientsOfPort(unit: ServedUnit, port: number): ServedUnit {
   return asksAlike(ofHost, ofRoute) ? { ...unit, route } : unit;
 }
 
-/** A path that is closed for plain requests. */
+/** The unit of a path that is closed for requests without TLS. */
 function closedUnit(unit: ServedUnit): ServedUnit {
   const { choices: _, ...route } = unit.route;
   const paths = [{ type: "beginning" as const, value: closedAnnotation.value }];
@@ -259,7 +262,7 @@ function closedUnit(unit: ServedUnit): ServedUnit {
 
 const samePath = (a: ServedUnit, b: ServedUnit): boolean => a.part === b.part && a.ingress === b.ingress;
 
-/** A path as a route of a Gateway would serve it. */
+/** Converts a unit to the form in which a route of a Gateway serves it. */
 function asRoute(unit: ServedUnit): ServedUnit {
   const { features, match, choices, fallback: _, accessLog, ...route } = unit.route;
   const { "ssl-redirect": redirect, ...others } = features ?? {};
@@ -292,7 +295,7 @@ function asRoute(unit: ServedUnit): ServedUnit {
   };
 }
 
-/** A rule that redirects has no other filters. */
+/** The note about a redirecting rule, which has no other filters. */
 const unmarkedRedirect: MovedUnit["notes"][number] = {
   property: "features.response-headers",
   of: "features.response-headers.set",
@@ -300,7 +303,7 @@ const unmarkedRedirect: MovedUnit["notes"][number] = {
   text: "Redirects to https are without the header fields that other responses get",
 };
 
-/** The redirect of plain requests. */
+/** The redirect of requests without TLS, as the unit to compare. */
 function movedRedirect(
   unit: ServedUnit,
   notes: MovedUnit["notes"],
@@ -340,7 +343,7 @@ function movedRedirect(
   };
 }
 
-/** Connections over TLS that go to the backend unopened. */
+/** Writes a TLSRoute for connections that are passed through to the backend. */
 function writePassthrough(
   names: readonly string[],
   placed: readonly Placed[],

@@ -1,4 +1,4 @@
-/** One path of an Ingress as rules of a route. */
+/** Writes one path of an Ingress as rules of a route. */
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type {
@@ -15,26 +15,29 @@ import { routeConditions, routePath, writeMatch } from "./patterns.ts";
 export type PlannedRule = { readonly kind: "HTTPRoute" | "GRPCRoute"; readonly rule: HTTPRouteRule };
 
 export type PathRules = {
-  /** What serves the path; the others are for its conditions, in their order. */
+  /** The rule that serves the path; `conditions` are the rules for its conditions, in order. */
   readonly serving: PlannedRule;
   readonly conditions: readonly PlannedRule[];
-  /** What plain requests get instead; undefined: they are served alike. */
+  /** The redirect of requests without TLS; undefined if they are served alike. */
   readonly redirect?: PlannedRule;
-  /** What closes the path for plain requests, which have no certificate; undefined: it is open, or redirects. */
+  /**
+   * The rule that closes the path for requests without TLS, which have no client certificate; undefined if it is not
+   * closed.
+   */
   readonly closedPlain?: PlannedRule;
   readonly notes: readonly Note[];
-  /** Users that its annotations name, as `namespace/name` of a Secret. */
+  /** The Secret with users that its annotations name, as `namespace/name`. */
   readonly userList?: string;
 };
 
 export type RuleOptions = {
   readonly define: WriterContext["define"];
-  /** Whether the port itself says that it is spoken to in HTTP/2. */
+  /** Whether the Service port itself specifies HTTP/2. */
   readonly isHttp2: (endpoints: string) => boolean;
   readonly plans: UnitPlans;
-  /** The number of the port as the Ingress names it, for a Service that cannot be sent to. */
+  /** The port number that the Ingress names, for a Service without an endpoint set. */
   readonly writtenPort: number | undefined;
-  /** Whether the TLS of the host goes to its backend unopened, so that its rules are for plain requests. */
+  /** Whether TLS connections of the host are passed through, so that its rules are for requests without TLS only. */
   readonly isPassed: boolean;
 };
 
@@ -127,11 +130,11 @@ function refsOf(
 
 type Http2Check = RuleOptions["isHttp2"];
 
-/** Whether the Service port says itself that it is spoken to over HTTP/2. */
+/** Whether a Service port of the unit itself specifies HTTP/2. */
 export const speaksHttp2 = ({ route: { backends } }: ServedUnit, isHttp2: Http2Check): boolean =>
   backends.some(({ endpoints }) => endpoints !== undefined && isHttp2(endpoints));
 
-/** HTTP/2 that only the Ingress asks for is what GRPCRoutes have, which neither rewrite nor redirect. */
+/** Whether a unit becomes a GRPCRoute: only the Ingress specifies HTTP/2, and there is no rewrite or redirect. */
 export function isGrpcUnit(unit: ServedUnit, isHttp2: Http2Check): boolean {
   const [first] = unit.route.backends;
   const { redirect, "rewrite-target": rewrite } = unit.route.features ?? {};
@@ -145,7 +148,7 @@ export function isGrpcUnit(unit: ServedUnit, isHttp2: Http2Check): boolean {
   );
 }
 
-/** The method of a path; undefined: it is the path of no method. */
+/** The gRPC method of a path; undefined if it is not the path of a method. */
 function grpcMethod({ matches }: ServedUnit): { service?: string; method?: string } | undefined {
   const [match, ...others] = matches;
   if (match === undefined || others.length > 0) return undefined;
