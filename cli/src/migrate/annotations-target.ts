@@ -1,4 +1,4 @@
-/** Ingresses with annotations and policies of this gateway. */
+/** Writes Ingresses with annotations and policies of this gateway. */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf } from "@svc-gateway/operator/api/object.ts";
 import { writeCanary } from "./canaries.ts";
@@ -17,7 +17,7 @@ import { collectServicePorts, createHttp2Check } from "./service-ports.ts";
 import type { UnitPlans } from "./write-unit.ts";
 import type { Target, TargetInput, Writer } from "./target.ts";
 
-/** `className`: the class of the Ingresses that are written. */
+/** Creates the target; `className` is the class of the Ingresses that are written. */
 export const annotationsTarget = (className: string, controllerName: string): Target => ({
   prepare: (input) => prepare(input, className, controllerName),
 });

@@ -1,7 +1,4 @@
-/**
- * Assumes objects that manifests refer to but do not contain, so that the settings that need them are written
- * nevertheless.
- */
+/** Assumes objects that manifests refer to but do not contain, so that settings that need them are still written. */
 import { parseNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
@@ -59,10 +56,7 @@ const backendsOf = ({ spec }: ObjectOf<"Ingress">): readonly (readonly [string, 
     ...(spec?.rules ?? []).flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend)),
   ].flatMap(({ service }) => (service === undefined ? [] : [[service.name, service.port ?? {}] as const]));
 
-/**
- * Creates a Service. The numbers of named ports are not known, and are guessed: the first free one of 80, 8080 and so
- * on.
- */
+/** Creates a Service. The numbers of named ports are not known and therefore guessed: the first free usual one. */
 function serviceOf(key: string, named: readonly Port[], guessed: Set<string>): KubeObject {
   const [namespace = "", name = ""] = key.split("/");
   const unique = [...new Map(named.map((port) => [port.name ?? port.number, port])).values()];

@@ -1,8 +1,8 @@
-/** Client certificates in annotations of an Ingress. See docs/features/auth-tls.md. */
+/** Writes rules for client certificates as annotations of an Ingress. See docs/features/auth-tls.md. */
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { isWritable, type ClientPlan } from "./client-certificates.ts";
 
-/** Values by names without prefix; none where nothing is asked for or can be written. */
+/** The annotations by names without prefix; empty if nothing is required or can be written. */
 export function clientAnnotations(plan: ClientPlan | undefined): Readonly<Record<string, string>> {
   if (plan?.problem !== undefined || plan?.secret === undefined) return {};
   const { maxIntermediates = 0, forward, byRequest } = plan.rules;

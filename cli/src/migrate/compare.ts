@@ -1,4 +1,7 @@
-/** Compares what served a path before with what serves it afterwards. The report says what is found here and nothing else. */
+/**
+ * Compares the unit that served a path before with the one that serves it afterwards. The report contains only these
+ * findings.
+ */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { differencesOf, isWithin } from "./difference.ts";
@@ -7,7 +10,7 @@ import type { ServedUnit } from "./served-units.ts";
 import { withServicePolicies } from "./service-policies.ts";
 import type { Note } from "./written.ts";
 
-/** Where a unit has gone. */
+/** A unit, and the unit that replaces it. */
 export type MovedUnit = {
   readonly before: ServedUnit;
   readonly notes: readonly Note[];

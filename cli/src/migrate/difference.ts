@@ -3,8 +3,7 @@
 type Value = { readonly [name: string]: unknown };
 
 /**
- * Returns the paths of different properties, such as `features.retry.codes[0]`. Lists of different lengths differ as a
- * whole.
+ * Returns paths of different properties, as in `features.retry.codes[0]`. Lists of different lengths differ as a whole.
  */
 export function differencesOf(before: unknown, after: unknown, path = ""): readonly string[] {
   if (Object.is(before, after)) return [];

@@ -1,10 +1,10 @@
-/** Policies of Services that the manifests have already. A second one of a Service would have no effect. */
+/** Finds policies of Services that the manifests already contain. A second one for a Service would have no effect. */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf } from "@svc-gateway/operator/api/object.ts";
 import { compareAges, ageOf } from "@svc-gateway/operator/translate/age.ts";
 import type { World } from "@svc-gateway/operator/world.ts";
 
-/** By `namespace/name` of the Service, the policy that applies to it. */
+/** The policy that applies to each Service, by `namespace/name` of the Service. */
 export function givenPolicies({
   SvcBackendPolicy: policies,
 }: Pick<World, "SvcBackendPolicy">): ReadonlyMap<string, ObjectOf<"SvcBackendPolicy">> {

@@ -1,10 +1,12 @@
-/** Edits the text of an Ingress: class, annotations and rules change, and everything else stays, with comments and order. */
+/**
+ * Edits the text of an Ingress: class, annotations and rules change; everything else is kept, with comments and order.
+ */
 import { isMap, isScalar, isSeq, Pair, Scalar, type YAMLMap } from "yaml";
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { IngressPart } from "./ingress-parts.ts";
 import { createNode, type ManifestNode } from "./manifest-texts.ts";
 
-/** What an API server adds, and what belongs to the object before. */
+/** The fields and annotations that an API server or kubectl adds, or that belong to the previous object. */
 export const serverFields = ["uid", "resourceVersion", "generation", "managedFields", "selfLink"];
 export const ofServer = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",

@@ -140,10 +140,7 @@ export function writtenPath({ route, part }: ServedUnit, { path, backend }: Ingr
   };
 }
 
-/**
- * The path to write. For an invalid regular expression, the route closes its literal beginning, which is written
- * instead.
- */
+/** The path to write: for an invalid regular expression its literal beginning, which the route closes instead. */
 const servablePath = (served: string, path: string): string =>
   compileRegex(path, { whole: false }).ok ? path : served.replace(/^\(\?i\)\^/, "");
 

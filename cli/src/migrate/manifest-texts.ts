@@ -1,8 +1,8 @@
-/** The texts of manifests, with some of their objects replaced. Documents without such an object stay as they are written. */
+/** Replaces objects in the texts of manifests. Documents without such an object are kept unchanged. */
 import { Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from "yaml";
 import { splitDocuments } from "@svc-gateway/operator/sources/files/split.ts";
 
-/** What takes the place of an object: itself after an edit, and further ones; undefined: it stays. */
+/** Returns the replacement for an object, such as its edited form and additional objects; undefined to keep it. */
 export type Replace = (object: ManifestNode) => readonly ManifestNode[] | undefined;
 
 /** An object in the form of its text, with comments. */

@@ -1,8 +1,10 @@
-/** Which settings of ingress-nginx a property of a route comes from. */
+/** Maps properties of routes to the settings of ingress-nginx from which they result. */
 import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
 import { isWithin } from "./difference.ts";
 
-/** Names of annotations without prefix; the first stands for the default where none of them is set. */
+/**
+ * The annotations of each feature, by names without prefix; the first represents the default if none of them is set.
+ */
 const ofFeatures: { readonly [S in FeatureSlug]: readonly string[] } = {
   "trust-forwarded-for": ["use-forwarded-headers"],
   "forwarding-fields": ["proxy-add-original-uri-header"],

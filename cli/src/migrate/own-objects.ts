@@ -1,11 +1,11 @@
-/** The policies that are written beside an Ingress, and their names. */
+/** Collects and names the policies that are written next to an Ingress. */
 import { hash } from "node:crypto";
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import type { World } from "@svc-gateway/operator/world.ts";
 import type { OwnObject } from "./written.ts";
 
-/** The longest name of an object (RFC 1123 subdomain). */
+/** The maximum length of the name of an object (RFC 1123 subdomain). */
 const maxName = 253;
 
 /** Returns a name within the maximum length; longer names are shortened and made unique by a digest. */

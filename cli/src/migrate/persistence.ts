@@ -1,7 +1,7 @@
-/** Sessions of a path as a SvcBackendPolicy says them. */
+/** Writes the session affinity of a path for a SvcBackendPolicy. */
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 
-/** `sessionPersistence` of a policy. */
+/** Writes `sessionPersistence` of a policy. */
 export function writePersistence(affinity: SessionAffinity | undefined): object | undefined {
   if (affinity === undefined) return undefined;
   const { cookie, omitsNoneIfMisread, changesOnFailure, ...attributes } = affinity;

@@ -1,10 +1,13 @@
-/** Regular expressions of a host are tried one after the other, whichever Ingresses they are of, so their order decides. */
+/**
+ * Finds regular expressions whose order changes. Those of a host are tried sequentially, across Ingresses, so order
+ * matters.
+ */
 import type { MovedUnit } from "./compare.ts";
 import { hasAlternatives } from "./gateway/patterns.ts";
 import type { UnitDifference } from "./known-differences.ts";
 import type { ServedUnit } from "./served-units.ts";
 
-/** A regular expression of a host, with its places before and afterwards. */
+/** A regular expression of a host, with its positions before and afterwards. */
 type Tried = {
   readonly unit: ServedUnit;
   readonly before: number;

@@ -1,4 +1,4 @@
-/** What the translation says about each path of each Ingress, on each host that it is served on. */
+/** Extracts from a translation how each path of each Ingress is served, on each of its hosts. */
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { backendTlsKey, type RouteGroup } from "@svc-gateway/common/ir/keys.ts";
@@ -8,7 +8,7 @@ import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 
-/** A set of endpoints by its name. */
+/** Returns an endpoint set by its name. */
 export type EndpointsOf = (name: string) => EndpointSet | undefined;
 
 /** Returns TLS settings by their name. */

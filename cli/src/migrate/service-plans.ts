@@ -35,10 +35,7 @@ type Plan = {
   persistence?: Decided;
 };
 
-/**
- * Plans the policies. `units` are ordered by Ingress, oldest first. Services with a policy in the manifests get no
- * other one.
- */
+/** Plans the policies. `units` are ordered by Ingress, oldest first. Services with a given policy get no other one. */
 export function planServices(
   units: readonly ServedUnit[],
   ports: ServicePorts,

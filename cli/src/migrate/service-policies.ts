@@ -1,10 +1,10 @@
-/** What policies of Services say about a route: connections, sessions, and how endpoints are chosen. */
+/** Applies the policies of Services to a route: connections, sessions, and load balancing. */
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import { comparableBalancing } from "./balancing.ts";
 import type { ServedUnit } from "./served-units.ts";
 
-/** A route with what the policies of its Services say where it says nothing itself, in one form for both. */
+/** Completes a route by the policies of its Services, in a common form for settings of either. */
 export function withServicePolicies(
   route: Route,
   { endpointsOf, tlsOf }: Pick<ServedUnit, "endpointsOf" | "tlsOf">,

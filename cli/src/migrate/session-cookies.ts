@@ -25,8 +25,7 @@ export function decideCookies(wishes: readonly SessionWish[]): ReadonlyMap<strin
     alike.set(service, same);
     decided.set(service, { ...first.affinity, path: commonPath(same.map(({ affinity }) => affinity.path)) });
   }
-  // With equal names and paths, Services of a host would overwrite each other's cookie, so each keeps that of its first
-  // path.
+  // With equal names and paths, Services of a host would overwrite each other's cookie: each keeps its first path.
   for (const [service, same] of alike) {
     const joined = decided.get(service);
     const first = same[0]?.affinity;

@@ -1,4 +1,4 @@
-/** What manifests are migrated to. */
+/** The interface of the targets of a migration. */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
@@ -8,7 +8,7 @@ import type { MovedUnit } from "./compare.ts";
 import type { ManifestNode } from "./manifest-texts.ts";
 import type { ServedUnit } from "./served-units.ts";
 
-/** What an Ingress becomes. */
+/** The objects that replace an Ingress. */
 export type MigratedObjects = {
   /** Returns the replacement for its text. */
   readonly replace: (node: ManifestNode) => readonly ManifestNode[];
@@ -34,10 +34,7 @@ export type TargetInput = {
 /** Writes all Ingresses for one target. */
 export type Writer = {
   write(ingress: ObjectOf<"Ingress">): MigratedObjects;
-  /**
-   * Returns the replacement for the text of a canary of these paths, at least one; empty if the paths already include
-   * it.
-   */
+  /** Returns the replacement for the text of a canary of at least one path; empty if its paths already include it. */
   writeCanary(
     ingress: ObjectOf<"Ingress">,
     paths: ReturnType<typeof canaryPaths>,

@@ -1,4 +1,4 @@
-/** One path in this project's own annotations. */
+/** Writes one path as annotations of this gateway. */
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { ClientPlans } from "./client-certificates.ts";
 import { featureWriters } from "./features/index.ts";
@@ -6,7 +6,7 @@ import type { ServedUnit } from "./served-units.ts";
 import type { ServicePlans } from "./service-plans.ts";
 import type { FeatureWriter, Note, WriterContext, Written } from "./written.ts";
 
-/** Answers 403 to every request for the path. */
+/** The annotation that answers every request for the path with 403. */
 const closed = { "closed-paths": "/" };
 
 /** The plans that concern more than one path. */

@@ -1,4 +1,4 @@
-/** Authorization by a URL. */
+/** Writes authorization by a URL. */
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { templateText } from "@svc-gateway/common/features/request-template.ts";
 import { maxDurationMs } from "@svc-gateway/common/values/duration.ts";
@@ -6,7 +6,7 @@ import { createCheckFields } from "@svc-gateway/operator/translate/features/chec
 import { noteIf, policy, unsayable, type FeatureWriter } from "../written.ts";
 import { durationText } from "./limits.ts";
 
-/** As the schema of SvcExternalAuth has them. */
+/** The methods and limits of the schema of SvcExternalAuth. */
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const maxFields = 16;
 const maxText = 2048;

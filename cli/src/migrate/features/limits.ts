@@ -1,7 +1,7 @@
-/** Sizes and times of requests. */
+/** Writes limits on sizes, times and rates of requests. */
 import { noteIf, policy, type FeatureWriter } from "../written.ts";
 
-/** Sizes that are whole mebi- or kibibytes are written so. */
+/** Formats a size in the largest unit of which it is a multiple. */
 function sizeText(bytes: number): string {
   const units: readonly (readonly [number, string])[] = [
     [1024 ** 3, "g"],

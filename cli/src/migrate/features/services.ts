@@ -1,7 +1,7 @@
-/** Services that are asked besides the backend: mirrors and error pages. */
+/** Writes Services other than backends: mirrors and error pages. */
 import { noteIf, unsayable, type FeatureWriter } from "../written.ts";
 
-/** `service.namespace:port` of an endpoint set, `namespace/service/port`. */
+/** The address `service.namespace:port` of an endpoint set `namespace/service/port`. */
 function addressOf(endpoints: string | undefined): string | undefined {
   const [, namespace, name, port] = /^([^/]+)\/([^/]+)\/(\d+)$/.exec(endpoints ?? "") ?? [];
   return port === undefined ? undefined : `${name}.${namespace}:${port}`;

@@ -1,7 +1,4 @@
-/**
- * Writes rules for client certificates as TLS options of listeners. See docs/features/auth-tls.md, "Listeners of
- * Gateways".
- */
+/** Writes client certificate rules as TLS options of listeners (docs/features/auth-tls.md, "Listeners of Gateways"). */
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";

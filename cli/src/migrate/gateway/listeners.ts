@@ -33,10 +33,7 @@ type Needs = {
   readonly passed: ReadonlySet<string>;
 };
 
-/**
- * Plans the listeners. The first Ingress that names or needs a Secret for a host owns its listener; others attach to
- * it.
- */
+/** Plans the listeners. The first Ingress that names or needs a Secret for a host owns its listener; others attach. */
 export function planListeners(ingresses: readonly ObjectOf<"Ingress">[], needs: Needs): Listeners {
   const byHost = new Map<string, { readonly owner: string; readonly listener: HostListener }>();
   const users = Map.groupBy(
@@ -77,8 +74,7 @@ export function planListeners(ingresses: readonly ObjectOf<"Ingress">[], needs: 
   const of = (host: string): HostListener | undefined => {
     const own = byHost.get(host)?.listener;
     const wider = byHost.get(wildcardOver(host))?.listener;
-    // A wildcard with passthrough does not cover hosts below it that have rules (docs/ingress-nginx.md, "TLS
-    // passthrough").
+    // A passthrough wildcard excludes hosts below it that have rules (docs/ingress-nginx.md, "TLS passthrough").
     return own ?? (wider?.mode === "Passthrough" ? undefined : wider);
   };
   return {

@@ -11,10 +11,7 @@ export function wholePattern(pattern: string): string {
   return rest === undefined || hasAlternatives(rest) ? `(?s:.*?)(?:${pattern})(?s:.*)` : `(?i)${rest}(?s:.*)`;
 }
 
-/**
- * Whether there is a `|` outside of all groups and classes, so that a prefix of the pattern is not common to all
- * alternatives.
- */
+/** Whether there is a `|` outside of groups and classes, so that alternatives have no common prefix in the pattern. */
 export function hasAlternatives(pattern: string): boolean {
   let depth = 0;
   let isInClass = false;

@@ -225,10 +225,7 @@ type Place = {
   readonly ids: ReadonlyMap<RuleOf, string>;
 };
 
-/**
- * The unit of a path in the form of a route, with the rules that serve it. Hosts that are served alike share the first
- * one's.
- */
+/** The unit of a path in the form of a route, with the rules that serve it. Hosts that are served alike share rules. */
 function movedTo(
   { unit: written, rules: { notes } }: Placed,
   { port, host, rules, ids }: Place,

@@ -20,10 +20,7 @@ export type PathRules = {
   readonly conditions: readonly PlannedRule[];
   /** The redirect of requests without TLS; undefined if they are served alike. */
   readonly redirect?: PlannedRule;
-  /**
-   * The rule that closes the path for requests without TLS, which have no client certificate; undefined if it is not
-   * closed.
-   */
+  /** The rule that closes the path for requests without TLS, which have no client certificate; otherwise undefined. */
   readonly closedPlain?: PlannedRule;
   readonly notes: readonly Note[];
   /** The Secret with users that its annotations name, as `namespace/name`. */
