@@ -95,7 +95,7 @@ function planOf(rules: ClientRules, ingress: ObjectOf<"Ingress">, finder: Finder
     return lost(`Secret ${named} is of type ${type}, expected Opaque`, secret);
   }
   const { subject } = rules.byRequest ?? {};
-  // An annotation is trimmed, so the expression must not depend on blanks at its ends.
+  // An annotation is trimmed, so the regular expression must not depend on blanks at its ends.
   if (subject !== undefined && (subject !== subject.trim() || !parseSubject(subject).ok)) {
     return lost(
       "The regular expression for subjects has a blank at an end, or other characters than ASCII",
@@ -116,7 +116,7 @@ function createSecretFinder({
   return (authorities) => byId.get(authorities) ?? [];
 }
 
-/** Finds the Secret that the Ingress names, or another one in its namespace with the same authorities. */
+/** Finds the Secret that the Ingress names, or one in its namespace with the authorities that a class names. */
 function findSecret(
   authorities: string,
   { metadata }: ObjectOf<"Ingress">,
