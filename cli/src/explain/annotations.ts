@@ -1,4 +1,4 @@
-/** What becomes of the annotations of ingress-nginx on the Ingress that a route comes from. See docs/cli.md, "explain". */
+/** Explains the annotations of ingress-nginx on the Ingress from which a route comes. See docs/cli.md, "explain". */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import type { Outcome } from "@svc-gateway/operator/translate/ingress-nginx/report.ts";

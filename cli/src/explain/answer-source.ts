@@ -1,4 +1,4 @@
-/** Where `explain` looks: manifests, or the entrances of a live cluster. */
+/** The sources of answers for `explain`: manifests, or the entrances of a live cluster. */
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { Paint } from "../text/paint.ts";
 import { answerAtEntrances, type Entrance } from "./entrances.ts";

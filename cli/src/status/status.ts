@@ -25,7 +25,7 @@ export type ClusterStatus = {
   readonly conflicts: CheckReport["conflicts"];
   /** All problems, errors first. */
   readonly problems: readonly StatusProblem[];
-  /** What could not be read or is assumed, one sentence each. */
+  /** One sentence for each object that could not be read, and for each assumption. */
   readonly notes: readonly string[];
 };
 
