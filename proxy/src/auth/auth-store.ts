@@ -27,7 +27,7 @@ export type AuthStore = {
   readonly askHost: AskHost;
   /** Remembered answers of authorization services, by a hash of check and request (`createAnswerCache`). */
   readonly answers: VerifiedCache<KnownAnswer>;
-  /** The clock for the expiry of answers, in monotonic milliseconds. */
+  /** The clock by which answers and accepted credentials expire, in monotonic milliseconds. */
   readonly now: () => number;
   /** The bound on request bodies that are held for authorization services. */
   readonly bodies: BodyMemory;

@@ -17,7 +17,7 @@ export type SharedMemory = {
   readonly connections: SharedArrayBuffer;
   /** One ring per worker: log lines on their way to the supervisor, see worker/log-ring.ts. */
   readonly logs: readonly SharedArrayBuffer[];
-  /** The same for spans on their way to the collector; empty without tracing. */
+  /** One ring per worker: spans on their way to the collector; empty without tracing. */
   readonly spans: readonly SharedArrayBuffer[];
   /** The heartbeats of the workers, see worker/hang-watch.ts. */
   readonly heartbeats: SharedArrayBuffer;

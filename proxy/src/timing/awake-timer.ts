@@ -6,7 +6,7 @@ const busyMs = 10;
 /**
  * A timer on the awake clock. After a pause, timers of a process are due before it has read the data that arrived
  * meanwhile. The timer is therefore extended by the lost time, at most by its whole duration at a time, and a late
- * timer expires only after one more turn of the event loop, in which arrived data is read.
+ * timer expires only after the event loop has read data that has arrived.
  */
 export class AwakeTimer {
   private readonly expired: () => void;
