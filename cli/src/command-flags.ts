@@ -30,9 +30,7 @@ export const failOnFlag = flag({
 
 export type OutputForm = "text" | "json" | "yaml";
 
-/**
- * The flags of `serve standalone` that change the translation of a folder; the same values have the same result here.
- */
+/** The flags of `serve standalone` that change the translation of a folder; equal values have the same result here. */
 const translationFlagNames: { readonly [K in keyof TranslationFlags]: string } = {
   controllerName: "controller-name",
   watchNamespace: "watch-namespace",

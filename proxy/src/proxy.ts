@@ -108,9 +108,7 @@ export type Proxy = {
   shutdown(hurry: AbortSignal, how?: ShutdownMode): Promise<void>;
 };
 
-/**
- * Whether connections are still accepted for a while, so that load balancers notice (`announced`), or not (`at-once`).
- */
+/** Whether connections are accepted for a while, so that load balancers notice (`announced`), or not (`at-once`). */
 export type ShutdownMode = "announced" | "at-once";
 
 const maxSweepIntervalMs = 1_000;

@@ -23,9 +23,7 @@ export function linesOfLog(text: string, withheld: WithheldTexts): string {
   return [...head, ...kept].map((line) => `${line}\n`).join("");
 }
 
-/**
- * Whether a line is of the access log. The target can be anywhere in it: truncated or coloured lines cannot be parsed.
- */
+/** Whether a line is of the access log. The target can be anywhere: truncated or coloured lines cannot be parsed. */
 const isAccessLine = (line: string): boolean => line.includes(accessTarget) || webServerLine.test(line);
 
 function cleanLine(line: string, withheld: WithheldTexts): string {

@@ -1,6 +1,4 @@
-/**
- * Remembers texts that are withheld in one place, to remove them where they are quoted: in logs, messages and events.
- */
+/** Remembers texts that are withheld in one place, to remove them from logs, messages and events that quote them. */
 import { maskText, redacted } from "@svc-gateway/common/telemetry/redaction.ts";
 
 export type WithheldTexts = {

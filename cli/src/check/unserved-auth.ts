@@ -1,6 +1,4 @@
-/**
- * Finds authentication by URLs that no manifest serves: every request would be answered 500. See docs/cli.md, "check".
- */
+/** Finds authentication by URLs that no manifest serves: every request would be answered 500 (docs/cli.md, "check"). */
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { literalOf } from "@svc-gateway/common/features/request-template.ts";
@@ -44,9 +42,7 @@ export function findUnservedAuth(
   return [...found.values()];
 }
 
-/**
- * Returns why a URL is not answered, or undefined if it can be. `own` is the host of the route, if it is a single name.
- */
+/** Returns why a URL is not answered, or undefined if it can be. `own` is the host of the route, if it is one name. */
 function whyUnanswered(
   { service, authority, target }: UrlCheck,
   own: string | undefined,

@@ -1,5 +1,5 @@
 /**
- * Finds manifests that are not for this gateway: of other controllers, or excluded by a flag. See docs/cli.md, "check".
+ * Finds manifests that are not for this gateway: of other controllers, or excluded by a flag (docs/cli.md, "check").
  */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { formatRef, refOf, type KubeObject } from "@svc-gateway/operator/api/object.ts";

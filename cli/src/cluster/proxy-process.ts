@@ -18,9 +18,7 @@ import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 
-/**
- * How long the admin servers wait for the first snapshot, in milliseconds, because loading their code would delay it.
- */
+/** How long the admin servers wait for the first snapshot, in milliseconds: loading their code would delay it. */
 const snapshotFirstMs = 500;
 
 /** Runs until a stop signal, after which requests in progress may finish. Fails with one line when a port is taken. */

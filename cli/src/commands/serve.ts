@@ -40,7 +40,7 @@ export const serveProxy: Command = {
 };
 
 /**
- * `serve standalone`: serves a folder of manifests, or the rules of `--proxy`, in this process. See docs/standalone.md.
+ * `serve standalone`: serves a folder of manifests, or the rules of `--proxy`, in one process. See docs/standalone.md.
  */
 export const serveStandalone: Command = {
   flags: flagsOf("standalone"),

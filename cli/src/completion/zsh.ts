@@ -43,7 +43,7 @@ const action = (offered: Offered): string =>
   offered === "paths" ? "_files" : offered === "none" ? " " : `(${offered.join(" ")})`;
 
 /**
- * The specs for `_arguments`: `--name=` takes its value from the same or the next word, `--name=-` from the same only.
+ * The specs for `_arguments`: `--name=` takes a value from the same or the next word, `--name=-` from the same only.
  */
 const specsOf = ({ spellings, meaning, offered, isSwitch }: CompletedFlag): readonly string[] =>
   spellings.map((spelling) => {

@@ -38,9 +38,7 @@ export type ConsoleAppOptions = {
 const cookieName = "svc-gateway-console";
 const maxFormBytes = 32 * 1024;
 
-/**
- * The headers of every response. They permit the style sheet, the icon and the forms of the console, and no scripts.
- */
+/** The headers of every response. They permit only the style sheet, icon and forms of the console, and no scripts. */
 const headers = {
   "Content-Security-Policy":
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",

@@ -1,6 +1,4 @@
-/**
- * The program of the thread that explains requests. It cannot block the process, and the explainer can terminate it.
- */
+/** The program of the thread that explains requests. It cannot block the process; the explainer can terminate it. */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { textOf } from "@svc-gateway/common/values/errors.ts";

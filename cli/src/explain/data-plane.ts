@@ -21,9 +21,7 @@ import { RetryBudget } from "@svc-gateway/proxy/upstream/retry-budget.ts";
 import type { Upstream, UpstreamEndpoint } from "@svc-gateway/proxy/upstream/upstream.ts";
 import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/upstream-registry.ts";
 
-/**
- * Compiles the tables with which a proxy would serve. A snapshot that a proxy would reject is a bug of the translation.
- */
+/** Compiles the tables with which a proxy would serve. An invalid snapshot is a bug of the translation. */
 export const compileServing = memo(({ scopes, routing }: Translation): ServingState => {
   const state = createProxyState({
     // Selects the first backend deterministically; a proxy selects it at random.

@@ -1,6 +1,4 @@
-/**
- * The Services of a cluster through which a request can enter. Each has its own ports, and possibly its own proxies.
- */
+/** The Services of a cluster through which a request can enter. Each has its own ports, possibly its own proxies. */
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { nameOf, refOf } from "@svc-gateway/operator/api/object.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";

@@ -1,6 +1,4 @@
-/**
- * Replaces Secrets that objects name but that the user may not read, so that the rest is translated as in the cluster.
- */
+/** Replaces Secrets that objects name but the user may not read, so that the rest is translated as in the cluster. */
 import { createSelfSigned } from "@svc-gateway/operator/discovery/self-signed.ts";
 import { alternativeNames } from "@svc-gateway/operator/discovery/certificate-builder.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";

@@ -22,9 +22,7 @@ export const liveFlag = flag({
   meaning: "Read the objects of a cluster, and the flags of its controllers, instead of manifests.",
 });
 
-/**
- * The flags that name a cluster. `implied` is appended to the first two meanings; `ofNamespace` is the third meaning.
- */
+/** The flags that name a cluster. `implied` is appended to the first two meanings; `ofNamespace` is the third. */
 export const namingCluster = (implied: string, ofNamespace: string, noNamespace: string) =>
   [
     optionalFlag({

@@ -1,6 +1,4 @@
-/**
- * Represents objects of a cluster as manifests: each is a separate file, whose name and text are generated on demand.
- */
+/** Represents objects of a cluster as manifests: each is a separate file with a name and text generated on demand. */
 import { definitionOf, kindOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { stringify } from "yaml";

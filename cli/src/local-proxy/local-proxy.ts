@@ -150,9 +150,7 @@ function describeRule({ host, path, backend }: ProxyRule, settings: StandaloneSe
   return `${shown.join("  ")}  ->  ${formatBackend(backend)}`;
 }
 
-/**
- * Describes how to resolve the names, except those below `localhost`, which browsers resolve themselves (RFC 6761 6.3).
- */
+/** Describes how to resolve names, except those below `localhost`, which browsers resolve themselves (RFC 6761 6.3). */
 function describeNames(names: readonly string[]): readonly string[] {
   const others = names.filter((name) => !/(^|\.)localhost$/.test(name) && !name.startsWith("*."));
   return others.length === 0

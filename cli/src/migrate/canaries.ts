@@ -1,6 +1,4 @@
-/**
- * Converts canaries of ingress-nginx to canaries of this gateway: Ingresses for the paths whose requests they share.
- */
+/** Converts canaries of ingress-nginx to canaries of this gateway: Ingresses for paths whose requests they share. */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";

@@ -1,7 +1,4 @@
-/**
- * Compares the unit that served a path before with the one that serves it afterwards. The report contains only these
- * findings.
- */
+/** Compares the units that serve a path before and after the migration. The report contains only these findings. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { differencesOf, isWithin } from "./difference.ts";
@@ -92,9 +89,7 @@ function explain(
   return knownDifference(property, before, after);
 }
 
-/**
- * Removes the backends of a path that redirects every request, which an Ingress must name although none gets a request.
- */
+/** Removes the backends of a path that redirects every request: an Ingress must name one, but it gets no request. */
 const sent = (unit: ServedUnit): ServedUnit =>
   unit.route.features?.redirect === undefined
     ? unit

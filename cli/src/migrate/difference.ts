@@ -2,9 +2,7 @@
 
 type Value = { readonly [name: string]: unknown };
 
-/**
- * Returns paths of different properties, as in `features.retry.codes[0]`. Lists of different lengths differ as a whole.
- */
+/** The paths of different properties, as in `features.retry.codes[0]`. Lists of unequal length differ as a whole. */
 export function differencesOf(before: unknown, after: unknown, path = ""): readonly string[] {
   if (Object.is(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) {

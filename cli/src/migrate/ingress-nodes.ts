@@ -1,6 +1,4 @@
-/**
- * Edits the text of an Ingress: class, annotations and rules change; everything else is kept, with comments and order.
- */
+/** Edits the text of an Ingress: class, annotations and rules change; the rest is kept, with comments and order. */
 import { isMap, isScalar, isSeq, Pair, Scalar, type YAMLMap } from "yaml";
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { IngressPart } from "./ingress-parts.ts";

@@ -1,6 +1,4 @@
-/**
- * Writes an Ingress of ingress-nginx as Ingresses of this gateway, one for each group of paths that are served alike.
- */
+/** Writes an Ingress of ingress-nginx as Ingresses of this gateway, one for all paths that are served alike. */
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";

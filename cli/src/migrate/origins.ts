@@ -2,9 +2,7 @@
 import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
 import { isWithin } from "./difference.ts";
 
-/**
- * The annotations of each feature, by names without prefix; the first represents the default if none of them is set.
- */
+/** The annotations of each feature, by names without prefix; the first represents the default if none is set. */
 const ofFeatures: { readonly [S in FeatureSlug]: readonly string[] } = {
   "trust-forwarded-for": ["use-forwarded-headers"],
   "forwarding-fields": ["proxy-add-original-uri-header"],
@@ -90,9 +88,7 @@ const ofClients = [
   "auth-tls-match-cn",
 ];
 
-/**
- * The annotations of properties for which `ofFeatures` is not precise enough, and of those that belong to no feature.
- */
+/** The annotations of properties for which `ofFeatures` is not precise enough, and of those outside of features. */
 const ofProperties: readonly (readonly [string, readonly string[]])[] = [
   ["features.response-headers.setOverTls", ["hsts"]],
   ["features.response-headers.set", ["custom-headers", "configuration-snippet", "server-snippet"]],

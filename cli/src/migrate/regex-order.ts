@@ -1,7 +1,4 @@
-/**
- * Finds regular expressions whose order changes. Those of a host are tried sequentially, across Ingresses, so order
- * matters.
- */
+/** Finds regular expressions whose order changes. Those of a host, of all Ingresses, are tried sequentially. */
 import type { MovedUnit } from "./compare.ts";
 import { hasAlternatives } from "./gateway/patterns.ts";
 import type { UnitDifference } from "./known-differences.ts";

@@ -16,9 +16,7 @@ import { decideCookies, isSameCookie } from "./session-cookies.ts";
 import { policy, type Note, type WriterContext } from "./written.ts";
 
 export type ServicePlans = {
-  /**
-   * Defines the policies that are written next to the Ingress of a path; returns notes on how they differ for the path.
-   */
+  /** Defines the policies that are written next to the Ingress of a path; returns notes on differences for the path. */
   readonly write: (unit: ServedUnit, define: WriterContext["define"]) => readonly Note[];
 };
 

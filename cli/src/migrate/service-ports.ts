@@ -187,9 +187,7 @@ function writeTls(
   };
 }
 
-/**
- * Creates a function that finds the Secret of a namespace with these authorities and exactly this client certificate.
- */
+/** Creates a function that finds the Secret of a namespace with given authorities and exactly this certificate. */
 function createSecretFinder(
   world: World,
 ): (namespace: string, wanted: Pick<BackendTls, "authorities" | "certificate">) => FoundSecret | undefined {

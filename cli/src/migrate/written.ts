@@ -52,10 +52,7 @@ export type WriterContext = {
   /** The namespace of the Ingress. */
   readonly namespace: string;
   readonly route: Route;
-  /**
-   * Defines an object that is written next to the Ingress, and returns its name. Equal objects of an Ingress become one
-   * object.
-   */
+  /** Defines an object that is written next to the Ingress, and returns its name. Equal objects become one. */
   readonly define: (object: OwnObject) => string;
 };
 

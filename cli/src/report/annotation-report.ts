@@ -1,6 +1,4 @@
-/**
- * The report about annotations of ingress-nginx as data, which is also its JSON and YAML form (docs/cli.md, "report").
- */
+/** The report about annotations of ingress-nginx as data: its JSON and YAML form. See docs/cli.md, "report". */
 import { formatRef, nameOf } from "@svc-gateway/operator/api/object.ts";
 import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";

@@ -41,13 +41,9 @@ export type BuildOptions = {
   readonly health: StandaloneHealth;
   /** Fetches the key sets that verify tokens. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
-  /**
-   * Called with each build that is served, and the version of its snapshot; undefined if the snapshot did not change.
-   */
+  /** Called with each build that is served, and the version of its snapshot; undefined if that did not change. */
   readonly onServed: (build: ConsoleBuild, version: string | undefined) => void;
-  /**
-   * Called with a sentence for each listener of the first table whose port is not available; nothing is served then.
-   */
+  /** Called with a sentence for each listener of the first table whose port is unavailable; nothing is served then. */
   readonly onUnusablePorts: (sentences: readonly string[]) => void;
   readonly metrics: MetricSet<Pick<typeof standaloneMetrics, "keptCertificates" | "unprotectedPaths">>;
   readonly log: Logger;

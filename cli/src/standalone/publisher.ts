@@ -14,9 +14,7 @@ export type Publisher<Applied> = {
   publish(resources: readonly Resource[]): Promise<Result<Applied> | undefined>;
 };
 
-/**
- * Creates a publisher. `apply` must be atomic: an update after a rejected one starts from the last applied snapshot.
- */
+/** Creates a publisher. `apply` must be atomic: after a rejection, updates start from the last applied snapshot. */
 export function createPublisher<Applied>(
   apply: (update: SnapshotUpdate) => Result<Applied> | Promise<Result<Applied>>,
 ): Publisher<Applied> {

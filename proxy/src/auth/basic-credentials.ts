@@ -2,9 +2,7 @@
 export type BasicCredentials = { readonly name: string; readonly password: string };
 
 const scheme = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
-/**
- * The maximum length of the field, more than any credentials need. It is bounded because a comparison hashes all of it.
- */
+/** The maximum length of the field, more than any credentials need. Bounded because a comparison hashes all of it. */
 const maxLength = 4_096;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -24,7 +24,9 @@ export type ExternalAnswer = {
 /** Why a call has failed; `answer` means that the service sent an answer that cannot be used. */
 export type CallFailure = "timeout" | "unreachable" | "answer";
 
-/** The maximum size of a response body, which can be passed to a client; a larger one counts as a failure. */
+/**
+ * The maximum size of a response body; one that is meant for a client is small, and a larger one counts as a failure.
+ */
 const maxBodyBytes = 65_536;
 
 /** Reports whether the body of a response is needed; otherwise it is read to its end and discarded. */

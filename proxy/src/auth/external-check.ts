@@ -43,8 +43,7 @@ export function serviceOf(endpoints: string): string {
 }
 
 /**
- * The denial of a service, passed to the client unchanged except for its framing. `detail` describes the answer for the
- * log.
+ * The denial of a service, passed to the client unchanged except for its framing. `detail` describes it for the log.
  */
 export const refusal = (
   status: number,

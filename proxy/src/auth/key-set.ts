@@ -32,10 +32,7 @@ export function createVerificationKeys(
   return { source, keys: unnamedFirst };
 }
 
-/**
- * Imports a key; undefined if it is unusable or too expensive. The controller has already checked and reported such
- * keys.
- */
+/** Imports a key; undefined if it is unusable or too expensive, which the controller has already reported. */
 function importKey(key: PublicKey): VerificationKey | undefined {
   if (refuseKey(key) !== undefined) return undefined;
   try {

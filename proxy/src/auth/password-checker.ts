@@ -2,9 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { PasswordQuestion } from "./password-thread.ts";
 import { FairQueue } from "./fair-queue.ts";
 
-/**
- * The result of a comparison; `busy` if it was not made: too many wait, it was not wanted, or the thread has failed.
- */
+/** The result of a comparison; `busy` if it was not made: too many wait, it was unwanted, or the thread failed. */
 export type PasswordVerdict = "match" | "mismatch" | "busy";
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The program of the thread that compares passwords with hashes, sequentially. See password-checker.ts, which starts
- * it.
- */
+/** The program of the thread that compares passwords with hashes, sequentially. Started by password-checker.ts. */
 import { parentPort } from "node:worker_threads";
 import { matchesHash } from "./crypt/matches-hash.ts";
 

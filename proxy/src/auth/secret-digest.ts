@@ -1,9 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 
-/**
- * Returns the digest of a text, as a key for a cache. Each digester has a random key, so that digests differ between
- * them.
- */
+/** Returns the digest of a text, as a key for a cache. Each digester has a random key, and thus different digests. */
 export type SecretDigest = (text: string) => string;
 
 /**

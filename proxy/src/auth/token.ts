@@ -49,8 +49,7 @@ export async function verifyToken(
 }
 
 /**
- * Verifies a token with one key. After `token-signature`, another key can match; other defects do not depend on the
- * key.
+ * Verifies a token with one key. After `token-signature`, another key can match; other defects are independent of it.
  */
 async function verifyWith(
   token: string,
@@ -77,8 +76,7 @@ async function verifyWith(
 }
 
 /**
- * Maps an error of the verification. The signature is checked first, so only the owner of a token learns about its
- * claims.
+ * Maps an error of the verification. The signature is checked first: only the owner of a token learns about its claims.
  */
 function defectOf(error: unknown): TokenDefect {
   if (error instanceof errors.JWSSignatureVerificationFailed) return "token-signature";

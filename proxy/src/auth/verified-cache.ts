@@ -4,10 +4,7 @@ export type VerifiedCache<Value> = {
   set(key: string, value: Value, untilMs: number): void;
 };
 
-/**
- * Creates a cache of at most `maxEntries`; a full cache evicts its oldest entry. Reading an entry does not extend its
- * time.
- */
+/** Creates a cache of `maxEntries`; a full cache evicts its oldest entry. Reading an entry does not extend its time. */
 export function createVerifiedCache<Value>(maxEntries: number): VerifiedCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly untilMs: number }>();
   return {

@@ -9,9 +9,7 @@ import { inOrder } from "./in-order.ts";
 
 type OnRequest = NonNullable<Filter["onRequest"]>;
 
-/**
- * The 401 for a realm. The reason appears in the log and metrics only: the client gets the same answer for all reasons.
- */
+/** The 401 for a realm. The reason is for log and metrics only: the client gets the same answer for all of them. */
 const challengeOf = (realm: string, reason: RefusalCode): LocalReply => ({
   status: 401,
   headers: ["WWW-Authenticate", `Basic realm="${realm}"`],

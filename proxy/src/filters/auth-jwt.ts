@@ -116,9 +116,7 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
 
   // Signatures are checked in turns by the namespace of the keys, so that expensive keys do not delay other namespaces.
   const [owner = ""] = rules.keySet.split("/", 1);
-  /**
-   * Tokens that are being verified, so that a token that arrives in many requests at the same time is verified once.
-   */
+  /** Tokens that are being verified, so that a token in many simultaneous requests is verified only once. */
   const underWay = new Map<string, UnderWay>();
 
   const verify = async (

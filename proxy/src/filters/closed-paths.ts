@@ -4,9 +4,7 @@ import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { asOctets, decodedPath } from "../routing/decoded-path.ts";
 
-/**
- * The maximum number of steps for matching one path with the regular expressions of a route: about a tenth of a second.
- */
+/** The maximum number of steps for matching a path with all regular expressions of a route: about 100 milliseconds. */
 const maxSteps = 2_000_000;
 
 /**

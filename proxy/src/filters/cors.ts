@@ -16,13 +16,13 @@ const owned = new Set([
 ]);
 
 /**
- * The limits of the memo of grants by origin. Clients choose the origins, so few are remembered, and only short ones.
+ * The limits of the memo of grants by origin. Clients choose the origins, so only few and short ones are remembered.
  */
 const knownOrigins = { maxLength: 300, maxNames: 64 };
 const noGrant = new FieldBlock([]);
 
 /**
- * Answers preflight requests, and adds the fields to every other response that let an allowed origin read it. An origin
+ * Answers preflight requests, and adds to other responses the fields that let an allowed origin read them. An origin
  * that is not allowed gets no such field, and the browser withholds the response from the page. See
  * docs/features/cors.md.
  */
@@ -84,10 +84,7 @@ export function corsFilter(cors: Cors): Filter {
   };
 }
 
-/**
- * The field for a list. With credentials, `*` would mean a method or header of that name, so the requested ones are
- * named instead.
- */
+/** The field for a list. With credentials, `*` would be a method or header name, so the requested ones are named. */
 function listField(
   name: string,
   allowed: readonly string[],
@@ -116,9 +113,7 @@ function compileAllowed(allowed: readonly string[]): (origin: string) => boolean
 const otherForm = /^[a-z][a-z0-9+.-]{0,30}:\/\/[a-z0-9._-]{1,253}(?::\d{1,5})?$/i;
 const isOther = (text: string): boolean => !/^https?:/i.test(text) && otherForm.test(text);
 
-/**
- * Fields that every page may read (Fetch, "CORS-safelisted response-header name"), and Set-Cookie, which no page may.
- */
+/** Fields that every page may read (Fetch, "CORS-safelisted response-header name"), and Set-Cookie, which none may. */
 const neverExposed = new Set([
   "cache-control",
   "content-language",

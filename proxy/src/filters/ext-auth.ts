@@ -79,7 +79,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const { obey, admissionOf } = compileVerdict(check);
   /** The changes that remembered answers make to the requests that they admit. */
   const admissions = new WeakMap<KnownAnswer, Admission>();
-  // At the bound, check requests to services of one namespace are cancelled in favour of those of others.
+  // When the bound is reached, the namespace with the most check requests loses one to a namespace with fewer.
   const [owner = ""] = endpoints.split("/", 1);
   const withoutEndpoint = { ...unavailable, detail: `${serviceOf(endpoints)}: no endpoint` };
 

@@ -5,7 +5,7 @@ import { compileRequestTemplate, originForm } from "../routing/request-template.
 import type { FilterEnvironment } from "./environment.ts";
 
 /**
- * Plans copies of the requests of a route, after every filter that can refuse them. See docs/features/mirror-target.md.
+ * Plans copies of the requests of a route, after all filters that can refuse them. See docs/features/mirror-target.md.
  */
 export function mirrorTargetFilter(targets: MirrorTarget, environment: FilterEnvironment): Filter {
   const { upstreamOf } = environment;

@@ -23,9 +23,7 @@ import { sslRedirectFilter } from "./ssl-redirect.ts";
 import { timeoutsFilter } from "./timeouts.ts";
 import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
-/**
- * One place in the order of filters: the feature, the reason for the place, and the function that builds the filter.
- */
+/** One place in the order of filters: the feature, the reason for its place, and the function that builds it. */
 export type FilterStep<Slug extends FeatureSlug = FeatureSlug> = {
   readonly [S in Slug]: {
     readonly slug: S;

@@ -35,7 +35,8 @@ function compileTemplate({ name, value }: Template): (exchange: Exchange) => voi
   const evaluate = compileRequestTemplate(value);
   if (isHost({ name })) {
     return (exchange) => {
-      // A client can control parts of the value. One that is not a host is ignored: it would malform the request.
+      // A client can control parts of the value. One that is not a host is ignored, because the request would be
+      // malformed.
       const host = evaluate(exchange);
       if (hostOf(host) !== undefined) exchange.upstreamAuthority = host;
     };

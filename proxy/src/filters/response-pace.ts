@@ -5,9 +5,7 @@ import type { Chunk, HeaderList } from "../message/message.ts";
 /** The interval between two writes while a body is held back, in milliseconds. */
 const stepMs = 100;
 
-/**
- * Limits the pace at which a body passes from the upstream to the client: see `pace` in docs/features/rate-limit.md.
- */
+/** Limits the pace of a body from the upstream to the client: see `pace` in docs/features/rate-limit.md. */
 export const paceBody = (
   pace: ResponsePace,
   ends: BodyEnds,

@@ -103,9 +103,7 @@ function expandPath(
   };
 }
 
-/**
- * Joins the parts, with the texts of the groups in place of their numbers; undefined if the result would be too long.
- */
+/** Joins the parts, with the texts of groups in place of their numbers; undefined if the result would be too long. */
 function expand(
   parts: readonly (string | number)[],
   groups: readonly string[] | undefined,

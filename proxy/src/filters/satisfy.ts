@@ -64,7 +64,5 @@ function compileAny(checks: readonly Check[]): NonNullable<Filter["onRequest"]> 
   };
 }
 
-/**
- * Whether a reply refuses the client, as opposed to one for a check that could not be made. 302 redirects to sign in.
- */
+/** Whether a reply refuses the client, unlike one for a check that could not be made. 302 redirects to sign in. */
 const isRefusal = ({ status }: LocalReply): boolean => status === 401 || status === 403 || status === 302;

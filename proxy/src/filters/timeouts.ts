@@ -2,10 +2,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import type { Filter } from "../exchange/filter.ts";
 
-/**
- * Adds the default timeout of an attempt, in milliseconds (0 for none), to the features of a route whose rule does not
- * set one.
- */
+/** Adds the default timeout of an attempt, in milliseconds (0 for none), to features that do not set one. */
 export function withDefaultTimeout(
   features: RouteFeatures | undefined,
   backendTimeoutMs: number,

@@ -1,6 +1,4 @@
-/**
- * A table of times by owner and key, shared by all workers of a proxy. See docs/adr/0013-workers.md, "Shared state".
- */
+/** A table of times by owner and key, shared by all workers of a proxy (docs/adr/0013-workers.md, "Shared state"). */
 import { KeyedHash } from "./keyed-hash.ts";
 import { ShareDirectory, unread, type ShareOwner } from "./share-directory.ts";
 import {

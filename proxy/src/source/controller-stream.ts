@@ -50,9 +50,7 @@ export type ControllerStream = {
   end(): StreamEnd | undefined;
   /** Calls back when `isLeading` or `end` has changed. Returns a function that unsubscribes. */
   watch(listener: () => void): () => void;
-  /**
-   * Passes every message, starting with the first, to the receiver; the next one only after its promise has resolved.
-   */
+  /** Passes every message, starting with the first, to the receiver; the next only after its promise has resolved. */
   receive(receiver: (envelope: Envelope) => Promise<void>): void;
   send(message: ClientMessage): void;
   close(): void;

@@ -13,9 +13,7 @@ export const defaultLiveness: LivenessLimits = { pingMs: 5_000, silenceMs: 10_00
 /** Schedules a callback; the returned function cancels it. */
 export type After = (ms: number, callback: () => void) => () => void;
 
-/**
- * Schedules by the awake clock: a process that was paused must not mistake its own pause for silence of the controller.
- */
+/** Schedules by the awake clock: a paused process must not mistake its own pause for silence of the controller. */
 export const afterAwake: After = (ms, callback) => {
   const timer = new AwakeTimer(callback, ms);
   return () => timer.clear();

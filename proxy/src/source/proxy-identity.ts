@@ -1,9 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
-/**
- * The credentials that a proxy presents to controllers: its key and the certificate that a controller signed for it.
- */
+/** The credentials that a proxy presents to controllers: its key, and the certificate that a controller signed. */
 export type ProxyIdentity = {
   readonly privateKeyPem: string;
   readonly chainPem: string;

@@ -116,9 +116,7 @@ export function* sortChanges(changes: readonly Change[]): Steps<SortedChanges> {
   };
 }
 
-/**
- * Checks that each server name refers to an existing certificate; returns a description of the problem, or undefined.
- */
+/** Checks that each server name refers to an existing certificate; returns a description of the problem, if any. */
 export function checkCertificates(ports: ReadonlyMap<number, TlsPort | undefined>): string | undefined {
   for (const [port, tls] of ports) {
     for (const { host, certificates } of tls?.hosts ?? []) {

@@ -3,7 +3,7 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 
 /**
- * Callbacks for an arriving update. `onEnd` is called once, after all resources; without an update if it was abandoned.
+ * Callbacks for an arriving update. `onEnd` is called once, after all resources; with undefined if it was abandoned.
  */
 export type UpdateFollower = {
   onResources(resources: readonly Resource[]): void;

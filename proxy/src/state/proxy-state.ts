@@ -26,9 +26,7 @@ import { partOf, type UpdatePart } from "./update-part.ts";
 import { atOnce, forEachInSteps, inSlices, type Steps } from "../timing/steps.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
-/**
- * Everything that listeners serve from a snapshot: a new value for each update, but with tables that change in place.
- */
+/** Everything that listeners serve from a snapshot: a new value for each update, with tables that change in place. */
 export type ServingState = {
   readonly version: string;
   /** The listeners: each (port, protocol) once, sorted. */
@@ -107,9 +105,7 @@ export type ProxyStateOptions = {
   readonly observerOf?: ObserverOf;
 };
 
-/**
- * The maximum number of responses that a worker compresses concurrently: about 170 MB (docs/features/compression.md).
- */
+/** The maximum number of responses that a worker compresses at a time: about 170 MB (docs/features/compression.md). */
 const maxEncoders = 100;
 
 /** Creates the state of a worker, which is empty, so that every request is answered 404, until the first snapshot. */

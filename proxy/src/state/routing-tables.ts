@@ -47,9 +47,7 @@ export type RoutingTables = {
   stage(updates: readonly HostUpdate[], endpoints: ReadonlyMap<string, boolean>): Steps<Result<StagedTables>>;
 };
 
-/**
- * The routes and endpoint sets of a host resource, without duplicates; one value for all ports that serve a host alike.
- */
+/** The distinct routes and endpoint sets of a host resource; one value for all ports that serve a host alike. */
 type HostUses = { readonly routeIds: readonly string[]; readonly endpoints: readonly string[] };
 
 type PortChange = { readonly table: ChangingPortTable; readonly changes: PortChanges };
@@ -196,9 +194,7 @@ const isSameList = (one: readonly string[], other: readonly string[]): boolean =
 const namesOf = ({ host }: HostOwner["host"], { routeIds }: HostUses): readonly string[] =>
   routeIds.length === 0 ? [] : [host];
 
-/**
- * Creates a reader that reads the uses of each resource value once: ports that serve a host alike have the same value.
- */
+/** Creates a function that reads the uses of each value once: ports that serve a host alike have the same value. */
 function createUsesReader(): (routes: HostRoutes) => HostUses {
   const known = new Map<HostRoutes, HostUses>();
   return (routes) => {

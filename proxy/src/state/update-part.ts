@@ -92,9 +92,7 @@ const closePart = ({ keys, places, first, hashes, bodies }: OpenPart): UpdatePar
   bodies,
 });
 
-/**
- * Whether the bodies of two keys have the same schema. The type is the text before the first bar, except in `config|…`.
- */
+/** Whether the bodies of two keys have one schema. The type is the text before the first bar, except in `config|…`. */
 function isOneType(one: ResourceKey, other: ResourceKey): boolean {
   if (one === other) return true;
   const end = one.indexOf("|") + 1;

@@ -72,9 +72,7 @@ function lineStart(target: string, next: string): () => string {
   };
 }
 
-/**
- * Creates a writer of the usual fields. The quotes around varying values are part of the fixed texts, for fewer pieces.
- */
+/** Creates a writer of the usual fields. Quotes around varying values belong to the fixed texts, for fewer pieces. */
 function usualJsonWriter(pathMode: AccessLogPathMode, target: string): (record: AccessRecord) => string {
   const hasPath = pathMode !== "none";
   const start = lineStart(target, ',"host":"');
@@ -108,9 +106,7 @@ function statusTexts(before: string): (status: number) => string {
   };
 }
 
-/**
- * Creates a function for the texts of routes, remembered with the upstream of the previous line, which rarely differs.
- */
+/** Creates a function for the texts of routes, remembered with the upstream of the last line, which rarely differs. */
 function routeTexts(): (routeId: string, upstream: string) => string {
   const toText = (routeId: string, upstream: string): string =>
     `,"route_id":${text(routeId)},"upstream":${text(upstream)},"upstream_addr":`;

@@ -4,9 +4,7 @@
  */
 export type Steps<Value> = Generator<undefined, Value, undefined>;
 
-/**
- * The number of loop items between two yields: tens of microseconds, so that slices end in time and yields cost little.
- */
+/** The number of items between two yields: tens of microseconds, so that slices end in time and yields cost little. */
 const itemsPerStep = 32;
 
 /** The duration of a slice, in milliseconds; its last step can exceed it. */
@@ -20,9 +18,7 @@ export function atOnce<Value>(steps: Steps<Value>): Value {
   }
 }
 
-/**
- * Runs the steps in slices, with a turn of the event loop between them. Rejects with the error of a step that throws.
- */
+/** Runs the steps in slices, with a turn of the event loop between them. Rejects if a step throws. */
 export async function inSlices<Value>(steps: Steps<Value>): Promise<Value> {
   for (;;) {
     const endMs = performance.now() + sliceMs;

@@ -20,9 +20,7 @@ export function beginRecord(writer: ProtobufWriter): void {
   writer.raw(header);
 }
 
-/**
- * Returns the record of the spans written since `beginRecord`, as a view that is valid until the next `beginRecord`.
- */
+/** Returns the record of the spans written since `beginRecord`, as a view that is valid until the next call of it. */
 export function endRecord(writer: ProtobufWriter, spans: number): Uint8Array {
   const record = writer.finish();
   record.writeUInt32LE(record.length - lengthBytes, 0);

@@ -74,9 +74,7 @@ export class ProtobufWriter {
     this.close(begin);
   }
 
-  /**
-   * Writes a short ASCII text in a loop, which is faster than a native call. Returns false if the text is not ASCII.
-   */
+  /** Writes a short ASCII text in a loop, which is faster than a native call. Returns false if it is not ASCII. */
   private ascii(value: string): boolean {
     const { memory, at } = this;
     for (let index = 0; index < value.length; index++) {

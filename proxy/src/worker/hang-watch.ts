@@ -55,9 +55,7 @@ export class Heartbeat {
   }
 }
 
-/**
- * The milliseconds without a beat after which a worker hangs, if it serves, and if it starts or compiles a snapshot.
- */
+/** The milliseconds without a beat after which a worker hangs: while it serves, and while it starts or compiles. */
 export type HangLimits = { readonly serving: number; readonly busy: number };
 
 export type HangingWorker = {
@@ -79,9 +77,7 @@ type Watched = {
 /** The silence after which the processor wait of a thread is read, longer than usual busy turns. */
 export const momentMs = 2_000;
 
-/**
- * The multiple of the limit after which silence is a hang even if the thread waited for a processor most of the time.
- */
+/** The multiple of the limit after which silence is a hang even if the thread mostly waited for a processor. */
 export const mostLimits = 6;
 
 /** Returns how long a worker has waited for a processor since its start, in milliseconds; undefined if unknown. */

@@ -38,9 +38,7 @@ export class LogRingWriter {
   /** The position at which the next line begins. */
   private written: number;
 
-  /**
-   * Continues after the lines of the previous worker. `wake` must reach the supervisor in any state of either thread.
-   */
+  /** Continues after the previous worker's lines. `wake` must reach the supervisor in any state of either thread. */
   constructor(memory: SharedArrayBuffer, wake: (when: LogWake) => void) {
     this.cells = new Int32Array(memory, 0, headerBytes / Int32Array.BYTES_PER_ELEMENT);
     this.lines = Buffer.from(memory, headerBytes);
@@ -97,9 +95,7 @@ export class LogRingWriter {
     return written < taken ? written + bytes < taken : written + bytes <= this.lines.length;
   }
 
-  /**
-   * The position at which this many bytes can be written: after the last line or at the start; undefined if neither.
-   */
+  /** The position at which this many bytes fit: after the last line or at the start; undefined if neither. */
   private placeFor(bytes: number): number | undefined {
     const { written } = this;
     if (this.fitsBehind(bytes)) return written;

@@ -15,9 +15,7 @@ const sharingPlatforms: ReadonlySet<string> = new Set(["linux", "freebsd", "drag
 
 const mebibyte = 1024 * 1024;
 
-/**
- * Reads the resources that this process may use: CPU affinity, and the limits of its control groups, versions 1 and 2.
- */
+/** Reads the resources that this process may use: CPU affinity, and the limits of control groups, versions 1 and 2. */
 export function readMachine(): Machine {
   const memoryLimit = process.constrainedMemory();
   return {
@@ -46,9 +44,7 @@ const maxHeapMegabytes = 4096;
 /** The share of the memory for the heaps of workers; the rest is for buffers, stacks, code and the supervisor. */
 const heapShare = 0.6;
 
-/**
- * The heap limit of one worker in MiB, such that a worker that fills its heap ends before the system kills the process.
- */
+/** The heap limit of one worker in MiB. A worker that fills its heap ends before the system kills the process. */
 export const workerHeapMegabytes = (workers: number, { memoryBytes }: Machine): number =>
   Math.min(
     maxHeapMegabytes,

@@ -49,9 +49,7 @@ export type WorkerThread = {
 /** The program of a worker, which is next to this file in the sources and next to the bundle in a release. */
 export const workerProgram = new URL(`./proxy-worker${extname(import.meta.url)}`, import.meta.url);
 
-/**
- * Calls whose limit applies to the processor time of the worker. Metrics and a shutdown must end in time regardless.
- */
+/** Calls whose limit does not include the wait for a processor. Metrics and a shutdown must end in time regardless. */
 const ofUpdates: ReadonlySet<WorkerCall> = new Set(["read", "stage", "commit", "discard"]);
 
 /** The name of the thread of a worker, which is also its name in the operating system. */

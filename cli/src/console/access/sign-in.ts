@@ -26,9 +26,7 @@ export type SignIn = {
 };
 
 const maxSessions = 64;
-/**
- * The maximum number of failures per window, to protect the log and the API server. Tokens are too long to be guessed.
- */
+/** The maximum number of failures per window, to protect log and API server. Tokens are too long to be guessed. */
 const maxFailures = 20;
 const failureWindowMs = 60_000;
 const sessionBytes = 32;
@@ -72,9 +70,7 @@ export const checkFixedToken =
   async (token) =>
     timingSafeEqual(digest(token), digest(await expected())) ? "ok" : "refused";
 
-/**
- * Creates a check for tokens that are valid once. `onNew` is called with each token, immediately with the first one.
- */
+/** Creates a check for tokens that are valid once. `onNew` is called with each token, immediately with the first. */
 export function createOneTimeTokens(onNew: (token: string) => void): CheckToken {
   let current = "";
   const renew = (): void => {

@@ -1,6 +1,4 @@
-/**
- * The content of pages for a build, as rows; computed for the first page that needs it, and kept until the next build.
- */
+/** The content of pages for a build, as rows; computed for the first page that needs it, kept until the next build. */
 import { X509Certificate } from "node:crypto";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";

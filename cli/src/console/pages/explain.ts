@@ -13,9 +13,7 @@ export type TypedRequest = {
   readonly url: string;
   /** The headers, one on each line. */
   readonly headers: string;
-  /**
-   * The Gateway (`namespace/name`) with dedicated proxies that gets the request; any other text: the shared proxies.
-   */
+  /** The Gateway (`namespace/name`) whose dedicated proxies get the request; other texts mean the shared proxies. */
   readonly scope: string;
 };
 

@@ -16,9 +16,7 @@ export type ListenerClients = {
   notesOf(unit: ServedUnit): readonly Note[];
 };
 
-/**
- * Plans the rules. A listener has those of its host, regardless of the Ingress; a path with different rules is closed.
- */
+/** Plans the rules. A listener has those of its host, of any Ingress; a path with different rules is closed. */
 export function planListenerClients(
   units: readonly ServedUnit[],
   listeners: Listeners,

@@ -1,6 +1,4 @@
-/**
- * Plans the listeners of hosts: one Gateway for requests without TLS, and a ListenerSet with certificates per Ingress.
- */
+/** Plans the listeners: one Gateway for requests without TLS, and a ListenerSet with certificates per Ingress. */
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import { nameOf } from "@svc-gateway/operator/api/object.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";

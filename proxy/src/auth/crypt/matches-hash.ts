@@ -5,7 +5,7 @@ import { md5Crypt } from "./md5-crypt.ts";
 import { shaCrypt } from "./sha-crypt.ts";
 
 /**
- * The maximum length of a password for `$5$` and `$6$`, whose cost grows with it, in octets; longer ones never match.
+ * The maximum length of a password for `$5$` and `$6$`, whose cost grows with it, in octets; longer ones match none.
  */
 const maxCryptPassword = 512;
 

@@ -118,9 +118,7 @@ function httpDelegate(
   return createOtlpHttpExportDelegate(options, serializer, "otlp_http_span_exporter", metrics, undefined);
 }
 
-/**
- * The message of the HTTP exporter after retryable statuses (OTLP, "Retryable response codes"); it lacks the status.
- */
+/** The HTTP exporter's message after retryable statuses (OTLP, "Retryable response codes"); it lacks the status. */
 const tooManyTries = "Export failed with retryable status";
 
 /**
