@@ -13,7 +13,7 @@ export type ExplainedAnnotation = {
   readonly text: string;
 };
 
-/** Returns the annotations of a source; undefined for a source that is not read as ingress-nginx does. */
+/** Returns the annotations of a source; undefined if it is not read in the dialect of ingress-nginx. */
 export function explainAnnotations(
   source: Route["source"],
   { translation }: TranslatedFolder,

@@ -44,7 +44,9 @@ export type Answer = {
   readonly tls?: ExplainedTls;
   /** The requirements for the client and its connection; absent if there are none. */
   readonly clients?: ExplainedClients;
-  /** The filters of the listener, which run before a route is chosen and can change which; absent if it has none. */
+  /**
+   * The filters of the listener, which run before the route is chosen and can affect the choice; absent without any.
+   */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
   /** The decisions of the route's JwtAuths about the token; absent if none was given. */
@@ -88,7 +90,7 @@ export type ExplainedRoute = RouteName & {
   /** The filters, in the order in which they run. */
   readonly filters: readonly ExplainedFilter[];
   readonly backends: readonly ExplainedBackend[];
-  /** The annotations of ingress-nginx on the Ingress; absent if it is not read as ingress-nginx does. */
+  /** The annotations of ingress-nginx on the Ingress; absent if it is not read in the dialect of ingress-nginx. */
   readonly annotations?: readonly ExplainedAnnotation[];
 };
 

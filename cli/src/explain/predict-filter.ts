@@ -14,8 +14,8 @@ type Known = {
 };
 
 /**
- * Returns the certain reply of a filter, or `depends` if it depends on the client, the body or earlier requests.
- * Undefined if the filter itself can run.
+ * Returns the reply of a filter if it is certain, or `depends` if it depends on the client, the body or earlier
+ * requests. Undefined if the filter itself can run.
  */
 export function predictFilter(
   slug: string,

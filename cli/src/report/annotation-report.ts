@@ -24,7 +24,7 @@ export type AnnotationReport = {
   readonly annotations: readonly AnnotationRow[];
   /** The Ingresses without a report, because they are not valid. */
   readonly unread: readonly UnreadIngress[];
-  /** The numbers of annotations by outcome; `ingresses` counts those that are read as ingress-nginx does. */
+  /** The numbers of annotations by outcome; `ingresses` counts those in the dialect of ingress-nginx. */
   readonly summary: Readonly<Record<Outcome | "ingresses" | "annotations" | "accepted", number>>;
 };
 
