@@ -14,14 +14,15 @@ import {
 } from "../message/octets.ts";
 import { readFields } from "./read-fields.ts";
 
-/** What the two directions differ in. */
+/** The differences between the two directions. */
 export type ChunkedRules = {
-  /** Of a trailer section. */
+  /** The limits of a trailer section. */
   readonly maxTrailerBytes: number;
   readonly maxTrailerFields: number;
   /**
-   * Extensions follow their grammar, without the blanks that were allowed once (RFC 9112 7.1.1), and no trailer frames a
-   * body: what clients send must have one meaning. Else any text without control characters is skipped.
+   * If true, extensions must follow their grammar, without the whitespace that was once allowed (RFC 9112 7.1.1), and
+   * no trailer may frame a body, since bytes of clients must be unambiguous. If false, any extension without control
+   * characters is skipped.
    */
   readonly isStrict: boolean;
 };
@@ -56,9 +57,10 @@ type State =
   | "invalid";
 
 /**
- * Takes the chunked coding (RFC 9112 7.1) off a body as it arrives. Decodes in place: the data of a piece is moved
- * together at its start, so that many small chunks become one. CRLF only, sizes of at most `maxSizeDigits`, extensions of
- * at most `maxExtensionBytes` per chunk, trailers within the limits of `rules`. Nothing follows "done" or "invalid".
+ * Decodes the chunked coding (RFC 9112 7.1) of a body as it arrives. Decodes in place: the data of a piece is moved to
+ * its start, so that many small chunks become one. Accepts only CRLF, sizes of at most `maxSizeDigits`, extensions of
+ * at most `maxExtensionBytes` per chunk, and trailers within the limits of `rules`. The states "done" and "invalid" are
+ * final.
  */
 export class ChunkedDecoder {
   private state: State = "size";
@@ -84,7 +86,7 @@ export class ChunkedDecoder {
     return this.state === "invalid";
   }
 
-  /** The trailers of a message that is done; undefined when it had none. */
+  /** The trailers of a completed message; undefined if it had none. */
   get trailers(): HeaderList | undefined {
     return this.parsedTrailers;
   }
@@ -94,7 +96,7 @@ export class ChunkedDecoder {
     return this.state === "data" ? this.remaining : 0;
   }
 
-  /** Decodes `bytes` from index `start` to their end; answers how many bytes of data are at `start` afterwards. */
+  /** Decodes `bytes` from index `start` to their end; returns how many bytes of data are at `start` afterwards. */
   decode(bytes: BorrowedBytes, start: number): number {
     const end = bytes.length;
     let out = start;
@@ -125,7 +127,7 @@ export class ChunkedDecoder {
     return out - start;
   }
 
-  /** One byte of the framing between the data. */
+  /** Processes one byte of the framing between the data, and returns the next state. */
   private step(code: number): State {
     switch (this.state) {
       case "size": {
@@ -154,13 +156,13 @@ export class ChunkedDecoder {
     }
   }
 
-  /** Counts a byte between a size and the end of its line. */
+  /** Counts a byte between a size and the end of its line; returns false if there are too many. */
   private countExtension(): boolean {
     if (++this.extensionBytes > maxExtensionBytes) return false;
     return !this.rules.isStrict || ++this.allExtensionBytes <= maxAllExtensionBytes;
   }
 
-  /** One byte of the extensions of a chunk. */
+  /** Processes one byte of the extensions of a chunk, and returns the next state. */
   private extensionStep(code: number): State {
     switch (this.state) {
       case "extension":
@@ -231,7 +233,7 @@ function afterExtension(code: number): State {
   return code === carriageReturn ? "size-line-feed" : "invalid";
 }
 
-/** Whether one of the fields would frame a body (RFC 9110 6.5.1). */
+/** Reports whether one of the fields would frame a body (RFC 9110 6.5.1). */
 const framesBody = (trailers: Fields): boolean =>
   trailers.has("content-length") || trailers.has("transfer-encoding");
 

@@ -1,18 +1,18 @@
 import type { BorrowedBytes } from "../sockets/read-buffer.ts";
 
-/** Longer ones are not kept: what is kept with them takes memory while its connection or endpoint exists, about four times as much. */
+/** The longest heads that are kept. A head uses about four times its size while its connection or endpoint exists. */
 const maxKeptOctets = 1024;
-/** Heads in a row that may be kept without a hit, before none is kept for a while. */
+/** The heads that may be kept in a row without a hit, before none is kept for `restHeads` heads. */
 const maxMisses = 4;
-/** For how many heads none is kept then. */
+/** The number of heads for which none is kept then. */
 const restHeads = 1000;
 
 const noOctets = Buffer.alloc(0);
 
 /**
- * The octets of a head that has come before, by which it is found when it comes again. They are kept only where heads repeat: to keep one
- * costs about as much as to find it saves. One whose length is that of the head before may be the same; but those with an id of each
- * request have one length too, and differ.
+ * The octets of an earlier head, by which a repeated one is recognised. They are kept only if heads repeat, because
+ * keeping a head costs about as much as a hit saves. A head with the length of the previous one may be the same. But
+ * heads with an id for each request also have the same length, and differ.
  */
 export class KeptOctets {
   private octets: Buffer = noOctets;
@@ -20,19 +20,19 @@ export class KeptOctets {
   private misses = 0;
   private rest = 0;
 
-  /** How many octets from index `from` on are the kept ones; 0: they are others, or heads differ and are not looked at now. */
+  /** Returns the number of octets from `from` on that are the kept ones; 0 if they differ, or while no head is kept. */
   find(bytes: BorrowedBytes, from: number): number {
     const { octets } = this;
     const { length } = octets;
     if (length === 0 || this.rest > 0) return 0;
     const end = from + length;
-    // The kept octets end with the first empty line that they have.
+    // A match is a whole head: the kept octets end with their first empty line.
     if (end > bytes.length || octets.compare(bytes, from, end) !== 0) return 0;
     this.misses = 0;
     return length;
   }
 
-  /** Whether to keep a head of that length, which was not found. */
+  /** Reports whether to keep a head of that length, which was not found. */
   isWorthKeeping(length: number): boolean {
     if (this.rest > 0) {
       this.rest--;
@@ -47,7 +47,7 @@ export class KeptOctets {
     return false;
   }
 
-  /** Keeps octets, with the empty line behind them, in place of those before. */
+  /** Keeps octets, including the empty line, instead of the previous ones. */
   keep(octets: Buffer): void {
     this.octets = octets;
   }

@@ -11,13 +11,13 @@ import {
   space,
 } from "../message/octets.ts";
 
-/** The places of the lines that are being read; one is enough, because that takes no turn. */
+/** The places of the lines that are being read. Shared by all calls, because reading is synchronous. */
 const placesOfLines = new FieldPlaces();
 
 /**
- * Reads field lines (RFC 9112 5) of a latin1 text from `start` up to `end`, where the last line's CRLF ends. Strict:
- * no space before the colon, no folding, no bare CR or LF, no control characters. Returns the fields as they were sent,
- * or undefined when a line is malformed or there are more than `maxFields`.
+ * Reads field lines (RFC 9112 5) of a latin1 text from `start` to `end`, which is after the CRLF of the last line.
+ * Strict: no space before the colon, no folding, no bare CR or LF, no control characters. Returns the fields as they
+ * were sent, or undefined when a line is malformed or there are more than `maxFields`.
  */
 export function readFields(text: string, start: number, end: number, maxFields: number): Fields | undefined {
   const places = placesOfLines;
@@ -35,7 +35,7 @@ export function readFields(text: string, start: number, end: number, maxFields: 
     const valueStart = i;
     while (isValueOctet[text.charCodeAt(i)] === 1) i++;
     if (text.charCodeAt(i) !== carriageReturn || text.charCodeAt(i + 1) !== lineFeed) return undefined;
-    // A value of blanks alone ends where it begins.
+    // A value that consists of blanks is empty.
     const endsPlain = i === valueStart || !isBlank(text.charCodeAt(i - 1));
     isPlain &&= valueStart === nameEnd + 2 && text.charCodeAt(nameEnd + 1) === space && endsPlain;
     i += 2;
@@ -47,7 +47,7 @@ export function readFields(text: string, start: number, end: number, maxFields: 
   return lines === undefined ? Fields.checked(readList(text, start, end)) : Fields.received(lines);
 }
 
-/** Reads lines that were found to be well formed, in whichever way they are written. */
+/** Reads lines that are well formed, but not in the form in which the proxy writes them. */
 function readList(text: string, start: number, end: number): HeaderList {
   const list: HeaderList = [];
   for (let i = start; i < end;) {

@@ -8,33 +8,33 @@ const nghttp2ErrTooManyContinuations = -905;
 
 type SessionFault = { readonly code?: string; readonly errno?: number };
 
-/** True when Node ends a session because its peer floods it, as far as nghttp2 counts itself. */
+/** Reports whether Node ends a session because nghttp2 or Node itself detected a flood by the peer. */
 function isFlood({ code, errno }: SessionFault): boolean {
   if (code === "ERR_HTTP2_TOO_MANY_INVALID_FRAMES") return true;
   return errno === nghttp2ErrFlooded || errno === nghttp2ErrTooManyContinuations;
 }
 
 type ErrorContainment = {
-  /** How many streams of the session have been reset with PROTOCOL_ERROR so far. */
+  /** Returns how many streams of the session have been reset with PROTOCOL_ERROR so far. */
   faultyStreams(): number;
-  /** The session is about to end with this error; `flood` when its peer sent too much of something. */
+  /** Called before the session ends with this error; `flood` is true if the peer flooded it. */
   onFatal(error: Error, flood: boolean): void;
-  /** The peer broke the protocol in some way; comes before it is known whether the session can go on. */
+  /** Called if the peer violated the protocol, before it is known whether the session can continue. */
   onFault?(): void;
 };
 
 /**
- * Corrects three habits of Node's sessions. For every cause of `NGHTTP2_ERR_PROTO`, Node ends the connection with
- * INTERNAL_ERROR; nghttp2 has by then queued the right answer itself. When that is the reset of one stream, e.g. for
- * more DATA than Content-Length, the others go on (RFC 9113 8.1.1); when it is a GOAWAY, its code reaches the peer
- * and the session ends. Node says the same of an unsolicited PING acknowledgement, which is no error at all: then
- * the session goes on. And a flood is answered ENHANCE_YOUR_CALM (RFC 9113 10.5).
+ * Corrects three behaviours of Node's sessions. For every cause of `NGHTTP2_ERR_PROTO`, Node ends the connection with
+ * INTERNAL_ERROR, although nghttp2 has already queued the right answer. If that is the reset of one stream, such as for
+ * more DATA than Content-Length, the other streams continue (RFC 9113 8.1.1); if it is a GOAWAY, its code reaches the
+ * peer and the session ends. Node reports the same for an unsolicited PING acknowledgement, which is not an error: the
+ * session then continues. And a flood is answered with ENHANCE_YOUR_CALM (RFC 9113 10.5).
  *
- * Node offers no option for any of it, but reports all through the public `destroy` of the session.
+ * Node has no options for these, but reports all of them through the public `destroy` of the session.
  */
 export function containErrors(session: Http2Session, containment: ErrorContainment): void {
   const destroy = session.destroy.bind(session);
-  /** The last fault whose meaning is not known yet. */
+  /** The latest fault, while its consequence is not known yet. */
   let open: Error | undefined;
 
   const endUnlessContained = (error: Error): void => {
@@ -45,14 +45,14 @@ export function containErrors(session: Http2Session, containment: ErrorContainme
   };
 
   const lookAt = (error: Error, faultyBefore: number): void =>
-    // The reset of a stream leaves, and closes it, in the write phase after this read.
+    // The reset of a stream is sent, and closes the stream, in the write phase after this read.
     afterWrites(() => {
       if (session.destroyed) return;
       if (containment.faultyStreams() !== faultyBefore) settle(error);
       else probe(session, (isAlive) => (isAlive ? settle(error) : end(error)));
     });
 
-  /** The session can go on, unless another fault has come meanwhile. */
+  /** Lets the session continue, unless another fault has occurred meanwhile. */
   const settle = (error: Error): void => {
     const later = open;
     if (later === undefined || later === error) open = undefined;
@@ -74,14 +74,14 @@ export function containErrors(session: Http2Session, containment: ErrorContainme
   };
 }
 
-/** Runs when what a read made nghttp2 say has been handed to the socket. */
+/** Runs a callback once the answers of nghttp2 to a read have been passed to the socket. */
 function afterWrites(then: () => void): void {
   setImmediate(() => setImmediate(then));
 }
 
 /**
- * Finds out whether nghttp2 has ended a session by itself: then nothing is written any more, not even a PING. One that
- * cannot write at the moment counts as ended as well.
+ * Determines whether nghttp2 has ended a session on its own: then nothing is written any more, not even a PING. A
+ * session that cannot write at the moment also counts as ended.
  */
 function probe(session: Http2Session, then: (isAlive: boolean) => void): void {
   const { bytesWritten } = session.socket;

@@ -1,9 +1,9 @@
 import { memoByName } from "../message/name-memo.ts";
 
-/** What RFC 9113 6.5.2 adds per field. */
+/** The bytes that RFC 9113 6.5.2 adds per field. */
 export const fieldOverheadBytes = 32;
 
-/** What is known of a field as soon as it has been read: which it is, if it matters, or that no message may have it. */
+/** The classes of fields, determined when a field is read: known ones by name, malformed ones, and all others. */
 export const fieldTag = {
   plain: 0,
   malformed: 1,
@@ -18,16 +18,16 @@ export const fieldTag = {
   host: 10,
   priority: 11,
   status: 12,
-  /** An `:authority` or a `Host` that is none, such as one with userinfo: requests are answered 400. */
+  /** An invalid `:authority` or `Host`, such as one with userinfo: such requests are answered 400. */
   badAuthority: 13,
 } as const;
 
 const { plain, malformed } = fieldTag;
 
-/** True for the tags of the pseudo-fields of requests, which are numbered in a row. */
+/** Reports whether a tag is that of a pseudo-field of requests; these are numbered consecutively. */
 export const isPseudo = (tag: number): boolean => tag >= fieldTag.method && tag <= fieldTag.protocol;
 
-/** Fields that are looked at by name; those of a connection are in no message (RFC 9113 8.2.2, 8.3.1). */
+/** Fields that are handled by name. Connection-specific ones must not be in any message (RFC 9113 8.2.2, 8.3.1). */
 const namedTags: ReadonlyMap<string, number> = new Map<string, number>([
   [":method", fieldTag.method],
   [":path", fieldTag.path],
@@ -52,10 +52,10 @@ const fieldName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
 const tagOfName = memoByName((name) => namedTags.get(name) ?? (fieldName.test(name) ? plain : malformed));
 
-/** No control characters but HTAB, and no white space at either end (RFC 9113 8.2.1, RFC 9110 5.5). */
+/** No control characters except HTAB, and no whitespace at either end (RFC 9113 8.2.1, RFC 9110 5.5). */
 const fieldValue = /^(?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?$/;
 
-/** What the values of these fields look like; nghttp2 knows the same characters. */
+/** The allowed values of some fields; nghttp2 allows the same characters. */
 const valueForms: ReadonlyMap<number, RegExp> = new Map<number, RegExp>([
   [fieldTag.method, /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/],
   [fieldTag.path, /^[!-~\x80-\xff]+$/],
@@ -69,14 +69,14 @@ const valueForms: ReadonlyMap<number, RegExp> = new Map<number, RegExp>([
 
 const maxLength = String(2n ** 63n - 1n);
 
-/** Whether a length is none that 63 bits can hold; decimal numbers of one size compare like texts. */
+/** Reports whether a length exceeds 63 bits; decimal numbers of the same length compare like strings. */
 function isTooLong(length: string): boolean {
   if (length.length < maxLength.length) return false;
   const digits = length.replace(/^0+/, "");
   return digits.length > maxLength.length || (digits.length === maxLength.length && digits > maxLength);
 }
 
-/** The judge of the fields of requests and responses. */
+/** Determines the tag of a field of a request or response. */
 export function judgeField(name: string, value: string): number {
   const tag = tagOfName(name);
   if (tag === plain) {

@@ -14,20 +14,20 @@ const connectionFields = new Set([
   "upgrade",
 ]);
 
-/** Names as they go on the wire, by any spelling; null for those that must not. */
+/** Returns the form of a name on the wire, for any spelling; null for names that must not be sent. */
 export const wireName = memoByName((name): string | null => {
   const lower = name.toLowerCase();
   const allowed = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(lower) && !connectionFields.has(lower);
   return allowed ? lower : null;
 });
 
-/** NUL, CR and LF: Node's own field list is separated by NUL, and HTTP/1 hops by CR and LF. */
+/** NUL, CR and LF: Node separates fields by NUL in its list, and HTTP/1 hops separate them by CR and LF. */
 // oxlint-disable-next-line no-control-regex
 const unsafeValue = /[\0\r\n]/;
 
 /**
- * Appends fields in the form HTTP/2 wants: lower-case names, nothing that concerns one connection, TE only as
- * `trailers`. Fields that no receiver could accept are left out.
+ * Appends fields in the form that HTTP/2 requires: lower-case names, no connection-specific fields, TE only as
+ * `trailers`. Fields that no receiver could accept are omitted.
  */
 export function appendFields(target: string[], fields: ReadonlyHeaderList): void {
   for (let i = 0; i < fields.length; i += 2) {
@@ -41,15 +41,15 @@ export function appendFields(target: string[], fields: ReadonlyHeaderList): void
 
 /** The largest header block that nghttp2 sends or reads. */
 const maxBlockBytes = 65_536;
-/** What nghttp2 reckons per field beyond name and value, and room for status and date. */
+/** The bytes that nghttp2 counts per field besides name and value, and room for status and date. */
 const blockFieldBytes = 12;
 const blockOwnBytes = 128;
 
-/** Whether a message with these fields can be sent to a client: Node resets one that cannot, and reports nothing. */
+/** Reports whether a message with these fields can be sent. Otherwise Node resets its stream without an error. */
 export const fitsHeaderBlock = (fields: Pick<Fields, "octetsWith">): boolean =>
   blockOwnBytes + fields.octetsWith(blockFieldBytes) <= maxBlockBytes;
 
-/** The same fields as an object, for the few calls of Node that take no list: 1xx heads and trailers. */
+/** Returns fields as an object, for the few functions of Node that do not accept a list: 1xx heads and trailers. */
 export function fieldObject(fields: ReadonlyHeaderList): OutgoingHttpHeaders {
   const flat: HeaderList = [];
   appendFields(flat, fields);

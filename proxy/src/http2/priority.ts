@@ -1,17 +1,20 @@
 import { memoByName } from "../message/name-memo.ts";
 
-/** What a client says about the order of its responses (RFC 9218 4). */
+/** The priority of a response, as requested by the client (RFC 9218 4). */
 export type Priority = {
-  /** From 0, which goes first, to 7. */
+  /** The urgency, from 0 (sent first) to 7. */
   readonly urgency: number;
-  /** The response is of use in parts: it takes turns with others, in place of going before those of later requests. */
+  /**
+   * True if the response is useful in parts, so that it shares with others instead of preceding those of later
+   * requests.
+   */
   readonly incremental: boolean;
 };
 
 export const ordinaryUrgency = 3;
 const maxUrgency = 7;
 
-/** A longer value says nothing that is of use here. */
+/** The longest value that is parsed; a longer one is ignored. */
 const maxValueLength = 256;
 
 // The grammar of a dictionary (RFC 9651 3.2), without Display Strings.
@@ -27,8 +30,8 @@ const member = new RegExp(`(${key})(?:=(?:(${bareItem})${parameters}|(${innerLis
 const separator = /[ \t]*,[ \t]*/y;
 
 /**
- * Reads a Priority field, or the value of a PRIORITY_UPDATE frame. What is no dictionary is null, and to be ignored as a whole;
- * members that are unknown, or of a wrong type or range, count as absent (RFC 9218 4).
+ * Parses a Priority field, or the value of a PRIORITY_UPDATE frame. Returns null for a value that is not a dictionary,
+ * which must be ignored. Members that are unknown, or of a wrong type or range, count as absent (RFC 9218 4).
  */
 export const readPriority: (value: string) => Priority | null = memoByName(
   (value) => (value.length > maxValueLength ? null : parse(value.replace(/^ +| +$/g, ""))),

@@ -1,13 +1,13 @@
 const slots = 10;
 
-/** How many of something came lately: in the current slot of time and the nine before it. */
+/** Counts recent events: those in the current time slot and the nine before it. */
 export class RecentCount {
   private readonly slotMs: number;
   private readonly counts = new Uint32Array(slots);
   private slot: number;
   private sum = 0;
 
-  /** `windowMs` is the longest time that counts as lately. Times are milliseconds on one clock. */
+  /** `windowMs` is the longest time for which an event counts. Times are milliseconds on one clock. */
   constructor(windowMs: number, nowMs: number) {
     this.slotMs = windowMs / slots;
     this.slot = Math.floor(nowMs / this.slotMs);
@@ -27,7 +27,7 @@ export class RecentCount {
 
   private forget(nowMs: number): void {
     const slot = Math.floor(nowMs / this.slotMs);
-    // A clock that is held up may go back.
+    // A clock that is held back can go backwards.
     if (slot <= this.slot) return;
     if (slot - this.slot >= slots) {
       this.counts.fill(0);

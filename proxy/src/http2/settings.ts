@@ -1,32 +1,32 @@
 import type { ServerOptions } from "node:http2";
 import type { FrontLimits } from "../http/front.ts";
 
-/** How much of all bodies of a connection may be on its way unread; a stream's share is `streamWindowBytes`. */
+/** The most unread bytes of all bodies of a connection; the limit of one stream is `streamWindowBytes`. */
 export const connectionWindowBytes = 1_048_576;
 export const streamWindowBytes = 65_536;
 export const maxFrameBytes = 16_384;
 const maxConcurrentStreams = 100;
 
-/** Empty DATA frames and malformed messages of one connection, all in all. */
+/** The most empty DATA frames and malformed messages of one connection in total. */
 const maxInvalidFrames = 100;
 /**
- * Streams that Node itself refuses. It counts a stream until the turn after its end, so that a client within its rights may
- * get there; what floods this way is found by its bytes.
+ * The limit on streams that Node itself refuses, which is off. Node counts a stream until the turn after its end, so
+ * that a client that keeps to the limits can get refusals; a flood of such streams is detected by its bytes.
  */
 const maxRejectedStreams = 4_294_967_295;
 /**
- * Above what the flood guard lets pass: nghttp2 would end the connection with INTERNAL_ERROR for many resets, however few they
- * are of all streams.
+ * The limit of nghttp2 on resets, above what the flood guard allows: nghttp2 would end the connection with
+ * INTERNAL_ERROR for many resets, however small their share of all streams is.
  */
 const maxStreamResets = 1_000_000_000;
-/** Node resets a stream with more fields than this; fewer, but too many for the limit, are answered 431. */
+/** The fields beyond which Node resets a stream; fewer, but more than the limit, are answered 431. */
 const maxFieldsSeen = 4000;
 /**
- * The header list that is announced. nghttp2 never reads more than 64 KiB of names and values; announcing more than
+ * The announced size of a header list. nghttp2 never reads more than 64 KiB of names and values; announcing more than
  * the limit keeps Node from resetting a stream that can be answered 431.
  */
 const announcedHeaderBytes = 131_072;
-/** Megabytes of state and bodies of one connection: above what 100 streams hold when all of them are stuck. */
+/** The most megabytes of state and bodies of one connection: more than 100 streams hold if all of them are stuck. */
 const maxSessionMegabytes = 64;
 
 /** Options of Node's HTTP/2 sessions for client connections: docs/features/http2.md, "Settings". */
@@ -38,7 +38,7 @@ export function serverOptions(limits: FrontLimits): ServerOptions {
     streamResetRate: maxStreamResets,
     maxHeaderListPairs: Math.max(maxFieldsSeen, limits.maxHeaders + 100),
     maxSessionMemory: maxSessionMegabytes,
-    // Repeated fields are relayed as they are; which of them may repeat is for the receiver to say.
+    // Repeated fields are relayed unchanged; the receiver decides which of them may repeat.
     strictSingleValueFields: false,
     settings: {
       enablePush: false,

@@ -3,19 +3,19 @@ import { fieldOverheadBytes, fieldTag } from "./field-tags.ts";
 import type { FieldSink } from "./hpack/decoder.ts";
 import type { HpackField } from "./hpack/hpack-field.ts";
 
-/** What trailers may hold. */
+/** The limits and rules of trailers. */
 export type TrailerRules = {
-  /** Most octets, counted as in RFC 9113 6.5.2. */
+  /** The most octets, counted as in RFC 9113 6.5.2. */
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
   /**
-   * Whether a Content-Length is dropped, which cannot frame anything by then. Absent: the message is malformed, as it is in
-   * chunks of HTTP/1 (RFC 9110 6.5.1).
+   * Whether a Content-Length is dropped, since it cannot frame anything after the content. If absent, it makes the
+   * message malformed, as in the chunked coding of HTTP/1 (RFC 9110 6.5.1).
    */
   readonly dropsLength?: boolean;
 };
 
-/** Fields that are looked at by name, and may come behind the content all the same; the pipeline drops Host. */
+/** The tags of fields that may be trailers, including some that are handled by name; the pipeline drops Host. */
 const trailerTags: ReadonlySet<number> = new Set([
   fieldTag.plain,
   fieldTag.cookie,
@@ -24,7 +24,7 @@ const trailerTags: ReadonlySet<number> = new Set([
   fieldTag.priority,
 ]);
 
-/** Takes the trailers of a message; beyond the limits they are read to their end and not kept. */
+/** Receives the trailers of a message. Beyond the limits they are read to their end, but not kept. */
 export class TrailerFields implements FieldSink {
   private readonly rules: TrailerRules;
   private readonly fields: HeaderList = [];
@@ -40,12 +40,12 @@ export class TrailerFields implements FieldSink {
     this.listBytes += name.length + value.length + fieldOverheadBytes;
     this.count++;
     if (tag === fieldTag.contentLength && this.rules.dropsLength === true) return;
-    // Framing is over by then (RFC 9110 6.5.1).
+    // Trailers must not contain framing (RFC 9110 6.5.1).
     if (!trailerTags.has(tag)) this.isMalformed = true;
     else if (!this.isTooLarge) this.fields.push(name, value);
   }
 
-  /** Undefined for trailers that are malformed, or more than a head may be. */
+  /** Returns the trailers; undefined if they are malformed, or exceed the limits. */
   finish(): HeaderList | undefined {
     return this.isMalformed || this.isTooLarge ? undefined : this.fields;
   }

@@ -1,29 +1,29 @@
-/** Streams remembered as ended by the peer, and as reset here while the peer may still have been sending. */
+/** How many streams are remembered as ended by the peer, and as reset by this end while the peer might still send. */
 const maxEnded = 64;
 const maxCutOff = 1024;
 
-/** What may still come for a stream that is closed. */
+/** How frames that arrive for a closed stream are treated. */
 export type Afterlife =
-  /** It was reset here: what crosses that on its way is ignored (RFC 9113 5.1). */
+  /** This end has reset the stream: frames that cross the reset are ignored (RFC 9113 5.1). */
   | "ignored"
-  /** The peer has ended it itself, so that nothing may follow. */
+  /** The peer itself has ended the stream, so no frames may follow. */
   | "forbidden"
-  /** Not remembered: closed long ago, or never opened. */
+  /** The stream is not remembered: it was closed long ago, or never opened. */
   | "unknown";
 
-/** How the latest streams of a connection came to their end, for frames that come later. */
+/** Remembers how the latest streams of a connection ended, to judge frames that arrive later. */
 export class ClosedStreams {
   private readonly ended: number[] = [];
   private nextEnded = 0;
   private cutOff: Set<number> | undefined = undefined;
 
-  /** The peer has ended its side, or reset the stream. */
+  /** Remembers a stream whose side the peer has ended, or that it has reset. */
   addEnded(streamId: number): void {
     this.ended[this.nextEnded] = streamId;
     this.nextEnded = (this.nextEnded + 1) % maxEnded;
   }
 
-  /** The stream was reset here before the peer had ended its side. */
+  /** Remembers a stream that this end has reset before the peer had ended its side. */
   addCutOff(streamId: number): void {
     this.cutOff ??= new Set();
     this.cutOff.add(streamId);
@@ -34,7 +34,7 @@ export class ClosedStreams {
     }
   }
 
-  /** The peer has ended a stream that was reset here. */
+  /** Called when the peer has ended a stream that this end has reset. */
   endCutOff(streamId: number): void {
     if (this.cutOff?.delete(streamId) === true) this.addEnded(streamId);
   }

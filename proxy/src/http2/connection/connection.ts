@@ -20,8 +20,8 @@ import type { Http2Stream } from "./stream.ts";
 import { type ConnectionOptions, StreamKeeper } from "./stream-keeper.ts";
 
 /**
- * One end of an HTTP/2 connection (RFC 9113) without what only servers or clients do: frames and their faults, settings,
- * windows, the states of streams, and what a peer may do without asking for anything.
+ * One end of an HTTP/2 connection (RFC 9113), with the parts that servers and clients share: frames and their faults,
+ * settings, windows, the states of streams, and protection against floods.
  */
 export abstract class Http2Connection<Stream extends Http2Stream>
   extends StreamKeeper<Stream>
@@ -29,11 +29,11 @@ export abstract class Http2Connection<Stream extends Http2Stream>
 {
   protected readonly reader: FrameReader;
   protected readonly block = new HeaderBlock();
-  /** SETTINGS that the peer has not acknowledged: since when, in milliseconds of the awake clock; 0: none. */
+  /** When the SETTINGS that are not acknowledged yet were sent, in milliseconds of the awake clock; 0 for none. */
   protected settingsSinceMs = 0;
-  /** The SETTINGS of the peer have come. */
+  /** True once the SETTINGS of the peer have arrived. */
   protected hasSettings = false;
-  /** Of the DATA frame that is being read. */
+  /** The stream of the DATA frame that is being read, and whether the frame has content. */
   private receiving: Stream | undefined = undefined;
   private hasContent = false;
   protected readonly earlyPriorities = new EarlyPriorities();
@@ -43,7 +43,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     this.reader = new FrameReader(this, { asServer: options.asServer, maxFrameBytes: initialFrameBytes });
   }
 
-  /** A header block, for a stream that may be open, closed or new. False: nothing more is read. */
+  /** Called with a header block, for an open, closed or new stream. Returns false if nothing more may be read. */
   protected abstract onHeaders(
     streamId: number,
     flags: number,
@@ -51,15 +51,15 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     start: number,
     end: number,
   ): boolean;
-  /** True for a stream that has not been opened. */
+  /** Reports whether a stream has not been opened yet. */
   protected abstract isIdle(streamId: number): boolean;
-  /** SETTINGS of the peer have been read, the first or later ones. */
+  /** Called when SETTINGS of the peer have been applied, the first or later ones. */
   protected abstract onPeerSettings(): void;
-  /** The peer sends GOAWAY: it has not processed streams above `lastStreamId`. */
+  /** Called on a GOAWAY of the peer, which has not processed streams above `lastStreamId`. */
   protected abstract onGoaway(code: number, lastStreamId: number): void;
   protected abstract onPingAck(bytes: Buffer, start: number): boolean;
 
-  /** The preface of a client, SETTINGS, and the larger window of the connection. */
+  /** Sends the preface (as a client), the SETTINGS, and the increment to the full window of the connection. */
   protected begin(settings: Uint8Array): void {
     const { output } = this.sender;
     if (!this.options.asServer) output.put(connectionPreface);
@@ -69,12 +69,12 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     this.sender.flushLater();
   }
 
-  /** Everything that was written has been taken. */
+  /** Called when everything that was written has been accepted by the operating system. */
   taken(): void {
     this.sender.resume();
   }
 
-  /** Takes what one read has brought. */
+  /** Processes the bytes of one read. */
   protected read(bytes: Buffer): void {
     this.nowMs = awake.nowMs;
     this.reader.read(bytes);
@@ -120,7 +120,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return this.endRemote(stream) ? !this.isOver : this.blame(stream, errorCode.protocolError);
   }
 
-  /** A header block behind the head of a message: its trailers, which end it (RFC 9113 8.1). */
+  /** Called with a header block after the head of a message: its trailers, which must end it (RFC 9113 8.1). */
   protected onTrailers(
     stream: Stream,
     endStream: boolean,
@@ -136,12 +136,12 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return this.blame(stream, errorCode.protocolError);
   }
 
-  /** Trailers that are malformed, or do not end their message. */
+  /** Called for trailers that are malformed or too large, or do not end their message. */
   protected onBadTrailers(stream: Stream): boolean {
     return this.blame(stream, errorCode.protocolError);
   }
 
-  /** The peer has sent END_STREAM; the answer is that of the stream. */
+  /** Called on END_STREAM of the peer; returns false if the stream reports a malformed message. */
   protected endRemote(stream: Stream, trailers?: HeaderList): boolean {
     stream.remoteEnded = true;
     const isSound = stream.onRemoteEnd(trailers);
@@ -182,7 +182,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     }
   }
 
-  /** Whether a frame of this type may come now: SETTINGS first, and a header block in one piece. */
+  /** Reports whether a frame of this type is allowed now: SETTINGS must be first, and a header block uninterrupted. */
   private mayCome(type: number, streamId: number): boolean {
     if (!this.hasSettings && type !== frameType.settings) {
       return this.onFault(errorCode.protocolError, "no SETTINGS first");
@@ -192,7 +192,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     );
   }
 
-  /** Whether DATA may come for a stream that is not open: only what crosses the reset of the stream by this end. */
+  /** Reports whether DATA is allowed for a stream that is not open: only if it may have crossed a reset by this end. */
   private mayComeLate(streamId: number, length: number): boolean {
     if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "DATA on an idle stream");
     if (this.closedStreams.of(streamId) !== "forbidden" && this.window.receiveLate(length)) return true;
@@ -276,7 +276,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return this.punish(this.guard.countSettings(this.nowMs));
   }
 
-  /** The windows of all open streams follow the initial one (RFC 9113 6.9.2). */
+  /** Adjusts the windows of all open streams to a changed initial window (RFC 9113 6.9.2). */
   private moveWindows(by: number): boolean {
     if (by === 0) return true;
     for (const stream of this.streams.values()) {
@@ -295,7 +295,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return this.punish(this.guard.countPing(this.nowMs));
   }
 
-  /** Priorities of RFC 7540 are parsed and ignored (RFC 9113 5.3.2). */
+  /** Checks a priority of RFC 7540, which is otherwise ignored (RFC 9113 5.3.2). */
   private onPriority(streamId: number, bytes: Buffer, start: number, end: number): boolean {
     if (end - start !== 5) {
       const stream = this.streams.get(streamId);
@@ -308,7 +308,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return this.punish(this.guard.countMinor("priorities", this.nowMs));
   }
 
-  /** The other priorities, of RFC 9218 7.1. A value that cannot be read changes nothing. */
+  /** Applies a priority of RFC 9218 7.1. A value that cannot be parsed changes nothing. */
   private onPriorityUpdate(bytes: Buffer, start: number, end: number): boolean {
     if (!this.options.asServer) return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE of a server");
     const streamId = uint32At(bytes, start) & 0x7fff_ffff;
@@ -318,7 +318,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return this.punish(this.guard.countMinor("priorities", this.nowMs));
   }
 
-  /** The priority often comes right before its stream (RFC 9218 7.1). False: it must not, and nothing more is read. */
+  /** Sets the priority of a stream, which often arrives right before it (RFC 9218 7.1). Returns false on an error. */
   private prioritise(streamId: number, priority: Priority): boolean {
     const stream = this.streams.get(streamId);
     if (stream !== undefined) {
@@ -327,7 +327,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     } else if (this.isIdle(streamId)) {
       if (streamId % 2 === 0) return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE of a push");
       const most = this.options.maxPeerStreams - this.streams.size;
-      // Before it has read the SETTINGS a client does not know the limit.
+      // A client does not know the limit until it has read the SETTINGS.
       if (!this.earlyPriorities.add(streamId, priority, most) && this.settingsSinceMs === 0)
         return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE for too many streams");
     }

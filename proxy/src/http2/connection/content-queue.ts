@@ -1,17 +1,17 @@
 import type { Chunk } from "../../message/message.ts";
 
-/** Shorter pieces are copied together. */
+/** The length from which a piece is kept without a copy. */
 const minOwnBytes = 4096;
 const minBlockBytes = 1024;
 const maxBlockBytes = 16_384;
 
 /**
- * Content that waits in its order. Who sends it may send single octets: small pieces are copied together, so that neither the
- * memory nor the work of a piece depends on how many there are.
+ * A queue of waiting content. A sender may write single octets, so small pieces are copied into common blocks: neither
+ * the memory nor the work per piece depends on the number of pieces.
  */
 export class ContentQueue {
   private readonly pieces: Chunk[] = [];
-  /** The last block of small pieces, and how much of it is used. */
+  /** The last block of small pieces, and the used bytes in it. */
   private block: Buffer | undefined = undefined;
   private blockHas = 0;
   private bytes = 0;
@@ -30,7 +30,7 @@ export class ContentQueue {
     this.blockHas += length;
   }
 
-  /** Takes the first piece out; undefined: there is none. */
+  /** Removes and returns the first piece; undefined if there is none. */
   shift(): Chunk | undefined {
     if (this.pieces.length === 0) this.closeBlock();
     const first = this.pieces.shift();

@@ -1,10 +1,10 @@
 import type { Priority } from "../priority.ts";
 
-/** Priorities of streams that are not open yet (RFC 9218 7.1), until they are, or a later stream is opened instead. */
+/** Priorities of streams that are not open yet (RFC 9218 7.1), kept until that stream or a later one is opened. */
 export class EarlyPriorities {
   private known: Map<number, Priority> | undefined = undefined;
 
-  /** False: there are `most` already, and this is another stream. */
+  /** Adds or replaces a priority; returns false if `most` other streams already have one. */
   add(streamId: number, priority: Priority, most: number): boolean {
     this.known ??= new Map();
     if (this.known.size >= most && !this.known.has(streamId)) return false;
@@ -12,7 +12,7 @@ export class EarlyPriorities {
     return true;
   }
 
-  /** The stream is opened. Those below it never will be (RFC 9113 5.1.1). */
+  /** Removes and returns the priority of a stream that is opened; lower ones never will be (RFC 9113 5.1.1). */
   take(streamId: number): Priority | undefined {
     const { known } = this;
     if (known === undefined) return undefined;

@@ -1,43 +1,46 @@
 import { type Flood, floodWindowMs, maxControlFrames, maxResetStreams } from "../flood-limits.ts";
 import { RecentCount } from "../recent-count.ts";
 
-/** A peer that goes by its own SETTINGS sends them once. */
+/** The most SETTINGS frames. A peer with fixed settings sends them once. */
 const maxSettingsFrames = 200;
-/** Empty DATA frames, and malformed messages, within the time of the other limits. */
+/** The most empty DATA frames, and the most malformed messages, within `floodWindowMs`. */
 const maxEmptyFrames = 100;
-/** What a client may send for free because it opened a stream: priorities and windows of it. */
+/** The frames that a client may send uncounted for each stream that it opens: its priorities and windows. */
 const framesPerStream = 8;
-/** What it may send for free because it received content: as many frames as many small windows ask for. */
+/** The frames that a peer may send uncounted for content that it received, enough for many small windows. */
 const framesPerContent = 4;
 const contentBytesPerFrame = 256;
-/** Most frames that are free at a time. */
+/** The most uncounted frames that can accumulate. */
 const maxFreeFrames = 10_000;
-/** A frame of an unknown type counts once more for as many octets. */
+/** The payload for which a frame of an unknown type counts once more. */
 const unknownBytesPerFrame = 1024;
 
 export type PeerFlood = Flood | "frame-flood";
 
-/** What streams and content explain, up to a number: WINDOW_UPDATE, both kinds of priorities, and what comes for a stream that is over. */
+/**
+ * Frames that streams and content account for, up to a number: WINDOW_UPDATE, both kinds of priorities, and frames for
+ * a closed stream.
+ */
 export type MinorFrame = "windows" | "priorities" | "strays";
 
 type Counted = MinorFrame | "resets" | "pings" | "settings" | "unknown" | "empty" | "faults";
 
 /**
- * Counts what a peer does without asking for anything, frame by frame, each with a limit in ten seconds
- * (docs/features/http2.md, "Abuse protection"). Methods answer what is a flood, else undefined. Times are
- * milliseconds on one clock.
+ * Counts the frames of a peer that serve no request, each kind with a limit per ten seconds (docs/features/http2.md,
+ * "Abuse protection"). Methods return the kind of a detected flood, otherwise undefined. Times are milliseconds on one
+ * clock.
  */
 export class FrameGuard {
   private readonly asServer: boolean;
   private readonly counts: { [Kind in Counted]?: RecentCount } = {};
-  /** Streams, which are counted for each request. */
+  /** Counts the streams that a client opens. */
   private opened: RecentCount | undefined = undefined;
-  /** PINGs that a peer may send because it received data, as those do that measure the path. */
+  /** PINGs that a peer may send because it received data, such as those that measure the path. */
   private freePings = 0;
-  /** Windows, priorities and the like that streams and content explain. */
+  /** Frames of the `MinorFrame` kinds that streams and content account for. */
   private freeFrames = 0;
 
-  /** Without `asServer` the peer is a server. What breaks streams costs it requests that it was sent, and is no flood. */
+  /** Without `asServer` the peer is a server, which only loses requests by breaking streams: that is not a flood. */
   constructor({ asServer }: { readonly asServer: boolean }) {
     this.asServer = asServer;
   }
@@ -50,7 +53,7 @@ export class FrameGuard {
     this.freeFrames = Math.min(maxFreeFrames, this.freeFrames + framesPerStream);
   }
 
-  /** A stream ended for the peer before its response did. One who cancels some of many requests is no flood. */
+  /** Counts a stream that the peer ended before its response did. Cancelling some of many requests is not a flood. */
   countReset(nowMs: number): PeerFlood | undefined {
     if (!this.asServer) return undefined;
     const resets = this.count("resets", nowMs);
@@ -58,14 +61,14 @@ export class FrameGuard {
     return 2 * resets > (this.opened?.total(nowMs) ?? 0) ? "reset-flood" : undefined;
   }
 
-  /** PING, or an acknowledgement of none. */
+  /** Counts a PING, or an unsolicited acknowledgement of one. */
   countPing(nowMs: number): PeerFlood | undefined {
     if (this.freePings === 0) return this.countControl("pings", nowMs);
     this.freePings--;
     return undefined;
   }
 
-  /** SETTINGS, or an acknowledgement of none. */
+  /** Counts a SETTINGS frame, or an unsolicited acknowledgement of one. */
   countSettings(nowMs: number): PeerFlood | undefined {
     return this.countControl("settings", nowMs, maxSettingsFrames);
   }
@@ -82,19 +85,19 @@ export class FrameGuard {
     return this.countControl("unknown", nowMs);
   }
 
-  /** DATA without content that ends nothing. */
+  /** Counts a DATA frame without content that does not end its stream. */
   countEmpty(nowMs: number): PeerFlood | undefined {
     if (!this.asServer) return this.countMinor("strays", nowMs);
     return this.count("empty", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
   }
 
-  /** A malformed message. */
+  /** Counts a malformed message. */
   countFault(nowMs: number): PeerFlood | undefined {
     if (!this.asServer) return undefined;
     return this.count("faults", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
   }
 
-  /** Content goes out: the peer will open windows again, and may measure the path. */
+  /** Called when content is sent: the peer will then open its windows again, and may measure the path. */
   countSent(bytes: number): void {
     this.freeFrames = Math.min(
       maxFreeFrames,

@@ -2,7 +2,7 @@ import { uint32At } from "../frames/frame-reader.ts";
 import type { FrameFault } from "../frames/control-frames.ts";
 import { errorCode, frameFlag, frameType } from "../frames/frame-types.ts";
 
-/** Frames in which a block may go on: more of them say nothing (docs/features/http2.md, "Abuse protection"). */
+/** The most CONTINUATION frames of a block; more serve no purpose (docs/features/http2.md, "Abuse protection"). */
 const maxContinuations = 8;
 
 const missingPriority: FrameFault = {
@@ -13,20 +13,20 @@ const badPadding: FrameFault = { code: errorCode.protocolError, reason: "padding
 
 const noBytes: Buffer = Buffer.alloc(0);
 
-/** A header block that comes in more than one frame (RFC 9113 4.3), put together up to what nine frames can hold. */
+/** A header block, assembled if it arrives in more than one frame (RFC 9113 4.3), up to nine frames. */
 export class HeaderBlock {
   isOpen = false;
   streamId = 0;
-  /** Of the HEADERS frame. */
+  /** The flags of the HEADERS frame. */
   flags = 0;
-  /** The HEADERS frame makes its stream depend on itself. */
+  /** True if the HEADERS frame makes its stream depend on itself. */
   dependsOnItself = false;
-  /** Where it is in its frame. */
+  /** The position of the block in its frame. */
   start = 0;
   end = 0;
   private parts: Buffer[] = [];
 
-  /** Finds the block between padding and priority of a HEADERS frame (RFC 9113 6.2). Answers the connection error that it is. */
+  /** Locates the block between padding and priority of HEADERS (RFC 9113 6.2); returns a connection error, if any. */
   find(streamId: number, flags: number, bytes: Buffer, from: number, to: number): FrameFault | undefined {
     let start = from;
     let end = to;
@@ -45,7 +45,7 @@ export class HeaderBlock {
     return start > end ? badPadding : undefined;
   }
 
-  /** The block that was found goes on. */
+  /** Begins a block of which `find` has located the first part, and which continues in other frames. */
   begin(streamId: number, flags: number, bytes: Buffer): void {
     this.isOpen = true;
     this.streamId = streamId;
@@ -53,20 +53,20 @@ export class HeaderBlock {
     this.parts = [Buffer.from(bytes.subarray(this.start, this.end))];
   }
 
-  /** Whether a frame may come now: nothing interrupts a block, and nothing else is continued. */
+  /** Reports whether a frame is allowed now: a block must not be interrupted, and nothing else can be continued. */
   allows(type: number, streamId: number): boolean {
     const isContinuation = type === frameType.continuation;
     return this.isOpen ? isContinuation && streamId === this.streamId : !isContinuation;
   }
 
-  /** False: the block goes on for too long. */
+  /** Adds a part; returns false if the block has too many. */
   add(bytes: Buffer, start: number, end: number): boolean {
     if (this.parts.length > maxContinuations) return false;
     this.parts.push(start === end ? noBytes : Buffer.from(bytes.subarray(start, end)));
     return true;
   }
 
-  /** The whole block. */
+  /** Returns the whole block. */
   finish(): Buffer {
     const { parts } = this;
     this.isOpen = false;

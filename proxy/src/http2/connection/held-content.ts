@@ -1,11 +1,11 @@
 const minBlockBytes = 1024;
 const maxBlockBytes = 16_384;
 
-/** Content that is not read yet, copied together, so that small pieces of it take little more memory than their length. */
+/** Unread content, copied into common blocks, so that small pieces use little more memory than their length. */
 export class HeldContent {
   bytes = 0;
   private blocks: Buffer[] = [];
-  /** How much of the last block is used. */
+  /** The used bytes of the last block. */
   private lastHas = 0;
 
   add(piece: Buffer): void {
@@ -26,7 +26,7 @@ export class HeldContent {
     this.bytes += piece.length;
   }
 
-  /** The first of what is held; there must be some. Its memory is the receiver's. */
+  /** Removes and returns the first block, which then belongs to the caller. There must be one. */
   take(): Buffer {
     const first = this.blocks.shift() as Buffer;
     const block = this.blocks.length === 0 ? first.subarray(0, this.lastHas) : first;
@@ -34,7 +34,7 @@ export class HeldContent {
     return block;
   }
 
-  /** Answers how much was dropped. */
+  /** Drops everything, and returns the number of bytes. */
   drop(): number {
     const { bytes } = this;
     this.bytes = 0;

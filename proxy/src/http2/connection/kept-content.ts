@@ -1,20 +1,21 @@
 import { Slabs } from "../../sockets/slabs.ts";
 
-/** At most 8 MiB of a worker. */
+/** Reused memory, of which a worker keeps at most 8 MiB unused. */
 const blocks = new Slabs(16_384, 512);
 
 /**
- * Content that waits in its order, copied into memory that all connections of a worker use in turn: new memory for each piece would be
- * outside of V8's heap, which it then collects far too often. A block is one stream's until it has been taken out or dropped.
+ * A queue of waiting content, copied into memory that all connections of a worker reuse. New memory for each piece
+ * would be outside of V8's heap, which makes V8 collect garbage far too often. A block belongs to one stream until it
+ * has been read or dropped.
  */
 export class KeptContent {
   bytes = 0;
   private readonly held: Buffer[] = [];
-  /** Where the content begins in the first block, and ends in the last one. */
+  /** The start of the content in the first block, and its end in the last one. */
   private start = 0;
   private end = blocks.size;
 
-  /** Copies `piece` from `from` on. */
+  /** Adds a copy of `piece` from index `from` on. */
   add(piece: Buffer, from: number): void {
     const { held } = this;
     this.bytes += piece.length - from;
@@ -29,7 +30,7 @@ export class KeptContent {
     }
   }
 
-  /** Moves at most `most` bytes, and answers how many. */
+  /** Moves at most `most` bytes to `into`, and returns how many. */
   take(into: Buffer, at: number, most: number): number {
     const { held, start } = this;
     const length = Math.min(most, this.bytes, blocks.size - start);

@@ -1,33 +1,33 @@
 import { initialWindowBytes } from "../frames/frame-types.ts";
 
 /**
- * What the peer may send on a whole connection, and what of it is to be given back. Content of streams that were reset here
- * may still come: as much as their windows allowed by then, and not more.
+ * The window of the peer for a whole connection, and the accepted bytes by which it must be renewed. Content of streams
+ * that this end has reset may still arrive, up to what their windows allowed at that time.
  */
 export class ReceiveWindow {
   private readonly maxBytes: number;
   private leftBytes = initialWindowBytes;
   private takenBytes = 0;
-  /** What may still come for streams that are closed. */
+  /** The bytes that may still arrive for closed streams. */
   private lateBytes = 0;
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
   }
 
-  /** The increment that makes the window as large as it shall be. */
+  /** Opens the window to its full size, and returns the increment for it. */
   open(): number {
     this.leftBytes = this.maxBytes;
     return this.maxBytes - initialWindowBytes;
   }
 
-  /** A frame brings `bytes`. False: the window is smaller. */
+  /** Called when a frame of `bytes` arrives. Returns false if it exceeds the window. */
   receive(bytes: number): boolean {
     this.leftBytes -= bytes;
     return this.leftBytes >= 0;
   }
 
-  /** `bytes` have been taken. Answers by how much the window opens again; 0: not yet. */
+  /** Called when `bytes` have been accepted. Returns the increment by which the window is renewed now, or 0. */
   take(bytes: number): number {
     this.takenBytes += bytes;
     if (this.takenBytes * 2 < this.maxBytes) return 0;
@@ -37,12 +37,12 @@ export class ReceiveWindow {
     return increment;
   }
 
-  /** A stream with that window is closed here, unknown to the peer. */
+  /** Called when this end closes a stream that has that window left, which the peer does not know yet. */
   cutOff(windowBytes: number): void {
     if (windowBytes > 0) this.lateBytes += windowBytes;
   }
 
-  /** A frame brings `bytes` for such a stream. False: the peer cannot have sent all that before it knew. */
+  /** Called when a frame of `bytes` arrives for such a stream. Returns false if the peer must have known of its end. */
   receiveLate(bytes: number): boolean {
     this.lateBytes -= bytes;
     return this.lateBytes >= 0;

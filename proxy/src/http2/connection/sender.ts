@@ -12,32 +12,32 @@ import { initialPeerSettings, type PeerSettings } from "../frames/settings-frame
 import { flushLater } from "../../sockets/flush-later.ts";
 import { maxContentBytes, type SendingStream } from "./sending-stream.ts";
 
-/** Most that waits for the socket of a connection before its streams have to wait. */
+/** The bytes that may wait for the socket of a connection before its streams have to wait. */
 const maxWaitingBytes = 65_536;
 
-/** What becomes of a stream that was asked for a frame. */
+/** The state of a stream after it was given a turn. */
 type Turn = "done" | "goes-on" | "waits";
 
 /**
- * What the streams of a connection send, in frames: each stream in turn as far as the windows of the peer and the socket allow,
- * all that a turn of the event loop brings in one write.
+ * Sends the streams of a connection in frames. Each stream gets its turn as far as the windows of the peer and the
+ * socket allow, and all frames of a turn of the event loop are sent in one write.
  */
 export class Sender {
   readonly output: FrameOutput;
   readonly peer: PeerSettings = initialPeerSettings();
-  /** What the peer still takes on the whole connection. */
+  /** The bytes of content that the peer still accepts on the whole connection. */
   window: number = initialWindowBytes;
   private readonly transport: Transport;
-  /** Those that may have something to send, in turn. */
+  /** The streams that may have something to send, in order. */
   private ready: SendingStream[] = [];
-  /** Those that wait for the connection, not for their own window. */
+  /** The streams that wait for the connection, not for their own window. */
   private stopped: SendingStream[] = [];
-  /** Those whose content is all in frames. */
+  /** The streams whose content is all in frames. */
   private emptied: SendingStream[] = [];
   private isFlushDue = false;
-  /** Some stream has asked to go before or behind others. */
+  /** True if some stream has a priority other than the default. */
   private hasPriorities = false;
-  /** The next block has to say that there is no table. */
+  /** True if the next block has to confirm that there is no dynamic table. */
   private owesTableSize = false;
 
   constructor(transport: Transport) {
@@ -45,12 +45,12 @@ export class Sender {
     this.output = new FrameOutput(transport);
   }
 
-  /** Content that waits for the socket. */
+  /** The bytes of frames that wait for the socket. */
   get waitingBytes(): number {
     return this.output.waitingBytes;
   }
 
-  /** The stream has something to send; it is asked for it at the end of the turn. */
+  /** Schedules a stream that has something to send; it gets its turn at the end of this turn of the event loop. */
   schedule(stream: SendingStream): void {
     if (!stream.isQueued) {
       if (!stream.isOrdinary) this.hasPriorities = true;
@@ -60,19 +60,19 @@ export class Sender {
     this.flushLater();
   }
 
-  /** Has what was put into `output` written at the end of the turn. */
+  /** Schedules a write of everything in `output` for the end of this turn of the event loop. */
   flushLater(): void {
     if (this.isFlushDue) return;
     this.isFlushDue = true;
     flushLater(this);
   }
 
-  /** The priority of a stream has changed. */
+  /** Called when the priority of a stream has changed. */
   reorder(): void {
     this.hasPriorities = true;
   }
 
-  /** Puts what one stream has into frames at once, as far as that goes, unless others that wait may have to go before it. */
+  /** Puts content of a stream into frames immediately, as far as possible, unless waiting streams may precede it. */
   sendNow(stream: SendingStream): void {
     if (this.hasPriorities && this.ready.length + this.stopped.length > 0) return this.schedule(stream);
     let turn: Turn = "goes-on";
@@ -90,18 +90,18 @@ export class Sender {
     do {
       this.sendReady();
       this.output.flush();
-      // A socket that took it all at once has room for more.
+      // A socket that accepted everything immediately has room for more.
     } while (this.ready.length > 0 || (this.window > 0 && this.hasRoom && this.wakeStopped()));
     if (this.stopped.length > 0 && !this.hasRoom) this.transport.whenTaken();
     this.tellEmptied();
   }
 
-  /** The connection has room again: in its window, or in its socket. */
+  /** Called when the connection has room again, in its window or in its socket. */
   resume(): void {
     if (this.wakeStopped()) this.flushLater();
   }
 
-  /** Takes an increment of the connection's window. False: it grows too large (RFC 9113 6.9.1). */
+  /** Enlarges the window of the connection; returns false if it becomes too large (RFC 9113 6.9.1). */
   enlarge(by: number): boolean {
     this.window += by;
     if (this.window > maxWindowBytes) return false;
@@ -109,17 +109,17 @@ export class Sender {
     return true;
   }
 
-  /** The peer has said how large its table may be. */
+  /** Called when the peer has announced the size of its dynamic table. */
   tableLimited(): void {
     this.owesTableSize = true;
   }
 
-  /** Frames that would be held back are put together in the turn in which they leave, so that they are not copied. */
+  /** Whether more frames may be assembled: not while the transport holds writes back, to avoid a copy of them. */
   private get hasRoom(): boolean {
     return this.output.waitingBytes < maxWaitingBytes && !this.transport.holdsBack;
   }
 
-  /** Whether more may be put together, once what has been is written. */
+  /** Reports whether more frames may be assembled, after writing the assembled ones if necessary. */
   private makesRoom(): boolean {
     if (this.hasRoom) return true;
     this.output.flush();
@@ -138,7 +138,7 @@ export class Sender {
     if (this.hasPriorities) ready.sort(byPriority);
     for (let i = 0; i < ready.length; i++) {
       if (!this.makesRoom()) {
-        // All others wait as well: with TLS that is nearly all of them, after each write.
+        // The remaining streams wait, too; with TLS these are nearly all streams, after each write.
         this.stopped.push(...(i === 0 ? ready : ready.slice(i)));
         break;
       }
@@ -151,7 +151,7 @@ export class Sender {
     ready.length = 0;
   }
 
-  /** Behind those that have the same priority. */
+  /** Queues a stream again, after those with the same priority. */
   private sendAgain(stream: SendingStream, from: number): void {
     const { ready } = this;
     const last = ready.at(-1) as SendingStream;
@@ -214,14 +214,14 @@ export class Sender {
     this.localEnd(stream);
   }
 
-  /** A block that belongs to no end: an informational head. */
+  /** Sends a block that does not end the stream: an informational head. */
   sendBlock(stream: SendingStream, maxBytes: number, put: (into: Buffer, at: number) => number): void {
     const at = this.beginBlock(maxBytes);
     this.endBlock(stream, put(this.output.bytes, at), false);
     this.flushLater();
   }
 
-  /** Answers where the fields of a block of at most `maxBytes` go. */
+  /** Reserves room for a block of at most `maxBytes`; returns the position of its fields. */
   private beginBlock(maxBytes: number): number {
     const { output } = this;
     output.reserve(frameHeadBytes + 1 + maxBytes);
@@ -230,7 +230,7 @@ export class Sender {
     return putNoTable(output.bytes, start);
   }
 
-  /** A block larger than a frame goes on in CONTINUATION (RFC 9113 6.10). */
+  /** Completes the frame of a block. A block larger than a frame continues in CONTINUATION frames (RFC 9113 6.10). */
   private endBlock(stream: SendingStream, end: number, isLast: boolean): void {
     const { output } = this;
     this.owesTableSize = false;
@@ -255,7 +255,7 @@ export class Sender {
     stream.onLocalEnd();
   }
 
-  /** Not while frames are put together: who hears of it hands over more. */
+  /** Notifies emptied streams. Not called while frames are assembled, because the callbacks hand over more content. */
   private tellEmptied(): void {
     if (this.emptied.length === 0) return;
     const streams = this.emptied;
@@ -264,6 +264,6 @@ export class Sender {
   }
 }
 
-/** By urgency, then those that take no turns in the order of their requests, then those that do (RFC 9218 10). */
+/** By urgency; then non-incremental streams in the order of their requests; then incremental ones (RFC 9218 10). */
 const byPriority = (a: SendingStream, b: SendingStream): number =>
   a.urgency - b.urgency || Number(a.takesTurns) - Number(b.takesTurns) || (a.takesTurns ? 0 : a.id - b.id);

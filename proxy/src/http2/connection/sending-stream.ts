@@ -5,42 +5,42 @@ import { ordinaryUrgency, type Priority } from "../priority.ts";
 import { ContentQueue } from "./content-queue.ts";
 import { KeptContent } from "./kept-content.ts";
 
-/** Most content of a frame, even when the peer would take more: streams take turns by frames. */
+/** The most content of a frame, even if the peer accepts more, because streams take turns by frames. */
 export const maxContentBytes = initialFrameBytes;
 
-/** Less is copied into memory of its own. */
+/** The size from which bytes are copied into reused memory; smaller ones are copied into new memory. */
 const minKeptBytes = 4096;
 
 /**
- * The sending half of a stream: a head, content in order, and an end, which wait here until the windows of the peer and the
- * socket have room for them.
+ * The sending half of a stream: a head, content in order, and an end, which wait here until the windows of the peer and
+ * the socket have room for them.
  */
 export abstract class SendingStream {
-  /** 0: not numbered yet. One that this end opens gets its number with its head, so that numbers go out in their order. */
+  /** The stream id; 0 until it is set. A stream that this end opens gets it with its head, so that ids are in order. */
   id: number;
-  /** What the peer still takes; below zero after it has made its windows smaller (RFC 9113 6.9.2). */
+  /** The bytes that the peer still accepts; negative after it has reduced its windows (RFC 9113 6.9.2). */
   sendWindow: number;
-  /** END_STREAM has been sent. */
+  /** True once END_STREAM has been put into a frame. */
   localEnded = false;
-  /** Neither side sends any more. */
+  /** True once neither side may send any more. */
   isClosed = false;
-  /** Among those that will be asked for frames. */
+  /** True while the stream is queued in the `Sender`. */
   isQueued = false;
-  /** From 0, which goes first, to 7 (RFC 9218 4.1). */
+  /** The urgency, from 0 (sent first) to 7 (RFC 9218 4.1). */
   urgency: number = ordinaryUrgency;
-  /** It shares with others of its urgency, and goes after those that are to be sent one after the other (RFC 9218 10). */
+  /** True if the stream shares with others of its urgency, after those that are sent sequentially (RFC 9218 10). */
   takesTurns = true;
-  /** Content that was handed over and is in no frame. */
+  /** Bytes of content that were handed over and are not in a frame yet. */
   heldBytes = 0;
-  /** Content that was put into frames. */
+  /** Bytes of content that were put into frames. */
   framedBytes = 0;
-  /** The last content was handed over; `trailers` follow it. */
+  /** True once the last content was handed over; `trailers` follow it. */
   protected isComplete = false;
   protected trailers: HeaderList | undefined = undefined;
-  /** Copies, which go before `first`. */
+  /** Copies of content, which are sent before `first`. */
   private kept: KeptContent | undefined = undefined;
   private first: Chunk | undefined = undefined;
-  /** How much of `first` has been sent. */
+  /** The bytes of `first` that are already in frames. */
   private offset = 0;
   private others: ContentQueue | undefined = undefined;
 
@@ -49,38 +49,38 @@ export abstract class SendingStream {
     this.sendWindow = sendWindow;
   }
 
-  /** A head waits to be sent. */
+  /** Whether a head waits to be sent. */
   abstract get hasHead(): boolean;
-  /** Most octets of the block of that head. */
+  /** The most octets of the block of that head. */
   abstract get maxHeadBytes(): number;
-  /** Writes that block. It counts as sent. */
+  /** Writes that block, which then counts as sent. */
   abstract putHead(into: Buffer, at: number): number;
-  /** That block is in a frame. */
+  /** Called when that block is in a frame. */
   abstract onHeadFramed(): void;
   abstract get maxTrailerBytes(): number;
   abstract putTrailers(into: Buffer, at: number): number;
-  /** END_STREAM has just been put into a frame. */
+  /** Called when END_STREAM has been put into a frame. */
   abstract onLocalEnd(): void;
-  /** All content that was handed over is in frames. */
+  /** Called when all content that was handed over is in frames. */
   abstract onAllFramed(): void;
 
-  /** Those that say nothing share with all others of the ordinary urgency. */
+  /** Sets the priority. Streams without one share with all others of the ordinary urgency. */
   prioritise({ urgency, incremental }: Priority): void {
     this.urgency = urgency;
     this.takesTurns = incremental;
   }
 
-  /** Nothing was said about it. */
+  /** Whether the stream has the default priority. */
   get isOrdinary(): boolean {
     return this.takesTurns && this.urgency === ordinaryUrgency;
   }
 
-  /** Everything was handed over, and is in frames but for what only ends the stream. */
+  /** Whether everything was handed over, and only the end of the stream is missing in frames. */
   get endsNow(): boolean {
     return this.isComplete && this.heldBytes === 0;
   }
 
-  /** The last content is the end of the stream. */
+  /** Whether the stream ends with its last content. */
   get endsAfterContent(): boolean {
     return this.isComplete && this.trailers === undefined;
   }
@@ -98,7 +98,7 @@ export abstract class SendingStream {
     }
   }
 
-  /** The same of bytes whose memory is about to be written over. */
+  /** Holds bytes whose memory is about to be overwritten. */
   protected holdCopy(bytes: Buffer): void {
     if (this.first !== undefined || bytes.length < minKeptBytes) {
       return this.hold(copyOf(bytes, 0, bytes.length));
@@ -107,7 +107,7 @@ export abstract class SendingStream {
     this.keep(bytes, 0);
   }
 
-  /** Copies what is left of the only piece that is held: its memory is about to be written over. */
+  /** Copies the rest of the only piece that is held, because its memory is about to be overwritten. */
   protected keepFirst(): void {
     const { first, offset } = this;
     if (first === undefined || typeof first === "string") return;
@@ -128,7 +128,7 @@ export abstract class SendingStream {
     this.offset = 0;
   }
 
-  /** Copies the next `length` octets of content, of which there must be as many. */
+  /** Copies the next `length` octets of content, which must be available. */
   takeContent(into: Buffer, at: number, length: number): void {
     let next = at;
     let left = length;

@@ -11,33 +11,33 @@ import { Sender } from "./sender.ts";
 import type { Http2Stream, ResetCause } from "./stream.ts";
 
 export type ConnectionOptions = {
-  /** The other end is a client, else a server. */
+  /** True if this end is the server, false if it is the client. */
   readonly asServer: boolean;
-  /** What all bodies of the connection may have on their way unread, and those of one stream. */
+  /** The most unread bytes of all bodies of the connection, and of one stream. */
   readonly windowBytes: number;
   readonly streamWindowBytes: number;
   readonly trailerRules: TrailerRules;
-  /** Streams that the peer may have open. */
+  /** The most streams that the peer may have open. */
   readonly maxPeerStreams: number;
 };
 
-/** For blocks that are only read. */
+/** The sink for blocks whose fields are not needed. */
 const noFields: FieldSink = { onField: () => undefined };
 
-/** The streams of a connection, how each of them and all of them end, and the windows that this end keeps open. */
+/** The streams of a connection, the ways in which they and the connection end, and the receive windows. */
 export abstract class StreamKeeper<Stream extends Http2Stream> {
   readonly sender: Sender;
   protected readonly transport: Transport;
   protected readonly streams = new Map<number, Stream>();
   protected readonly closedStreams = new ClosedStreams();
   protected readonly guard: FrameGuard;
-  /** When the last read came, in milliseconds of the awake clock. */
+  /** The time of the last read, in milliseconds of the awake clock. */
   protected nowMs = 0;
-  /** Nothing is dealt with any more: the connection has come to its end, or has ended for a fault. */
+  /** True once the connection has ended, regularly or for a fault: nothing is processed any more. */
   protected isOver = false;
   protected readonly options: ConnectionOptions;
   private readonly decoder = new HpackDecoder(judgeField);
-  /** Of all content. */
+  /** The window for the content of all streams. */
   protected readonly window: ReceiveWindow;
 
   constructor(transport: Transport, options: ConnectionOptions) {
@@ -49,20 +49,20 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
   }
 
   protected abstract onFlood(flood: PeerFlood): void;
-  /** A connection error of the peer, before the connection ends for it. */
+  /** Called on a connection error of the peer, before the connection ends for it. */
   protected abstract onFatal(reason: string): void;
-  /** A stream is no longer among those that are open. */
+  /** Called when a stream has been removed from the open ones. */
   protected abstract onStreamClosed(stream: Stream): void;
-  /** Ends the connection with all its streams, saying why. */
+  /** Ends the connection with all its streams, with an error code. */
   abstract end(code: number): void;
 
-  /** `bytes` of the content of a stream have been taken: the peer may send as many more. */
+  /** Called when `bytes` of the content of a stream have been accepted, so that the peer may send as many more. */
   take(stream: Stream, bytes: number): void {
     this.takeOfConnection(bytes);
     stream.takenBytes += bytes;
     if (stream.remoteEnded || stream.isClosed || stream.takenBytes * 2 < this.options.streamWindowBytes)
       return;
-    // The rest fits into the window as it is.
+    // The rest of the content fits into the current window.
     if (stream.awaitedBytes <= stream.receiveWindow) return;
     stream.receiveWindow += stream.takenBytes;
     this.sender.output.frameOf(frameType.windowUpdate, stream.id, stream.takenBytes);
@@ -78,7 +78,7 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     stream.onReset(cause, code);
   }
 
-  /** Both sides of a stream have ended, or one of them has reset it. */
+  /** Closes a stream, because both sides have ended it or one of them has reset it. */
   protected close(stream: Stream): void {
     if (stream.isClosed) return;
     stream.isClosed = true;
@@ -88,7 +88,7 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     this.onStreamClosed(stream);
   }
 
-  /** A stream is closed whose peer may still be sending, as much as its window allows. */
+  /** Remembers a closed stream on which the peer may still be sending, as much as its window allows. */
   protected cutOff(streamId: number, windowBytes: number): void {
     this.closedStreams.addCutOff(streamId);
     this.window.cutOff(windowBytes);
@@ -106,13 +106,13 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     this.sender.flushLater();
   }
 
-  /** Decodes a header block. False: it is none, and the connection ends for it. */
+  /** Decodes a header block; an invalid one ends the connection and returns false. */
   protected decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
     if (this.decoder.decode(bytes, start, end, sink)) return true;
     return this.onFault(errorCode.compressionError, "header block that cannot be decoded");
   }
 
-  /** A block on a stream that is closed, which is read all the same, for the sake of the table. */
+  /** Reads and ignores a header block on a closed stream. It must be decoded to keep the dynamic table in sync. */
   protected ignoreHeaders(
     streamId: number,
     flags: number,
@@ -127,13 +127,13 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     return this.punish(this.guard.countMinor("strays", this.nowMs));
   }
 
-  /** A stream error for which the peer is to blame; false when it has made too many. */
+  /** Resets a stream for a fault of the peer; returns false if the peer has made too many. */
   protected blame(stream: Stream, code: number): boolean {
     this.reset(stream, code, "fault");
     return this.punish(this.guard.countReset(this.nowMs)) && this.punish(this.guard.countFault(this.nowMs));
   }
 
-  /** Answers whether to read on. */
+  /** Handles a flood, if there is one; returns whether reading may continue. */
   protected punish(flood: PeerFlood | undefined): boolean {
     if (flood !== undefined) this.onFlood(flood);
     return !this.isOver;

@@ -1,16 +1,16 @@
 import type { HeaderList } from "../../message/message.ts";
 import { SendingStream } from "./sending-stream.ts";
 
-/** Who ends a stream before its time: the peer, this end for a fault of the peer, or this end for a reason of its own. */
+/** Who resets a stream: the peer, this end for a fault of the peer, or this end for a reason of its own. */
 export type ResetCause = "peer" | "fault" | "own";
 
 /** A stream of a connection: both halves, and the callbacks of the connection. */
 export abstract class Http2Stream extends SendingStream {
-  /** The peer has sent END_STREAM. */
+  /** True once the peer has sent END_STREAM, or has reset the stream. */
   remoteEnded = false;
-  /** What the peer may still send. */
+  /** The bytes that the peer may still send. */
   receiveWindow: number;
-  /** Taken, and not given back to the peer's window yet. */
+  /** Accepted bytes for which the window of the peer has not been renewed yet. */
   takenBytes = 0;
 
   constructor(id: number, sendWindow: number, receiveWindow: number) {
@@ -18,23 +18,23 @@ export abstract class Http2Stream extends SendingStream {
     this.receiveWindow = receiveWindow;
   }
 
-  /** Octets of content that are still to come; infinite where no length was declared. */
+  /** Octets of content that have not arrived yet; infinite if no length was declared. */
   get awaitedBytes(): number {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** A DATA frame begins, which may be empty. False: the message is malformed. */
+  /** Called at the start of a DATA frame, which may be empty. Returns false if the message is malformed. */
   mayHaveData(): boolean {
     return true;
   }
 
   /**
-   * A piece of content: what was read, from `start` to `end`, good until this returns. Receivers that have taken some report it to the
-   * connection by `take`. False: the message is malformed.
+   * Called with a piece of content, from `start` to `end`, which is only valid during the call. Receivers report
+   * accepted bytes to the connection by `take`. Returns false if the message is malformed.
    */
   abstract onContent(bytes: Buffer, start: number, end: number): boolean;
-  /** END_STREAM, with the trailers where there are some. False: the message is malformed. */
+  /** Called on END_STREAM, with the trailers if there are any. Returns false if the message is malformed. */
   abstract onRemoteEnd(trailers: HeaderList | undefined): boolean;
-  /** The stream was reset with `code`, or ends with its connection. */
+  /** Called when the stream was reset with `code`, or ends with its connection. */
   abstract onReset(cause: ResetCause, code: number): void;
 }

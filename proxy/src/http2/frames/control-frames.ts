@@ -31,7 +31,10 @@ const faults = {
   priorityUpdate: onStream("PRIORITY_UPDATE"),
 };
 
-/** What is wrong with a frame of that size on that stream (RFC 9113 6.2 to 6.9, RFC 9218 7.1), in every state of the connection. */
+/**
+ * Returns the fault of a frame of that size on that stream, if any, in every state of the connection (RFC 9113 6.2 to
+ * 6.9, RFC 9218 7.1).
+ */
 export function faultOfFrame(type: number, streamId: number, length: number): FrameFault | undefined {
   switch (type) {
     case frameType.headers:

@@ -1,22 +1,25 @@
 import { connectionPreface, errorCode, frameFlag, frameHeadBytes, frameType } from "./frame-types.ts";
 
-/** What a reader finds. Each method answers false to have nothing more read. */
+/** Receives the frames that a reader finds. Each method with a result returns false to stop the reader. */
 export type FrameHandler = {
-  /** A whole frame other than DATA; its payload is in `bytes` from `start` to `end` until this returns. */
+  /**
+   * Called with a whole frame other than DATA; its payload, `bytes` from `start` to `end`, is only valid during the
+   * call.
+   */
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean;
-  /** A DATA frame begins, of `length` octets, padding included. */
+  /** Called at the start of a DATA frame of `length` octets, including padding. */
   onDataFrame(streamId: number, length: number): boolean;
-  /** A piece of its content: what was read, from `start` to `end`. */
+  /** Called with a piece of the content of that frame: `bytes` from `start` to `end`. */
   onContent(bytes: Buffer, start: number, end: number): boolean;
-  /** It ends; `overheadBytes` of it were padding. */
+  /** Called at the end of that frame; `overheadBytes` of it were padding. */
   onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean;
-  /** A frame of another type than those of RFC 9113 and PRIORITY_UPDATE; its payload is skipped. */
+  /** Called for a frame of a type other than those of RFC 9113 and PRIORITY_UPDATE; its payload is skipped. */
   onUnknownFrame(type: number, length: number): boolean;
-  /** Connection error (RFC 9113 5.4.1). */
+  /** Called on a connection error (RFC 9113 5.4.1). */
   onFault(code: number, reason: string): void;
 };
 
-/** The number of 32 bits that is written at `at`. */
+/** Returns the 32-bit number at `at`. */
 export const uint32At = (bytes: Uint8Array, at: number): number =>
   (((bytes[at] as number) << 24) |
     ((bytes[at + 1] as number) << 16) |
@@ -31,32 +34,32 @@ const firstPartBytes = 1024;
 const noBytes: Buffer = Buffer.alloc(0);
 
 /**
- * Takes a byte stream apart into frames (RFC 9113 4.1). Content of DATA is handed on as it comes; any other frame that a read
- * does not bring whole is put together in memory that grows with what has come of it, at most one frame.
+ * Splits a byte stream into frames (RFC 9113 4.1). Content of DATA is passed on as it arrives. Any other frame that
+ * arrives in several reads is assembled in memory that grows with the bytes received, at most one frame.
  */
 export class FrameReader {
   private readonly handler: FrameHandler;
   private readonly maxFrameBytes: number;
-  /** Octets of the preface that are still to come. */
+  /** Octets of the preface that have not arrived yet. */
   private prefaceLeft: number;
   private isStopped = false;
-  /** The head of the frame that is being read. */
+  /** The header of the frame that is being read, if it arrives in several reads. */
   private readonly head = new Uint8Array(frameHeadBytes);
   private headHas = 0;
-  /** Frames that have begun. */
+  /** The number of frames that have begun. */
   frames = 0;
   private type = 0;
   private flags = 0;
   private streamId = 0;
-  /** Octets of the payload that are still to come. */
+  /** Octets of the payload that have not arrived yet. */
   private payloadLeft = 0;
   private part: Buffer = noBytes;
   private partHas = 0;
-  /** Of a DATA frame: content that is still to come, -1 until the length of the padding is known. */
+  /** Content of a DATA frame that has not arrived yet; -1 until the length of the padding is known. */
   private contentLeft = 0;
   private overheadBytes = 0;
 
-  /** `asServer`: the preface of a client comes first. */
+  /** With `asServer` the preface of a client is expected first. */
   constructor(
     handler: FrameHandler,
     options: { readonly asServer: boolean; readonly maxFrameBytes: number },
@@ -66,18 +69,18 @@ export class FrameReader {
     this.prefaceLeft = options.asServer ? connectionPreface.length : 0;
   }
 
-  /** A frame has begun and has not come to its end; the content of DATA is handed on as it comes, and does not count. */
+  /** Whether a frame is incomplete. The content of DATA does not count, because it is passed on as it arrives. */
   get isWithinFrame(): boolean {
     return this.headHas > 0 && (this.headHas < frameHeadBytes || this.type !== frameType.data);
   }
 
-  /** Nothing is read any more. */
+  /** Stops reading. */
   stop(): void {
     this.isStopped = true;
     this.part = noBytes;
   }
 
-  /** Takes what one read has brought. */
+  /** Processes the bytes of one read. */
   read(bytes: Buffer): void {
     let at = this.prefaceLeft > 0 ? this.readPreface(bytes) : 0;
     while (at < bytes.length && !this.isStopped) {
@@ -108,7 +111,7 @@ export class FrameReader {
     return length;
   }
 
-  /** A head that a read does not bring whole. */
+  /** Reads a header that arrives in several reads. */
   private readHead(bytes: Buffer, from: number): number {
     const { head } = this;
     let at = from;
@@ -116,7 +119,7 @@ export class FrameReader {
     return at;
   }
 
-  /** The head is here. */
+  /** Begins a frame with a complete header. */
   private begin(head: Uint8Array, at: number): boolean {
     const length = uint32At(head, at) >>> 8;
     this.frames++;

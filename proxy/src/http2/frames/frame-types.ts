@@ -32,12 +32,12 @@ export const errorCode = {
   enhanceYourCalm: 11,
 } as const;
 
-/** What every client sends first (RFC 9113 3.4). */
+/** The bytes that every client sends first (RFC 9113 3.4). */
 export const connectionPreface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
-/** Values that hold until SETTINGS say otherwise (RFC 9113 6.5.2, 6.9.2). */
+/** The initial values, which SETTINGS can change (RFC 9113 6.5.2, 6.9.2), and the largest window. */
 export const initialWindowBytes = 65_535;
 export const initialFrameBytes = 16_384;
 export const maxWindowBytes = 0x7fff_ffff;
-/** No stream has a larger number (RFC 9113 5.1.1). */
+/** The largest number of a stream (RFC 9113 5.1.1). */
 export const maxStreamId = 0x7fff_ffff;

@@ -14,13 +14,13 @@ export const settingId = {
   noRfc7540Priorities: 9,
 } as const;
 
-/** What the other end has announced, as far as anybody here asks. */
+/** The settings of the peer that are used here. */
 export type PeerSettings = {
   initialWindowBytes: number;
   maxFrameBytes: number;
-  /** Streams that it lets this end have open. */
+  /** The most streams that this end may have open. */
   maxStreams: number;
-  /** It has said something about its table, which an encoder must confirm. */
+  /** True if the peer has set the size of its dynamic table, which an encoder must confirm. */
   isTableLimited: boolean;
 };
 
@@ -33,7 +33,7 @@ export const initialPeerSettings = (): PeerSettings => ({
 
 const entryBytes = 6;
 
-/** The payload of SETTINGS with these entries. */
+/** Returns the payload of SETTINGS with these entries. */
 export function settingsPayload(entries: readonly (readonly [id: number, value: number])[]): Uint8Array {
   const payload = Buffer.alloc(entryBytes * entries.length);
   entries.forEach(([id, value], index) => {
@@ -43,13 +43,13 @@ export function settingsPayload(entries: readonly (readonly [id: number, value: 
   return payload;
 }
 
-/** More entries than this are an abuse: each is read and answered for. */
+/** The most entries of a frame; more are abuse, since each of them costs work. */
 const maxEntries = 32;
 const maxFrameBytes = 0xff_ffff;
 
 /**
- * Takes the entries of a SETTINGS frame over into `settings`; unknown ones are ignored. Answers the code of the connection
- * error that the frame is, undefined for none. Without `asServer` it is that of a server, which must not offer push.
+ * Copies the entries of a SETTINGS frame to `settings`; unknown ones are ignored. Returns the code of a connection
+ * error, or undefined. Without `asServer` the frame is that of a server, which must not offer push.
  */
 export function readSettings(
   settings: PeerSettings,

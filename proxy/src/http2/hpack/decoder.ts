@@ -3,23 +3,23 @@ import { HpackField } from "./hpack-field.ts";
 import { decodeHuffman, maxDecodedBytes } from "./huffman.ts";
 import { staticFields } from "./static-table.ts";
 
-/** Takes the fields of a block, in order. */
+/** Receives the fields of a block, in order. */
 export type FieldSink = { onField(field: HpackField): void };
 
-/** Looks at a field when it comes as a literal, once also for all its repetitions by index, and answers its tag. */
+/** Returns the tag of a field. Called once for a literal; repetitions by index have the same tag. */
 export type FieldJudge = (name: string, value: string) => number;
 
-/** SETTINGS_HEADER_TABLE_SIZE unless it is announced otherwise (RFC 9113 6.5.2). */
+/** The default of SETTINGS_HEADER_TABLE_SIZE (RFC 9113 6.5.2), which the proxy does not change. */
 const tableBytes = 4096;
-/** No number of a block may be larger; the block itself is far smaller. */
+/** The largest number in a block; the block itself is far smaller. */
 const maxInteger = 0xfff_ffff;
-/** Strings whose code is longer than this are decoded into memory of their own. */
+/** Shared memory for decoded strings; strings whose code exceeds 16 KiB get new memory. */
 const scratch = Buffer.allocUnsafeSlow(maxDecodedBytes(16_384));
 
 /**
- * Decodes header blocks (RFC 7541) of one direction of a connection. A block is read to its end even when its sink rejects
- * fields, so that the table stays that of the encoder. What a block makes this hold is bounded by the table and
- * the block itself: what is referred to by index is not copied.
+ * Decodes header blocks (RFC 7541) of one direction of a connection. A block is read to its end even if its sink
+ * rejects fields, so that the table stays in sync with the encoder. The memory that a block causes is bounded by the
+ * table and the block itself, because fields referred to by index are not copied.
  */
 export class HpackDecoder {
   private readonly judge: FieldJudge;
@@ -28,7 +28,7 @@ export class HpackDecoder {
   private bytes: Buffer = scratch;
   private at = 0;
   private end = 0;
-  /** The place of the string that was read last. */
+  /** The position of the string that was read last. */
   private text: Buffer = scratch;
   private textStart = 0;
   private textEnd = 0;
@@ -38,7 +38,7 @@ export class HpackDecoder {
     this.statics = staticFieldsOf(judge);
   }
 
-  /** Answers false for a block that is no valid one: a connection error of type COMPRESSION_ERROR (RFC 9113 4.3). */
+  /** Decodes a block; returns false for an invalid one: a connection error of type COMPRESSION_ERROR (RFC 9113 4.3). */
   decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
     this.bytes = bytes;
     this.at = start;
@@ -63,7 +63,7 @@ export class HpackDecoder {
     return true;
   }
 
-  /** Only at the beginning of a block, and not beyond what was announced (RFC 7541 4.2, 6.3). */
+  /** Reads size updates: allowed only at the beginning of a block and up to the announced size (RFC 7541 4.2, 6.3). */
   private readSizeUpdates(): boolean {
     while (this.at < this.end && ((this.bytes[this.at] as number) & 0xe0) === 0x20) {
       const size = this.readInteger(5);
@@ -87,7 +87,7 @@ export class HpackDecoder {
     return true;
   }
 
-  /** A literal whose index of the name has `prefix` bits: 6 where it enters the table. */
+  /** Reads a literal whose name index has `prefix` bits: 6 if the field is added to the table. */
   private readLiteral(prefix: number, sink: FieldSink): boolean {
     const name = this.readName(prefix);
     if (name === undefined || !this.readString()) return false;
@@ -110,7 +110,7 @@ export class HpackDecoder {
     return at < this.table.count ? this.table.at(at).name : undefined;
   }
 
-  /** Finds the next string, decoded if need be. False: it does not end within the block, or is coded badly. */
+  /** Locates and decodes the next string. Returns false if it exceeds the block or its code is invalid. */
   private readString(): boolean {
     if (this.at >= this.end) return false;
     const isCoded = (this.bytes[this.at] as number) >= 0x80;
@@ -131,7 +131,10 @@ export class HpackDecoder {
     return this.textEnd >= 0;
   }
 
-  /** A number with a prefix of `prefix` bits (RFC 7541 5.1); -1 for one that does not end within the block or is too large. */
+  /**
+   * Reads a number with a prefix of `prefix` bits (RFC 7541 5.1); -1 if it does not end within the block or is too
+   * large.
+   */
   private readInteger(prefix: number): number {
     const { bytes, end } = this;
     if (this.at >= end) return -1;
@@ -149,7 +152,7 @@ export class HpackDecoder {
 
 const staticsByJudge = new Map<FieldJudge, readonly HpackField[]>();
 
-/** The same for all connections of a judge. */
+/** Returns the static fields with the tags of a judge, which all its connections share. */
 function staticFieldsOf(judge: FieldJudge): readonly HpackField[] {
   const known = staticsByJudge.get(judge);
   if (known !== undefined) return known;

@@ -3,14 +3,14 @@ import { HpackField } from "./hpack-field.ts";
 const minSlots = 8;
 const noField = new HpackField("", "", 0);
 
-/** The dynamic table of a decoder (RFC 7541 2.3.2): a ring whose newest entry is the first. */
+/** The dynamic table of a decoder (RFC 7541 2.3.2): a ring buffer in which the newest entry is the first. */
 export class DynamicTable {
-  /** Entries. */
+  /** The number of entries. */
   count = 0;
   private maxBytes: number;
   private bytes = 0;
   private fields: HpackField[] = [];
-  /** Where the newest entry is; the number of slots is a power of two. */
+  /** The slot of the newest entry; the number of slots is a power of two. */
   private newest = 0;
   private mask = -1;
 
@@ -18,12 +18,12 @@ export class DynamicTable {
     this.maxBytes = maxBytes;
   }
 
-  /** `index` counts from the newest entry, which is 0; it must be less than `count`. */
+  /** Returns an entry. `index` counts from the newest one, which is 0, and must be less than `count`. */
   at(index: number): HpackField {
     return this.fields[(this.newest + index) & this.mask] as HpackField;
   }
 
-  /** Makes room and adds the entry; one that is larger than the table only empties it (RFC 7541 4.4). */
+  /** Evicts entries as needed and adds one. An entry larger than the table only empties it (RFC 7541 4.4). */
   add(field: HpackField): void {
     const { size } = field;
     this.evict(this.maxBytes - size);

@@ -1,11 +1,11 @@
 import { staticFields } from "./static-table.ts";
 
-/** Most that a field takes beyond its name and value: two lengths, each of up to five octets, and a first octet. */
+/** The most octets of a field besides its name and value: two lengths of up to five octets each, and a first octet. */
 const fieldOverheadBytes = 11;
-/** Longer texts are written by the runtime, shorter ones here, which is faster. */
+/** The length up to which a loop here writes texts faster than the runtime. */
 const longText = 32;
 
-/** What a receiver must not keep in a table, nor anybody behind it (RFC 7541 7.1.3). */
+/** Fields that neither the receiver nor later hops may keep in a table (RFC 7541 7.1.3). */
 const neverIndexed: ReadonlySet<string> = new Set([
   "authorization",
   "cookie",
@@ -17,10 +17,10 @@ const literal = 0x00;
 const literalNeverIndexed = 0x10;
 const indexed = 0x80;
 
-/** Where each name is in the static table first, and each field that has a value there. */
+/** The first index of each name in the static table, and the index of each field that has a value there. */
 const staticNames = new Map<string, number>();
 const staticValues = new Map<string, number>();
-/** By their number; 0: it has none. */
+/** The index in the static table for each status; 0 if it has none. */
 const staticStatuses = new Uint8Array(1000);
 staticFields.forEach(([name, value], at) => {
   if (!staticNames.has(name)) staticNames.set(name, at + 1);
@@ -28,7 +28,7 @@ staticFields.forEach(([name, value], at) => {
   if (name === ":status") staticStatuses[Number(value)] = at + 1;
 });
 
-/** The largest block that `fields` can become, with `ownBytes` for what is added to them. */
+/** Returns the largest possible size of the block of `fields`, with `ownBytes` for added ones. */
 export function maxBlockBytes(fields: readonly string[], ownBytes: number): number {
   let bytes = ownBytes + (fields.length / 2) * fieldOverheadBytes;
   for (const text of fields) bytes += text.length;
@@ -36,8 +36,9 @@ export function maxBlockBytes(fields: readonly string[], ownBytes: number): numb
 }
 
 /**
- * The beginning of a field of that name, which the value follows. This encoder keeps no table, so that a block depends on
- * nothing that was sent before: names come from the static table, values are literals as they are (docs/adr/0028-own-http2-codec.md).
+ * Returns the encoded beginning of a field of that name, which the value follows. This encoder keeps no dynamic table,
+ * so that a block does not depend on earlier ones: names use the static table, values are literals without Huffman
+ * coding (docs/adr/0028-own-http2-codec.md).
  */
 export function encodedName(name: string): Uint8Array {
   const into = Buffer.alloc(name.length + fieldOverheadBytes);
@@ -49,7 +50,7 @@ export function encodedName(name: string): Uint8Array {
   return into.subarray(0, at + into.write(name, at, "latin1"));
 }
 
-/** A whole field that many blocks have; its value must be one that receivers accept. */
+/** Encodes a whole field that many blocks contain; its value must be one that receivers accept. */
 export function encodedField(name: string, value: string): Uint8Array {
   const index = staticValues.get(`${name} ${value}`);
   if (index !== undefined) return Uint8Array.of(indexed | index);
@@ -58,7 +59,7 @@ export function encodedField(name: string, value: string): Uint8Array {
   return into.subarray(0, putValue(into, putName(into, 0, start), value));
 }
 
-/** The status of a response. Answers where the next field goes. */
+/** Writes the status of a response. Returns the position of the next field. */
 export function putStatus(into: Buffer, at: number, status: number): number {
   const index = staticStatuses[status] ?? 0;
   if (index === 0) return putValue(into, putName(into, at, statusName), String(status));
@@ -66,20 +67,20 @@ export function putStatus(into: Buffer, at: number, status: number): number {
   return at + 1;
 }
 
-/** A name as `encodedName` made it, or a field of `encodedField`. */
+/** Writes the result of `encodedName` or `encodedField`. Returns the position after it. */
 export function putName(into: Buffer, at: number, name: Uint8Array): number {
   for (let i = 0; i < name.length; i++) into[at + i] = name[i] as number;
   return at + name.length;
 }
 
-/** A value, one octet per character. Answers where the next field goes; -1 for a value that no receiver may accept. */
+/** Writes a value, one octet per character. Returns the position of the next field; -1 for a forbidden value. */
 export function putValue(into: Buffer, at: number, value: string): number {
   if (value.length <= longText) return putValueAt(into, at, value, 0, value.length);
   const next = putInteger(into, at, 0, 7, value.length);
   return unsafeOctet.test(value) ? -1 : next + into.write(value, next, "latin1");
 }
 
-/** The same for a value that is at `from` to `to` of a text. */
+/** Like `putValue`, for a value at `from` to `to` of a text. */
 export function putValueAt(into: Buffer, at: number, text: string, from: number, to: number): number {
   if (to - from > longText) return putValue(into, at, text.slice(from, to));
   let next = putInteger(into, at, 0, 7, to - from);
@@ -91,13 +92,16 @@ export function putValueAt(into: Buffer, at: number, text: string, from: number,
   return next;
 }
 
-/** Says that the table of this direction is empty and stays so, which a new limit of the peer asks for (RFC 7541 4.2). */
+/**
+ * Writes a size update to 0, since a new limit of the peer must be confirmed, and this direction has no table (RFC 7541
+ * 4.2).
+ */
 export function putNoTable(into: Buffer, at: number): number {
   into[at] = 0x20;
   return at + 1;
 }
 
-/** A number with a prefix of `bits` bits in an octet that has `first` above it (RFC 7541 5.1). */
+/** Writes a number with a prefix of `bits` bits, in an octet whose upper bits are `first` (RFC 7541 5.1). */
 function putInteger(into: Uint8Array, at: number, first: number, bits: number, value: number): number {
   const most = (1 << bits) - 1;
   if (value < most) {
@@ -114,6 +118,6 @@ function putInteger(into: Uint8Array, at: number, first: number, bits: number, v
 
 const statusName = encodedName(":status");
 
-/** NUL, CR and LF (RFC 9113 8.2.1), and what is no octet, of which another one would be written. */
+/** NUL, CR and LF (RFC 9113 8.2.1), and characters beyond latin1, which would be written as other octets. */
 // oxlint-disable-next-line no-control-regex
 const unsafeOctet = /[\0\r\n\u0100-\uffff]/;

@@ -9,29 +9,29 @@ import type { ReadonlyHeaderList } from "../../message/message.ts";
 import { encodedName, maxBlockBytes, putName, putValue, putValueAt } from "./encoder.ts";
 import { staticFields } from "./static-table.ts";
 
-/** Room for what a head has besides its fields: a status and a date. */
+/** Room for a status and a date besides the fields of a head. */
 const ownBytes = 64;
 
 const noBytes: Buffer = Buffer.alloc(0);
 
 type Name = { readonly bytes: Uint8Array; readonly name: string };
 
-/** Names as they begin a field on the wire, by any spelling; null for those that a message must not have. */
+/** Returns the encoded form of a name, for any spelling; null for names that a message must not have. */
 const wireNames = memoByName((spelled): Name | null => {
   const name = wireName(spelled);
   return name === null ? null : { name, bytes: encodedName(name) };
 });
 
-/** Most octets of a block with these fields. */
+/** Returns the most octets of a block with these fields. */
 export const maxFieldsBytes = (fields: ReadonlyHeaderList): number => maxBlockBytes(fields, ownBytes);
 
-/** The same for the fields of a head. */
+/** Returns the most octets of a block with the fields of a head. */
 export const maxHeadBytes = (fields: Pick<Fields, "octetsWith">): number =>
   ownBytes + fields.octetsWith(fieldOverheadBytes);
 
-/** Names that are found without a string, by their length and first letter. */
+/** Names that can be found without creating a string, by their length and first letter. */
 const namesByStart: (Name[] | undefined)[] = [];
-/** Besides those of the static table. */
+/** Such names in addition to those of the static table. */
 const otherNames = [
   "x-request-id",
   "x-frame-options",
@@ -47,7 +47,7 @@ for (const name of new Set([...staticFields.map(([each]) => each), ...otherNames
     (namesByStart[(name.length << letterBits) | (name.charCodeAt(0) & letterMask)] ??= []).push(known);
 }
 
-/** The name of `length` octets at `start` of a text, in any case; null for one that a message must not have. */
+/** Returns the name of `length` octets at `start` of a text, in any case; null for one that a message must not have. */
 function nameAt(text: string, start: number, length: number): Name | null {
   const names = namesByStart[(length << letterBits) | (text.charCodeAt(start) & letterMask)];
   if (names !== undefined) {
@@ -59,12 +59,12 @@ function nameAt(text: string, start: number, length: number): Name | null {
   return wireNames(text.slice(start, start + length));
 }
 
-/** Writes the fields that it is shown; those that no receiver may accept are left out (docs/features/http2.md, "Requests"). */
+/** Writes the visited fields, except those that no receiver may accept (docs/features/http2.md, "Requests"). */
 class BlockWriter implements FieldVisitor {
   private into: Buffer = noBytes;
   private at = 0;
 
-  /** Answers where the next field goes. */
+  /** Writes fields; returns the position of the next one. */
   write(into: Buffer, at: number, fields: Fields): number {
     this.into = into;
     this.at = at;
@@ -88,10 +88,10 @@ class BlockWriter implements FieldVisitor {
   }
 }
 
-/** Fields are written within a call: one writer serves all connections. */
+/** Shared by all connections, because fields are written within one call. */
 const writer = new BlockWriter();
 
-/** Writes the fields of a head, those that repeat as they were written before. Answers where the next field goes. */
+/** Writes the fields of a head, from their cache if they repeat. Returns the position of the next field. */
 export function putHeadFields(into: Buffer, at: number, fields: Fields): number {
   const kept = fields.encoding;
   if (kept?.bytes !== undefined) {
@@ -103,7 +103,7 @@ export function putHeadFields(into: Buffer, at: number, fields: Fields): number 
   return end;
 }
 
-/** Writes fields of a list in the same way. */
+/** Writes the fields of a list in the same way. Returns the position of the next field. */
 export function putFields(into: Buffer, at: number, fields: ReadonlyHeaderList): number {
   let next = at;
   for (let i = 0; i < fields.length; i += 2) {
@@ -112,7 +112,7 @@ export function putFields(into: Buffer, at: number, fields: ReadonlyHeaderList):
   return next;
 }
 
-/** Writes a field, or nothing. */
+/** Writes a field, or omits it if it is not allowed. */
 function putField(into: Buffer, at: number, spelled: string, value: string): number {
   const name = wireNames(spelled);
   if (name === null || (name.name === "te" && value !== "trailers")) return at;

@@ -1,21 +1,18 @@
 import { kindOfName } from "../../message/known-names.ts";
 import { ownText } from "../../message/own-text.ts";
 
-/** What RFC 7541 4.1 counts for a field in a table beyond its name and value. */
+/** The bytes that RFC 7541 4.1 adds to name and value for a field in a table. */
 const overheadBytes = 32;
 
-/**
- * A field as a block brings it: one object for all its repetitions by index, so that what is found out about it is found out
- * once.
- */
+/** A decoded field. All repetitions by index share one object, so that facts about it are determined once. */
 export class HpackField {
   readonly name: string;
   readonly value: string;
-  /** What its judge said of it. */
+  /** The tag that the judge assigned (field-tags.ts). */
   readonly tag: number;
-  /** What it is to a proxy by its name (known-names.ts). */
+  /** The kind of the field (known-names.ts). */
   readonly kind: number;
-  /** It is in a table, so that it may come again as this object. */
+  /** True if the field is in a table, so that it may be received again as this object. */
   readonly isKept: boolean;
   private lineText = "";
   private wasAsked = false;
@@ -28,12 +25,12 @@ export class HpackField {
     this.isKept = isKept;
   }
 
-  /** Its size in a table. */
+  /** The size of the field in a table. */
   get size(): number {
     return this.name.length + this.value.length + overheadBytes;
   }
 
-  /** The field as a line of HTTP/1 with its CRLF. One that is asked for again is kept as a text of its own. */
+  /** The field as an HTTP/1 line with its CRLF. It is cached from its second use on. */
   get line(): string {
     if (this.lineText !== "") return this.lineText;
     const line = `${this.name}: ${this.value}\r\n`;

@@ -1,6 +1,6 @@
 /**
  * The lengths in bits of the codes of all octets and of EOS (RFC 7541, Appendix B). The code is canonical: codes of one
- * length are numbered in the order of their octets, so the lengths say everything.
+ * length are numbered in the order of their octets, so the lengths determine everything.
  */
 const codeLengths: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28,
@@ -14,7 +14,7 @@ const codeLengths: readonly number[] = [
   25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,
 ];
 
-/** The symbol that is no octet; an encoder never sends it. */
+/** The symbol that is not an octet; an encoder never sends it. */
 export const endOfString = 256;
 
 export type HuffmanCode = { readonly symbol: number; readonly bits: number; readonly length: number };

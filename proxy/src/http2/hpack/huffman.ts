@@ -1,12 +1,12 @@
 import { endOfString, huffmanCodes } from "./huffman-code.ts";
 
-/** What an entry of the table says besides the next state, in its low byte, and the octet, in the byte above. */
+/** The flags of a table entry. Its low byte is the next state, and the byte above is the decoded octet. */
 const emits = 0x1_0000;
 const fails = 0x2_0000;
 
 /**
- * The decoder as a state machine that takes four bits at a time. A state is an inner node of the code's tree, 256 of them; no
- * code is shorter than five bits, so four bits complete at most one octet.
+ * The transitions of the decoder, a state machine that consumes four bits at a time. A state is one of the 256 inner
+ * nodes of the code tree. No code is shorter than five bits, so four bits complete at most one octet.
  */
 const transitions = new Int32Array(256 * 16);
 /** States in which a string may end: at most seven bits, all ones, of a code that has begun (RFC 7541 5.2). */
@@ -52,12 +52,12 @@ function transition(tree: readonly [number, number][], from: number, nibble: num
   return entry | node;
 }
 
-/** Most octets that `length` octets of code can encode: no code has less than five bits. */
+/** Returns the most octets that `length` octets of code can encode: no code has fewer than five bits. */
 export const maxDecodedBytes = (length: number): number => Math.floor((length * 8) / 5);
 
 /**
- * Decodes a string (RFC 7541 5.2) into memory that has room for `maxDecodedBytes`. Answers how many octets it has; -1 for
- * one that holds EOS or is padded with anything but the beginning of EOS, less than an octet of it.
+ * Decodes a string (RFC 7541 5.2) into memory with room for `maxDecodedBytes`. Returns its length in octets; -1 if it
+ * contains EOS, or if its padding is not a prefix of EOS of less than an octet.
  */
 export function decodeHuffman(from: Uint8Array, start: number, end: number, into: Uint8Array): number {
   let state = 0;
