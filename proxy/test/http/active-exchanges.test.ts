@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Exchange } from "../../src/exchange/exchange.ts";
 import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
 
-/** The part of an exchange that counts here. */
+/** The part of an exchange that these tests need. */
 const exchangeSince = (startedAtMs: number, expire: (exchange: Exchange) => void): Exchange => {
   const exchange = {
     startedAtMs,

@@ -31,7 +31,7 @@ import type {
 import { samePublicPorts } from "../listeners/public-ports.ts";
 import { type Listed, listed } from "../message/listed.ts";
 
-/** A client's side that records the calls it gets. */
+/** A client stream that records its calls. */
 export class FakeClient implements ClientStream {
   readonly body: FakeBody | null;
   readonly informational: [number, HeaderList][] = [];
@@ -42,11 +42,11 @@ export class FakeClient implements ClientStream {
   ended = false;
   aborted = false;
   closing = false;
-  /** The fields of a 101 that the pipeline sent, which this fake cannot perform. */
+  /** The fields of a 101 from the pipeline; this fake does not perform the upgrade. */
   upgradeFields: HeaderList | undefined;
   onDrain: (() => void) | null = null;
   onHeadSent: (() => void) | null = null;
-  /** Set to hold a head back, as until the end of a turn, so that it can be withdrawn. */
+  /** Set to hold the head back, as a front does until the end of a turn, so that it can be withdrawn. */
   holdsHead = false;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
 
@@ -92,7 +92,7 @@ export class FakeClient implements ClientStream {
   }
 }
 
-/** A request body that the test feeds. */
+/** A request body whose chunks the test passes to its sink. */
 export class FakeBody implements RequestBody {
   readonly length: number | undefined;
   sink: BodySink | undefined;
@@ -131,7 +131,7 @@ export class FakeUpstream implements UpstreamClient {
   retire(): void {}
   close(): void {}
 
-  /** Begins to read the body of the last request; a body that is aborted fails the request, as with a real client. */
+  /** Starts to read the body of the last request. As with a real client, the request fails if the body is aborted. */
   readBody(): void {
     const { request, handler } = this.last;
     request.body?.start({
@@ -172,9 +172,12 @@ export function createBench(
     backendFilters?: readonly Filter[];
     /** The number of endpoints; they are picked in order, tried ones last. */
     endpoints?: number;
-    /** The random number that decides about mirrors. */
+    /** The random number by which requests are selected for mirrors. */
     random?: number;
-    /** The server name of the handshake; only `other` belongs to another listener than the host. Absent: cleartext. */
+    /**
+     * The server name of the handshake; absent for cleartext. Only `other` belongs to a different listener than the
+     * host.
+     */
     serverName?: string;
   } = {},
 ) {
@@ -283,7 +286,7 @@ export function createBench(
   };
 }
 
-/** The value of the first field of this name, which is in lower case. */
+/** Returns the value of the first field of a name, which must be in lower case. */
 export const fieldOf = (headers: readonly string[], name: string): string | undefined => {
   const index = headers.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name);
   return index < 0 ? undefined : headers[index + 1];

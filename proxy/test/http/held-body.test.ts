@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { BodyMemory, HeldBody, type HoldFailure } from "../../src/http/held-body.ts";
 import type { BodySink, HeaderList, RequestBody } from "../../src/message/message.ts";
 
-/** A client that a test speaks for. */
+/** A request body that the test provides. */
 class Client implements RequestBody {
   length: number | undefined = undefined;
   started = false;
@@ -20,7 +20,7 @@ class Client implements RequestBody {
   }
 }
 
-/** Takes one piece and then nothing, until it is resumed. */
+/** A sink that accepts one chunk and then pauses until it is resumed. */
 class Sink implements BodySink {
   text = "";
   ended = false;

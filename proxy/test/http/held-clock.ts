@@ -1,6 +1,6 @@
 import { awake } from "../../src/timing/awake-clock.ts";
 
-/** `performance.now()`, by which fronts measure time limits, stopped until a test advances it. */
+/** Controls `performance.now()`, by which fronts measure time limits: it stops until a test advances it. */
 export type HeldClock = {
   advance(byMs: number): void;
   /** Advances the clock until the promise resolves. */
@@ -10,8 +10,8 @@ export type HeldClock = {
 const { now } = performance;
 
 /**
- * Holds the clock during each test of the describe block that calls this, so that no time limit is reached by itself. A test
- * advances it; that time is not taken for a pause of the process, not even by a proxy of another test.
+ * Stops the clock during each test of the describe block that calls this, so that no time limit expires on its own. The
+ * time by which a test advances it does not count as a pause of the process, not even for a proxy of another test.
  */
 export function holdClock(): HeldClock {
   const { look } = awake;
@@ -19,7 +19,7 @@ export function holdClock(): HeldClock {
   let lostMs = 0;
   beforeEach(() => {
     ({ lostMs } = awake);
-    // Whole milliseconds add up exactly, so that a limit is met to the millisecond.
+    // Whole milliseconds add up exactly, so that a limit is reached to the millisecond.
     nowMs = Math.ceil(now.call(performance));
     performance.now = () => nowMs;
     awake.look = () => {};

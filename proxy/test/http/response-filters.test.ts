@@ -5,7 +5,7 @@ import { Fields } from "../../src/message/fields.ts";
 
 const cancelled: string[] = [];
 
-/** Notes its name on the head and on every piece of the body. */
+/** A filter that adds its name to the head and to every chunk of the body. */
 const marking = (name: string): Filter => ({
   slug: name,
   onResponse: (_, head) => head.headers.append("X-Seen", name),

@@ -14,7 +14,7 @@ describe("ResponseMemory", () => {
     memory = new ResponseMemory(1_000_000, () => cuts++);
   });
 
-  /** A client that holds what the test sets; `look` is called when the memory examines it. */
+  /** Returns a client that holds as many bytes as the test sets; `look` is called when the memory examines it. */
   const client = (name: string, look?: (response: WaitingResponse) => void): WaitingResponse => {
     const response: WaitingResponse = new WaitingResponse(memory, {
       look: () => look?.(response),

@@ -48,7 +48,7 @@ export const retriesOf = ({ metrics }: Bench, condition: string): number =>
 export const addresses = ({ upstream }: Bench): readonly string[] =>
   upstream.sent.map(({ endpoint }) => endpoint.address);
 
-/** Sends a request whose body arrives as these pieces and then ends. */
+/** Sends a request with a body that arrives in these pieces, followed by trailers. */
 export function post(bench: Bench, pieces: readonly string[], given: Partial<RequestHead> = {}): FakeClient {
   const body = new FakeBody();
   const client = bench.request({ method: "POST", ...given }, body);

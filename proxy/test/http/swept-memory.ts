@@ -1,10 +1,10 @@
 import { ResponseMemory } from "../../src/http/response-memory.ts";
 
-/** A response memory without a bound, which shows when its front has looked at all time limits. */
+/** A response memory that also reports when its front has checked all time limits. */
 export class SweptMemory extends ResponseMemory {
   private sweeps = 0;
 
-  /** The last step of each sweep of a front; nothing else calls it while the memory has no bound. */
+  /** Called as the last step of each sweep of a front, and otherwise only if the memory is limited. */
   override relieve(): void {
     super.relieve();
     this.sweeps++;

@@ -12,7 +12,7 @@ describe("gaps between reads and writes of an upstream", () => {
     const under = createBench({ filters: [timeoutsFilter({ readGapMs: 60, sendGapMs: 40 })] });
     return {
       ...under,
-      /** Lets time pass, and every sweep find it. */
+      /** Advances the clock, and runs all sweeps. */
       pass(byMs: number): void {
         clock.advance(byMs);
         under.gapSweep.sweep();

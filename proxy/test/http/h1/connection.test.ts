@@ -265,7 +265,7 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
   });
 });
 
-/** Node's codec reads on and parses everything that arrives, so that one connection can fill the memory of all. */
+/** Node's codec parses everything that arrives, so a single connection can fill the memory of waiting requests. */
 function endsConnectionsOverTheMemory(): void {
   it("a connection whose pipelined requests would fill the memory is closed", async () => {
     const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
@@ -297,7 +297,7 @@ function endsConnectionsOverTheMemory(): void {
   }
 }
 
-/** The native codec reads 64 KiB ahead, so that it takes many connections to fill the memory. */
+/** The native codec reads only 64 KiB ahead, so many connections are needed to fill the memory. */
 function holdsWhatWaits(): void {
   it("the HTTP/1 front stops reading behind a request at its limit, and continues where it stopped", async () => {
     const { connect, streams, sockets, events } = await startManual({ maxRequestsPerConnection: 0 });

@@ -49,23 +49,23 @@ export type FrontUnderTest = {
   readonly port: number;
   readonly events: FrontEvent[];
   readonly listener: TestListener;
-  /** Sockets that the front was given, oldest first. */
+  /** The sockets that were passed to the front, oldest first. */
   readonly sockets: Socket[];
   connect(): Promise<RawClient>;
-  /** Resolves when the front has made a whole sweep over its time limits that began after the call. */
+  /** Resolves when the front has completed a sweep over its time limits that began after the call. */
   swept(): Promise<void>;
 };
 
 const running: { readonly server: Server; readonly front: Front; readonly clients: RawClient[] }[] = [];
 
 export type FrontOptions = {
-  /** For how long the first bytes of each connection have been there. */
+  /** The time since the first bytes of each connection arrived. */
   readonly spentMs?: number;
-  /** The bound of the response bytes that wait for clients. */
+  /** The limit on response bytes that wait for clients. */
   readonly maxWaitingBytes?: number;
 };
 
-/** A front behind a real listening socket. Everything is closed by `stopAll`. */
+/** Starts a front behind a real listening socket. `stopAll` closes everything. */
 export async function startFront(
   handler: RequestHandler,
   limits: Partial<FrontLimits> = {},
@@ -120,18 +120,18 @@ export async function stopAll(): Promise<void> {
   }
 }
 
-/** Waits for a condition that some other event makes true. */
+/** Waits until a condition becomes true through other events. */
 export async function eventually(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-/** A client that sends bytes as they are and keeps what it gets as latin1 text. */
+/** A client that sends bytes unchanged, and collects the received ones as latin1 text. */
 export class RawClient {
   readonly socket: Socket;
   text = "";
-  /** The server ended its side in order. */
+  /** True once the server has ended its side regularly. */
   ended = false;
-  /** Nothing more can happen. */
+  /** True once the socket is closed. */
   closed = false;
   errorCode: string | undefined = undefined;
 
@@ -166,14 +166,14 @@ export class RawClient {
     this.socket.write(text, "latin1");
   }
 
-  /** Waits until the received text matches. Fails when the connection ends first. */
+  /** Waits until the received text matches. Fails if the connection ends before. */
   async until(pattern: RegExp): Promise<string> {
     await eventually(() => pattern.test(this.text) || this.ended || this.closed);
     if (!pattern.test(this.text)) throw new Error(`the connection ended after: ${JSON.stringify(this.text)}`);
     return this.text;
   }
 
-  /** Waits for the server's end of the connection and answers all that came before it. */
+  /** Waits until the server has ended the connection, and returns everything received. */
   async untilEnd(): Promise<string> {
     await eventually(() => this.ended || this.closed);
     return this.text;
@@ -182,7 +182,7 @@ export class RawClient {
 
 export const request = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-/** A front that keeps the streams of requests for the test to answer. */
+/** Starts a front that collects the streams of requests, for the test to answer. */
 export async function startManual(
   limits: Partial<FrontLimits> = {},
   options: FrontOptions = {},
@@ -192,7 +192,7 @@ export async function startManual(
   return { ...started, streams };
 }
 
-/** A front that answers each request with its target. */
+/** Starts a front that answers each request with its target. */
 export const startAnswering = (
   limits: Partial<FrontLimits> = {},
   options: FrontOptions = {},
@@ -203,7 +203,7 @@ export const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\
 export const statusesOf = (text: string): string[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1] as string);
 
-/** Answers at once with a short text. */
+/** Answers immediately with a short text. */
 export function answer(client: ClientStream, text = "hello", headers: HeaderList = []): void {
   client.sendHead({
     status: 200,
@@ -215,7 +215,7 @@ export function answer(client: ClientStream, text = "hello", headers: HeaderList
   client.end(undefined);
 }
 
-/** Collects a body; `accept` decides whether the next piece may come at once. */
+/** Collects a body. Set `accept` to false to pause it after the next chunk. */
 export class CollectingSink implements BodySink {
   text = "";
   bytes = 0;

@@ -4,7 +4,7 @@ import { isHttp1Method } from "../../../src/message/methods.ts";
 import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, startFront, statusesOf, stopAll } from "./harness.ts";
 
-/** Of RTSP, which llhttp knows as well; unknown ones, and beginnings of known ones; in the wrong case. */
+/** Methods of RTSP, which llhttp also knows; unknown ones; beginnings of known ones; and ones in the wrong case. */
 const others = [
   ...["ANNOUNCE", "DESCRIBE", "PAUSE", "PLAY", "RECORD", "REDIRECT", "SETUP", "TEARDOWN", "FLUSH"],
   ...["GET_PARAMETER", "SET_PARAMETER", "BREW", "X", "G", "GE", "GETS", "M-SEARC", "QUER", "get", "Get"],

@@ -8,11 +8,11 @@ const request = "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n";
 const chunked = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 describeCodecs("the HTTP/1 front: faults behind a request that is being answered", (codec) => {
-  // A client that has ended its side is asked after a while whether it is still there.
+  // Stopped, because a client that has ended its side is otherwise probed after a while.
   holdClock();
   afterEach(stopAll);
 
-  /** Sends everything in one piece, ends the sending side, and answers the first request when that has arrived. */
+  /** Sends everything in one piece, ends the sending side, and answers the first request once all of it has arrived. */
   async function play(bytes: string): Promise<{ statuses: readonly string[]; served: number }> {
     const { connect, streams, events } = await startManual();
     const client = await connect();
@@ -47,7 +47,7 @@ describeCodecs("the HTTP/1 front: faults behind a request that is being answered
 
   it("bytes that are no request are rejected even when the client has ended its side", async () => {
     const { statuses, served } = await play(`${request}b@d\r\n\r\n`);
-    // No token for the one; for the other an unknown method as soon as its first letter.
+    // Not a token for the native codec; for Node's an unknown method already at its first letter.
     expect(statuses).to.deep.equal(["200", codec === "native" ? "400" : "501"]);
     expect(served).to.equal(1);
   });

@@ -16,13 +16,13 @@ import {
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/** More than the buffers of the system hold. */
+/** More bytes than the buffers of the operating system hold. */
 const large = 30_000_000;
 
 describeCodecs("the HTTP/1 front: request bodies", () => {
   afterEach(stopAll);
 
-  /** Reads each body at once and answers with it. */
+  /** Starts a front that reads each body immediately and answers with it. */
   const startEcho = (limits = {}): Promise<FrontUnderTest> =>
     startFront((_, _head, client) => {
       if (client.body === null) return answer(client, "no body");
@@ -212,7 +212,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
             sink.onAborted = () => answer(client, "aborted");
             client.body?.start(sink);
           },
-          // The end of a connection that says nothing shows that enough time has passed.
+          // A silent connection is closed after the idle timeout, which shows that enough time has passed.
           { bodyTimeoutMs: 60, idleTimeoutMs: 60, headerTimeoutMs: 240 },
         );
         const client = await connect();
@@ -232,7 +232,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
   });
 
   describe("that the response does not wait for", () => {
-    // A slow machine takes what is left of a body as slowly, for which the front has seconds.
+    // A slow machine also reads the rest of a body slowly, and the front allows only seconds for that.
     const clock = holdClock();
 
     const startDeaf = (respond: (client: ClientStream) => void = answer): Promise<FrontUnderTest> =>
@@ -355,7 +355,7 @@ describeCodecs("the HTTP/1 front: request bodies", () => {
   });
 });
 
-/** Writes until the system takes no more; `blocked` resolves when the other side has stopped reading. */
+/** Writes until the operating system accepts no more; `blocked` resolves when the other side has stopped reading. */
 function sendUntilBlocked(
   socket: import("node:net").Socket,
   limit = Number.POSITIVE_INFINITY,

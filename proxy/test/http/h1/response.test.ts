@@ -26,7 +26,7 @@ const head = (fields: HeaderList = [], overrides: Partial<ResponseHead> = {}): R
 describeCodecs("the HTTP/1 front: responses", () => {
   afterEach(stopAll);
 
-  /** Sends one request and gives the client's side of it to `respond`. */
+  /** Sends one request and passes its client stream to `respond`. */
   const ask = async (
     respond: (client: ClientStream) => void,
     request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -83,7 +83,7 @@ const lines: readonly (readonly [string, string, number])[] = [
   ["Transfer-Encoding on HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400],
 ];
 
-/** What only the native codec refuses; Node's reads it as RFC 9112 2.2 and 3 allow. */
+/** Requests that only the native codec refuses; Node's accepts them, as RFC 9112 2.2 and 3 allow. */
 const refusedByNative: typeof lines = [
   ["two spaces after the method", "GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400],
   ["two spaces before the version", "GET /  HTTP/1.1\r\nHost: a\r\n\r\n", 400],
@@ -95,7 +95,7 @@ const refusedByNative: typeof lines = [
   ["an absolute form without a host", "GET http:///a HTTP/1.1\r\nHost: a\r\n\r\n", 400],
 ];
 
-/** Bodies in a chunked coding that is broken after the head was good. */
+/** Malformed chunked bodies after a valid head. */
 const brokenBodies: readonly (readonly [string, string])[] = [
   ["no number", "zz\r\nabc\r\n0\r\n\r\n"],
   ["0x before the size", "0x3\r\nabc\r\n0\r\n\r\n"],
@@ -192,7 +192,7 @@ describeCodecs("the HTTP/1 front: request smuggling", (codec) => {
       client.send(head + body + second);
       const text = await client.untilEnd();
       expect(events.map((event) => event.reason)).to.deep.equal(["malformed-body"]);
-      // The native codec does not pass it on.
+      // The native codec does not pass the request on.
       expect(targets).to.deep.equal(codec === "native" ? [] : ["/first"]);
       expect(statusesOf(text)).to.deep.equal([codec === "native" ? "400" : "200"]);
       expect(text).to.match(/\r\nConnection: close\r\n/);

@@ -30,7 +30,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(statusesOf(text)).to.deep.equal(["408"]);
     expect(bodyOf(text)).to.equal("408 Request Timeout\n");
     expect(started.events.map((event) => event.reason)).to.deep.equal(["header-timeout"]);
-    // Only the native codec knows what has arrived.
+    // Only the native codec has access to a part of a head.
     const headers = codec === "native" ? ["Host", "a"] : undefined;
     expect(started.events[0]?.head?.headers.toList()).to.deep.equal(headers);
   });
@@ -174,9 +174,9 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     const lateClient = await late.connect();
     for (const each of [client, lateClient]) each.send("PR");
     await eventually(() => started.sockets[0]?.bytesRead === 2 && late.sockets[0]?.bytesRead === 2);
-    // Node's codec notices a begun head in a sweep.
+    // Node's codec notices only in a sweep that a head has begun.
     await Promise.all([started.swept(), late.swept()]);
-    // More than the interval of sweeps, which counts as well, and far less than the timeout.
+    // More than the sweep interval, which is added to deadlines, and far less than the timeout.
     clock.advance(20);
     expect(statusesOf(await lateClient.untilEnd())).to.deep.equal(["408"]);
     await started.swept();
@@ -188,7 +188,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
 
     type StuckOptions = FrontOptions & { readonly limits?: Partial<FrontLimits> };
 
-    /** A client that reads nothing of a response, which is complete or not. */
+    /** Starts a front and a client that reads nothing of a response, which may be complete. */
     async function startStuck(isComplete: boolean, { limits, ...options }: StuckOptions = {}) {
       const started = await startManual({ writeTimeoutMs: 60, ...limits }, options);
       const client = await started.connect();

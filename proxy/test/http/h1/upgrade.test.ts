@@ -10,7 +10,7 @@ const upgrade = (protocol: string, more = ""): string =>
   `GET /chat HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: ${protocol}\r\n${more}\r\n`;
 
 describeCodecs("the HTTP/1 front: upgrades", () => {
-  // A slow machine takes what follows a request as slowly, for which the front has seconds.
+  // A slow machine also reads the bytes after a request slowly, and the front allows only seconds for that.
   const clock = holdClock();
   afterEach(stopAll);
 

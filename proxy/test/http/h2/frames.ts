@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** HTTP/2 frames written by hand (RFC 9113 4.1), for what a correct client library refuses to send. */
+/** HTTP/2 frames built by hand (RFC 9113 4.1), for bytes that a correct client library refuses to send. */
 export const frameTypes = {
   data: 0,
   headers: 1,
@@ -39,7 +39,7 @@ export const uint32 = (value: number): Buffer => {
 export const field = (name: string, value: string): Buffer =>
   Buffer.concat([Buffer.of(0), literal(name), literal(value)]);
 
-/** A text behind its length, a number with a prefix of 7 bits (RFC 7541 5.1 and 5.2). */
+/** Returns a string after its length, which is a number with a prefix of 7 bits (RFC 7541 5.1 and 5.2). */
 function literal(text: string): Buffer {
   const bytes = Buffer.from(text, "latin1");
   if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes]);
@@ -60,7 +60,7 @@ export const requestBlock = (method: string, fields: readonly (readonly [string,
     ].map(([name, value]) => field(name, value)),
   );
 
-/** HEADERS of a request; open for a body unless `end`. */
+/** Returns HEADERS of a request, which a body follows unless `end` is true. */
 export const requestFrame = (
   streamId: number,
   options: {
@@ -83,7 +83,7 @@ export type Frame = {
   readonly payload: Buffer;
 };
 
-/** One end of a connection that speaks frames: everything received is kept, and can be waited for. */
+/** One end of a connection, at the level of frames: keeps all received frames, and can wait for some. */
 export class RawPeer {
   readonly frames: Frame[] = [];
   /** True once the other end has closed the connection. */
@@ -93,7 +93,7 @@ export class RawPeer {
   private prefaceBytes: number;
   private readonly waiters = new Set<() => void>();
 
-  /** `asServer`: the other end is a client and starts with its preface. */
+  /** With `asServer` the other end is a client, which begins with its preface. */
   constructor(socket: Socket, options: { readonly asServer: boolean }) {
     this.socket = socket;
     this.prefaceBytes = options.asServer ? preface.length : 0;
@@ -119,7 +119,7 @@ export class RawPeer {
     return this.frame((received) => received.type === type);
   }
 
-  /** The error code of the last GOAWAY once the connection has ended. */
+  /** Waits for the end of the connection, and returns the error code of the last GOAWAY. */
   async goawayCode(): Promise<number | undefined> {
     await this.when(() => (this.ended ? true : undefined));
     return this.frames.findLast(({ type }) => type === frameTypes.goaway)?.payload.readUInt32BE(4);

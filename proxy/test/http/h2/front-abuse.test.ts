@@ -13,7 +13,7 @@ const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
   Array.from({ length: count }, (_, index) => build(index));
 
 describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
-  // What counts as a flood is counted over some seconds, which must not end in the middle of one.
+  // Floods are counted over a window of some seconds, which must not end in the middle of a flood.
   const clock = holdClock();
 
   const front = usePeerOnFront(codec);
@@ -21,7 +21,7 @@ describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
   const ping = frame(frameTypes.ping, 0, 0, Buffer.alloc(8));
   const pingAck = frame(frameTypes.ping, flags.ack, 0, Buffer.alloc(8));
 
-  /** The limits have been looked at. */
+  /** Waits until the limits have been checked. */
   const isSwept = async (): Promise<void> => {
     await front.server.swept();
     await front.isAlive();

@@ -72,7 +72,7 @@ describeHttp2Codecs("HTTP/2 front: bodies", (codec) => {
       });
       const unread = [];
       for (let i = 0; i < batch; i++) unread.push((await server.next()).client);
-      // What was sent before this request has come.
+      // Everything sent before this request has arrived.
       const other = get(session);
       reply((await server.next()).client, "");
       await other;
@@ -92,7 +92,7 @@ describeHttp2Codecs("HTTP/2 front: bodies", (codec) => {
     const size = 1_000_000;
     stream.end(Buffer.alloc(size, 97));
     const { client } = await server.next();
-    // A round trip on the same connection: what could be sent has been sent by then.
+    // A round trip on the same connection, after which all data that can be sent has been sent.
     for (let i = 0; i < 3; i++) {
       const other = get(session);
       reply((await server.next()).client, "");

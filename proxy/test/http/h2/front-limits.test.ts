@@ -11,7 +11,10 @@ describeHttp2Codecs("HTTP/2 front: limits", (codec) => {
   if (codec === "node")
     describe("of Node that are not reported", () => {
       const good = (id: number) => requestFrame(id, { end: true });
-      /** A request with so many fields that Node resets its stream: each one the field 16 of the static table, a byte. */
+      /**
+       * Returns a request with so many fields that Node resets its stream: each is field 16 of the static table, one
+       * byte.
+       */
       const tooMany = (id: number): Buffer =>
         frame(
           frameTypes.headers,
@@ -175,13 +178,13 @@ describeHttp2Codecs("HTTP/2 front: limits", (codec) => {
   });
 
   describe("of connections", () => {
-    /** The last stream is named by the only GOAWAY of Node, and by the second one of the native codec. */
+    /** Waits for the GOAWAY that names the last stream: the only one of Node, or the second one of the native codec. */
     const lastGoaway = (peer: RawPeer) =>
       peer.when(() => {
         const goaways = peer.frames.filter(({ type }) => type === frameTypes.goaway);
         return goaways[codec === "node" ? 0 : 1];
       });
-    /** Takes the notice that the connection will end, and acknowledges the PING that came with it. */
+    /** Waits for the notice that the connection will end, and acknowledges the PING that arrives with it. */
     const isNoticed = async (peer: RawPeer): Promise<void> => {
       const notice = await peer.ofType(frameTypes.goaway);
       expect([notice.payload.readUInt32BE(0), notice.payload.readUInt32BE(4)]).to.deep.equal([0x7fffffff, 0]);
@@ -199,7 +202,7 @@ describeHttp2Codecs("HTTP/2 front: limits", (codec) => {
       const goaway = await lastGoaway(peer);
       expect(goaway.payload.readUInt32BE(0)).to.equal(3);
       expect(goaway.payload.readUInt32BE(4)).to.equal(0);
-      // Beyond the last stream: not processed, and the client knows.
+      // A request after the last stream is not processed, which the client knows from the GOAWAY.
       peer.send(requestFrame(5, { end: true }));
       for (const { client } of [first, second]) reply(client, "ok");
       expect(await peer.goawayCode()).to.equal(0);

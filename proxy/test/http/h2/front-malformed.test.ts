@@ -159,7 +159,7 @@ describeHttp2Codecs("HTTP/2 front: malformed messages", (codec) => {
     });
 
     if (codec === "native") {
-      // Node passes these on, or drops them.
+      // Node relays or drops these.
       const stricter: Record<string, readonly (readonly [string, string])[]> = {
         "white space before a value": [["a", " x"]],
         "white space behind a value": [["a", "x\t"]],

@@ -73,7 +73,7 @@ describe("the native codec of HTTP/2", () => {
   });
 
   let questions = 0;
-  /** The connection still answers. */
+  /** Waits until the connection answers a PING. */
   const isAlive = async (): Promise<void> => {
     const question = Buffer.from(String(++questions).padStart(8, "!"));
     peer.send(frame(frameTypes.ping, 0, 0, question));
@@ -90,7 +90,7 @@ describe("the native codec of HTTP/2", () => {
   const ended = async (id: number): Promise<void> => {
     await peer.frame((f) => f.streamId === id && (f.flags & flags.endStream) !== 0);
   };
-  /** A block in as many frames as it needs. */
+  /** Returns a block in as many frames as it needs. */
   const blockFrames = (id: number, block: Buffer): Buffer[] => {
     const frames: Buffer[] = [];
     for (let at = 0; at < block.length; at += 16_384) {
@@ -249,7 +249,7 @@ describe("the native codec of HTTP/2", () => {
 
   it("a more urgent response is sent whole before the others, which share what is left of the window", async () => {
     await start();
-    // All windows but that of the connection.
+    // Opens all windows except that of the connection.
     peer.send(frame(frameTypes.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(1_000_000)])));
     const asking = (id: number, priority: string): Buffer =>
       requestFrame(id, { end: true, fields: [["priority", priority]] });

@@ -13,7 +13,7 @@ const update = (streamId: number, value: string): Buffer =>
   frame(priorityUpdate, 0, 0, Buffer.concat([uint32(streamId), Buffer.from(value, "latin1")]));
 
 describe("priorities of HTTP/2 (RFC 9218) on the native codec", () => {
-  // What counts as a flood is counted over some seconds, which must not end in the middle of one.
+  // Floods are counted over a window of some seconds, which must not end in the middle of a flood.
   holdClock();
   let server: FrontServer;
   let peer: RawPeer;
@@ -22,7 +22,7 @@ describe("priorities of HTTP/2 (RFC 9218) on the native codec", () => {
     server = await startFront("native");
     peer = rawClient(server.port);
     await peer.ofType(frameTypes.settings);
-    // All windows are open but that of the connection, which has room for a little less than four frames.
+    // All windows are open except that of the connection, which has room for slightly less than four frames.
     const windows = Buffer.concat([Buffer.from([0, 4]), uint32(10_000_000)]);
     peer.send(frame(frameTypes.settings, flags.ack, 0), frame(frameTypes.settings, 0, 0, windows));
     await isAlive();
@@ -53,14 +53,14 @@ describe("priorities of HTTP/2 (RFC 9218) on the native codec", () => {
     await peer.frame((f) => f.streamId === 1 && (f.flags & flags.endStream) !== 0);
     server.requests.length = 0;
   };
-  /** Opens the window for all responses that wait. */
+  /** Opens the window for all waiting responses. */
   const give = async (responses: readonly Received[]): Promise<void> => {
     peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(responses.length * 2 * frameBytes)));
     const ended = (): number =>
       peer.frames.filter((f) => f.streamId > 1 && (f.flags & flags.endStream) !== 0).length;
     await peer.when(() => ended() === responses.length || undefined);
   };
-  /** The streams of the content that came since the window was used up, in its order, repetitions as one. */
+  /** Returns the streams of the content received since the window was exhausted, in order and without repetitions. */
   const order = (): readonly number[] =>
     peer.frames
       .filter(({ type, streamId }) => type === frameTypes.data && streamId > 1)

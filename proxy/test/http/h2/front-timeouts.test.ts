@@ -112,7 +112,7 @@ describeHttp2Codecs("HTTP/2 front: time limits", (codec) => {
     await until(() => aborts.length === 3);
   });
 
-  /** A response of two streams that cannot go on for want of a window; resolves when the client has had the first data. */
+  /** Starts responses that stop for lack of a window; resolves when the client has received their heads. */
   const stall = async (peer: RawPeer, ids: readonly number[]): Promise<ClientStream[]> => {
     peer.send(...ids.map((id) => requestFrame(id, { end: true })));
     const clients: ClientStream[] = [];
@@ -126,7 +126,7 @@ describeHttp2Codecs("HTTP/2 front: time limits", (codec) => {
     return clients;
   };
   const noWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
-  /** The second limit has the front look at the clock more often; no connection here is without streams. */
+  /** The second limit makes the front sweep more often; it does not apply, since all connections here have streams. */
   const slowReaders = { writeTimeoutMs: 60_000, idleTimeoutMs: 60 };
 
   for (const [what, drip] of [

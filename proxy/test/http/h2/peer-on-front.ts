@@ -1,15 +1,15 @@
 import { type RawPeer, frame, frameTypes, rawClient, requestFrame } from "./frames.ts";
 import { type Codec, type FrontServer, startFront } from "./support.ts";
 
-/** A front with one raw client, in every test of the describe block that calls `usePeerOnFront`. */
+/** A front with one raw client, for every test of the describe block that calls `usePeerOnFront`. */
 export type PeerOnFront = {
   readonly server: FrontServer;
   readonly peer: RawPeer;
-  /** Waits for an answer of the connection. */
+  /** Waits until the connection answers a PING. */
   isAlive(): Promise<void>;
 };
 
-/** Starts the front and the client before each test, and ends them after it. */
+/** Starts the front and the client before each test, and closes them after it. */
 export function usePeerOnFront(codec: Codec): PeerOnFront {
   let server: FrontServer;
   let peer: RawPeer;
@@ -38,6 +38,6 @@ export function usePeerOnFront(codec: Codec): PeerOnFront {
   };
 }
 
-/** The head of a request whose body follows. */
+/** Returns the HEADERS of a request that a body follows. */
 export const postFrame = (id: number, fields: readonly (readonly [string, string])[] = []): Buffer =>
   requestFrame(id, { end: false, method: "POST", fields });

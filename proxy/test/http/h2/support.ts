@@ -60,9 +60,9 @@ export type FrontServer = {
   readonly url: string;
   readonly requests: Received[];
   readonly events: Http2FrontEvent[];
-  /** The next request that has not been taken yet. */
+  /** Waits for the next request that this function has not returned yet. */
   next(): Promise<Received>;
-  /** Resolves when the front has made a whole sweep over its time limits that began after the call. */
+  /** Resolves when the front has completed a sweep over its time limits that began after the call. */
   swept(): Promise<void>;
   close(): Promise<void>;
 };
@@ -71,7 +71,7 @@ const fronts = { node: createHttp2Front, native: createNativeHttp2Front };
 
 export type Codec = keyof typeof fronts;
 
-/** What `--http2-codec` chooses between. All tests of a front hold for both unless they say otherwise. */
+/** The values of `--http2-codec`. All tests of a front apply to both unless they state otherwise. */
 export const codecs = Object.keys(fronts) as readonly Codec[];
 
 export async function startFront(
@@ -140,7 +140,7 @@ export type Answer = {
   readonly trailers: Readonly<Record<string, unknown>> | undefined;
   readonly informational: readonly number[];
   readonly rstCode: number;
-  /** The response came to its proper end. */
+  /** True if the response ended regularly. */
   readonly complete: boolean;
 };
 
@@ -225,7 +225,7 @@ export function readBody(body: RequestBody | null): Promise<ReadBody> {
   });
 }
 
-/** Waits until a condition holds; the event loop turns in between. */
+/** Waits until a condition is true, running the event loop in between. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,13 +1,16 @@
-/** In which ways the native codec of HTTP/1 may differ from llhttp, and for what reasons. */
+/** The permitted differences between the native HTTP/1 codec and llhttp, and their reasons. */
 import { METHODS } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { readByNative, type Reading, type ReadMessage } from "./readings.ts";
 
-/** A request that llhttp takes and the native codec refuses: why, and whether `text`, which it begins, shows that. */
+/**
+ * A difference in which the native codec refuses a request that llhttp accepts: the reasons of the native codec, and
+ * whether `text`, which begins with the request, has this difference.
+ */
 type Stricter = { readonly reasons: readonly string[]; readonly shows: (text: string) => boolean };
 
 const requestLine = /^(?:\r\n)*(\S+)( +)(\S+)( +)[A-Z]+\/\d\.\d\r\n/;
-/** RFC 9112 7.1.1, without the blanks that were allowed once. */
+/** The grammar of RFC 9112 7.1.1, without the whitespace that was once allowed. */
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const extension = `;${token}(?:=(?:${token}|"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"))?`;
 const strictSizeLine = new RegExp(`^[0-9A-Fa-f]{1,13}(?:${extension})*$`);
@@ -17,17 +20,17 @@ const sizeLines = (text: string): readonly string[] =>
 const headOf = (text: string): string => /^(?:\r\n)*[^]*?\r\n\r\n/.exec(text)?.[0] ?? "";
 
 const stricter: Readonly<Record<string, Stricter>> = {
-  // RFC 9112 2.2 asks for at least one empty line, by CRLF, to be ignored; llhttp takes any number of CR and LF.
+  // RFC 9112 2.2 requires at least one empty line (CRLF) to be ignored; llhttp ignores any number of CR and LF.
   "line ends before a request": {
     reasons: ["malformed"],
     shows: (text) => /^[\r\n]/.test(text) && !/^(?:\r\n){1,8}(?:[^\r\n]|$)/.test(text),
   },
-  // llhttp reads RTSP and ICE as well, whichever the method is.
+  // llhttp also accepts RTSP and ICE, with any method.
   "another protocol": {
     reasons: ["malformed"],
     shows: (text) => /^(?:\r\n)*\S+ \S+ (?:RTSP|ICE)\/1\.\d\r\n/.test(text),
   },
-  // RFC 9112 3 has one space, and lets lenient servers take more.
+  // RFC 9112 3 specifies one space, and lets lenient servers accept more.
   "several spaces in a request line": {
     reasons: ["malformed"],
     shows: (text) => {
@@ -35,7 +38,7 @@ const stricter: Readonly<Record<string, Stricter>> = {
       return before.length > 1 || after.length > 1;
     },
   },
-  // RFC 9112 3.2: each form of a target belongs to certain methods; an absolute one has a host.
+  // RFC 9112 3.2: each form of a target is allowed for certain methods only; an absolute one has a host.
   "a target in a form that does not fit": {
     reasons: ["malformed"],
     shows: (text) => {
@@ -45,7 +48,7 @@ const stricter: Readonly<Record<string, Stricter>> = {
       return /^[A-Za-z]+:\/\/(?:[/?]|$)/.test(target);
     },
   },
-  // llhttp says nothing of a body behind such a request that is broken, or does not end.
+  // llhttp does not report a body after such a request that is malformed or incomplete.
   "an upgrade with a broken body": {
     reasons: ["malformed-body", "incomplete"],
     shows: (text) => {
@@ -53,19 +56,19 @@ const stricter: Readonly<Record<string, Stricter>> = {
       return /\r\nUpgrade:/i.test(head) && /\r\nConnection:[^\r]*\bupgrade\b/i.test(head);
     },
   },
-  // RFC 9110 5.5 allows it, but llhttp takes it for a part of the coding, except for where the request asks to upgrade.
+  // RFC 9110 5.5 allows it, but llhttp treats it as a part of the coding, unless the request asks for an upgrade.
   "a tab behind a coding": {
     reasons: ["malformed"],
     shows: (text) => /\r\nTransfer-Encoding:[^\r]*\t[\t ]*\r\n/i.test(headOf(text)),
   },
-  // More digits than any size has, or extensions that are not of RFC 9112 7.1.1.
+  // More digits than any real size has, or extensions that RFC 9112 7.1.1 does not allow.
   "the line of a chunk's size": {
     reasons: ["malformed-body"],
     shows: (text) => sizeLines(text).some((line) => !strictSizeLine.test(line)),
   },
 };
 
-/** Answers `alike`, the name of the difference, or undefined: it has no known reason. */
+/** Returns `alike`, the name of a permitted difference, or undefined for one without a known reason. */
 export function explanationOf(native: Reading, llhttp: Reading, bytes: Buffer): string | undefined {
   if (isDeepStrictEqual({ ...native, reason: "" }, llhttp)) return "alike";
   let same = 0;
@@ -73,24 +76,24 @@ export function explanationOf(native: Reading, llhttp: Reading, bytes: Buffer): 
     if (!isDeepStrictEqual(native.messages[same], llhttp.messages[same])) return undefined;
     same++;
   }
-  // RFC 9112 C.2.2: not a field of any specification; llhttp takes it for Connection.
+  // RFC 9112 C.2.2: not a field of any specification; llhttp treats it as Connection.
   if (llhttp.closes && llhttp.messages.length === same && asksProxyToClose(llhttp.messages[same - 1])) {
     return "Proxy-Connection: close";
   }
   const last = native.messages[same - 1];
   if (last !== undefined && native.closes && native.messages.length === same) {
-    // What follows a handshake may be another protocol, even where it is refused.
+    // The bytes after a handshake may be another protocol, even if it is refused.
     if (isHandshake(last)) return "a WebSocket handshake, after which the connection closes";
-    // RFC 9112 9.3: close counts beside any other option.
+    // RFC 9112 9.3: close takes precedence over any other option.
     if (last.version === "1.0" && /\bclose\b/i.test(fieldOf(last, "connection"))) return "close in HTTP/1.0";
   }
-  // RFC 9110 7.8: an upgrade that is not taken is a request like others; llhttp reads nothing behind it.
+  // RFC 9110 7.8: a request whose upgrade is ignored is an ordinary one; llhttp reads nothing after it.
   if (last !== undefined && llhttp.messages.length === same && asksToUpgrade(last)) {
     return "an upgrade that is not taken";
   }
   const surplus = native.messages[same];
   if (surplus !== undefined) {
-    // RFC 9110 9.1: any token is a method, which servers may not know, and proxies pass on.
+    // RFC 9110 9.1: any token is a method; servers may not know it, and proxies forward it.
     return llhttp.end === "refused" && !METHODS.includes(surplus.method) ? "a method of no list" : undefined;
   }
   if (native.end !== "refused") return undefined;
@@ -113,7 +116,7 @@ const asksToUpgrade = (message: ReadMessage): boolean =>
 const isHandshake = (message: ReadMessage): boolean =>
   asksToUpgrade(message) && message.method === "GET" && fieldOf(message, "upgrade") === "websocket";
 
-/** Where the message of that number begins: behind the fewest bytes that hold those before it. */
+/** Returns the position at which a message begins: after the fewest bytes that contain the messages before it. */
 function startOf(bytes: Buffer, number: number): number {
   if (number === 0) return 0;
   let least = 0;

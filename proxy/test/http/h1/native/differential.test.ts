@@ -4,7 +4,7 @@ import { explanationOf } from "./differences.ts";
 import { cut, generatedConnection } from "./generated-messages.ts";
 import { readByLlhttp, readByNative } from "./readings.ts";
 
-/** The same bytes in each run; SEED=<integer> makes others, RUNS=<number> more. */
+/** Each run uses the same bytes. SEED=<integer> selects others, and RUNS=<number> sets how many. */
 const seed = Number(process.env["SEED"] ?? 9112);
 const runs = Number(process.env["RUNS"] ?? 5_000);
 

@@ -7,7 +7,7 @@ import { kindsMask } from "../../../../src/message/known-names.ts";
 const limits = { maxTargetBytes: 100, maxFieldBytes: 4096, maxFields: 40 };
 const fields = "Host: a.example\r\nX-Trace: 0123456789\r\nX-B: 2\r\n\r\n";
 
-/** Reads whole heads, each with a body behind it that is none of its business. */
+/** Returns a function that parses whole heads, each followed by a body that it ignores. */
 function reader() {
   const known = new KnownFields();
   return (line: string, text: string): RequestHead => {

@@ -1,4 +1,4 @@
-/** What a codec makes of the bytes of a connection. */
+/** The results of reading the bytes of a connection with either codec. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Duplex } from "node:stream";
 import { FrontConnections } from "../../../../src/http/h1/front-connections.ts";
@@ -19,19 +19,19 @@ export type ReadMessage = {
   readonly trailers: HeaderList;
 };
 
-/** The complete requests, and whether what came after them was refused, or ended in the middle of a request. */
+/** The complete requests, and whether the bytes after them were refused or end in the middle of a request. */
 export type Reading = {
   readonly messages: readonly ReadMessage[];
   readonly end: "clean" | "refused";
-  /** The codec closes the connection after the last message, by what that says. */
+  /** True if the codec closes the connection after the last message because of its fields. */
   readonly closes: boolean;
-  /** Why the native codec refused; empty for llhttp. */
+  /** The reason for a refusal by the native codec; empty for llhttp. */
   readonly reason: string;
 };
 
 const limits: FrontLimits = { ...wideLimits, maxRequestsPerConnection: 0 };
 
-/** A connection without a socket: takes what is written at once, and reads what the test gives it. */
+/** A connection without a socket: accepts all writes immediately, and reads the bytes that the test passes in. */
 class TestTransport implements Transport {
   readonly reportsLate = false;
   readonly takesViews = false;
@@ -73,7 +73,7 @@ class TestTransport implements Transport {
   }
 }
 
-/** Reads pieces by the proxy's own codec; `owned` false has each piece written over as soon as it has been read. */
+/** Reads pieces with the proxy's own codec. If `owned` is false, each piece is overwritten once it has been read. */
 export function readByNative(pieces: readonly Buffer[], owned = true): Reading {
   const messages: ReadMessage[] = [];
   let reason = "";
@@ -122,19 +122,19 @@ export function readByNative(pieces: readonly Buffer[], owned = true): Reading {
   }
   const closes = transport.isOver && reason === "";
   if (!transport.isOver) connection.ended();
-  // The client has ended its side in the middle of a body.
+  // The client ended its side in the middle of a body.
   if (open > 0) reason ||= "incomplete";
   return { messages, end: reason === "" ? "clean" : "refused", closes: closes && open === 0, reason };
 }
 
-/** A socket of bytes that are at hand, for Node's server. */
+/** A socket for Node's server, whose bytes are available immediately. */
 class TestSocket extends Duplex {
-  /** In the order of their heads; undefined until the end of a message. */
+  /** The messages in the order of their heads; undefined until the end of a message. */
   readonly messages: (ReadMessage | undefined)[] = [];
-  /** A CONNECT, behind which nothing is read. It is reported before the requests before it. */
+  /** A CONNECT, after which nothing is read. Node reports it before the requests that precede it. */
   connect: ReadMessage | undefined = undefined;
   isRefused = false;
-  /** What comes behind such a request is not looked at. */
+  /** True once a request was refused for its framing; later ones are ignored. */
   hasRefusedFraming = false;
   isClosed = false;
 
@@ -146,14 +146,14 @@ class TestSocket extends Duplex {
 
 let server: Server | undefined;
 
-/** Node's server with the settings of the front on it. */
+/** Returns Node's server with the settings that the front uses. */
 function llhttpServer(): Server {
   if (server !== undefined) return server;
   const read = (request: IncomingMessage, response: ServerResponse): void => {
     const socket = request.socket as unknown as TestSocket;
     const { httpVersion, method = "", url = "", rawHeaders } = request;
     if (socket.hasRefusedFraming) return;
-    // What the front checks that is built on it.
+    // The front on Node's server makes this check.
     if (readFraming(httpVersion, url, rawHeaders, limits).kind === "refused") {
       socket.hasRefusedFraming = true;
       return;
@@ -201,7 +201,7 @@ function llhttpServer(): Server {
   return server;
 }
 
-/** Reads bytes by llhttp, as Node's server runs it. */
+/** Reads bytes with llhttp, as used by Node's server. */
 export async function readByLlhttp(bytes: Buffer): Promise<Reading> {
   const socket = new TestSocket({ allowHalfOpen: true });
   const over = new Promise<void>((resolve) => {
@@ -212,7 +212,7 @@ export async function readByLlhttp(bytes: Buffer): Promise<Reading> {
   llhttpServer().emit("connection", socket);
   socket.push(bytes);
   socket.push(null);
-  // A connection without a request does not end by itself.
+  // A connection without a request does not end on its own.
   await Promise.race([over, afterTurns(12)]);
   const { isRefused, isClosed, hasRefusedFraming } = socket;
   if (socket.connect !== undefined && !hasRefusedFraming) socket.messages.push(socket.connect);

@@ -11,7 +11,10 @@ type Outcome =
   | { readonly refusal: string; readonly refused: Listed<RequestHead> | undefined; readonly at: number }
   | "incomplete";
 
-/** Parses pieces, each in memory that is written over afterwards; `at` counts the bytes up to the refusing piece's end. */
+/**
+ * Parses pieces, each in memory that is overwritten afterwards; `at` is the number of bytes up to the end of the
+ * refused piece.
+ */
 function parse(pieces: readonly string[], given: HeadLimits = limits): Outcome {
   const parser = new RequestHeadParser(given);
   let at = 0;
@@ -145,7 +148,7 @@ describe("RequestHeadParser", () => {
   it("RequestHeadParser counts blanks around a value that are not needed, and those that could be", () => {
     expect(parse([`GET / HTTP/1.1\r\nX:${" ".repeat(990)}v\r\n\r\n`])).to.have.property("head");
     expect(refusalOf(`GET / HTTP/1.1\r\nX:${" ".repeat(996)}v\r\n\r\n`)).to.equal("header-too-large");
-    // As large as with the space that most have.
+    // Counts as large as with the usual space after the colon.
     expect(parse([`GET / HTTP/1.1\r\nX:${"v".repeat(995)}\r\n\r\n`])).to.have.property("head");
     expect(refusalOf(`GET / HTTP/1.1\r\nX:${"v".repeat(996)}\r\n\r\n`)).to.equal("header-too-large");
   });
@@ -187,7 +190,7 @@ describe("RequestHeadParser", () => {
     const parser = new RequestHeadParser(large);
     const byte = { owned: false, bytes: Buffer.from("v") } as const;
     parser.read({ owned: false, bytes: Buffer.from("GET / HTTP/1.1\r\nX: ") }, 0, new KnownFields());
-    // To begin with the line again for each byte would be 2 * 10^11 steps.
+    // Rescanning the line for each byte would take 2 * 10^11 steps.
     for (let i = 0; i < 600_000; i++) parser.read(byte, 0, new KnownFields());
     expect(parser.refusal).to.equal(undefined);
   });
