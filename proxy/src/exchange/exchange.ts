@@ -232,8 +232,8 @@ export abstract class Exchange {
   }
 
   /**
-   * Ends the exchange because the client's side ended early; logged as 499, or 502 if the response was broken, if no
-   * head was sent.
+   * Ends the exchange because the client's side ended first; without a head logged as 499, or 502 for a broken
+   * response.
    */
   clientClosed(reason: ClientCloseReason): void {
     if (this.finished) return;

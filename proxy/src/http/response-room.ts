@@ -8,10 +8,7 @@ const maxHeldBytes = 65_536;
  */
 const fastAfterBytes = 8_388_608;
 
-/**
- * Records whether a connection has proved to be fast, which then holds for its whole life. Costs one addition per
- * piece.
- */
+/** Records whether a connection has proved fast, which holds for its whole life. Costs one addition per piece. */
 export class ClientSpeed {
   private bytes = 0;
 

@@ -23,8 +23,8 @@ export const writtenTo = (socket: Socket): WrittenBytes => ({
 });
 
 /**
- * Fewer waiting bytes are counted only by the next sweep. They are usually sent by then: TLS and small texts are
- * written later.
+ * The number of waiting bytes that are counted immediately. Fewer are left to the next sweep; they have usually been
+ * sent by then, since TLS and small texts are written late.
  */
 const minCountedBytes = 16_384;
 /** The most writes that may wait while more is written, since each uses additional memory, however small it is. */

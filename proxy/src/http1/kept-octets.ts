@@ -20,7 +20,7 @@ export class KeptOctets {
   private misses = 0;
   private rest = 0;
 
-  /** Returns the number of octets from `from` on that are the kept ones; 0 if they differ, or while no head is kept. */
+  /** Returns how many octets from `from` on are the kept ones; 0 if they differ, or while heads do not repeat. */
   find(bytes: BorrowedBytes, from: number): number {
     const { octets } = this;
     const { length } = octets;

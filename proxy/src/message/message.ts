@@ -10,8 +10,8 @@ import type { Fields } from "./fields.ts";
 export type { HeaderList, ReadonlyHeaderList };
 
 /**
- * A piece of a body. A string holds one byte per character (latin1), which lets a small message leave in one write
- * with its head; a Buffer belongs to its receiver.
+ * A piece of a body. A string holds one byte per character (latin1), so that a small message can be sent in one write
+ * with its head. A Buffer belongs to its receiver.
  */
 export type Chunk = Buffer | string;
 
@@ -58,7 +58,7 @@ export type RequestBody = {
   resume(): void;
   /** True while everything read of the body is kept, so that it can be sent again from its beginning. */
   readonly restartable?: boolean;
-  /** Detaches a restartable body from its sink, which is not called again; the next `start` begins with its first byte. */
+  /** Detaches a restartable body from its sink, which is not called again; `start` then begins with the first byte. */
   restart?(): void;
 };
 
@@ -95,8 +95,8 @@ export type ClientStream = {
   /** The request's body; null when the request has none. */
   readonly body: RequestBody | null;
   /**
-   * True when `upgrade` can hand the connection over: a WebSocket handshake on HTTP/1.1 (RFC 6455 4.1), or extended CONNECT for
-   * one on HTTP/2 (RFC 8441), which arrives as a GET.
+   * True when `upgrade` can hand the connection over: for a WebSocket handshake on HTTP/1.1 (RFC 6455 4.1), or extended
+   * CONNECT for one on HTTP/2 (RFC 8441), which arrives as a GET.
    */
   readonly canUpgrade: boolean;
   /**

@@ -18,10 +18,7 @@ export class FrontClock {
     this.nowMs = awake.nowMs;
   }
 
-  /**
-   * Returns the time `timeoutMs` from now, less the `spentMs` that have already passed; infinite if the timeout is off
-   * (0).
-   */
+  /** Returns the time `timeoutMs` from now, less the `spentMs` already passed; infinite if the timeout is off (0). */
   deadline(timeoutMs: number, spentMs = 0): number {
     if (timeoutMs === 0) return Number.POSITIVE_INFINITY;
     return this.nowMs + this.sweepIntervalMs + Math.max(0, timeoutMs - spentMs);

@@ -33,7 +33,7 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
   protected readonly guard: FrameGuard;
   /** The time of the last read, in milliseconds of the awake clock. */
   protected nowMs = 0;
-  /** True once the connection has ended, regularly or for a fault: nothing is processed any more. */
+  /** True once the connection has ended, normally or for a fault: nothing is processed any more. */
   protected isOver = false;
   protected readonly options: ConnectionOptions;
   private readonly decoder = new HpackDecoder(judgeField);

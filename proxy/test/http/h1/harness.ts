@@ -129,7 +129,7 @@ export async function eventually(condition: () => boolean): Promise<void> {
 export class RawClient {
   readonly socket: Socket;
   text = "";
-  /** True once the server has ended its side regularly. */
+  /** True once the server has ended its side gracefully. */
   ended = false;
   /** True once the socket is closed. */
   closed = false;

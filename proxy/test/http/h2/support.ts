@@ -140,7 +140,7 @@ export type Answer = {
   readonly trailers: Readonly<Record<string, unknown>> | undefined;
   readonly informational: readonly number[];
   readonly rstCode: number;
-  /** True if the response ended regularly. */
+  /** True if the response ended without a reset. */
   readonly complete: boolean;
 };
 

@@ -25,7 +25,7 @@ export type StreamConnection = {
   responseEnded(stream: Http1ClientStream): void;
   /** Reports whether the connection may stay open after the response. */
   mayStayOpen(stream: Http1ClientStream): boolean;
-  /** Ends the connection visibly within a message; `reset` is for messages that a plain end would complete. */
+  /** Ends the connection visibly within a message, with a `reset` if a plain end would look complete. */
   cut(options: { readonly reset: boolean }): void;
   /** Writes the head of a 101 and returns the connection, with the bytes that were read after the request. */
   handOver(text: string): TunnelEnd;

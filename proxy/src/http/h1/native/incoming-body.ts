@@ -6,7 +6,7 @@ import { type BorrowedBytes, lend, type Piece } from "../../../sockets/read-buff
 import { HeldBytes } from "./held-bytes.ts";
 import type { RequestFraming } from "./request-semantics.ts";
 
-/** The held bytes of a body from which nothing more is read. */
+/** The number of held bytes of a body at which reading stops. */
 const maxHeldBytes = 65_536;
 
 /** The connection that a body arrives on. */

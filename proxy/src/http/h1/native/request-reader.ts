@@ -8,7 +8,7 @@ import { type BodySource, IncomingBody } from "./incoming-body.ts";
 import type { RequestHeadParser } from "./request-head-parser.ts";
 import { readSemantics, type RequestSemantics } from "./request-semantics.ts";
 
-/** The held bytes after a request from which nothing more is read. */
+/** The number of held bytes after a request at which reading stops. */
 const maxHeldBytes = 65_536;
 
 /** Receives the requests that are read. Nothing more is read after `onRefused`, `onBodyBroken` and `stop`. */

@@ -158,7 +158,7 @@ export class Http1Connection {
     return this.client.tls !== undefined;
   }
 
-  /** Ends the connection visibly within a message; `reset` is for messages that a plain end would complete. */
+  /** Ends the connection visibly within a message, with a `reset` if a plain end would look complete. */
   cut(options: { readonly reset: boolean }): void {
     if (options.reset) resetSocket(this.socket);
     else this.socket.destroy();

@@ -3,10 +3,7 @@ import { Readable } from "node:stream";
 
 /** Receives the body of a request as Node's parser reads it. */
 export type BodyReceiver = {
-  /**
-   * Receives a piece of the body, or null at its end. Returns false to pause reading until `_read` of the request is
-   * called.
-   */
+  /** Receives a piece of the body, or null at its end. Returns false to pause until the request's `_read` is called. */
   receive(piece: Buffer | null): boolean;
   /** True once the last piece has been received. */
   readonly ended: boolean;

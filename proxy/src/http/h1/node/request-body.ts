@@ -2,7 +2,7 @@ import type { BodyAbortReason, BodySink, RequestBody } from "../../../message/me
 import type { FrontClock } from "../clock.ts";
 import type { BodyReceiver, IncomingRequest } from "./incoming-request.ts";
 
-/** The held bytes of a body from which nothing more is read. */
+/** The number of held bytes of a body at which reading stops. */
 export const maxHeldBytes = 65_536;
 
 /**

@@ -190,7 +190,7 @@ export class Http2ServerConnection extends RequestConnection implements Transpor
     return true;
   }
 
-  /** Ends a connection without streams: after the header timeout before the first request, after the idle timeout later. */
+  /** Ends a connection without streams: before the first request after the header timeout, later after the idle one. */
   private endIfIdle(nowMs: number): boolean {
     if (this.streams.size > 0) return false;
     const { headerTimeoutMs, idleTimeoutMs } = this.context.limits;

@@ -118,7 +118,7 @@ export abstract class RequestConnection
     takeRequest(this.context, this.connection, received, client);
   }
 
-  /** Handles HEADERS on a closed stream; they are an error if the stream never existed. */
+  /** Handles HEADERS on a stream below the last one, which is an error unless the stream is remembered as closed. */
   private onLateHeaders(streamId: number, flags: number, bytes: Buffer, start: number, end: number): boolean {
     if (this.closedStreams.of(streamId) === "unknown")
       return this.onFault(errorCode.protocolError, "a stream below the last one");

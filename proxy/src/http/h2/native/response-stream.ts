@@ -7,13 +7,13 @@ import { putInformational, putResponseHead } from "./response-block.ts";
 import type { StreamHost } from "./stream-host.ts";
 
 /**
- * The waiting bytes from which content is sent immediately, as far as possible, and counted; less waits for the end of
- * the turn.
+ * The number of waiting bytes that are sent, as far as possible, and counted immediately; fewer wait for the end of the
+ * turn.
  */
 export const minCountedBytes = 16_384;
 /** A smaller buffer is copied and waits. A larger one is put into frames immediately if no other content waits. */
 const minFramedBytes = 4096;
-/** The waiting bytes from which no more content is accepted. */
+/** The number of waiting bytes at which no more content is accepted. */
 const maxHeldBytes = 65_536;
 
 /** A status without content (RFC 9110 15.3.6), even if an upstream has declared a length. */

@@ -324,7 +324,7 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
   }
 }
 
-/** The bytes from which a chunk is sent and waiting content counted immediately; less is left to the next sweep. */
+/** The size at which chunks are sent, and waiting content is counted, immediately; less is left to the next sweep. */
 const minCountedBytes = 16_384;
 
 /** A status without content (RFC 9110 15.3.6). Node sends none, even if an upstream has declared a length. */

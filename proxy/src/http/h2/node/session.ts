@@ -217,7 +217,7 @@ export class Http2ServerConnection implements StreamHost {
     if (last || draining || this.connection.listener.draining) this.drainSoon();
   }
 
-  /** Ends a connection without streams: after the header timeout before the first request, after the idle timeout later. */
+  /** Ends a connection without streams: before the first request after the header timeout, later after the idle one. */
   private endIfIdle(nowMs: number): void {
     const { headerTimeoutMs, idleTimeoutMs } = this.context.limits;
     const fresh = this.requests === 0;
