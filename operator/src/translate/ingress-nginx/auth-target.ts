@@ -1,4 +1,4 @@
-/** Where `auth-url` and `mirror-target` lead. See docs/ingress-nginx.md, "Authentication by URL". */
+/** Resolves the targets of `auth-url` and `mirror-target`. See docs/ingress-nginx.md, "Authentication by URL". */
 import type { UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
@@ -11,11 +11,12 @@ import { quote } from "../text.ts";
 import { unverifiedTls } from "./backend-tls.ts";
 import type { GroupContext } from "./groups/group.ts";
 
-/** What is asked beside the hosts of the gateway; undefined: they alone are. */
+/** The target of a check that is not a host of the gateway. */
 type Service = NonNullable<UrlCheck["service"]>;
 
 /**
- * The Service that a host without variables names. It is one of the Ingress's namespace, is shared by the operator, or
+ * Finds the Service that a host without variables names; undefined if it names none, so that only hosts of the
+ * gateway can be meant. The Service must be in the Ingress's namespace, be shared by the operator, or be
  * permitted by a ReferenceGrant.
  */
 export function findAuthService(
@@ -51,8 +52,8 @@ const mayAsk = (namespace: string, name: string, { namespace: own, nginx, permit
   permits({ kind: "Ingress", namespace: own }, { kind: "Service", namespace, name });
 
 /**
- * A host that the operator lets Ingresses name although this gateway does not serve it. The proxy resolves it and refuses
- * addresses of its node; hosts that it serves come first.
+ * Finds a host that the operator allows Ingresses to name although this gateway does not serve it. The proxy
+ * resolves it and refuses addresses of its own node. Hosts that the proxy serves take precedence.
  */
 function findExternalHost(
   scheme: UrlParts["scheme"],
@@ -66,13 +67,13 @@ function findExternalHost(
     return problem(`${quote(host)} is a name of the cluster, expected <service>.<namespace>.svc`);
   }
   const tls = scheme === "https" ? unverifiedTls(context, name.value).tls : undefined;
-  // No namespace has such a name, so that no Service port can have the same.
+  // No namespace has such a name, so it never equals the name of a Service port.
   const endpoints = `external:${scheme}/${name.value}/${port}`;
   context.provide(
     encodeResource<"endpoints">(endpointsKey(endpoints), {
       service: name.value,
       resolve: "dns",
-      // Absolute, so that no search domain of the pod makes a Service of it.
+      // The name is absolute, so that no search domain of the pod turns it into that of a Service.
       addresses: [{ host: `${name.value}.`, port }],
       external: true,
       ...(tls !== undefined && { tls }),

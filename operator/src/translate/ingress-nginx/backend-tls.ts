@@ -1,4 +1,4 @@
-/** TLS to backends as annotations ask for it. See docs/ingress-nginx.md, "Backends". */
+/** TLS to backends, as requested by annotations. See docs/ingress-nginx.md, "Backends". */
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
@@ -37,7 +37,7 @@ const others = [
   proxySslProtocols,
 ];
 
-/** The settings of connections with TLS; undefined: there are none. */
+/** Reads the settings of connections with TLS; undefined if TLS is not used. */
 export function readBackendTls(
   read: NginxReader,
   context: GroupContext,
@@ -73,7 +73,10 @@ export function readBackendTls(
   return provide(tls, context);
 }
 
-/** Settings that trust no authority, with which no connection is made, unless a BackendTLSPolicy takes precedence. */
+/**
+ * Returns settings that trust no authority. With them no connection is made, unless a BackendTLSPolicy takes
+ * precedence.
+ */
 function refuseUnverified(
   { unverified: _unverified, ...tls }: BackendTls,
   context: GroupContext,
@@ -93,11 +96,14 @@ function refuseUnverified(
 
 const unverified: BackendTls = { hostname: "", unverified: true };
 
-/** Connections with TLS that are not verified; the server name is sent if there is one. */
+/** Settings for TLS without verification of the backend. The server name is sent if there is one. */
 export const unverifiedTls = (context: GroupContext, hostname = ""): EndpointVariant =>
   provide({ ...unverified, hostname }, context);
 
-/** A resource whose name is the hash of its content: equal settings are one resource, of whichever Ingress. */
+/**
+ * Adds a resource that is named by the hash of its content, so that equal settings of different Ingresses are
+ * one resource.
+ */
 function provide(tls: BackendTls, { provide: add }: GroupContext): EndpointVariant {
   const id = `tls-${sha256Hex(canonicalJson(tls)).slice(0, 32)}`;
   const name = `ingress-nginx/${id}`;
@@ -105,7 +111,7 @@ function provide(tls: BackendTls, { provide: add }: GroupContext): EndpointVaria
   return { id, tls: name };
 }
 
-/** In ingress-nginx all settings need the Secret. */
+/** Reports settings without effect: in ingress-nginx, all of them require the Secret. */
 function reportWithoutEffect(read: NginxReader, context: GroupContext, isSet: boolean): void {
   if (isSet) return;
   for (const annotation of others) {
@@ -115,7 +121,7 @@ function reportWithoutEffect(read: NginxReader, context: GroupContext, isSet: bo
   }
 }
 
-/** What the Secret holds; undefined, and the Ingress closed, where it cannot be used. */
+/** Reads the Secret. If it cannot be used, closes the Ingress and returns undefined. */
 function readSecret(read: NginxReader, context: GroupContext): BackendSecret | undefined {
   const reference = read(proxySslSecret);
   if (reference === undefined) return undefined;
@@ -163,7 +169,7 @@ function settingsOf(read: NginxReader, context: GroupContext, secret: BackendSec
     hostname: name,
     ...(authorities !== undefined && { authorities }),
     ...(hidesServerName && { hidesServerName: true }),
-    // In nginx, 0 stands for 1 as well.
+    // As in nginx, 0 counts as 1.
     maxIntermediates: Math.max(1, read(proxySslVerifyDepth) ?? 1),
     ...shown,
   };

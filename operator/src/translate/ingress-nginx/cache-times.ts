@@ -7,14 +7,14 @@ type Times = NonNullable<UrlCheck["cache"]>["times"];
 
 const msPerUnit: Readonly<Record<string, number>> = {
   ...{ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
-  // As nginx counts months and years.
+  // Months and years as nginx counts them.
   ...{ M: 2_592_000_000, y: 31_536_000_000 },
 };
 
-/** Longest time that an answer is kept. */
+/** The longest time for which an answer is kept. */
 const maxMs = 31_536_000_000;
 
-/** Reads entries such as `200 202 5m`; a time alone is for 200, 301 and 302, `any` for every status. */
+/** Reads entries such as `200 202 5m`. A time alone applies to 200, 301 and 302; `any` applies to every status. */
 export function readCacheTimes(entries: readonly string[]): Result<Times> {
   const times: Times[number][] = [];
   for (const entry of entries) {

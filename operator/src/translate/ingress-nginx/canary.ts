@@ -1,4 +1,7 @@
-/** What an Ingress that takes a part of the requests of another one says. See docs/ingress-nginx.md, "Canaries". */
+/**
+ * Reads canaries: Ingresses that receive a part of the requests of another Ingress. See docs/ingress-nginx.md,
+ * "Canaries".
+ */
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { describeProblem } from "../diagnostics/define-finding.ts";
 import { choicesOf, ruleOf, type CanaryRule } from "../ingress/canary.ts";
@@ -15,14 +18,14 @@ import {
 import type { NginxAnnotation } from "./annotations/declare.ts";
 import type { NginxReader } from "./reader.ts";
 
-/** The rule of a canary; undefined for any other Ingress. */
+/** Returns the rule of a canary; undefined for any other Ingress. */
 export function readCanary(
   read: NginxReader,
   ignore: (annotation: Pick<NginxAnnotation, "name">, why: string) => void,
 ): CanaryRule | undefined {
   if (read(canary) !== true) return undefined;
   const choices = choicesOf({
-    // nginx compares names with "_" in the place of "-".
+    // nginx compares names of headers with "_" instead of "-".
     header: read(canaryByHeader)?.toLowerCase().replaceAll("_", "-"),
     value: read(canaryByHeaderValue),
     pattern: readPattern(read, ignore),
@@ -34,7 +37,7 @@ export function readCanary(
   };
 }
 
-/** An empty pattern is found in no value. */
+/** Returns the pattern. An invalid one becomes an empty pattern, which matches no value. */
 function readPattern(read: NginxReader, ignore: Parameters<typeof readCanary>[1]): string | undefined {
   const pattern = read(canaryByHeaderPattern);
   const isUsed = read(canaryByHeader) !== undefined && read(canaryByHeaderValue) === undefined;

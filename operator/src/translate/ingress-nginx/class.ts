@@ -1,4 +1,4 @@
-/** What a class says about its Ingresses that are read as ingress-nginx reads them. */
+/** The settings of a class whose Ingresses are read in the ingress-nginx dialect. */
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
@@ -14,29 +14,29 @@ import type { NginxConfig } from "./config.ts";
 import { meantBy } from "./unknown-names.ts";
 import { isClosing, readValue } from "./value.ts";
 
-/** Defaults of annotations, by name without prefix: a value, or why it cannot be used. */
+/** Defaults of annotations, by name without prefix: a value, or the reason why it cannot be used. */
 export type NginxDefaults = ReadonlyMap<string, Result<unknown>>;
 
-/** A class that is read so. The same object while nothing in it changes. */
+/** A class in the ingress-nginx dialect. The object stays the same until something in it changes. */
 export type NginxClass = {
   readonly settings: IngressNginxSettings;
   readonly config: NginxConfig;
-  /** What its SvcIngressClassParameters hold. */
+  /** The defaults in its SvcIngressClassParameters. */
   readonly defaults: NginxDefaults;
   readonly policy: NginxPolicy;
 };
 
-/** What the operator allows the Ingresses of a class. */
+/** The permissions that the operator gives to the Ingresses of a class. */
 export type NginxPolicy = {
-  /** Whether an Ingress is served without a protection that is not available here; false: it is closed. */
+  /** Whether an Ingress is served without a protection that this gateway does not support. If false, it is closed. */
   readonly servesUnprotected: boolean;
-  /** What they may not use although ingress-nginx allows it. */
+  /** Uses that are forbidden although ingress-nginx allows them. */
   readonly forbidden: ReadonlySet<ForbiddenUse>;
 };
 
 export type ForbiddenUse = "backend-protocol-without-verification" | "auth-plain-hashes";
 
-/** The policy of a class with these parameters, or without any. */
+/** Returns the policy of a class with these parameters, or without any. */
 export function readNginxPolicy(
   settings: IngressNginxSettings,
   parameters?: ObjectOf<"SvcIngressClassParameters">,
@@ -50,7 +50,7 @@ export function readNginxPolicy(
 
 export const noNginxDefaults: NginxDefaults = new Map();
 
-/** The name of an annotation without the prefix of ingress-nginx; undefined for keys of others. */
+/** The name of an annotation without the prefix of ingress-nginx; undefined for any other key. */
 export function nginxName(
   key: string,
   { annotationsPrefix }: Pick<IngressNginxSettings, "annotationsPrefix">,
@@ -65,14 +65,14 @@ export const nginxKey = (
   { annotationsPrefix }: Pick<IngressNginxSettings, "annotationsPrefix">,
 ): string => `${annotationsPrefix}/${name}`;
 
-/** Whether an Ingress has the annotation with a value that is not blank, be it one that cannot be read. */
+/** Whether an Ingress has the annotation with a value that is not blank, even if the value cannot be read. */
 export const isWritten = (
   annotation: Pick<NginxAnnotation, "name">,
   { metadata }: ObjectOf<"Ingress">,
   { settings }: Pick<NginxClass, "settings">,
 ): boolean => (metadata.annotations?.[nginxKey(annotation, settings)] ?? "").trim() !== "";
 
-/** The defaults for annotations of ingress-nginx that the parameters of a class hold. */
+/** Reads the defaults for annotations of ingress-nginx in the parameters of a class. */
 export function readNginxDefaults(
   parameters: ObjectOf<"SvcIngressClassParameters">,
   settings: IngressNginxSettings,
@@ -101,5 +101,5 @@ export function readNginxDefaults(
   return { defaults, diagnostics };
 }
 
-/** Another spelling counts as the name that it stands for. */
+/** The name that an annotation counts as: for another spelling, the name that it is an alias of. */
 const nameOf = ({ name, aliasOf = name }: NginxAnnotation): string => aliasOf;

@@ -1,4 +1,4 @@
-/** The client certificates that an Ingress asks for. See docs/ingress-nginx.md, "Client certificates". */
+/** The client certificates that an Ingress requests. See docs/ingress-nginx.md, "Client certificates". */
 import { annotationKey, annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import type { RequestVerdict } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -26,7 +26,7 @@ import { referenceForm } from "./values.ts";
 
 type Named = Pick<NginxAnnotation, "name">;
 
-/** Where findings go. `closeHost` says why no client is admitted to the hosts of the Ingress. */
+/** Receives findings. `closeHost` reports why no client is admitted to the hosts of the Ingress. */
 export type ClientSays = {
   readonly closeHost: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   readonly differs: (annotation: Named, how: string) => void;
@@ -34,14 +34,14 @@ export type ClientSays = {
 
 const silent: ClientSays = { closeHost: () => undefined, differs: () => undefined };
 
-/** What the annotations ask; undefined: nothing. */
+/** Reads the rules for client certificates; undefined if the annotations request none. */
 export function readClientCertificates(
   read: NginxReader,
   { namespace, lookup, permits }: View & { readonly namespace: string },
   says: ClientSays,
 ): AuthTls | undefined {
   const written = read(authTlsSecret);
-  // One that cannot be read has closed the paths already.
+  // A value that cannot be read has closed the paths already.
   if (written === undefined) return undefined;
   const word = read(authTlsVerifyClient) ?? "on";
   if (word === "off") return undefined;
@@ -92,7 +92,7 @@ export function readClientCertificates(
   return { ...rules, authorities: authorities.value };
 }
 
-/** The same for the handshakes of an Ingress, without findings: those are of its plan. */
+/** Reads the same rules for the handshakes of an Ingress, without findings, which belong to its plan. */
 export function readNginxAuthTls(
   ingress: ObjectOf<"Ingress">,
   nginx: NginxClass,

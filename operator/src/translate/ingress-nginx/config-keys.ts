@@ -16,19 +16,19 @@ import {
   type Form,
 } from "./values.ts";
 
-/** What a key does here. */
+/** The effect of a key in this gateway. */
 export type ConfigKey =
   /** The default of an annotation. */
   | { readonly type: "default"; readonly annotation: NginxAnnotation }
-  /** A setting of its own; `protective`: a value that cannot be read closes the class. */
+  /** A setting of its own. With `protective`, a value that cannot be read closes the class. */
   | {
       readonly type: "setting";
       readonly read: (raw: string) => Result<Partial<ConfigKeys>>;
       readonly protective?: true;
     }
-  /** Nothing has to be done; `unless` is the value without which there is a difference, which `say` names. */
+  /** Nothing has to be done. A value that does not match `unless` makes a difference, which `say` describes. */
   | { readonly type: "needless"; readonly unless?: RegExp; readonly say?: string }
-  /** It is not done; an error where it protects. */
+  /** The setting is not supported. That is an error if it protects. */
   | { readonly type: "refused"; readonly say: string; readonly severity: "warning" | "error" }
   /** nginx's configuration, read as a snippet. */
   | { readonly type: "snippet" };
@@ -189,21 +189,21 @@ const own: Readonly<Record<string, ConfigKey>> = {
   "modsecurity-snippet": { type: "snippet" },
 };
 
-/** Keys about nginx itself, and about what is fixed here. */
+/** Keys about nginx itself, and about settings that are fixed here. */
 const families =
   /^(?:worker-|max-worker-|proxy-headers-hash-|proxy-stream-|server-name-hash-|map-hash-|variables-hash-|nginx-status-|upstream-keepalive-|client-header-buffer-size$|large-client-header-buffers$|http2-max-|http2-|client-body-buffer-size$|proxy-buffer|proxy-request-buffering$|proxy-busy-|proxy-max-temp|ssl-(?:ciphers|prefer-server-ciphers|dh-param|ecdh-curve|session-|buffer-size)|gzip-disable$|brotli-|enable-aio|aio-|error-log-|log-format-|enable-multi-accept$|reuse-port$|bind-address|disable-ipv6|enable-syslog$|syslog-|geoip|use-geoip|maxmind|lua-|resolver|use-port-in-redirects$|otlp-|otel-|opentelemetry-|opentracing|jaeger-|zipkin-|datadog-|plugins$|debug-connections$|http-redirect-|grpc-buffer|limit-.*-zone|global-rate-limit|relative-|variables-)/;
 
-/** The annotations by the key that holds their default. */
+/** The annotations by the key that sets their default. */
 const byKey: ReadonlyMap<string, NginxAnnotation> = new Map(
   [...nginxAnnotations.values()].flatMap((one) =>
     one.configKey === undefined || one.aliasOf !== undefined ? [] : [[one.configKey, one] as const],
   ),
 );
 
-/** Every key that is known by its name. */
+/** The names of all individually known keys. */
 export const configKeyNames: readonly string[] = [...new Set([...Object.keys(own), ...byKey.keys()])];
 
-/** What a key does; undefined for one that is not known. */
+/** The effect of a key; undefined if the key is not known. */
 export function configKeyOf(name: string): ConfigKey | undefined {
   if (Object.hasOwn(own, name)) return own[name];
   const annotation = byKey.get(name);

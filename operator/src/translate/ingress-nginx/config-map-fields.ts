@@ -1,4 +1,4 @@
-/** Header fields that a ConfigMap holds: a name and a value for each key. */
+/** Header fields in a ConfigMap: a name and a value for each key. */
 import { isUntouchable, type HeaderField } from "@svc-gateway/common/features/header-modifier.ts";
 import { parseHeaderName, parseHeaderValue } from "@svc-gateway/common/values/header-name.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -7,12 +7,12 @@ import type { GroupContext } from "./groups/group.ts";
 
 type Reference = { readonly namespace: string | undefined; readonly name: string };
 
-/** The most fields of one ConfigMap, which may hold a megabyte. */
+/** The maximum number of fields of one ConfigMap, whose size can be a megabyte. */
 const maxFields = 100;
 
 /**
- * The fields of a ConfigMap in the order of their names. It is one of the Ingress's namespace, unless a ReferenceGrant permits
- * another. The error says why it cannot be used.
+ * Reads the fields of a ConfigMap, sorted by name. The ConfigMap must be in the namespace of the Ingress,
+ * unless a ReferenceGrant permits another one. The error is the reason why it cannot be used.
  */
 export function readConfigMapFields(
   { namespace: written, name }: Reference,

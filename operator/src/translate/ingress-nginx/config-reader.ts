@@ -35,7 +35,7 @@ type ConfigSettings = Pick<TranslateSettings, "classParametersStrict" | "ingress
 
 type Entry = { readonly key: string; readonly raw: string; readonly place: Place };
 
-/** The settings of the ConfigMap that the flags name, and over them those of the parameters of a class. */
+/** Reads the settings of the ConfigMap that the flags name, overridden by those in the parameters of a class. */
 export function readNginxConfig(
   { ingressNginx: { configMap }, classParametersStrict }: ConfigSettings,
   parameters: ObjectOf<"SvcIngressClassParameters"> | undefined,
@@ -62,12 +62,12 @@ export function readNginxConfig(
       place: { object: refOf(parameters), field: keyField("spec.nginxConfig", key) },
     });
   }
-  // The last one of a key wins.
+  // The last entry for a key wins.
   for (const entry of new Map(entries.map((one) => [one.key, one])).values()) reader.read(entry);
   return reader.finish();
 }
 
-/** Gathers what the keys say. */
+/** Collects the effects of the keys. */
 class ConfigReader {
   private keys = builtInConfig.keys;
   private readonly defaults = new Map<string, unknown>();
@@ -159,7 +159,7 @@ class ConfigReader {
     this.diagnostics.push(configKeyIgnored(place, message));
   }
 
-  /** What protects all Ingresses and is not served closes them. */
+  /** Closes all Ingresses of the class, because a setting that protects them is not served. */
   private refuse(place: Place, message: string): void {
     this.diagnostics.push(protectionRefused(place, `${message}; every request to the class is answered 503`));
     this.closes ??= message;
@@ -188,7 +188,7 @@ class ConfigReader {
     };
   }
 
-  /** What all routes get. */
+  /** The features of all routes. */
   private features(): RouteFeatures | undefined {
     const { hideHeaders, addHeaders, proxySetHeaders, blockCidrs, useGzip, enableBrotli } = this.keys;
     const set = this.fieldsOf("add-headers", addHeaders);
@@ -216,7 +216,7 @@ class ConfigReader {
     return Object.keys(features).length === 0 ? undefined : features;
   }
 
-  /** The fields that a ConfigMap holds; those that cannot be set are reported. */
+  /** The header fields in a ConfigMap. Fields that cannot be set are reported. */
   private fieldsOf(key: string, name: NamespacedName | undefined): readonly HeaderField[] {
     const place = this.places.get(key);
     if (name === undefined || place === undefined) return [];
@@ -252,5 +252,5 @@ class ConfigReader {
   }
 }
 
-/** So many fields of one ConfigMap are set. */
+/** The maximum number of fields of one ConfigMap that are set. */
 const maxFields = 100;

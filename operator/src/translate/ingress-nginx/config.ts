@@ -4,30 +4,30 @@ import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.
 import type { Diagnostic } from "../finding.ts";
 import type { Risk } from "./annotations/declare.ts";
 
-/** Typed values of keys; each is the built-in one unless the ConfigMap, or the class, sets it. */
+/** The typed values of keys. Each is the built-in one unless the ConfigMap, or the class, sets it. */
 export type ConfigKeys = {
   readonly annotationsRiskLevel: Risk;
-  /** Whether snippets were in force: their header fields are served then. */
+  /** Whether snippets are allowed. If so, their header fields are served. */
   readonly allowSnippetAnnotations: boolean;
   readonly hsts: boolean;
   readonly hstsMaxAge: number;
   readonly hstsIncludeSubdomains: boolean;
   readonly hstsPreload: boolean;
   readonly httpRedirectCode: 301 | 302 | 307 | 308;
-  /** Beginnings of paths that are not redirected to https. */
+  /** Prefixes of paths that are not redirected to https. */
   readonly noTlsRedirectLocations: readonly string[];
-  /** Statuses above a rate, and above a number of requests in progress. */
+  /** The statuses of requests above a rate, and above a number of requests in progress. */
   readonly limitReqStatusCode: number;
   readonly limitConnStatusCode: number;
-  /** Lower-case name of the header whose value limits count by; undefined: the address of the client. */
+  /** The lower-case name of the header whose value limits count by; undefined for the address of the client. */
   readonly limitConnZoneHeader: string | undefined;
-  /** Beginnings of paths that need no credentials. */
+  /** Prefixes of paths that need no credentials. */
   readonly noAuthLocations: readonly string[];
-  /** Whether peers in `proxyRealIpCidr` decide about the client's address, and about scheme, host and port. */
+  /** Whether peers in `proxyRealIpCidr` determine the client's address as well as scheme, host and port. */
   readonly useForwardedHeaders: boolean;
-  /** Whether they decide about the address only. */
+  /** Whether these peers determine only the address. */
   readonly enableRealIp: boolean;
-  /** Canonical ranges; undefined: every peer. */
+  /** Canonical ranges; undefined for every peer. */
   readonly proxyRealIpCidr: readonly string[] | undefined;
   readonly forwardedForHeader: string;
   /** Whether `X-Forwarded-For` is extended instead of replaced. */
@@ -37,15 +37,15 @@ export type ConfigKeys = {
   readonly ignoreInvalidHeaders: boolean;
   readonly proxyAddOriginalUriHeader: boolean;
   readonly allowBackendServerHeader: boolean;
-  /** What `custom-headers` may name, in lower case. */
+  /** The lower-case names of headers that `custom-headers` may set. */
   readonly globalAllowedResponseHeaders: readonly string[];
   /** Whether requests of every method are sent to another endpoint. */
   readonly retryNonIdempotent: boolean;
   /** Canonical ranges whose clients are rejected on all hosts. */
   readonly blockCidrs: readonly string[];
-  /** Fields that responses of backends lose. */
+  /** Fields that are removed from responses of backends. */
   readonly hideHeaders: readonly string[];
-  /** ConfigMaps with fields of all responses, and of all requests to backends. */
+  /** ConfigMaps with fields for all responses, and for all requests to backends. */
   readonly addHeaders: NamespacedName | undefined;
   readonly proxySetHeaders: NamespacedName | undefined;
   readonly disableAccessLog: boolean;
@@ -56,14 +56,14 @@ export type ConfigKeys = {
   readonly gzipTypes: readonly string[];
 };
 
-/** What a ConfigMap says. */
+/** The content of a ConfigMap. */
 export type NginxConfig = {
   readonly keys: ConfigKeys;
-  /** Defaults of annotations, by name without prefix. Each was read by the form of the annotation. */
+  /** Defaults of annotations, by name without prefix, parsed by the form of the annotation. */
   readonly defaults: ReadonlyMap<string, unknown>;
-  /** Features of all routes of its classes. */
+  /** The features of all routes of its classes. */
   readonly features?: RouteFeatures;
-  /** Why every request to its classes is answered 503. */
+  /** The reason why every request to its classes is answered 503; absent if it is not. */
   readonly closes?: string;
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -94,7 +94,7 @@ const defaultGzipTypes: readonly string[] = [
   "text/x-component",
 ];
 
-/** The settings without a ConfigMap. */
+/** The settings that apply without a ConfigMap. */
 export const builtInConfig: NginxConfig = {
   keys: {
     annotationsRiskLevel: "High",

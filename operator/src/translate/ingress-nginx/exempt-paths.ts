@@ -6,8 +6,9 @@ import type { HostFacts } from "./host-facts.ts";
 const solverLabel = "acme.cert-manager.io/http01-solver";
 
 /**
- * Whether a path is exempt because it begins with one of these. Any Ingress may add such a path to any host, so it counts
- * only for Ingresses of the namespace that owns the host, and for those that cert-manager makes for a challenge.
+ * Whether a path is exempt because it begins with one of these prefixes. Any Ingress can add such a path to any
+ * host, so the exemption applies only to Ingresses of the namespace that owns the host, and to those that
+ * cert-manager creates for a challenge.
  */
 export const isExempt = (
   { written }: NginxPath,

@@ -1,6 +1,6 @@
 /**
- * The certificate for names of ingress-nginx that have no usable one, and for unknown names where the operator wants it. See
- * docs/ingress-nginx.md, "Certificates".
+ * The certificate for names in ingress-nginx Ingresses that have no usable one and, if the operator enables it,
+ * for unknown names. See docs/ingress-nginx.md, "Certificates".
  */
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -13,12 +13,12 @@ import { anyHost } from "../ingress/host.ts";
 import type { TlsHostTable, TlsOffer } from "../ingress/tls-host-table.ts";
 import { bucketOf } from "../ingress/tls.ts";
 
-/** Name of the Secret in the install namespace. */
+/** The name of the Secret in the install namespace. */
 export const fallbackSecret = "svc-fallback-certificate";
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
-/** The certificate of the Secret, else that of `otherwise`; undefined where neither can be used. */
+/** The certificate of the Secret, otherwise that of `otherwise`; undefined if neither can be used. */
 export function fallbackOffer(
   world: World,
   namespace: string,
@@ -33,12 +33,12 @@ const offerOf = memo((secret: ObjectOf<"Secret">): TlsOffer | undefined => {
   return read.ok ? { certificate: read.value, secret: refOf(secret) } : undefined;
 });
 
-/** The names with their certificates, and whether some name needs the fallback. */
+/** The server names with their certificates, and whether any name needs the fallback. */
 export type WithFallback = { readonly tlsHosts: TlsHosts; readonly isWanted: boolean };
 
 /**
- * Gives the fallback certificate to names under `spec.tls` of Ingresses of ingress-nginx without a usable certificate that no
- * wildcard and no default certificate covers. `ofAll`: to all other names as well.
+ * Adds the fallback certificate to names under `spec.tls` of ingress-nginx Ingresses that have no usable certificate
+ * and are not covered by a wildcard or the default certificate. With `ofAll`, it applies to all other names as well.
  */
 export function createFallback(
   ofAll: boolean,

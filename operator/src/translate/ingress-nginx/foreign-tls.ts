@@ -1,6 +1,6 @@
 /**
- * Ingresses whose `spec.tls` redirects the paths of other namespaces to https, as in ingress-nginx: TLS is a matter of the whole
- * host there. See docs/ingress-nginx.md, "https".
+ * Ingresses whose `spec.tls` redirects the paths of other namespaces to https. As in ingress-nginx, TLS applies
+ * to the whole host. See docs/ingress-nginx.md, "https".
  */
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -15,8 +15,9 @@ import { dependentOf, isOfIngress, namesOver } from "./hosts.ts";
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
 /**
- * A finding for the oldest Ingress that lists a host, where no Ingress of the namespace that owns the host does, and paths
- * of others are redirected because of it. The tables are those before routes have what depends on their host.
+ * Reports the oldest Ingress that lists a host under `spec.tls`, if no Ingress of the namespace that owns the
+ * host does, and if paths of other namespaces are redirected because of it. The tables must be those without
+ * the features that depend on their host.
  */
 export const findTlsForOthers = memo2(
   (tables: readonly HostTable[], tlsHosts: TlsHosts): readonly Diagnostic[] =>
@@ -27,7 +28,7 @@ export const findTlsForOthers = memo2(
         .toSorted((a, b) => compareAges(a.age, b.age));
       const [first] = claims;
       if (first === undefined || claims.some(({ namespace }) => belongsTo(table, namespace))) return [];
-      // Those that list the host themselves expect it.
+      // Namespaces that list the host themselves expect the redirect.
       const listing = new Set(claims.map(({ namespace }) => namespace));
       const redirected = redirectedByTls(table).filter((namespace) => !listing.has(namespace));
       if (redirected.length === 0) return [];

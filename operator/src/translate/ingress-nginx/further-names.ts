@@ -1,6 +1,6 @@
 /**
- * Further names of hosts: aliases, which serve what the host serves, and the name with or without `www.`, which is redirected
- * to the host. See docs/ingress-nginx.md, "Further names".
+ * Further names of hosts: aliases, which serve the same routes as the host, and the name with or without
+ * `www.`, which is redirected to the host. See docs/ingress-nginx.md, "Further names".
  */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -19,27 +19,29 @@ import { joinHosts } from "./joined-host.ts";
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
-/** One further name that an Ingress wants for one of its hosts. */
+/** A further name that an Ingress requests for one of its hosts. */
 type Wish = {
   readonly name: HostPattern;
   readonly annotation: string;
   readonly claim: HostClaim;
   readonly table: HostTable;
-  /** Where requests are redirected instead of served. */
+  /** The redirect to the host; undefined if the name is served. */
   readonly redirect: RedirectedName | undefined;
 };
 
-/** A wish that is met; `others`: further hosts of the Ingress, whose routes the name has as well. */
+/** A granted wish. `others` are further hosts of the Ingress whose routes the name serves as well. */
 type Granted = { readonly wish: Wish; readonly others: HostTable[] };
 
-/** The tables of all names, certificates and client rules for further ones, and what was refused. */
+/**
+ * The tables of all names, the certificates and client rules of further names, and the findings about refused ones.
+ */
 export type NamedHosts = {
   readonly tables: readonly HostTable[];
   readonly tlsHosts: TlsHosts;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Adds the further names to the hosts; the same lists where there are none. */
+/** Adds the further names to the hosts. Returns the same lists if there are none. */
 export function createFurtherNames(
   ports: readonly number[],
 ): (tables: readonly HostTable[], tlsHosts: TlsHosts) => NamedHosts {
@@ -90,7 +92,7 @@ type Wishes = { readonly wishes: readonly Wish[]; readonly refused: readonly Dia
 
 const nothing: Wishes = { wishes: [], refused: [] };
 
-/** All that Ingresses may wish, those of older ones first. */
+/** All wishes of Ingresses, those of older ones first, and the findings about refused ones. */
 const wishesOf = memo((tables: readonly HostTable[]): Wishes => {
   const found = tables.map(wishesOfHost).filter((one) => one !== nothing);
   if (found.length === 0) return nothing;
@@ -114,7 +116,10 @@ const wishesOf = memo((tables: readonly HostTable[]): Wishes => {
   };
 });
 
-/** The object that a wildcard belongs to because the host above it does, if that is of another namespace. */
+/**
+ * Returns the owner of the host above a wildcard, if that host belongs to another namespace: the wildcard then
+ * does too.
+ */
 function holdersBelow(tables: readonly HostTable[]): (wish: Wish) => ObjectRef | undefined {
   const byHost = new Map(tables.map((table) => [table.served.host.host, table]));
   return ({ name, claim }) => {
@@ -134,11 +139,14 @@ const placeOf = ({ claim, annotation }: Wish): Place => ({
   field: keyField("metadata.annotations", annotation),
 });
 
-/** Everything of a host is served under its further names, so only the namespace that owns the host gives it one. */
+/**
+ * The wishes for one host. Everything of a host is served under its further names, so only the namespace that
+ * owns the host may request them.
+ */
 function wishesOfHost(table: HostTable): Wishes {
   if (!table.claims.some(({ nginx }) => nginx?.aliases ?? nginx?.www)) return nothing;
   const byAge = table.claims.toSorted((a, b) => compareAges(a.age, b.age));
-  // Where only default backends serve the host, it has no owner, and all of them decide.
+  // A host that only default backends serve has no owner, so all of its Ingresses decide.
   const decides = ({ owner }: HostClaim): boolean =>
     table.owner === undefined || belongsTo(table, owner.namespace);
   const deciding = byAge.filter(decides);
@@ -173,7 +181,7 @@ function wwwOf(table: HostTable, byAge: readonly HostClaim[]): readonly Wish[] {
   ];
 }
 
-/** The names that an Ingress asks for and does not get, because another namespace owns the host. */
+/** Findings about names that an Ingress requests and does not get, because another namespace owns the host. */
 const refusedOf = (
   { owner, served }: HostTable,
   { nginx, owner: object }: HostClaim,
@@ -208,7 +216,10 @@ function redirectingHost({ table, claim }: Wish, redirect: RedirectedName): Host
   };
 }
 
-/** A further name without a certificate of its own is shown those of its host that are for it, and asks for the same clients. */
+/**
+ * Adds further names without a certificate of their own. Each presents the certificates of its host that are
+ * valid for it and, unless it redirects, has the same rules for clients.
+ */
 function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
   const added = new Map<string, TlsHostTable>();
   for (const { name, table, redirect } of wishes) {

@@ -1,17 +1,20 @@
-/** What is known of a host as a whole, and what its Ingresses want of it. */
+/** Facts about a host as a whole, and the settings that its Ingresses request for it. */
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 
-/** Facts that are known only when all Ingresses are. */
+/** Facts that are known only when all Ingresses are planned. */
 export type HostFacts = {
-  /** Whether some Ingress lists the host, or a wildcard for it, under `spec.tls`. */
+  /** Whether any Ingress lists the host, or a wildcard that covers it, under `spec.tls`. */
   readonly hasTls: boolean;
   /** The namespace of the oldest Ingress with a rule for the host. */
   readonly ownerNamespace: string | undefined;
 };
 
-/** The features of a route on a host with these facts. Pure: it is called again when they change. */
+/**
+ * Returns the features of a route on a host with these facts. Must be pure: it is called again when the facts
+ * change.
+ */
 export type FeaturesOnHost = (facts: HostFacts) => RouteFeatures | undefined;
 
 /** Another name for a host. */
@@ -20,12 +23,15 @@ export type Alias = HostPattern;
 /** The redirect of the name with or without `www.` to the host. */
 export type RedirectedName = Pick<Redirect, "statusCode" | "cutSlash">;
 
-/** What an Ingress of ingress-nginx wants of each of its hosts as a whole. Groups add optional properties. */
+/**
+ * The settings that an ingress-nginx Ingress requests for each of its hosts as a whole. Groups add optional
+ * properties.
+ */
 export type HostWishes = {
-  /** Where requests for `/` are redirected, whichever Ingress has the path. */
+  /** The redirect of requests for `/`, whichever Ingress has the path. */
   readonly appRoot?: Redirect;
   readonly aliases?: readonly Alias[];
   readonly www?: RedirectedName;
-  /** Whether TLS is passed to the backend of `/` without being terminated. */
+  /** Whether TLS is passed through to the backend of `/` without being terminated. */
   readonly passthrough?: true;
 };

@@ -1,4 +1,4 @@
-/** What hosts with Ingresses of ingress-nginx need that is known only when all Ingresses are planned. */
+/** Completes the hosts with ingress-nginx Ingresses when all Ingresses are planned. */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -11,8 +11,8 @@ import type { FeaturesOnHost, HostFacts } from "./host-facts.ts";
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
 /**
- * Gives the routes of these hosts the features that depend on the host as a whole. A table without such routes stays the
- * same one, and one whose facts are the same is not built again.
+ * Adds to routes the features that depend on the host as a whole. A table without such routes keeps its
+ * identity, and a table is built again only if its facts change.
  */
 export function createNginxHosts(
   ports: readonly number[],
@@ -64,7 +64,7 @@ const haveDependent = memo((tables: readonly HostTable[]) =>
   tables.some((table) => dependentOf(table).size > 0),
 );
 
-/** A route whose features were removed because it is closed stays without any. */
+/** Sets the features of a route. A closed route, whose features were removed, stays without any. */
 function onHost(route: Route, featuresOn: FeaturesOnHost | undefined, facts: HostFacts): Route {
   if (featuresOn === undefined || route.features === undefined) return route;
   const { features: _, ...rest } = route;
@@ -77,10 +77,10 @@ const factsOf = ({ served: { host }, owner }: HostTable, tlsHosts: TlsHosts): Ho
   ownerNamespace: owner?.namespace,
 });
 
-/** The default certificate of the settings makes no host one with TLS. */
+/** Whether a claim gives its host TLS, as the default certificate of the settings does not. */
 export const isOfIngress = ({ owner, isUnlisted }: TlsHostTable["claims"][number]): boolean =>
   owner.kind === "Ingress" && isUnlisted !== true;
 
-/** The names under which a host may be listed: its own, and a wildcard for it. */
+/** The names under which a host can be listed: its own, and the wildcard that covers it. */
 export const namesOver = ({ kind, host }: HostPattern): readonly string[] =>
   kind === "exact" && host.includes(".") ? [host, `*${host.slice(host.indexOf("."))}`] : [host];

@@ -1,4 +1,4 @@
-/** Which Ingresses are canaries, and what counts on them. See docs/ingress-nginx.md, "Canaries". */
+/** Detects canaries, and the annotations that count on them. See docs/ingress-nginx.md, "Canaries". */
 import type { ObjectOf } from "../../api/kinds.ts";
 import { canary } from "./annotations/canary.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
@@ -12,6 +12,6 @@ export function isCanary({ metadata }: ObjectOf<"Ingress">, { settings }: NginxC
   return value?.ok === true && value.value;
 }
 
-/** Whether an annotation has a meaning on a canary: all others are those of the Ingress that it is a canary of. */
+/** Whether an annotation has an effect on a canary. All other settings are those of the primary Ingress. */
 export const countsOnCanary = ({ name }: Pick<NginxAnnotation, "name">): boolean =>
   /^(?:canary|load-balance$|upstream-hash-by|affinity|session-cookie-)/.test(name);

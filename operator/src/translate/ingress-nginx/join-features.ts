@@ -3,8 +3,9 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 type Value = { readonly [name: string]: unknown };
 
 /**
- * The features of both. Of a feature that both have, lists are put one after the other and other properties are those of
- * `later`, so that each side only says what it sets. A header that `earlier` removes and `later` sets or adds is not removed.
+ * Joins two sets of features. If both have a feature, its lists are concatenated and its other properties are
+ * those of `later`, so that each side contains only what it sets. A header that `earlier` removes and `later`
+ * sets or adds is not removed.
  */
 export function joinFeatures(
   earlier: RouteFeatures | undefined,
@@ -36,7 +37,7 @@ function joinValues(earlier: unknown, later: unknown): unknown {
 const isObject = (value: unknown): value is Value =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The changes of headers in `earlier` without removals of headers that `later` sets: removals are made last. */
+/** Drops removals of headers that `later` sets or adds, because removals are applied last. */
 function withoutSet(earlier: Value, later: Value): Value {
   const { remove } = earlier;
   if (!Array.isArray(remove)) return earlier;

@@ -1,9 +1,12 @@
-/** A further name of several hosts serves what all of them serve. See docs/ingress-nginx.md, "Further names". */
+/**
+ * Joins several hosts with the same further name, which serves the routes of all of them. See
+ * docs/ingress-nginx.md, "Further names".
+ */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { buildHostTable, type HostTable } from "../ingress/host-table.ts";
 
-/** The routes that one host with the rules of all of them has, where of equal paths the first one counts. */
+/** The routes of a single host with the rules of all given hosts. Of equal paths, the first one counts. */
 export function joinHosts(first: HostTable, others: readonly HostTable[], name: HostPattern): HostRoutes {
   if (others.length === 0) return first.served.value;
   const tables = [first, ...others];
@@ -23,9 +26,10 @@ export function joinHosts(first: HostTable, others: readonly HostTable[], name: 
   };
 }
 
-/** A route with all that its own host gave it, in the place that it has among those of the other hosts. */
+/** Returns the route as completed for its own host, in its position among those of the other hosts. */
 function inPlaceOf(route: Route, finished: Route): Route {
-  // A regular expression that cannot be matched is closed and has no features, also where it was none on its own host.
+  // A regular expression that cannot be matched is closed and has no features, even if the path was literal on
+  // its own host.
   if (route.features === undefined) return route;
   const { tier: _, ...rest } = finished;
   return { ...rest, match: route.match, ...(route.tier !== undefined && { tier: route.tier }) };

@@ -1,8 +1,8 @@
-/** The backends of the paths of an Ingress as they are written, for `$service_name` and `$service_port`. */
+/** The backends of an Ingress's paths as written, for `$service_name` and `$service_port`. */
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { NginxPath } from "./groups/group.ts";
 
-/** Name of the Service, and number or name of its port; empty where the path has none. */
+/** The name of the Service, and the number or name of its port; empty if the path has none. */
 export type PathBackend = { readonly name: string; readonly port: string };
 
 type Ingress = ObjectOf<"Ingress">;
@@ -15,7 +15,7 @@ function read(backend: Written | undefined): PathBackend {
   return { name, port: String(port?.name ?? port?.number ?? "") };
 }
 
-/** All backends of the Ingress, each once. */
+/** All backends of the Ingress, without duplicates. */
 export function backendsOf({ spec }: Ingress): readonly PathBackend[] {
   const paths = spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
   const all = [...paths.map(({ backend }) => backend), spec?.defaultBackend].filter(

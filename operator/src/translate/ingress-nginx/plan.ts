@@ -1,4 +1,4 @@
-/** Plans one Ingress as ingress-nginx reads it. See docs/ingress-nginx.md. */
+/** Plans one Ingress in the dialect of ingress-nginx. See docs/ingress-nginx.md. */
 import { annotationKey, annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
@@ -39,7 +39,7 @@ import { joinFeatures } from "./join-features.ts";
 import type { RegexPath } from "./regex-path.ts";
 import { openNginxAnnotations, type NginxAnnotations, type OwnNames } from "./reader.ts";
 
-/** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
+/** Plans an Ingress. Never throws: an Ingress that triggers a bug is set aside with an `InternalError`. */
 export const planNginxIngress = (
   ingress: ObjectOf<"Ingress">,
   nginx: NginxClass,
@@ -161,7 +161,7 @@ const rootOf = (host: HostPattern): NginxPath => ({
   backend: undefined,
 });
 
-/** Every path of a host that no rule names. */
+/** Every path of a host that no rule matches. */
 const everyPathOf = (host: HostPattern, backend: NginxPath["backend"]): NginxPath => ({
   host,
   match: anyPath,
@@ -171,14 +171,17 @@ const everyPathOf = (host: HostPattern, backend: NginxPath["backend"]): NginxPat
   backend,
 });
 
-/** The route with the default backend of the whole gateway, else 404, once the annotations let a request pass. */
+/**
+ * The route with the default backend of the whole gateway, otherwise 404, as its answer to requests that the
+ * annotations admit.
+ */
 function withoutService(claim: Omit<RouteClaim, "field">, lastResort: Route | undefined): RouteClaim {
   const { affinity: _, ...route } = claim.route;
   const backends = lastResort?.backends ?? [{ ...unresolvedBackend(""), status: 404 }];
   return { ...claim, field: "spec.rules", route: { ...route, backends } };
 }
 
-/** The route with this redirect in place of its own one, and without a backend. */
+/** Returns the route with `redirect` instead of its own redirect, and without a backend. */
 function withRedirect(claim: Omit<RouteClaim, "field">, redirect: Redirect): RouteClaim {
   const { asRegex: _, featuresOn, route, ...rest } = claim;
   const change = (features: RouteFeatures | undefined): RouteFeatures => ({ ...features, redirect });
@@ -194,7 +197,7 @@ type Collected = Pick<IngressPlan, "endpointRefs" | "resources"> & {
   readonly outputs: readonly GroupOutput[];
 };
 
-/** What all groups say about the Ingress. */
+/** Collects the outputs of all groups for the Ingress. */
 function collectOutputs(
   ingress: ObjectOf<"Ingress">,
   nginx: NginxClass,
@@ -251,7 +254,7 @@ const changeBackends = (
     backends,
   );
 
-/** The paths of a canary; a default backend is no path. */
+/** The paths of a canary, without its default backend. */
 const canariesOf = (
   parsed: ParsedIngress,
   rule: CanaryRule,
@@ -281,7 +284,10 @@ const canariesOf = (
 
 type ToRoute = (id: string, path: NginxPath) => Omit<RouteClaim, "field">;
 
-/** A default backend applies to the hosts of the rules; without rules, to all hosts that no Ingress names. */
+/**
+ * The claims on the hosts of the rules. A default backend applies to these hosts or, without rules, to all
+ * hosts that no Ingress names.
+ */
 function claimHosts(
   parsed: ParsedIngress,
   { pathLevel }: Pick<HostClaim, "pathLevel">,
@@ -310,7 +316,7 @@ function claimHosts(
   }));
 }
 
-/** The annotations of this gateway that are set, by their names without prefix. */
+/** The names, without prefix, of the annotations of this gateway that are set. */
 function ownNamesOf(
   ingress: ObjectOf<"Ingress">,
   defaults: ClassDefaults | undefined,
@@ -334,7 +340,7 @@ function ownNamesOf(
   };
 }
 
-/** The defaults of a class without those of some annotations. */
+/** Returns the defaults of a class without those of the given annotations. */
 function withoutNames(defaults: ClassDefaults, names: ReadonlySet<string>): ClassDefaults {
   const keys = new Set([...names].map((name) => annotationKey({ name })));
   if (!defaults.keys.some((key) => keys.has(key))) return defaults;

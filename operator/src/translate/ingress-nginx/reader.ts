@@ -1,6 +1,7 @@
 /**
- * Reads the annotations of one Ingress with their precedence: its own, the defaults of its class, the ConfigMap, the
- * built-in value. Every annotation gets a verdict. See docs/ingress-nginx.md, "How annotations are read".
+ * Reads the annotations of one Ingress by precedence: the value of the Ingress, the default of its class, the
+ * ConfigMap, the built-in value. Every annotation gets a verdict. See docs/ingress-nginx.md, "How annotations
+ * are read".
  */
 import { annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
@@ -26,39 +27,41 @@ import type { NginxReport, Outcome, Verdict } from "./report.ts";
 import { meantBy } from "./unknown-names.ts";
 import { isClosing, readValue } from "./value.ts";
 
-/** Where a value is from. `own`: an annotation of this gateway is about the same setting and wins. */
+/** The origin of a value. `own`: an annotation of this gateway for the same setting takes precedence. */
 export type Source = "annotation" | "class" | "config" | "built-in" | "own" | "none";
 
 export type NginxReader = {
   /**
-   * The value of an annotation. Undefined when nothing sets it and there is no built-in one, and when an annotation of
-   * this gateway decides about the setting.
+   * Returns the value of an annotation. It is undefined if nothing sets it and it has no built-in value, and if
+   * an annotation of this gateway decides about the setting.
    */
   <T>(annotation: NginxAnnotation<T>): T | undefined;
   readonly sourceOf: (annotation: NginxAnnotation) => Source;
 };
 
-/** The annotations of one Ingress, read. Findings, Events and verdicts grow while groups use them. */
+/** The annotations of one Ingress. Findings, Events and verdicts are added while groups read them. */
 export type NginxAnnotations = {
   readonly read: NginxReader;
-  /** Annotations of this gateway whose defaults of the class do not apply, because the Ingress sets these here. */
+  /**
+   * Annotations of this gateway whose class defaults do not apply, because the Ingress sets the same settings here.
+   */
   readonly replaced: ReadonlySet<string>;
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
   readonly report: () => Omit<NginxReport, "unprotectedPaths">;
   /** Whether every request is answered 503. */
   readonly isClosed: () => boolean;
-  /** Whether it is served without a protection that is not available here. */
+  /** Whether it is served without a protection that this gateway does not support. */
   readonly isUnprotected: () => boolean;
   readonly say: Says;
 };
 
 type Named = Pick<NginxAnnotation, "name">;
 
-/** The finding of an Ingress whose paths get 503, where it is not `ProtectionRefused`. */
+/** Creates the finding about an Ingress whose paths are answered 503, if it is not `ProtectionRefused`. */
 export type ClosingFinding = (place: Place, message: string) => Diagnostic;
 
-/** What is reported about annotations; GroupContext describes each. */
+/** Functions that report about annotations. `GroupContext` describes each. */
 type Says = {
   readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   readonly cannotProtect: (annotation: Named, why: string, finding?: ClosingFinding) => void;
@@ -79,25 +82,28 @@ type Value = { readonly source: Source; readonly value: unknown };
 
 const answers503 = "every request to the paths of the Ingress is answered 503";
 
-/** What ingress-nginx does with a value that closes the paths here. */
+/** The handling in ingress-nginx of a value that closes the paths here, for messages. */
 function inIngressNginx(bad: Letter): string {
   if (bad === "D") return "as in ingress-nginx, ";
   if (bad === "X") return "ingress-nginx would not load the Ingress, here ";
   return "ingress-nginx would serve the Ingress without this protection, here ";
 }
 
-/** A sentence in the middle of a message. */
+/** A sentence without its full stop, for the middle of a message. */
 const phrase = (sentence: string): string => sentence.replace(/\.$/, "");
 
-/** Names of annotations of this gateway that decide about a setting. */
+/** The names of annotations of this gateway that are set. */
 export type OwnNames = {
   readonly ofIngress: ReadonlySet<string>;
   readonly ofClass: ReadonlySet<string>;
-  /** Whether one of them comes to something: a reference to a resource that does not exist may restrict nothing. */
+  /** Whether an annotation yields a feature. A reference to a resource that does not exist can restrict nothing. */
   readonly hasFeature: (name: string) => boolean;
 };
 
-/** Reads all annotations under the prefix of ingress-nginx. Of a canary those that do not count are only judged. */
+/**
+ * Reads all annotations with the prefix of ingress-nginx. On a canary, annotations that do not count only get a
+ * verdict.
+ */
 export function openNginxAnnotations(
   ingress: ObjectOf<"Ingress">,
   nginx: NginxClass,
@@ -188,7 +194,7 @@ export function openNginxAnnotations(
     }
   };
 
-  /** Judges an annotation by how far it is served. */
+  /** Sets the verdict of an annotation by the degree to which it is served. */
   const judgeValue = (annotation: NginxAnnotation, key: string, value: unknown): void => {
     const isNeutral = annotation.isNeutral?.(value) === true;
     if (isNeutral || annotation.served === "served") judge(key, "served", "");
@@ -217,7 +223,7 @@ export function openNginxAnnotations(
 
   const values = new Map<string, Value>();
   const replaced = new Set<string>();
-  /** The value of the Ingress itself; undefined where there is none that can be used. */
+  /** The value that the Ingress itself sets; undefined if it sets none that can be used. */
   const readWritten = (one: Written): Value | undefined => {
     const { annotation, key, raw } = one;
     if (!counts(annotation)) {
@@ -280,7 +286,7 @@ export function openNginxAnnotations(
     const value = readWritten(one);
     if (value !== undefined) values.set(one.annotation.aliasOf ?? one.annotation.name, value);
   }
-  // A default of the class that is not served protects as little as an annotation that is not.
+  // A class default that is not served protects as little as an annotation that is not served.
   for (const [name, ofClass] of nginx.defaults) {
     const annotation = nginxAnnotations.get(name);
     if (annotation === undefined || values.has(name) || !counts(annotation)) continue;
@@ -302,7 +308,7 @@ export function openNginxAnnotations(
     return value;
   };
   const read = Object.assign(
-    // A value was read by the form of its annotation.
+    // The value was parsed by the form of its annotation.
     <T>(annotation: NginxAnnotation<T>): T | undefined => valueOf(annotation).value as T | undefined,
     { sourceOf: (annotation: NginxAnnotation): Source => valueOf(annotation).source },
   );
@@ -320,7 +326,7 @@ export function openNginxAnnotations(
 
 type Other = { readonly key: string; readonly name: string; readonly overriddenBy?: string };
 
-/** The known annotations by the name that they count as, and the keys that set nothing. */
+/** Collects the known annotations by the name that they count as, and the keys that set nothing. */
 function collect(
   annotations: Readonly<Record<string, string>>,
   { settings }: NginxClass,
@@ -349,7 +355,10 @@ function collect(
   return { written, others };
 }
 
-/** Of two spellings the newer one wins unless it is empty. */
+/**
+ * Whether `a` takes precedence over `b`, which is another spelling of it. The newer spelling wins unless it is
+ * empty.
+ */
 const wins = (a: Written, b: Written): boolean => {
   const [newer, older] = a.annotation.aliasOf === undefined ? [a, b] : [b, a];
   return (newer.raw.trim() === "" ? older : newer) === a;

@@ -1,6 +1,6 @@
 /**
- * The order of the routes of a host that has regular expressions of ingress-nginx: one list, in which the longest text comes
- * first. See docs/ingress-nginx.md, "Regular expressions".
+ * The order of the routes of a host that has regular expressions of ingress-nginx: a single list, in which the
+ * longest text comes first. See docs/ingress-nginx.md, "Regular expressions".
  */
 import { literalBeginning, withoutAnchor } from "@svc-gateway/common/values/regex-literal.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
@@ -12,10 +12,10 @@ import type { Diagnostic } from "../finding.ts";
 import type { RouteClaim } from "../ingress/claims.ts";
 import { compareTexts, type RegexText } from "./regex-path.ts";
 
-/** A route that has its path on the host, with the Ingress that it is from. */
+/** A route whose path belongs to it on the host, with its Ingress. */
 export type Placed = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 
-/** `text` is the path as it is written, by which the list is ordered. */
+/** An entry of the list. `text` is the path as written, by which the list is sorted. */
 type Entry = { readonly route: Route; readonly text: string; readonly literal: string };
 
 type Options = {
@@ -24,11 +24,14 @@ type Options = {
   readonly ownerNamespace: string | undefined;
   /** The order of routes without such regular expressions. */
   readonly compare: (a: Route, b: Route) => number;
-  /** Backends of the whole host, which may be rewritten and so make its paths regular expressions as well. */
+  /** Default backends of the host. They can be rewritten, which makes the paths of the host regular expressions. */
   readonly fallbacks: readonly Placed[];
 };
 
-/** The routes in the order in which they are tried, with tiers that keep it; undefined where no path is a regular expression. */
+/**
+ * Returns the routes in the order in which they are tried, with tiers that keep it; undefined if no path is a
+ * regular expression.
+ */
 export function listRoutes(
   placed: readonly Placed[],
   { host, ownerNamespace, compare, fallbacks }: Options,
@@ -39,7 +42,7 @@ export function listRoutes(
   const foreign = new Set(turning.map(({ owner }) => owner));
   const isRegex = ({ claim, owner }: Placed): boolean =>
     claim.asRegex !== undefined && (isTurned || foreign.has(owner));
-  // Paths without a slash at their end, of which an exact one takes the place of a prefix.
+  // The exact paths. They take the place of the form of a prefix without a trailing slash.
   const exact = new Set(
     placed.flatMap(({ claim }) => (claim.route.match.path.type === "exact" ? [claim.written] : [])),
   );
@@ -89,8 +92,8 @@ const literalEntry = (route: Route): Entry => {
 };
 
 /**
- * Puts the regular expressions of other namespaces into the list. Each comes after everything that could lose requests to
- * it, so that it takes no more than a longer prefix of its Ingress could take.
+ * Inserts the regular expressions of other namespaces into the list. Each comes after every entry that could
+ * lose requests to it, so that it receives no more than a longer prefix of its Ingress could.
  */
 function insert(list: readonly Entry[], others: readonly Entry[], byText: boolean): readonly Entry[] {
   const result = [...list];
@@ -110,7 +113,10 @@ function insert(list: readonly Entry[], others: readonly Entry[], byText: boolea
   return result;
 }
 
-/** A route that would be tried before an earlier one of the list begins another tier (common/src/ir/route.ts). */
+/**
+ * Assigns tiers. A route that would be tried before an earlier one of the list begins another tier
+ * (common/src/ir/route.ts).
+ */
 function inTiers(list: readonly Entry[], compare: (a: Route, b: Route) => number): readonly Route[] {
   let tier = 0;
   let before: Route | undefined;
@@ -127,7 +133,7 @@ function inTiers(list: readonly Entry[], compare: (a: Route, b: Route) => number
   });
 }
 
-/** Routes of equal rank are tried in the order of the list. */
+/** Whether two paths have the same rank, so that their routes are tried in the order of the list. */
 const areAlike = (a: PathMatch, b: PathMatch): boolean =>
   a.type === b.type && (a.type !== "prefix" || a.value.length === b.value.length);
 

@@ -1,4 +1,4 @@
-/** What a path is on a host whose paths are regular expressions. See docs/ingress-nginx.md, "Regular expressions". */
+/** Paths on a host whose paths are regular expressions. See docs/ingress-nginx.md, "Regular expressions". */
 import {
   anchoredPattern,
   literalBeginning,
@@ -9,23 +9,28 @@ import type { RegexBudget } from "../regex-budget.ts";
 
 /** One regular expression of a path. */
 export type RegexText = {
-  /** As it is written, which is what the order depends on. */
+  /** The text as written, which determines the order. */
   readonly text: string;
-  /** What a request must begin with to match, in any case. */
+  /** The text, in any case, with which every matching request begins. */
   readonly literal: string;
-  /** RE2 syntax. Of a text that RE2 cannot match, the pattern of its literal beginning. */
+  /** The pattern in RE2 syntax. For a text that RE2 cannot match, it is the pattern of the literal beginning. */
   readonly pattern: string;
-  /** Why it cannot be matched: requests that begin with `literal` are answered 503. */
+  /** The reason why the text cannot be matched. Requests that begin with `literal` are then answered 503. */
   readonly problem?: string;
 };
 
-/** A path as regular expressions, which apply where the host has some. */
+/** A path as regular expressions, which apply on hosts that have regular expressions. */
 export type RegexPath = {
-  /** The path, or for a prefix of an Ingress without regular expressions the path with and without a slash at its end. */
+  /**
+   * The path as written. For a prefix of an Ingress without regular expressions, the path with and without a
+   * trailing slash.
+   */
   readonly texts: readonly RegexText[];
   /** Whether it makes all paths of the host regular expressions. */
   readonly turnsHost: boolean;
-  /** Whether the type is `Exact` or `Prefix`, and the path has characters that ingress-nginx accepts in neither. */
+  /**
+   * Whether the type is `Exact` or `Prefix`, and the path contains characters that ingress-nginx accepts in neither.
+   */
   readonly isUnusual: boolean;
 };
 
@@ -33,7 +38,7 @@ type Path = { readonly written: string; readonly pathType: string | undefined };
 
 const usualPath = /^[A-Za-z0-9._\-/]*$/;
 
-/** `turnsHost`: the Ingress uses regular expressions, or rewrites this path. */
+/** Reads a path. With `turnsHost`, the Ingress uses regular expressions, or rewrites this path. */
 export function readRegexPath(
   { written, pathType }: Path,
   turnsHost: boolean,
@@ -61,6 +66,8 @@ function readText(text: string, budget: RegexBudget): RegexText {
   return { text, literal, pattern: anchoredPattern(literalPattern(literal)), problem };
 }
 
-/** Longest text first, ties in reverse alphabetical order, as ingress-nginx sorts its locations. */
+/**
+ * Compares texts in the order of ingress-nginx's locations: the longest first, ties in reverse alphabetical order.
+ */
 export const compareTexts = (a: string, b: string): number =>
   b.length - a.length || (a < b ? 1 : a > b ? -1 : 0);

@@ -1,25 +1,31 @@
-/** What becomes of each annotation of an Ingress. */
+/** The outcome of each annotation of an Ingress. */
 import type { ObjectRef } from "../../api/object.ts";
 
 /**
- * `served`: as in ingress-nginx. `differently`: with a difference. `no-effect`: there is nothing to do, or the setting
- * does nothing there either. `refused`: it is not done.
+ * `served`: as in ingress-nginx. `differently`: with a difference. `no-effect`: nothing has to be done, or the
+ * setting has no effect in ingress-nginx either. `refused`: it is not supported.
  */
 export type Outcome = "served" | "differently" | "no-effect" | "refused";
 
-/** What becomes of one annotation. */
+/** The outcome of one annotation. */
 export type Verdict = {
-  /** Its full key. */
+  /** The full key of the annotation. */
   readonly key: string;
   readonly outcome: Outcome;
-  /** One sentence: the difference, why there is nothing to do, or what happens instead; empty for `served`. */
+  /**
+   * One sentence: the difference, the reason why nothing has to be done, or what happens instead; empty for
+   * `served`.
+   */
   readonly text: string;
 };
 
-/** The annotations of one Ingress, in their order. */
+/** The verdicts on the annotations of one Ingress, in the order of the annotations. */
 export type NginxReport = {
   readonly object: ObjectRef;
   readonly verdicts: readonly Verdict[];
-  /** How many of its paths are served without a protection that is not available here; see `whenUnprotected`. */
+  /**
+   * The number of its paths that are served without a protection that this gateway does not support; see
+   * `whenUnprotected`.
+   */
   readonly unprotectedPaths: number;
 };

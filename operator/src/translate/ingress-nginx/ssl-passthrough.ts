@@ -1,4 +1,7 @@
-/** Hosts whose TLS is passed to their backends without being terminated. See docs/ingress-nginx.md, "TLS passthrough". */
+/**
+ * Hosts whose TLS is passed through to their backends without being terminated. See docs/ingress-nginx.md, "TLS
+ * passthrough".
+ */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { L4Host } from "@svc-gateway/common/ir/l4.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
@@ -11,12 +14,12 @@ import { memo } from "../incremental/memo.ts";
 import { isRest } from "../ingress/claims.ts";
 import { belongsTo, type HostTable } from "../ingress/host-table.ts";
 
-/** The entries of the HTTPS port below HTTP, and what is not passed through. */
+/** The entries of the HTTPS port below HTTP, and the findings about hosts that are not passed through. */
 export type Passthrough = { readonly hosts: readonly L4Host[]; readonly diagnostics: readonly Diagnostic[] };
 
 const nothing: Passthrough = { hosts: [], diagnostics: [] };
 
-/** The same value for the same tables. */
+/** Finds the hosts to pass through. The result is the same value for the same tables. */
 export const findPassthrough = memo((tables: readonly HostTable[]): Passthrough => {
   const wishing = tables.filter(({ claims }) => claims.some(({ nginx }) => nginx?.passthrough === true));
   if (wishing.length === 0) return nothing;
@@ -46,7 +49,7 @@ export const findPassthrough = memo((tables: readonly HostTable[]): Passthrough 
 
 const rootPattern = anchoredPattern("/");
 
-/** The default backend of the whole gateway gets no connections. */
+/** Whether an Ingress's route has the path `/`. The default backend of the whole gateway gets no connections. */
 const isRoot = (route: Route): boolean => {
   const { source, match } = route;
   const { type, value } = match.path;
@@ -68,7 +71,10 @@ const routeOf = ({ id, source, backends }: Route): L4Host["route"] => ({
   source,
 });
 
-/** Exact hosts that a wildcard does not take: the narrowest host of a name decides, as for requests. */
+/**
+ * Narrower hosts below a wildcard that is passed through. They are not: as for requests, the narrowest host of
+ * a name decides.
+ */
 function namesWithin(passed: readonly L4Host[], tables: readonly HostTable[]): readonly L4Host[] {
   const wildcards = passed.filter(({ kind }) => kind === "wildcard").map(({ host }) => host.slice(1));
   if (wildcards.length === 0) return [];

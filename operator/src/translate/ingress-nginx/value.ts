@@ -2,10 +2,10 @@
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { NginxAnnotation } from "./annotations/declare.ts";
 
-/** Values are not read beyond this length. */
+/** The maximum number of characters of a value. Longer values are not read. */
 const maxValueLength = 65_536;
 
-/** The value; undefined for an empty one that counts as absent. */
+/** Reads the value; undefined for an empty one that counts as absent. */
 export function readValue<T>(annotation: NginxAnnotation<T>, raw: string): Result<T> | undefined {
   if (raw.length > maxValueLength) return problem(`has more than ${maxValueLength} characters`);
   if (raw.trim() !== "") return annotation.form.parse(raw);
@@ -13,8 +13,8 @@ export function readValue<T>(annotation: NginxAnnotation<T>, raw: string): Resul
 }
 
 /**
- * Whether a value that cannot be read closes the paths of the Ingress: where ingress-nginx does so, where it would
- * switch a protection off, and where it would not load an Ingress that is to be protected.
+ * Whether a value that cannot be read closes the paths of the Ingress: if ingress-nginx does so, if ingress-nginx
+ * would switch a protection off, or if ingress-nginx would not load an Ingress that is meant to be protected.
  */
 export const isClosing = ({ bad, protective }: NginxAnnotation): boolean =>
   bad === "D" || bad === "O" || (bad === "X" && protective === true);

@@ -1,18 +1,18 @@
 /**
- * The forms of values as ingress-nginx reads them (its parsers of annotations, Go's strconv). Each takes the value as
- * it is written. See docs/ingress-nginx.md, "Values".
+ * The forms of values as ingress-nginx reads them (its parsers of annotations, Go's strconv). Each form parses
+ * the value as written. See docs/ingress-nginx.md, "Values".
  */
 import { parseCidr, type Cidr } from "@svc-gateway/common/values/cidr.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { quote } from "../text.ts";
 
-/** How a text becomes a value. `noun` names the form on the reference page. */
+/** Parses a text into a value. `noun` is the name of the form on the reference page. */
 export type Form<T> = { readonly noun: string; parse(raw: string): Result<T> };
 
 const truths = new Set(["1", "t", "T", "true", "True", "TRUE"]);
 const falsehoods = new Set(["0", "f", "F", "false", "False", "FALSE"]);
 
-/** Go's strconv.ParseBool: not trimmed, and no other words. */
+/** Go's strconv.ParseBool: the text is not trimmed, and no other words are accepted. */
 export const booleanForm: Form<boolean> = {
   noun: "boolean",
   parse(raw) {
@@ -23,8 +23,8 @@ export const booleanForm: Form<boolean> = {
 };
 
 /**
- * Go's strconv.Atoi, not trimmed and without a unit. ingress-nginx passes negative numbers on, and nginx then refuses
- * its whole configuration; here they are invalid.
+ * Go's strconv.Atoi: the text is not trimmed and has no unit. ingress-nginx passes negative numbers to nginx,
+ * which then rejects its whole configuration; here they are invalid.
  */
 export const integerForm = ({
   min = 0,
@@ -57,8 +57,8 @@ export const secondsForm = integerForm({ noun: "seconds" });
 const bytesPerUnit: Readonly<Record<string, number>> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 /**
- * A size of nginx in bytes: digits and at most one of `k`, `m`, `g`. ingress-nginx accepts `b` and then leaves the
- * setting out of nginx's configuration; it is invalid here, with the same effect.
+ * A size of nginx in bytes: digits and at most one of `k`, `m`, `g`. ingress-nginx accepts `b` and then omits
+ * the setting from nginx's configuration; here it is invalid, with the same effect.
  */
 export const sizeForm = ({ allowsGiga }: { readonly allowsGiga: boolean }): Form<number> => ({
   noun: "size",
@@ -76,7 +76,7 @@ export const sizeForm = ({ allowsGiga }: { readonly allowsGiga: boolean }): Form
   },
 });
 
-/** Exactly `on` or `off`; blanks around it do not matter. */
+/** Exactly `on` or `off`. Surrounding blanks are ignored. */
 export const onOffForm: Form<boolean> = {
   noun: "on/off",
   parse(raw) {
@@ -86,7 +86,7 @@ export const onOffForm: Form<boolean> = {
   },
 };
 
-/** One of a few words. `anyCase`: the word as it is listed, whichever case it is written in. */
+/** One of a few words. With `anyCase`, the case does not matter, and the value is the word as listed. */
 export const wordForm = <const Word extends string>(
   words: readonly Word[],
   { anyCase = false }: { readonly anyCase?: boolean } = {},
@@ -103,7 +103,7 @@ export const wordForm = <const Word extends string>(
   },
 });
 
-/** A text of a given form, `pattern`; every line is trimmed. */
+/** A text that matches `pattern`. Every line is trimmed. */
 export const textForm = (noun: string, pattern: RegExp, expected: string): Form<string> => ({
   noun,
   parse(raw) {
@@ -116,13 +116,13 @@ export const textForm = (noun: string, pattern: RegExp, expected: string): Form<
 const withArticle = (noun: string): string => `${/^[aeio]/i.test(noun) ? "an" : "a"} ${noun}`;
 
 /**
- * Characters that ingress-nginx accepts in hosts and paths, and in URLs (`BasicCharsRegex` and `URLIsValidRegex` of its validators).
- * Texts of these are sent as they are written.
+ * Characters that ingress-nginx accepts in hosts and paths, and in URLs (`BasicCharsRegex` and
+ * `URLIsValidRegex` of its validators). Texts of these characters are sent as written.
  */
 export const basicCharacters = String.raw`A-Za-z0-9\-._~/:`;
 export const urlCharacters = String.raw`${basicCharacters}?&=`;
 
-/** A text of ASCII, which ends up in a header field. */
+/** An ASCII text that becomes part of a header field. */
 export const asciiForm = (noun: string, pattern: RegExp, expected: string): Form<string> => {
   const form = textForm(noun, pattern, expected);
   return {
@@ -141,7 +141,10 @@ export const anyTextForm = (noun: string): Form<string> =>
 /** Text of several lines, such as a part of nginx's configuration. */
 export const linesForm = (noun: string): Form<string> => ({ noun, parse: (raw) => ok(raw) });
 
-/** A list with commas; blanks around the items and empty items are dropped. One bad item spoils the list. */
+/**
+ * A list with commas. Blanks around items, and empty items, are dropped. One invalid item makes the whole list
+ * invalid.
+ */
 export const listForm = (noun: string, item: RegExp, expected: string): Form<readonly string[]> => ({
   noun,
   parse(raw) {
@@ -158,7 +161,7 @@ const splitList = (raw: string): readonly string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== "");
 
-/** The text of an annotation as ingress-nginx sees it: every line trimmed, as the whole is here. */
+/** The text of an annotation as ingress-nginx sees it: every line is trimmed. Here the whole text is trimmed too. */
 export const normalizeText = (raw: string): string =>
   raw
     .split("\n")
@@ -169,7 +172,7 @@ export const normalizeText = (raw: string): string =>
 // oxlint-disable-next-line no-control-regex
 const controlCharacter = /[\u0000-\u001F\u007F]/;
 
-/** `namespace/name`, or a name alone where `namespace` is optional. */
+/** `namespace/name`, or only a name if `optionalNamespace` is set. */
 export const referenceForm = ({
   optionalNamespace,
 }: {
@@ -192,7 +195,10 @@ export const referenceForm = ({
 
 const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-/** Addresses and ranges; one bad item spoils the list, and a list without an item is none. */
+/**
+ * Addresses and ranges. One invalid item makes the whole list invalid, and a list without an item is invalid as
+ * well.
+ */
 export const rangesForm: Form<readonly Cidr[]> = {
   noun: "list of addresses and CIDRs",
   parse(raw) {

@@ -1,4 +1,4 @@
-/** Annotations about which endpoint gets a request, and how sessions stay with one. */
+/** Annotations about the choice of endpoints, and about sessions. */
 import {
   anyTextForm,
   basicCharacters,

@@ -1,4 +1,4 @@
-/** Annotations about Ingresses that take a part of the requests of another one. */
+/** Annotations of canaries: Ingresses that receive a part of the requests of another Ingress. */
 import { anyTextForm, booleanForm, integerForm, textForm } from "../values.ts";
 import { declare } from "./declare.ts";
 

@@ -4,7 +4,7 @@ import { declare } from "./declare.ts";
 
 export const authTlsSecret = declare({
   name: "auth-tls-secret",
-  // A value of these characters that is no reference closes the hosts, others are not loaded there.
+  // A value of these characters that is not a reference closes the hosts. ingress-nginx does not load other values.
   form: textForm("namespace/name", /^[A-Za-z0-9\-._~/:]+$/, "namespace/name"),
   bad: "X",
   risk: "Medium",

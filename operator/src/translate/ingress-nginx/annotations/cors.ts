@@ -17,14 +17,14 @@ export const enableCors = declare({
   meaning: "Whether responses permit cross-origin requests, and preflights are answered.",
   isNeutral: (value) => !value,
 });
-/** The origins of a list, and the items that are none. */
+/** The origins of a list, and the items that are not origins. */
 export type Origins = { readonly allowed: readonly string[]; readonly refused: readonly string[] };
 
 const origin = /^(?:null|[a-z]+:\/\/(?:\*\.)?[A-Za-z0-9\-._]{1,253}(?::\d{1,5})?)$/;
 
 /**
- * ingress-nginx leaves out items that are no origins, and permits every origin where the list as a whole is invalid; here the
- * rest of the list counts, which may be nothing. `*` among others permits every origin, as there.
+ * ingress-nginx omits items that are not origins, and permits every origin if the list as a whole is invalid.
+ * Here the remaining items apply, even if there are none. `*` in a list permits every origin in both.
  */
 const originsForm: Form<Origins> = {
   noun: "list of origins",
@@ -50,7 +50,7 @@ export const corsAllowOrigin = declare({
   here: "As there, but a value that cannot be read permits no origin instead of every one, and the whole origin must match.",
 });
 
-/** A list that is sent as it is written, on one line. */
+/** A list that is sent as written, on one line. */
 const sentForm = (noun: string, item: RegExp, expected: string): Form<string> => ({
   noun,
   parse(raw) {

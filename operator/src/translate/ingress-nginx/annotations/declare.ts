@@ -1,60 +1,66 @@
-/** How an annotation of ingress-nginx is declared; everything about it is derived from its declaration. */
+/** The declaration of an annotation of ingress-nginx, from which everything about the annotation is derived. */
 import type { Form } from "../values.ts";
 
 /**
- * What ingress-nginx does with a value that it cannot read. `I`: it ignores the setting. `D`: every request to the paths of
- * the Ingress is answered 503. `X`: it does not load the Ingress. `O`: it turns a protection off without a word.
+ * The handling of a value that ingress-nginx cannot read. `I`: it ignores the setting. `D`: it answers every request
+ * to the paths of the Ingress 503. `X`: it does not load the Ingress. `O`: it silently turns a protection off.
  */
 export type Letter = "I" | "D" | "X" | "O";
 
-/** The risk that ingress-nginx declares, which its `annotations-risk-level` compares with. */
+/** The risk that ingress-nginx declares, for comparison with its `annotations-risk-level`. */
 export type Risk = "Low" | "Medium" | "High" | "Critical";
 
 /**
- * How far this gateway serves it. `differently`: with the difference that `here` names. `no-effect`: there is nothing to
- * do. `refused`: never; `here` says what happens instead. `not-yet`: a protective one is answered 503 and any other one
- * has no effect, with a finding.
+ * The degree to which this gateway serves an annotation. `differently`: with the difference that `here` describes.
+ * `no-effect`: nothing has to be done. `refused`: never; `here` describes what happens instead. `not-yet`: requests
+ * to a protective annotation's paths are answered 503, and any other annotation has no effect, with a finding.
  */
 export type Served = "served" | "differently" | "no-effect" | "refused" | "not-yet";
 
-/** One annotation. `T` is what its value means. */
+/** One annotation. `T` is the type of its value. */
 export type NginxAnnotation<T = unknown> = {
   /** The key without the prefix. */
   readonly name: string;
   readonly form: Form<T>;
   readonly bad: Letter;
-  /** What an empty value is, where it is not the same as an absent one. */
+  /** The handling of an empty value, if it differs from that of an absent one. */
   readonly empty?: Letter;
   readonly risk: Risk;
-  /** Whether it concerns the paths of its Ingress, or the whole host. */
+  /** Whether it applies to the paths of its Ingress, or to the whole host. */
   readonly scope: "location" | "host";
-  /** Whether it protects: what cannot be served exactly, or more strictly, is answered 503. */
+  /** Whether it protects. If it cannot be served exactly, or more strictly, requests are answered 503. */
   readonly protective?: true;
-  /** The value when nothing sets it; undefined: the feature is off. */
+  /** The value if nothing sets it; undefined if the feature is then off. */
   readonly builtIn?: T;
   /** The default as the reference page shows it. */
   readonly shownDefault: string;
-  /** The key of ingress-nginx's ConfigMap that holds its default. */
+  /** The key of ingress-nginx's ConfigMap that sets its default. */
   readonly configKey?: string;
-  /** Annotations of this gateway about the same setting, which win, by their names without prefix. */
+  /** Annotations of this gateway for the same setting, which take precedence, by their names without prefix. */
   readonly own?: readonly string[];
-  /** The name that it is another spelling of; that one wins unless it is empty. */
+  /** The name that it is another spelling of. That name wins unless its value is empty. */
   readonly aliasOf?: string;
   readonly served: Served;
-  /** How the reference page says this, where it depends on the value and `served` is for its group to decide. */
+  /** The form of `served` on the reference page, if it depends on the value and the group decides. */
   readonly shownServed?: "in part" | "refused";
-  /** What it does, as one sentence for the reference page. */
+  /** Its effect, as one sentence for the reference page. */
   readonly meaning: string;
-  /** How it is served here: one sentence for the reference page and, unless it is `served`, for findings. */
+  /**
+   * The way in which it is served here: one sentence for the reference page and, unless it is `served`, for
+   * findings.
+   */
   readonly here: string;
-  /** Whether a value asks for nothing, so that nothing is lost without the annotation. A method, for its variance. */
+  /**
+   * Whether a value requests nothing, so that nothing is lost without the annotation. It is a method for its
+   * variance.
+   */
   isNeutral?(value: T): boolean;
 };
 
-/** A name that older versions of ingress-nginx knew, or none: nothing is done there either. */
+/** A name that only older versions of ingress-nginx knew, or none. It has no effect there either. */
 export type FormerAnnotation = {
   readonly name: string;
-  /** Whether it stands for all names that begin with it. */
+  /** Whether it covers all names that begin with it. */
   readonly isPrefix?: true;
   /** What to use instead, as one sentence. */
   readonly instead: string;

@@ -30,7 +30,7 @@ export const proxyBodySize = declare({
   here: "As there.",
 });
 
-/** One that only concerns how nginx buffers. */
+/** An annotation that only concerns the buffering of nginx. */
 const buffer = <T>(
   name: string,
   form: Form<T>,
@@ -255,7 +255,7 @@ export const proxyRedirectFrom = proxyRedirect(
 );
 export const proxyRedirectTo = proxyRedirect("to", "What replaces `proxy-redirect-from`.");
 
-/** `off`, or two words; a tilde would begin a regular expression. */
+/** `off`, or two words. A tilde would begin a regular expression. */
 const pairOf = (characters: string): RegExp => {
   const word = `(?!~)[${characters}]+`;
   return new RegExp(`^(?:off|${word} +${word})$`);

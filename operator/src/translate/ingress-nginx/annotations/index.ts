@@ -26,7 +26,7 @@ const group = (title: string, members: Readonly<Record<string, NginxAnnotation>>
   annotations: Object.values(members),
 });
 
-/** All of them, by group. */
+/** All annotations, by group. */
 export const annotationGroups: readonly AnnotationGroup[] = [
   group("Routing and rewriting", routing),
   group("Redirects", redirects),
@@ -50,7 +50,7 @@ export const nginxAnnotations: ReadonlyMap<string, NginxAnnotation> = new Map(
   annotationGroups.flatMap(({ annotations }) => annotations.map((one) => [one.name, one] as const)),
 );
 
-/** A name that older versions knew, or that is often written by mistake. */
+/** Returns the entry of a name that older versions knew, or that is often written by mistake. */
 export const formerAnnotation = (name: string): FormerAnnotation | undefined =>
   formerAnnotations.find((one) => one.name === name) ??
   formerAnnotations.find((one) => one.isPrefix === true && name.startsWith(one.name));

@@ -1,4 +1,4 @@
-/** Annotations about how much a client may ask for. */
+/** Annotations that limit the requests of a client. */
 import { integerForm, rangesForm } from "../values.ts";
 import { declare } from "./declare.ts";
 

@@ -1,4 +1,4 @@
-/** Annotations about redirects, those to https first. */
+/** Annotations about redirects, beginning with those to https. */
 import { booleanForm, integerForm, textForm } from "../values.ts";
 import { declare } from "./declare.ts";
 

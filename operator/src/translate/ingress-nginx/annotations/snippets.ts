@@ -1,4 +1,4 @@
-/** Annotations that hold parts of nginx's configuration. They are never executed. */
+/** Annotations that contain parts of nginx's configuration. They are never executed. */
 import { linesForm } from "../values.ts";
 import { declare } from "./declare.ts";
 

@@ -1,4 +1,4 @@
-/** Which requests are logged. See docs/reference/access-log.md. */
+/** Access logging of requests. See docs/reference/access-log.md. */
 import { enableAccessLog } from "../annotations/responses.ts";
 import type { Group } from "./group.ts";
 

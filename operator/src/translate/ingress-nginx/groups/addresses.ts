@@ -1,9 +1,9 @@
-/** Which client addresses are let in. See docs/ingress-nginx.md, "Addresses". */
+/** Access control by client address. See docs/ingress-nginx.md, "Addresses". */
 import { formatCidr } from "@svc-gateway/common/values/cidr.ts";
 import { allowlistSourceRange, denylistSourceRange } from "../annotations/addresses.ts";
 import type { Group } from "./group.ts";
 
-/** A denied address is denied whether or not it is allowed as well. */
+/** A denied address is rejected even if it is also allowed. */
 export const addresses: Group = (read) => {
   const allow = read(allowlistSourceRange)?.map(formatCidr);
   const deny = read(denylistSourceRange)?.map(formatCidr) ?? [];

@@ -1,4 +1,4 @@
-/** How backends are spoken to. See docs/ingress-nginx.md, "Backends". */
+/** The protocols of connections to backends. See docs/ingress-nginx.md, "Backends". */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import {
   findServicePort,
@@ -42,7 +42,10 @@ export const backendProtocols: Group = (read, context) => {
   };
 };
 
-/** ingress-nginx without passthrough terminates TLS and connects to the backend over TLS. */
+/**
+ * The protocol to use. As in ingress-nginx, `ssl-passthrough` without the flag for it terminates TLS and
+ * connects to backends over TLS.
+ */
 function protocolOf(read: NginxReader, { nginx, differs }: GroupContext): Protocol | undefined {
   const protocol = read(backendProtocol);
   if (read(sslPassthrough) !== true || nginx.settings.sslPassthrough) return protocol;
@@ -67,14 +70,17 @@ function refuseFastCgi(context: GroupContext): void {
   });
 }
 
-/** Closed like a path whose protection cannot be had: HTTP must not reach a port of FastCGI, also after a migration. */
+/**
+ * Closes the backend, like a path whose protection is not available: HTTP must not reach a FastCGI port, not
+ * even after a migration.
+ */
 const unserved = ({ weight }: Backend): Backend => ({ ...unresolvedBackend(""), weight });
 
 type ToVariant = (service: string, endpoints: string) => string;
 
 const noVariants: ToVariant = (_, endpoints) => endpoints;
 
-/** Gives the endpoint set of a Service port that is connected to by these settings, and adds it to what is needed. */
+/** Returns the endpoint set of a Service port with these connection settings, and adds it to the used ones. */
 function createVariants(
   { lookup, allowExternalName, useEndpoints }: GroupContext,
   tls: EndpointVariant,
@@ -86,7 +92,7 @@ function createVariants(
     const [namespace = "", name = ""] = service.split("/");
     const port = { number: Number(endpoints.slice(service.length + 1)) };
     const found = findServicePort({ namespace, name, port }, lookup, allowExternalName);
-    // It was found before, or the backend would have no endpoints.
+    // The port was found before; otherwise the backend would have no endpoints.
     if (!found.ok) return endpoints;
     const variant = variantOf(found.value.endpointRef, tls);
     useEndpoints(variant);

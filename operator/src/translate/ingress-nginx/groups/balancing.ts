@@ -1,4 +1,4 @@
-/** How endpoints of a path are chosen. See docs/ingress-nginx.md, "Balancing". */
+/** The choice among the endpoints of a path. See docs/ingress-nginx.md, "Balancing". */
 import { parseRequestTemplate, type RequestTemplate } from "@svc-gateway/common/features/request-template.ts";
 import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
@@ -17,7 +17,7 @@ import { reportPartners } from "./partners.ts";
 
 type ToBalancing = (path: NginxPath) => Balancing | undefined;
 
-/** A canary chooses among its endpoints by its own annotations, not by those of the Ingress that it is a canary of. */
+/** A canary chooses among its endpoints by its own annotations, not by those of its primary. */
 export const balancing: Group = (read, context) => {
   const toBalancing = readHash(read, context) ?? readAlgorithm(read, context);
   if (toBalancing === undefined) return {};
@@ -28,7 +28,7 @@ export const balancing: Group = (read, context) => {
   return { backend, ofCanary: backend };
 };
 
-/** The hash, before which an algorithm means nothing; undefined: there is none, or it cannot be read. */
+/** Reads the hash, which overrides an algorithm; undefined if there is none, or if it cannot be read. */
 function readHash(read: NginxReader, context: GroupContext): ToBalancing | undefined {
   const text = read(upstreamHashBy);
   const templates = text === undefined ? undefined : parseForAll(text, context);
@@ -47,7 +47,7 @@ function readHash(read: NginxReader, context: GroupContext): ToBalancing | undef
   };
 }
 
-/** The templates by backend, because `$service_name` and `$service_port` are known here. */
+/** The templates by backend, because `$service_name` and `$service_port` are resolved here. */
 function parseForAll(
   text: string,
   { ingress, namespace, usePartly }: GroupContext,

@@ -39,7 +39,7 @@ export const basicAuth: Group = (read, context) => {
   };
 };
 
-/** Undefined: the paths are closed. */
+/** Reads the users; undefined if the paths are closed. */
 function readUsers(read: NginxReader, context: GroupContext): AuthBasicSecret | undefined {
   const { namespace, nginx, lookup, permits, close, report, provide } = context;
   const realm = read(authRealm) ?? "";

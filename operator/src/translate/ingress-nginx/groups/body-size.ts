@@ -2,7 +2,7 @@
 import { proxyBodySize } from "../annotations/forwarding.ts";
 import type { Group } from "./group.ts";
 
-/** `0` is no limit. The length is checked before redirects and address rules, as nginx does. */
+/** `0` means no limit. As in nginx, the length is checked before redirects and address rules. */
 export const bodySize: Group = (read) => {
   const maxBytes = read(proxyBodySize);
   if (maxBytes === undefined || maxBytes === 0) return {};

@@ -24,7 +24,7 @@ const ownKey = annotationKey(authTls.annotations.authTlsSecret);
 
 export const clientCertificates: Group = (read, context) => {
   const { ingress, isWritten } = context;
-  // The annotation of this gateway is about handshakes, and wins.
+  // The annotation of this gateway, which applies to handshakes, takes precedence.
   if (Object.hasOwn(ingress.metadata.annotations ?? {}, ownKey)) return {};
   const rules = readClientCertificates(read, context, context);
   if (rules === undefined) {

@@ -1,7 +1,7 @@
 /** Settings of the ConfigMap for all routes. See docs/ingress-nginx.md, "ConfigMap". */
 import type { Group } from "./group.ts";
 
-/** The first group: what annotations say is joined to it. */
+/** The first group, to which the features of annotations are joined. */
 export const config: Group = (_, { nginx }) => {
   const { features, keys } = nginx.config;
   return {

@@ -45,7 +45,10 @@ export const cors: Group = (read, context) => {
   return { features: { cors: value } };
 };
 
-/** A list of blanks is no list of all origins, although it would count as absent elsewhere. */
+/**
+ * Whether the list consists of blanks and commas. It then permits no origin, although a blank value counts as
+ * absent elsewhere.
+ */
 function isBlankOf({ ingress, nginx }: GroupContext): boolean {
   const raw = ingress.metadata.annotations?.[nginxKey(corsAllowOrigin, nginx.settings)];
   return raw !== undefined && raw !== "" && raw.replaceAll(",", "").trim() === "";

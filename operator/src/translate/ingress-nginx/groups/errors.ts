@@ -1,4 +1,4 @@
-/** Error pages, and Services in place of backends without endpoints. See docs/features/error-pages.md. */
+/** Error pages, and Services that replace backends without endpoints. See docs/features/error-pages.md. */
 import type { ErrorPages } from "@svc-gateway/common/features/error-pages.ts";
 import { findServicePort } from "../../backends/service-port.ts";
 import type { ServicePortRef } from "../../backends/service-port-ref.ts";
@@ -28,7 +28,7 @@ export const errors: Group = (read, context) => {
   };
 };
 
-/** The Service of the annotation, at its first port; ingress-nginx ignores one that does not exist, too. */
+/** The Service of the annotation, at its first port. As in ingress-nginx, one that does not exist is ignored. */
 function serviceOf(read: NginxReader, context: GroupContext): PageService | undefined {
   const { namespace, lookup, allowExternalName, useEndpoints, ignore } = context;
   const name = read(defaultBackend);

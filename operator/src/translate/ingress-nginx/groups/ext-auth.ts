@@ -36,7 +36,7 @@ import { isExempt } from "../exempt-paths.ts";
 import type { Group, GroupContext } from "./group.ts";
 import { reportPartners } from "./partners.ts";
 
-/** As the read timeout of ingress-nginx. */
+/** The read timeout of ingress-nginx. */
 const timeoutMs = 60_000;
 
 const partners = [
@@ -71,10 +71,13 @@ export const extAuth: Group = (read, context) => {
   };
 };
 
-/** The value of an annotation that belongs to the URL: to that of the ConfigMap only others of the ConfigMap do. */
+/**
+ * Returns the value of an annotation that goes with the URL. The URL of the ConfigMap uses only settings of the
+ * ConfigMap.
+ */
 type Setting = <T>(annotation: NginxAnnotation<T>) => T | undefined;
 
-/** Closes the paths, for a result that is not there. */
+/** Closes the paths, and returns undefined as the missing result. */
 const refuseWith =
   ({ close }: GroupContext) =>
   (annotation: Pick<NginxAnnotation, "name">, why: string): undefined => {
@@ -82,7 +85,7 @@ const refuseWith =
     return undefined;
   };
 
-/** The check of the route to each backend; undefined: the paths are closed. */
+/** The check for the route to each backend; undefined if the paths are closed. */
 function readChecks(
   url: string,
   setting: Setting,
@@ -94,7 +97,7 @@ function readChecks(
   const common = readCommon(setting, context);
   if (common === undefined) return undefined;
   const checks = new Map<string, UrlCheck>();
-  // Most URLs do not depend on the backend: all of them have the same check then.
+  // Most URLs do not depend on the backend. All backends then have the same check.
   const backends = /service_(?:name|port)/i.test(url)
     ? backendsOf(context.ingress)
     : backendsOf(context.ingress).slice(0, 1);
@@ -118,7 +121,7 @@ function readChecks(
   return (backend) => checks.get("") ?? checks.get(keyOf(backend));
 }
 
-/** Reports that the service is not verified; false, and the paths closed, where that is forbidden. */
+/** Reports that the Service is not verified. If that is forbidden, closes the paths and returns false. */
 function mayAskUnverified({ nginx, report, close }: GroupContext): boolean {
   if (nginx.settings.requireBackendVerification) {
     close(
@@ -149,7 +152,7 @@ const optionsOf = ({ namespace, ingress }: GroupContext, backend: PathBackend): 
 
 type Common = Omit<UrlCheck, "scheme" | "authority" | "target" | "service">;
 
-/** All but the URL; undefined: the paths are closed. */
+/** All settings of a check except the URL; undefined if the paths are closed. */
 function readCommon(setting: Setting, context: GroupContext): Common | undefined {
   const method = setting(authMethod);
   const set = readFields(setting, method !== undefined, context);
@@ -167,7 +170,7 @@ function readCommon(setting: Setting, context: GroupContext): Common | undefined
   };
 }
 
-/** The fields that ingress-nginx sends, and those of the ConfigMap in their place. */
+/** The fields that ingress-nginx sends. Those of the ConfigMap replace fields of the same name. */
 function readFields(
   setting: Setting,
   hasMethod: boolean,
@@ -195,7 +198,7 @@ function readFields(
   const ofMap = readConfigMapFields(reference, context);
   if (!ofMap.ok) return refuse(authProxySetHeaders, describeProblem(ofMap.error));
   for (const { name, value } of ofMap.value) {
-    // Values of ConfigMaps come in wire form, templates are read from text.
+    // Values of ConfigMaps are in wire form; templates are parsed from text.
     const added = add(name, Buffer.from(value, "latin1").toString("utf8"));
     if (!added.ok) return refuse(authProxySetHeaders, `${name}: ${describeProblem(added.error)}`);
   }
@@ -211,7 +214,7 @@ function readResponseHeaders(setting: Setting, { differs }: GroupContext): reado
   return names.filter(mayBeIdentityHeader);
 }
 
-/** The URL to sign in at, with the one to return to; undefined: there is none. */
+/** The sign-in URL with the URL to return to; undefined if there is none. */
 function readSignIn(setting: Setting, context: GroupContext): RequestTemplate | undefined {
   const url = setting(authSignin);
   if (url === undefined) return undefined;
@@ -225,7 +228,7 @@ function readSignIn(setting: Setting, context: GroupContext): RequestTemplate | 
   return undefined;
 }
 
-/** What is remembered of answers; undefined: nothing is. */
+/** The cache settings of answers; undefined if answers are not cached. */
 function readCache(setting: Setting, context: GroupContext): UrlCheck["cache"] | "closed" | undefined {
   const { close, namespace, ingress } = context;
   const text = setting(authCacheKey);

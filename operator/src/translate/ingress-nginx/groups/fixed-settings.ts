@@ -29,7 +29,7 @@ export const fixedSettings: Group = (read, { report }) => {
   return {};
 };
 
-/** Words of an OpenSSL cipher list that stand for many ciphers, ours among them. */
+/** Words of an OpenSSL cipher list for families of ciphers to which offered ones belong. */
 const families = new Set([
   "ALL",
   "AESGCM",
@@ -42,8 +42,8 @@ const families = new Set([
 ]);
 
 /**
- * Whether a client that keeps to the list can still connect: it names one of the ciphers that are offered, or a family
- * of them. What the list excludes is not looked at.
+ * Whether a client that is limited to the list can still connect: it contains one of the offered ciphers, or a
+ * family of them. Exclusions in the list are ignored.
  */
 function allowsOurs(list: string): boolean {
   const words = list.split(/[:, ]+/).filter((word) => word !== "" && !/^[!-]/.test(word));

@@ -1,4 +1,7 @@
-/** The fields that backends get, and the `Server` of their responses. See docs/features/forwarding-fields.md. */
+/**
+ * The forwarding fields for backends, and the `Server` field of their responses. See
+ * docs/features/forwarding-fields.md.
+ */
 import type { ForwardingFields } from "@svc-gateway/common/features/forwarding-fields.ts";
 import type { TrustForwardedFor } from "@svc-gateway/common/features/trust-forwarded-for.ts";
 import type { ConfigKeys } from "../config.ts";
@@ -30,7 +33,10 @@ function fieldsOf(keys: ConfigKeys, isTrusting: boolean): ForwardingFields {
   };
 }
 
-/** `enable-real-ip` alone leaves scheme, host and port to the connection. */
+/**
+ * The trust in fields of peers; undefined for none. With only `enable-real-ip`, scheme, host and port are those
+ * of the connection.
+ */
 function trustOf(keys: ConfigKeys): TrustForwardedFor | undefined {
   if (!keys.useForwardedHeaders && !keys.enableRealIp) return undefined;
   return {

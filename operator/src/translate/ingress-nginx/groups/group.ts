@@ -1,4 +1,4 @@
-/** What the translation of a group of annotations gets, and what it gives. README.md says how a group is added. */
+/** The input and output of the translation of a group of annotations. README.md describes how to add a group. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
@@ -21,18 +21,18 @@ import type { RegexPath } from "../regex-path.ts";
 export type NginxPath = {
   readonly host: HostPattern;
   readonly match: PathMatch;
-  /** The path as it is written. */
+  /** The path as written. */
   readonly written: string;
-  /** `spec.rules[].http.paths[].pathType` as it is written. */
+  /** `spec.rules[].http.paths[].pathType` as written. */
   readonly pathType: string | undefined;
   readonly isDefaultBackend: boolean;
-  /** The Service that the path names; undefined: it names none that can be read. */
+  /** The Service that the path names; undefined if it names none that can be read. */
   readonly backend: BackendRef | undefined;
 };
 
 type Named = Pick<NginxAnnotation, "name">;
 
-/** What a group can look up, report and provide besides reading annotations. */
+/** The means of a group to look up objects, report, and provide resources, besides reading annotations. */
 export type GroupContext = View & {
   readonly ingress: ObjectOf<"Ingress">;
   readonly namespace: string;
@@ -41,36 +41,45 @@ export type GroupContext = View & {
   readonly allowExternalName: boolean;
   /** The port at which clients reach the HTTPS listener of Ingresses. */
   readonly httpsPublicPort: number;
-  /** Whether the Ingress has the annotation with a value that is not blank, be it one that cannot be read. */
+  /** Whether the Ingress has the annotation with a value that is not blank, even if the value cannot be read. */
   readonly isWritten: (annotation: Named) => boolean;
   /** The route of `--ingress-default-backend`. */
   readonly lastResort: Route | undefined;
-  /** Answers every request to the paths of the Ingress 503, because it could not be protected as the annotation asks. */
+  /**
+   * Answers every request to the paths of the Ingress 503, because it could not be protected as the annotation
+   * requests.
+   */
   readonly close: (annotation: Named, why: string, finding?: ClosingFinding) => void;
   /**
-   * Reports a protection that ingress-nginx gives and that is not available here. Closes the paths like `close`, unless the
-   * class serves such Ingresses (`whenUnprotected`): for everything that ingress-nginx closes as well, use `close`.
+   * Reports a protection that ingress-nginx provides and that this gateway does not support. Closes the paths
+   * like `close`, unless the class serves such Ingresses (`whenUnprotected`). Use `close` for everything that
+   * ingress-nginx closes as well.
    */
   readonly cannotProtect: (annotation: Named, why: string, finding?: ClosingFinding) => void;
-  /** Reports that the hosts of the Ingress answer every request 403, which the group sees to. */
+  /** Reports that the hosts of the Ingress answer every request 403. The group itself must make them do so. */
   readonly closeHost: (annotation: Named, why: string, finding?: ClosingFinding) => void;
-  /** Reports a value that is ignored in ingress-nginx as well. `why` names the value and what is expected. */
+  /** Reports a value that ingress-nginx ignores as well. `why` names the value and what is expected. */
   readonly ignore: (annotation: Named, why: string) => void;
-  /** Reports what is different from ingress-nginx. */
+  /** Reports a difference from ingress-nginx. */
   readonly differs: (annotation: Named, how: string) => void;
-  /** Reports a setting that does nothing, in ingress-nginx as well; an error where its author wanted protection. */
+  /** Reports a setting without effect, in ingress-nginx as well. It is an error if its author intended protection. */
   readonly noEffect: (annotation: Named, why: string, severity?: "warning" | "error") => void;
-  /** Reports a finding of another kind about an annotation, which may decide its verdict. */
+  /** Reports another kind of finding about an annotation, which can set its verdict. */
   readonly report: (
     annotation: Named,
     finding: (place: Place) => Diagnostic,
     verdict?: Pick<Verdict, "outcome" | "text">,
   ) => void;
-  /** Says what becomes of an annotation, where no finding does. */
+  /** Sets the verdict of an annotation that has no finding. */
   readonly judge: (annotation: Named, outcome: Outcome, text: string) => void;
-  /** Reports that some paths of the Ingress are answered 503 instead of being protected as the annotation asks. */
+  /**
+   * Reports that some paths of the Ingress are answered 503 instead of being protected as the annotation requests.
+   */
   readonly closePaths: (annotation: Named, why: string, paths: string) => void;
-  /** Reports an invalid value of which a part is used, or which counts as stricter than in ingress-nginx: why, and what happens. */
+  /**
+   * Reports an invalid value that is used in part, or more strictly than in ingress-nginx. `why` includes the
+   * consequence.
+   */
   readonly usePartly: (annotation: Named, why: string) => void;
   /** Adds a Service port whose endpoints are used. */
   readonly useEndpoints: (endpointRef: EndpointRef) => void;
@@ -78,7 +87,9 @@ export type GroupContext = View & {
   readonly provide: (resource: Resource) => void;
 };
 
-/** What a group contributes to the plan of an Ingress; what several of them say about one feature is joined. */
+/**
+ * The contribution of a group to the plan of an Ingress. Contributions of several groups to one feature are joined.
+ */
 export type GroupOutput = {
   /** Features of every route. */
   readonly features?: RouteFeatures | undefined;
@@ -88,13 +99,13 @@ export type GroupOutput = {
   readonly onHost?: (path: NginxPath, facts: HostFacts) => RouteFeatures | undefined;
   /** Changes each backend of a path. */
   readonly backend?: (backend: Backend, path: NginxPath) => Backend;
-  /** Changes each backend of a path of a canary, of whose annotations few count. */
+  /** Changes each backend of a path of a canary, on which few annotations count. */
   readonly ofCanary?: (backend: Backend, path: NginxPath) => Backend;
   /** Changes the route of a path, after all features. */
   readonly route?: (route: Route, path: NginxPath) => Route;
-  /** What a path is on a host with regular expressions. */
+  /** Returns the path as regular expressions, for hosts that have regular expressions. */
   readonly asRegex?: (path: NginxPath) => RegexPath;
-  /** What it wants of each host of the Ingress. */
+  /** The settings that the Ingress requests for each of its hosts as a whole. */
   readonly host?: HostWishes;
 };
 

@@ -1,4 +1,4 @@
-/** The translations of all groups of annotations, in the order in which their features are joined: later ones win. */
+/** The translations of all groups of annotations, in the order in which their features are joined. Later ones win. */
 import { accessLog } from "./access-log.ts";
 import { addresses } from "./addresses.ts";
 import { balancing } from "./balancing.ts";
@@ -58,5 +58,5 @@ export const groups: readonly Group[] = [
   fixedSettings,
 ];
 
-/** What has a meaning on a canary. */
+/** The groups that have an effect on a canary. */
 export const groupsOfCanary: readonly Group[] = [sessions, balancing];

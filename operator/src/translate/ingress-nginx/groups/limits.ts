@@ -1,4 +1,4 @@
-/** Limits of what clients may ask. See docs/ingress-nginx.md, "Limits". */
+/** Limits on the requests of clients. See docs/ingress-nginx.md, "Limits". */
 import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import { formatCidr } from "@svc-gateway/common/values/cidr.ts";
 import { limitRate, limitRateAfter } from "../annotations/forwarding.ts";
@@ -11,7 +11,7 @@ import {
 } from "../annotations/limits.ts";
 import type { Group } from "./group.ts";
 
-/** More than any client sends at once. */
+/** The maximum capacity, which is more than any client sends at once. */
 const maxCapacity = 1_000_000_000;
 
 export const limits: Group = (read, { ingress, nginx }) => {

@@ -22,7 +22,7 @@ import { reportPartners } from "./partners.ts";
 type Mirror = MirrorTarget[number];
 type MirrorUrl = NonNullable<Mirror["url"]>;
 
-/** A mirror that cannot be had is left out: copies must not keep a request from being served. */
+/** A mirror that cannot be set up is omitted: copies must never prevent a request from being served. */
 export const mirrors: Group = (read, context) => {
   const url = read(mirrorTarget);
   if (url === undefined) {
@@ -92,21 +92,21 @@ function mirrorOf(
   });
 }
 
-/** `https://host$request_uri`: a variable that begins with a path belongs to the target. */
+/** Moves a variable that begins with a path from the authority to the target, as in `https://host$request_uri`. */
 function withPathVariable({ scheme, authority, target }: UrlParts): UrlParts {
   const at = authority.search(/\$(?:request_uri\b|uri\b|\{request_uri\}|\{uri\})/i);
   if (at < 0) return { scheme, authority, target };
   return { scheme, authority: authority.slice(0, at), target: authority.slice(at) + target };
 }
 
-/** A URL without variables gets the query of the request, as in nginx. */
+/** Adds the query of the request to a URL without variables, as nginx does. */
 function withQuery(target: RequestTemplate, authority: RequestTemplate): RequestTemplate {
   if (templateVariables([...authority, ...target]).length > 0) return target;
   const isComplete = (literalOf(target) ?? "").includes("?");
   return isComplete ? target : [...target, { variable: "is_args" }, { variable: "args" }];
 }
 
-/** The Service of the URL; without one, hosts that the gateway serves itself get copies. */
+/** Finds the target of copies: the Service of the URL, otherwise the hosts that the gateway serves itself. */
 function findPlace(
   { scheme }: UrlParts,
   authority: RequestTemplate,

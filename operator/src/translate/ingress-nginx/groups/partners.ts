@@ -1,9 +1,9 @@
-/** Annotations that only say more about another one. */
+/** Annotations that only have an effect together with another one. */
 import type { NginxAnnotation } from "../annotations/declare.ts";
 import type { NginxReader } from "../reader.ts";
 import type { GroupContext } from "./group.ts";
 
-/** Reports those that the Ingress itself sets: `why` says without which one they do nothing. */
+/** Reports partners that the Ingress itself sets. `why` names the annotation without which they have no effect. */
 export function reportPartners(
   partners: readonly NginxAnnotation[],
   why: string,

@@ -9,7 +9,7 @@ import {
 import { isExempt } from "../exempt-paths.ts";
 import type { Group } from "./group.ts";
 
-/** A port that is not written, as the default one of https. */
+/** The default port of https, which URLs omit. */
 const noPort = 443;
 
 export const redirects: Group = (read, { ingress, nginx, httpsPublicPort }) => {

@@ -1,4 +1,4 @@
-/** What is replaced in cookies and redirects of backends. See docs/features/response-headers.md. */
+/** Replacements in cookies and redirects of backends. See docs/features/response-headers.md. */
 import type { Replacement, ResponseHeaders } from "@svc-gateway/common/features/response-headers.ts";
 import {
   proxyCookieDomain,
@@ -21,7 +21,7 @@ export const responseRewrites: Group = (read, context) => {
   return Object.keys(value).length === 0 ? {} : { features: { "response-headers": value } };
 };
 
-/** Two words; undefined for `off`. */
+/** Reads two words; undefined for `off`. */
 function pairOf(text = "off"): Replacement | undefined {
   const [from, to] = text.split(/ +/);
   return from === undefined || to === undefined ? undefined : { from, to };

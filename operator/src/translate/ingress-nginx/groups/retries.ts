@@ -1,4 +1,4 @@
-/** When a request is sent to another endpoint. See docs/ingress-nginx.md, "Retries". */
+/** Retries on other endpoints. See docs/ingress-nginx.md, "Retries". */
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import { maxDurationMs } from "@svc-gateway/common/values/duration.ts";
 import {
@@ -8,7 +8,7 @@ import {
 } from "../annotations/forwarding.ts";
 import type { Group } from "./group.ts";
 
-/** Without a limit of its own, nginx would repeat a request for ever. */
+/** nginx, which has no such limit, could repeat a request indefinitely. */
 const maxTries = 32;
 
 const conditionOf = { error: "error", timeout: "timeout", invalid_header: "invalid-response" } as const;

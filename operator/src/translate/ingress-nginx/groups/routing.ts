@@ -22,7 +22,10 @@ export const routing: Group = (read, { ignore, noEffect }) => {
   };
 };
 
-/** A value with references to groups of one digit: `$12` is group 1 and a 2. Undefined for any other dollar sign. */
+/**
+ * Converts references to groups, which have one digit: `$12` is group 1 followed by a 2. Any other dollar sign
+ * is reported, and the result is undefined.
+ */
 function readTemplate(value: string | undefined, report: (why: string) => void): string | undefined {
   if (value === undefined) return undefined;
   if (/\$(?![1-9])/.test(value)) {

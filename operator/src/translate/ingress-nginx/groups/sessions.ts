@@ -1,4 +1,4 @@
-/** Sessions that stay on an endpoint. See docs/ingress-nginx.md, "Sessions". */
+/** Sessions that stay with one endpoint. See docs/ingress-nginx.md, "Sessions". */
 import type { SessionAffinity } from "@svc-gateway/common/ir/session-affinity.ts";
 import { cookiePathExpression } from "../../diagnostics/nginx-backends.ts";
 import {
@@ -62,7 +62,7 @@ function readCookie(read: NginxReader, context: GroupContext): Omit<SessionAffin
   };
 }
 
-/** What a browser can compare with the path of a request. */
+/** A path that a browser can compare with the path of a request. */
 const literalPath = /^\/[\w\-.~/%!&'@:+=]*$/;
 
 function pathOf({ written }: NginxPath, context: GroupContext): string {

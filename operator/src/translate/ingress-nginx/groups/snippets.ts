@@ -12,7 +12,7 @@ import type { LocationPath } from "../snippets/location.ts";
 import { readSnippet } from "../snippets/read.ts";
 import type { Group, GroupContext, GroupOutput, NginxPath } from "./group.ts";
 
-/** Where a snippet is in nginx's configuration, which decides what it has an effect on. */
+/** The place of a snippet in nginx's configuration, which determines its effect. */
 type Level = "location" | "server" | "subrequest" | "stream";
 
 type Snippet = { readonly annotation: NginxAnnotation<string>; readonly level: Level };
@@ -93,7 +93,7 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
   };
 }
 
-/** So many statements are named in the verdict of a snippet; the findings name all of them. */
+/** The maximum number of statements that the verdict of a snippet names. The findings name all of them. */
 const maxNamed = 8;
 
 function describeUndone(undone: readonly string[]): string {
@@ -117,8 +117,8 @@ function featuresOf(statements: readonly ClassedStatement[]): RouteFeatures | un
 }
 
 /**
- * The closed paths of one route. A location of the server does not take the requests of a longer one, or those of an exact
- * one; inside a location it takes those that have reached that one.
+ * The closed paths of one route. A location of the server does not receive the requests of a longer or exact
+ * one; a location within another receives those that have reached the outer one.
  */
 function closedOn(
   { written, pathType, match, isDefaultBackend }: NginxPath,
@@ -138,7 +138,7 @@ function closedOn(
   return paths.length === 0 ? undefined : { "closed-paths": { paths, statusCode: 503 } };
 }
 
-/** Rules of ModSecurity only detect unless they say that they block. */
+/** Judges rules of ModSecurity, which only detect unless they state that they block. */
 function judgeRules(rules: string, context: GroupContext): void {
   const why = "there is no ModSecurity to inspect requests";
   const detects =

@@ -1,4 +1,4 @@
-/** Limits of time towards backends. See docs/ingress-nginx.md, "Timeouts". */
+/** Timeouts of requests to backends. See docs/ingress-nginx.md, "Timeouts". */
 import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import { maxDurationMs } from "@svc-gateway/common/values/duration.ts";
 import { zeroTimeout } from "../../diagnostics/ingress-nginx.ts";
@@ -13,7 +13,7 @@ export const timeouts: Group = (read, context) => {
   const sendGapMs = readTime(proxySendTimeout, read, context);
   const isConnectSet = read.sourceOf(proxyConnectTimeout) !== "built-in";
   const value: Timeouts = {
-    // The built-in limit is that of the proxy, which the operator and a policy of the Service may set.
+    // The built-in limit is that of the proxy, which the operator and a policy of the Service can set.
     ...(isConnectSet && connectTimeoutMs !== undefined && { connectTimeoutMs }),
     connectTimeoutStatus: 504,
     ...(readGapMs !== undefined && { readGapMs }),
@@ -22,7 +22,7 @@ export const timeouts: Group = (read, context) => {
   return { features: { timeouts: value } };
 };
 
-/** A time in milliseconds; undefined where an annotation of this gateway decides. */
+/** A time in milliseconds; undefined if an annotation of this gateway decides. */
 function readTime(
   annotation: NginxAnnotation<number>,
   read: NginxReader,

@@ -1,4 +1,4 @@
-/** The `Host` that backends get. See docs/features/request-headers.md. */
+/** The `Host` of requests to backends. See docs/features/request-headers.md. */
 import {
   literalOf,
   parseRequestTemplate,

@@ -1,4 +1,4 @@
-/** Redirects to a whole URL, and what an Ingress wants of hosts as a whole. See docs/ingress-nginx.md, "Redirects". */
+/** Redirects to a whole URL, and settings of hosts as a whole. See docs/ingress-nginx.md, "Redirects". */
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
 import {
   literalOf,
@@ -77,7 +77,7 @@ function urlOf(text: string, report: (why: string) => void): string | RequestTem
   return literalOf(template.value) ?? template.value;
 }
 
-/** Each alias of a host has all of its routes. */
+/** The maximum number of aliases of an Ingress. Each alias has all routes of its host. */
 const maxAliases = 100;
 
 function readAliases(names: readonly string[], { report, ingress }: GroupContext): readonly Alias[] {

@@ -1,12 +1,12 @@
-/** What each statement of a snippet would do, and what says the same here. See docs/ingress-nginx.md, "Snippets". */
+/** The effect of each statement of a snippet, and its equivalent here. See docs/ingress-nginx.md, "Snippets". */
 import { quote } from "../../text.ts";
 import { headerChangeOf, type HeaderChange } from "./headers.ts";
 import { locationPathOf, type LocationPath } from "./location.ts";
 import type { Statement } from "./parse.ts";
 
 /**
- * `equivalent`: annotations of this gateway say the same. `needless`: nothing is lost without it. `look`: a person has to
- * decide. `protective`: without it more is let in.
+ * `equivalent`: annotations of this gateway have the same effect. `needless`: nothing is lost without it.
+ * `look`: a person has to decide. `protective`: without it, more is admitted.
  */
 export type StatementClass = "equivalent" | "needless" | "look" | "protective";
 
@@ -16,14 +16,14 @@ export type ClassedStatement = {
   /** The beginning of the statement. */
   readonly text: string;
   readonly kind: StatementClass;
-  /** What to use instead, or why nothing is lost: a part of a sentence. */
+  /** The replacement, or the reason why nothing is lost, as a part of a sentence. */
   readonly say: string;
   readonly change?: HeaderChange;
-  /** Where a protective statement holds; undefined: on everything that the snippet holds for. */
+  /** The paths that a protective statement applies to; undefined for everything that the snippet applies to. */
   readonly paths?: LocationPath;
 };
 
-/** Classes the statements of a snippet; what is inside `if` and `location` blocks is classed with them. */
+/** Classifies the statements of a snippet, including those inside `if` and `location` blocks. */
 export const classify = (statements: readonly Statement[]): readonly ClassedStatement[] =>
   statements.flatMap((statement) => classifyOne(statement));
 
@@ -51,7 +51,10 @@ function classifyOne(statement: Statement): readonly ClassedStatement[] {
   return one("look", remedy ?? "nothing here does the same");
 }
 
-/** A location with protection is closed, if its path can be read; any other one is reported. */
+/**
+ * Classifies a location. One with protection closes its path or, if the path cannot be read, everything; any
+ * other one is reported.
+ */
 function classifyLocation(statement: Statement): readonly ClassedStatement[] {
   const { words, line, block = [] } = statement;
   const text = describe(statement);
@@ -69,11 +72,11 @@ function classifyLocation(statement: Statement): readonly ClassedStatement[] {
 const protectiveNames =
   /^(?:deny|allow|satisfy|auth_\w+|valid_referers|limit_req|limit_conn|limit_except|modsecurity\w*|internal|secure_link\w*|ssl_verify_client|ssl_(?:trusted_)?client_certificate|ssl_crl|ssl_verify_depth|proxy_ssl_verify|(?:server_)?(?:access|rewrite|content)_by_lua\w*|set_by_lua\w*|js_access|SecRule\w*|SecAction)$/;
 
-/** Words that make a statement protective wherever they are in it: of names that are not known here. */
+/** Words that make a statement with an unknown name protective, wherever they occur in it. */
 const protectiveWord =
   /\b(?:deny|allow|auth_\w+|satisfy|valid_referers|limit_req|limit_conn|access_by_lua\w*|modsecurity\w*|internal)\b|\breturn\s+[45]\d\d\b|SecRuleEngine\s+On/i;
 
-/** Statements that could only let more in than without them, or that say what holds anyway. */
+/** Whether a statement can only admit more than before, or repeats what applies in any case. */
 function isHarmless([name, first = "", second]: Statement["words"]): boolean {
   if (name === "allow") return first === "all";
   if (name === "satisfy") return first === "all";
@@ -89,7 +92,7 @@ function isHarmless([name, first = "", second]: Statement["words"]): boolean {
   return name === "deny" && first === "" && second === undefined;
 }
 
-/** Whether a text that cannot be read holds a word of a statement that protects. */
+/** Whether a text that cannot be read contains a word of a statement that protects. */
 export const mentionsProtection = (text: string): boolean => protectiveWord.test(text);
 
 /** Whether a statement, or one in its block, protects. */
@@ -113,7 +116,7 @@ const isKnown = (name: string): boolean =>
 const describeChange = ({ native }: HeaderChange): string =>
   native.map(({ annotation, value }) => `ingress.svc-labs.dev/${annotation}: ${quote(value)}`).join(", ");
 
-/** What says the same as a redirect or rewrite. */
+/** The equivalent of a redirect or rewrite. */
 function remedyOf(statement: Statement): string {
   const [name, ...args] = statement.words;
   if (name === "if") {
@@ -150,7 +153,7 @@ const logs = "logs are written by --access-log and --log-level";
 const compression = "a Compression resource compresses responses";
 const usual = "it is done anyway";
 
-/** Statements that are not needed, and why. */
+/** Statements that are not needed, with the reasons. */
 const needless: ReadonlyMap<string, string> = new Map([
   ...[
     "proxy_buffer_size",
@@ -234,7 +237,7 @@ const needlessFamilies: readonly (readonly [RegExp, string])[] = [
   [/^(?:fastcgi|uwsgi|scgi)_(?:buffer|read_timeout|send_timeout)/, buffers],
 ];
 
-/** What to do about statements that nothing here replaces as they are. */
+/** The remedies for statements without a direct equivalent. */
 const remedies: ReadonlyMap<string, string> = new Map([
   ["client_max_body_size", "the annotation proxy-body-size says it"],
   ["proxy_cookie_path", "the annotation proxy-cookie-path says it"],

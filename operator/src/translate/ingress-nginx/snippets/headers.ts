@@ -1,4 +1,4 @@
-/** Statements of nginx, and of its module headers-more, that change header fields, as changes of features. */
+/** Statements of nginx, and of its headers-more module, that change header fields, as changes of features. */
 import {
   parseHeaderFields,
   parseHeaderFieldsToSet,
@@ -16,7 +16,7 @@ import type { Statement } from "./parse.ts";
 /** A line of an annotation of this gateway. */
 type NativeLine = { readonly annotation: string; readonly value: string };
 
-/** Changes of fields, and the annotations that say the same. */
+/** Changes of fields, and the annotations with the same effect. */
 export type HeaderChange = {
   readonly type: "change";
   readonly native: readonly NativeLine[];
@@ -36,7 +36,7 @@ type Outcome = HeaderChange | { readonly type: "needless" | "look"; readonly say
 
 const look = (say: string): Outcome => ({ type: "look", say });
 
-/** What a statement does to fields; undefined for statements about anything else. */
+/** The effect of a statement on fields; undefined for statements about anything else. */
 export function headerChangeOf([name, ...args]: Statement["words"]): Outcome | undefined {
   switch (name) {
     case "add_header":
@@ -201,7 +201,7 @@ function changeOf(
   };
 }
 
-/** The items of a list in the form of an annotation; undefined where one of them cannot be used. */
+/** The items of a list in the form of an annotation; undefined if any of them cannot be used. */
 function read<T>(
   parse: (text: string, warn: () => void) => Result<readonly T[]>,
   text: string,

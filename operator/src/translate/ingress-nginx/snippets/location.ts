@@ -1,9 +1,9 @@
-/** The path of a `location` block, as far as it can be read. */
+/** The path of a `location` block, if it can be read. */
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 
 /**
- * The requests that a location takes. `exact` and `beginning`: by the text of the path. `regex`: RE2, anywhere in the path.
- * `isFirst`: before regular expressions.
+ * The requests that a location receives. `exact` and `beginning` compare the text of the path; `regex` is an
+ * RE2 pattern that matches anywhere in the path. With `isFirst`, the location precedes regular expressions.
  */
 export type LocationPath = {
   readonly type: "exact" | "beginning" | "regex";
@@ -13,11 +13,11 @@ export type LocationPath = {
 
 const maxLength = 1_024;
 
-/** Reads the words after `location`; undefined for a named one, and for a path that cannot be matched here. */
+/** Reads the words after `location`; undefined for a named location, and for a path that cannot be matched here. */
 export function locationPathOf(words: readonly string[]): LocationPath | undefined {
   const [first = "", second] = words;
   if (words.length === 1) {
-    // A modifier may stand beside its path without a blank.
+    // A modifier can be joined to its path without a blank.
     const [, modifier, path] = /^(\^~|~\*|~|=)(.+)$/s.exec(first) ?? [];
     return modifier === undefined || path === undefined
       ? literal("beginning", first)
@@ -40,7 +40,7 @@ export function locationPathOf(words: readonly string[]): LocationPath | undefin
   }
 }
 
-/** Control characters and variables are in no path. */
+/** A literal path. No path contains control characters or variables. */
 const literal = (type: "exact" | "beginning", value: string): LocationPath | undefined =>
   value.startsWith("/") && value.length <= maxLength && /^[^\s$\p{Cc}]+$/u.test(value)
     ? { type, value }

@@ -7,13 +7,16 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 /** A statement: its words without quotes, and the statements of its block. */
 export type Statement = {
   readonly words: readonly [name: string, ...args: string[]];
-  /** Counted from 1, in the annotation. */
+  /** The line in the annotation, counted from 1. */
   readonly line: number;
-  /** Undefined where it ends with a semicolon. A block of Lua is empty: its text is not looked at. */
+  /**
+   * The statements of the block; undefined for a statement that ends with a semicolon. A block of Lua is empty,
+   * because its text is not parsed.
+   */
   readonly block?: readonly Statement[];
 };
 
-/** So many characters of a snippet are read, and so many statements. */
+/** The maximum number of characters and statements of a snippet, and the maximum depth of its blocks. */
 export const snippetLimits = { maxLength: 65_536, maxStatements: 64, maxDepth: 16 };
 
 const expected = "statements that end with a semicolon or a block in braces";
@@ -21,12 +24,12 @@ const expected = "statements that end with a semicolon or a block in braces";
 type Token =
   | { readonly type: "word"; readonly text: string }
   | { readonly type: ";" | "{" | "}" | "end" }
-  /** The text has a fault, which the reader holds. */
+  /** The text has a fault, which the reader records. */
   | { readonly type: "fault" };
 
 const faulty = { type: "fault" } as const;
 
-/** Reads the text of a snippet; a problem names the line. */
+/** Parses the text of a snippet. A problem names the line. */
 export function parseSnippet(text: string): Result<readonly Statement[]> {
   if (text.length > snippetLimits.maxLength) {
     return problem(`has more than ${snippetLimits.maxLength} characters`);
@@ -39,7 +42,7 @@ export function parseSnippet(text: string): Result<readonly Statement[]> {
 const space = /\s/;
 
 class Reader {
-  /** Why reading has ended early. */
+  /** The reason why reading has ended early. */
   problem: string | undefined;
   private readonly text: string;
   private at = 0;
@@ -97,7 +100,7 @@ class Reader {
     return text === undefined ? faulty : { type: "word", text };
   }
 
-  /** Blanks, and comments, which begin where a word could. */
+  /** Skips blanks and comments. A comment begins where a word could begin. */
   private skipBlanks(): void {
     for (;;) {
       const character = this.text[this.at];
@@ -128,7 +131,10 @@ class Reader {
     return parts.join("");
   }
 
-  /** A brace that follows a dollar sign belongs to a variable; any other one begins a block. */
+  /**
+   * Reads a word without quotes. A brace that follows a dollar sign belongs to a variable; any other one begins
+   * a block.
+   */
   private bare(): string {
     const parts: string[] = [];
     for (let character = this.text[this.at]; character !== undefined; character = this.text[this.at]) {
@@ -139,7 +145,7 @@ class Reader {
     return parts.join("");
   }
 
-  /** An escaped quote, blank or letter of `trn`; before any other character the backslash stays. */
+  /** Reads an escaped quote, backslash or letter of `trn`. Before any other character, the backslash is kept. */
   private escape(): string {
     this.at += 1;
     const character = this.text[this.at];
@@ -150,7 +156,7 @@ class Reader {
     return text === '"' || text === "'" || text === "\\" ? text : `\\${text}`;
   }
 
-  /** Passes over a block of Lua by its braces, outside of strings and comments. */
+  /** Skips a block of Lua by counting braces outside of strings and comments. */
   private skipLua(): readonly Statement[] | undefined {
     let depth = 1;
     while (depth > 0) {
@@ -188,7 +194,7 @@ class Reader {
     return character;
   }
 
-  /** The first fault counts; those after it follow from it. */
+  /** Records the first fault. Later ones only follow from it. */
   private fail(what: string, line = this.line): undefined {
     this.problem ??= `line ${line}: ${what}`;
   }
