@@ -22,31 +22,31 @@ import type { ServiceSettings } from "./policy-settings.ts";
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
 type EndpointPart = {
-  /** By the name that backends refer to: `namespace/service/port`, and more for a variant of it. */
+  /** Endpoint sets by the name that backends refer to: `namespace/service/port`, with a suffix for a variant. */
   readonly sets: SortedEntries<ResolvedEndpoints, string>;
   readonly resources: readonly Resource[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
 };
 
-/** A reference with its endpoints. */
+/** A reference with its resolved endpoints. */
 type Resolved = ResolvedEndpoints & {
   readonly name: string;
   readonly resource: Resource;
   readonly events: readonly DesiredEvent[];
 };
 
-/** By `namespace/name` of the Service. */
+/** The settings of policies, by `namespace/name` of the Service. */
 type Policies = ReadonlyMap<string, ServiceSettings>;
 
 type Inputs = {
   readonly world: World;
   readonly endpointRefs: readonly EndpointRef[];
   readonly policies: Policies;
-  /** How ports of Services are spoken to, by `namespace/name` of the Service. */
+  /** The connection settings of Service ports, by `namespace/name` of the Service and number of the port. */
   readonly ports: ReadonlyMap<string, ReadonlyMap<number, PortConnection>>;
   readonly tlsPolicies: Pick<TlsPolicies, "of" | "byService">;
-  /** The ports of the gateway's pods; the same value while it says the same. */
+  /** The ports of the gateway's pods. The value is the same until they change. */
   readonly ownPorts: OwnPorts;
 };
 
@@ -56,9 +56,9 @@ type Settings = Pick<
 >;
 
 /**
- * Keeps the endpoint sets up to date: a set is resolved again when its references change, or an EndpointSlice or
- * policy of its Service does. `endpointRefs` may name a Service port more than once. Endpoints above the size limit
- * are never resolved.
+ * Keeps the endpoint sets up to date. A set is resolved again when its references change, or when an
+ * EndpointSlice or policy of its Service does. `endpointRefs` can name a Service port more than once. Endpoints
+ * above the size limit are never resolved.
  */
 export function createEndpointTranslator(settings: Settings): (inputs: Inputs) => EndpointPart {
   const { allowExternalName, localPorts } = settings;
@@ -123,13 +123,13 @@ function* servicesOf({ removed, added }: Changes<EndpointRef>): Iterable<string>
   for (const { key } of added) yield key;
 }
 
-/** The hosts of which the gateway's own ports have changed. */
+/** The hosts on which the gateway's own ports have changed. */
 function changedHosts(before: OwnPorts, after: OwnPorts): ReadonlySet<string> {
   const { removed, added } = listChanges(before.addresses, after.addresses);
   return new Set([...removed, ...added].map(({ host }) => host));
 }
 
-/** The references that have, or would have, an endpoint on one of these hosts. */
+/** The references that have, or would otherwise have, an endpoint on one of these hosts. */
 function* refsOn(
   hosts: ReadonlySet<string>,
   wanted: SortedEntries<EndpointRef, string>,
@@ -144,7 +144,7 @@ function* refsOn(
   }
 }
 
-/** The entries of those keys that have one. */
+/** The entries of those keys that exist. */
 function presentOf<T>(keys: ReadonlySet<string>, entries: SortedEntries<T, string>): readonly T[] {
   const present: T[] = [];
   for (const key of keys) {
@@ -216,7 +216,7 @@ function resolve(
     set,
     refused,
     resource: encodeFresh(endpointsKey(name), set),
-    // The Service port itself has the same ones, and is always among the references.
+    // The Service port itself, which is always among the references, has the same diagnostics.
     diagnostics: ref.variant === undefined ? diagnostics : [],
     events: [],
   };

@@ -17,23 +17,26 @@ import type { EndpointRef } from "./service-port.ts";
 
 type Settings = Pick<TranslateSettings, "allowExternalName" | "maxServiceEndpointBytes" | "maxEndpointBytes">;
 
-/** Counts the bytes of the endpoints of each Service, at every port that something sends to. */
+/** Counts the bytes of the endpoints of each Service, at every port that is used. */
 export type EndpointSizes = {
-  /** Counts a Service (`namespace/name`) again. Without references it takes nothing. */
+  /** Counts a Service (`namespace/name`) again. Without references its size is 0. */
   count(service: string, endpointRefs: Iterable<EndpointRef>, world: World): void;
-  /** The endpoints to leave out now, once all Services are counted. */
+  /** Returns the endpoints to leave out, once all Services are counted. */
   leftOut(): EndpointsLeftOut;
 };
 
 type EndpointsLeftOut = FindingsList & {
-  /** `namespace/name` of the Services of which no endpoint is used. */
+  /** The Services (`namespace/name`) whose endpoints are all left out. */
   readonly services: ReadonlySet<string>;
 };
 
-/** About how many bytes an endpoint is long as it is sent, by the type of its address. */
+/** The approximate size of an endpoint in bytes as it is sent, by the type of its address. */
 const endpointBytes: { readonly [addressType: string]: number } = { IPv4: 36, IPv6: 60, FQDN: 280 };
 
-/** A count costs no more than the slices and used ports of the Services that have changed. */
+/**
+ * Creates the counter. The cost of a count depends only on the slices and used ports of the Services that have
+ * changed.
+ */
 export function createEndpointSizes({
   allowExternalName,
   maxServiceEndpointBytes,
@@ -89,8 +92,8 @@ function sizeOf(
 }
 
 /**
- * At most so much, whichever endpoints are ready: what is left out must not change with each pod that starts. Only the
- * addresses of one type are used at a time.
+ * The upper limit of the size, whichever endpoints are ready: the choice of what is left out must not change
+ * with each pod that starts. Only addresses of one type are used at a time.
  */
 function bytesOf({ service, port }: EndpointRef, world: World, allowExternalName: boolean): number {
   if (service.spec?.type === "ExternalName") return endpointBytes["FQDN"] ?? 0;
@@ -105,6 +108,6 @@ function bytesOf({ service, port }: EndpointRef, world: World, allowExternalName
     }
     return Math.max(0, ...byType.values());
   };
-  // Where this throws, resolving the endpoints throws as well, which is reported there.
+  // If this throws, resolving the endpoints also throws, and reports the problem.
   return attempt(service, () => ({ bytes: count(), diagnostics: [] }), { bytes: 0 }).bytes;
 }

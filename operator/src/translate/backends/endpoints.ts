@@ -1,4 +1,4 @@
-/** From the EndpointSlices of a Service to the addresses that requests are sent to. See docs/routing.md. */
+/** Resolves the EndpointSlices of a Service to the addresses that requests are sent to. See docs/routing.md. */
 import type { Endpoint, EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { OwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { parseDnsName } from "@svc-gateway/common/values/hostname.ts";
@@ -17,7 +17,7 @@ type AddressType = EndpointSlice["addressType"];
 
 export type ResolvedEndpoints = {
   readonly set: EndpointSet;
-  /** Endpoints that were left out because they are ports of the gateway itself. */
+  /** Endpoints that are omitted because they are ports of the gateway itself. */
   readonly refused: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -31,9 +31,10 @@ export type EndpointRules = {
 };
 
 /**
- * The endpoints of a Service port. Slice ports are matched by name, so that named target ports may differ from pod to
- * pod. Endpoints that are ready and do not terminate are used; without any, those that still serve while they
- * terminate. A dual-stack Service uses the addresses of its first family, else of the other one.
+ * Resolves the endpoints of a Service port. Ports of slices are matched by name, so that named target ports can
+ * differ from pod to pod. Endpoints that are ready and not terminating are used; if there are none, terminating
+ * endpoints that still serve are used. A dual-stack Service uses the addresses of its first family or, if there
+ * are none, of the other one.
  */
 export function resolveEndpoints(
   { key, service, port, uses }: EndpointRef,
@@ -64,7 +65,10 @@ export function resolveEndpoints(
   return { set, refused, diagnostics: [noEndpoints(place, port.port, resolved.why, uses)] };
 }
 
-/** The closure of a Service, or of this port of it. Datagrams are never sent over TLS. */
+/**
+ * The closure that applies to this port of a Service. One by BackendTLSPolicies does not apply to datagrams,
+ * which are never sent over TLS.
+ */
 function closureFor(
   service: ObjectOf<"Service">,
   { name = "", protocol }: EndpointRef["port"],
@@ -78,13 +82,13 @@ function closureFor(
 type Addresses = {
   readonly resolve: EndpointSet["resolve"];
   readonly addresses: readonly Endpoint[];
-  /** Why there is no address. */
+  /** The reason why there is no address; absent if there are some. */
   readonly why?: string;
 };
 
 const none = (why: string): Addresses => ({ resolve: "static", addresses: [], why });
 
-/** An address in the place of a name is used as it is, without the Domain Name System. */
+/** Resolves an external name. An address instead of a name is used unchanged, without the Domain Name System. */
 function fromExternalName(externalName: string, port: EndpointRef["port"]): Addresses {
   const portNumber = isPortNumber(port.targetPort) ? port.targetPort : port.port;
   const ip = canonicalIp(externalName.trim());
@@ -123,7 +127,7 @@ function fromSlices(
 
 type UsableSlice = { readonly slice: EndpointSlice; readonly port: number };
 
-/** The slices that have a port of a Service, each with its number there. */
+/** The slices that have a port of a Service, each with the number of the port in the slice. */
 export function slicesWithPort(
   slices: readonly EndpointSlice[],
   { name: portName = "", protocol: portProtocol = "TCP" }: EndpointRef["port"],
@@ -142,13 +146,16 @@ function addressFamilies({ spec }: ObjectOf<"Service">): readonly ["IPv4" | "IPv
   return first === "IPv6" ? ["IPv6", "IPv4"] : ["IPv4", "IPv6"];
 }
 
-/** Kubernetes API reference, EndpointConditions: a condition that is not known counts as ready. */
+/** An unknown condition counts as ready (Kubernetes API reference, EndpointConditions). */
 const isReady = ({ ready = true, terminating = false }: EndpointConditions): boolean => ready && !terminating;
 
 const isDraining = ({ ready = true, serving = ready, terminating = false }: EndpointConditions): boolean =>
   serving && terminating;
 
-/** Sorted by host, then port, each once. Only the first address of an endpoint counts, as for kube-proxy. */
+/**
+ * The addresses sorted by host, then port, without duplicates. As for kube-proxy, only the first address of an
+ * endpoint counts.
+ */
 function addressesOf(
   slices: readonly UsableSlice[],
   family: AddressType,

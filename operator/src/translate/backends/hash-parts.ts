@@ -11,7 +11,10 @@ type HashSpec = NonNullable<NonNullable<SvcBackendPolicySpec["loadBalancer"]>["h
 type PartSpec = HashSpec["parts"][number];
 type Part = RequestTemplate[number];
 
-/** One part that cannot be read spoils the hash, because without it other requests would have one key. */
+/**
+ * Reads the hash. One part that cannot be read makes the whole hash invalid, because without it different
+ * requests would have one key.
+ */
 export function readHash({ parts, subset }: HashSpec, ignore: IgnoreValue): Balancing | undefined {
   const key: Part[] = [];
   for (const [index, spec] of parts.entries()) {

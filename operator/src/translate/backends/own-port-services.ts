@@ -1,6 +1,6 @@
 /**
- * Services that lead to ports of the gateway itself: who may write EndpointSlices could have one in between. See
- * docs/security.md, "Ports of the gateway itself".
+ * Services with ports of the gateway itself as endpoints. Without this check, users who may write EndpointSlices
+ * could reach these ports through such a Service. See docs/security.md, "Ports of the gateway itself".
  */
 import { createOwnPortCheck, type OwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import type { OwnAddress, OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
@@ -13,8 +13,8 @@ import { compareText } from "../age.ts";
 type EndpointSlice = ObjectOf<"EndpointSlice">;
 
 /**
- * Adds the cluster IPs of such Services to the ports of pods; the same value while it says the same. Other addresses
- * of Services are left out: a tenant may claim any address, and would take it from its owner.
+ * Adds the cluster IPs of such Services to the ports of pods. The result is the same value until it changes.
+ * Other addresses of Services are omitted: a tenant can claim any address, and would take it from its owner.
  */
 export function createOwnPortFinder(
   localPorts: readonly number[],
@@ -60,7 +60,7 @@ export function createOwnPortFinder(
 const leads = (slice: EndpointSlice, check: OwnPortCheck): boolean =>
   slice.addressType !== "FQDN" && portsThatLead(slice, check).length > 0;
 
-/** The names of the ports of a slice at which that is so. */
+/** The names of the ports of a slice at which an endpoint is a port of the gateway itself. */
 const portsThatLead = ({ ports, endpoints }: EndpointSlice, check: OwnPortCheck): readonly string[] =>
   unlessBroken(() =>
     (ports ?? []).flatMap(({ name = "", port }) =>
@@ -71,7 +71,10 @@ const portsThatLead = ({ ports, endpoints }: EndpointSlice, check: OwnPortCheck)
     ),
   );
 
-/** An object that is not what its type says leads nowhere; those that use it say so. */
+/**
+ * Treats an object whose content does not match its type as having no endpoints. The code that uses such
+ * objects reports them.
+ */
 function unlessBroken<T>(find: () => readonly T[]): readonly T[] {
   try {
     return find();
@@ -104,7 +107,7 @@ function clusterAddresses(
     .map(([host, ports]) => ({ host, ports: [...ports].sort((a, b) => a - b), shared: true }));
 }
 
-/** By host; addresses of pods keep their identity. */
+/** Merges by host. Addresses of pods keep their identity. */
 function merge(pods: readonly OwnAddress[], services: readonly OwnAddress[]): readonly OwnAddress[] {
   const hosts = new Set(pods.map(({ host }) => host));
   const added = services.filter(({ host }) => !hosts.has(host));

@@ -1,4 +1,4 @@
-/** Which SvcBackendPolicy a Service has. See docs/features/backend-policy.md. */
+/** Assigns SvcBackendPolicies to Services. See docs/features/backend-policy.md. */
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf, type ObjectRef } from "../../api/object.ts";
@@ -23,11 +23,11 @@ type Policy = ObjectOf<"SvcBackendPolicy">;
 type Attachment = PolicyAttachment<"SvcBackendPolicy">;
 
 type BackendPolicies = {
-  /** By `namespace/name` of the Service. A policy without a usable setting is not in it. */
+  /** By `namespace/name` of the Service. Policies without a usable setting are not included. */
   readonly byService: ReadonlyMap<string, ServiceSettings>;
-  /** By `namespace/name` of the Service, how its ports are spoken to, by their numbers. */
+  /** The connection settings of ports, by `namespace/name` of the Service and number of the port. */
   readonly ports: ReadonlyMap<string, ReadonlyMap<number, PortConnection>>;
-  /** The resource that proxies get for the TLS settings of this name. */
+  /** Returns the resource with the TLS settings of this name. */
   readonly tlsResource: (name: string) => Resource | undefined;
   /** Whether a policy names a Secret. */
   readonly namesSecrets: boolean;
@@ -43,7 +43,10 @@ const connectionsOf = trackedMemo((policy: Policy, _: undefined, view) =>
   attempt(policy, () => readPortConnections(policy, view), closedPorts(policy)),
 );
 
-/** Translates the policies of all Services; the same result while policies, Services and the Secrets that they name are the same. */
+/**
+ * Translates the policies of all Services. The result is the same value until policies, Services, or the
+ * Secrets that policies name change.
+ */
 export function createPolicyTranslator(): (world: World) => BackendPolicies {
   const keep = createAttachmentKeeper<Attachment>();
   let last: { readonly world: World; readonly output: BackendPolicies } | undefined;
@@ -58,7 +61,9 @@ export function createPolicyTranslator(): (world: World) => BackendPolicies {
   };
 }
 
-/** Of several policies that target a Service, the oldest applies, even if its settings are invalid. */
+/**
+ * Assigns policies. Of several policies that target a Service, the oldest applies, even if its settings are invalid.
+ */
 function attach(world: World, keep: (attachment: Attachment) => Attachment): BackendPolicies {
   const lookup = createLookup(world);
   const owners = new Map<string, Policy>();
@@ -104,7 +109,10 @@ function attach(world: World, keep: (attachment: Attachment) => Attachment): Bac
   };
 }
 
-/** Ports of a policy that a Service lacks. A Service without any port (ExternalName) is taken at its word. */
+/**
+ * Findings about ports of a policy that a Service lacks. For a Service without any port (ExternalName), every
+ * port is accepted.
+ */
 function missingPorts(object: Policy, service: ObjectOf<"Service"> | undefined): readonly Diagnostic[] {
   const present = service?.spec?.ports ?? [];
   if (present.length === 0) return [];
@@ -126,7 +134,7 @@ function judge(target: {
   /** `namespace/name` of the Service. */
   readonly key: string;
   readonly object: Policy;
-  /** The policy that has the Service before this one. */
+  /** The older policy that applies to the Service; undefined if this one does. */
   readonly owner: Policy | undefined;
   readonly lookup: Lookup;
 }): Verdict {

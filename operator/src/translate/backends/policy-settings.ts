@@ -1,6 +1,4 @@
-/**
- * Translates the spec of a SvcBackendPolicy to the settings that proxies get. See docs/features/backend-policy.md.
- */
+/** Translates the spec of a SvcBackendPolicy to settings of proxies. See docs/features/backend-policy.md. */
 import {
   defaultSessionCookie,
   parseAlgorithm,
@@ -22,7 +20,7 @@ import type { Diagnostic } from "../finding.ts";
 import { readHash } from "./hash-parts.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
-/** What a policy says about all ports of a Service. */
+/** The settings of a policy for all ports of a Service. */
 export type ServiceSettings = Pick<EndpointSet, "policy" | "balancing">;
 
 type PolicySettings = {
@@ -32,7 +30,7 @@ type PolicySettings = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** A value that cannot be used is ignored with a warning; all others of the policy apply. */
+/** Reads the settings of a policy. An invalid value is ignored with a warning; all other values apply. */
 export function readPolicySettings(object: ObjectOf<"SvcBackendPolicy">): PolicySettings {
   const ignored: string[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -66,7 +64,7 @@ export function readPolicySettings(object: ObjectOf<"SvcBackendPolicy">): Policy
 
 export const isEmptySettings = (settings: ServiceSettings): boolean => Object.keys(settings).length === 0;
 
-/** Zero is as good as absent, as in annotations. */
+/** Reads a duration. As in annotations, zero counts as absent. */
 function readDuration(
   field: string,
   text: string | undefined,
@@ -87,7 +85,9 @@ function readAlgorithm(text: string | undefined, ignore: IgnoreValue): LoadBalan
     : ignore("spec.loadBalancer.algorithm", parsed.error, "round_robin applies");
 }
 
-/** Beside a hash an algorithm has no effect; the default of the schema is not one that was written. */
+/**
+ * Reports an algorithm beside a hash, where it has no effect. The default of the schema does not count as written.
+ */
 function ignoreAlgorithm(text: string | undefined, ignore: IgnoreValue): undefined {
   if (text === undefined || text.trim() === "round_robin") return;
   const error = { message: `"${text.slice(0, 64)}" has no effect beside hash`, expected: "one of the two" };
@@ -161,6 +161,6 @@ function readSessionPersistence(
 const headerNameOf = (name: string): Result<string> =>
   name === "" ? problem("the header name is empty", "the name of a header") : parseHeaderName(name);
 
-/** Without the keys that have no value, so that equal settings have equal forms. */
+/** Removes keys without a value, so that equal settings have equal forms. */
 const withoutUndefined = (policy: BackendPolicy): BackendPolicy =>
   Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));

@@ -1,4 +1,7 @@
-/** How ports of Services are spoken to, as a SvcBackendPolicy says. See docs/features/backend-policy.md, "Ports". */
+/**
+ * The connection settings that a SvcBackendPolicy sets for ports of Services. See
+ * docs/features/backend-policy.md, "Ports".
+ */
 import { systemAuthorities, type BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { canonicalJson } from "@svc-gateway/common/ir/canonical-json.ts";
 import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
@@ -16,26 +19,29 @@ import { backendTlsUnusable, policyNotVerified } from "../diagnostics/policies.t
 import type { Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
 
-/** How one port is spoken to. */
+/** The connection settings of one port. */
 export type PortConnection = {
   readonly protocol?: "http2";
-  /** The resource `backendtls|` with the settings of TLS; absent: a BackendTLSPolicy decides alone. */
+  /** The resource `backendtls|` with the TLS settings; if absent, only a BackendTLSPolicy enables TLS. */
   readonly tls?: { readonly name: string; readonly resource: Resource };
-  /** With `tls`: requests that came without TLS are sent without it. */
+  /** With `tls`, requests that arrived without TLS are also sent without it. */
   readonly followsClient?: true;
 };
 
 export type PortConnections = {
-  /** By the number of the port of the Service. */
+  /** Settings by the number of the Service port. */
   readonly ports: ReadonlyMap<number, PortConnection>;
-  /** The fields of TLS settings that cannot be used, so that no connection is made. */
+  /** The fields with unusable TLS settings, because of which no connection is made. */
   readonly unusable: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
 type TlsSpec = NonNullable<NonNullable<SvcBackendPolicySpec["ports"]>[number]["tls"]>;
 
-/** Reads the ports of a policy. TLS that cannot be used trusts no authority, so that no connection is made. */
+/**
+ * Reads the ports of a policy. Unusable TLS settings become settings that trust no authority, so that no
+ * connection is made.
+ */
 export function readPortConnections(
   object: ObjectOf<"SvcBackendPolicy">,
   { lookup }: Pick<View, "lookup">,
@@ -63,10 +69,13 @@ export function readPortConnections(
   return { ports: new Map(ports), unusable, diagnostics };
 }
 
-/** Settings without authorities, with which no connection is made. */
+/** Settings without authorities. No connection is made with them. */
 const trustsNone: BackendTls = { hostname: "" };
 
-/** Equal settings are one resource. A namespace has no capitals, so no BackendTLSPolicy has such a name. */
+/**
+ * Turns settings into a resource; equal settings share one. Its name contains capitals, which no namespace has,
+ * so it never equals that of a BackendTLSPolicy.
+ */
 function asResource(tls: BackendTls): NonNullable<PortConnection["tls"]> {
   const name = `SvcBackendPolicy/tls-${sha256Hex(canonicalJson(tls)).slice(0, 32)}`;
   return { name, resource: encodeResource(backendTlsKey(name), tls) };
@@ -106,7 +115,7 @@ function readTls(
 
 function readSecret(name: string, secret: ObjectOf<"Secret"> | undefined): Result<BackendSecret> {
   const expected = `type kubernetes.io/tls, or Opaque with the label ${authorityLabel}: "true"`;
-  // A controller reads no other Secrets, so one that is not known may exist all the same.
+  // A controller reads no other Secrets, so an unknown Secret can exist nevertheless.
   if (secret === undefined) return problem(`Secret ${name} does not exist or cannot be used`, expected);
   if (!isTlsSecret(secret) && !isForAuthorities(secret)) {
     return problem(`Secret ${name} cannot be used`, expected);
@@ -115,7 +124,7 @@ function readSecret(name: string, secret: ObjectOf<"Secret"> | undefined): Resul
   return parts.ok ? parts : problem(`Secret ${name} ${describeProblem(parts.error)}`);
 }
 
-/** The ports of a policy without its settings of TLS: no connection is made to those that have some. */
+/** The ports of a policy whose TLS settings are withheld: no connection is made to the ports that have some. */
 export const closedPorts = ({
   spec: { ports = [] },
 }: ObjectOf<"SvcBackendPolicy">): Omit<PortConnections, "diagnostics"> => ({

@@ -10,12 +10,16 @@ import { closedPorts, type PortConnections } from "./port-connections.ts";
 type Policy = ObjectOf<"SvcBackendPolicy">;
 type Fit = (policy: Policy, own: PortConnections) => PortConnections;
 
-/** The limit for all policies together, in characters: some hundred bundles of authorities, or thousands of certificates. */
+/**
+ * The limit for all policies together, in characters. It allows some hundred bundles of authorities, or
+ * thousands of certificates.
+ */
 export const maxPortSettingsLength = 16 * 1024 * 1024;
 
 /**
- * Leaves out the TLS settings of policies, so that no connections are made to their ports, until those of all are no longer
- * than `maxPortSettingsLength`: of the namespace that takes most the largest, of these the newest.
+ * Leaves out TLS settings of policies, so that no connections are made to their ports, until the total length
+ * is within `maxPortSettingsLength`. The settings that are left out first are the largest of the namespace that
+ * takes the most; of similarly large ones, the newest.
  */
 export function createPortSettingsFitter(
   policies: readonly Policy[],

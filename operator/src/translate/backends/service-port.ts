@@ -16,31 +16,39 @@ import type { Diagnostic } from "../finding.ts";
 import { haveSameItems } from "../incremental/memo.ts";
 import type { ServicePortRef, EndpointUse } from "./service-port-ref.ts";
 
-/** A Service port whose endpoints the snapshot must hold. `port.port` is its number, also in `name`. */
+/**
+ * A Service port whose endpoints the snapshot must contain. `port.port` is its number, which `name` also contains.
+ */
 export type EndpointRef = {
-  /** Name of the endpoint set: `namespace/service/port`, of a UDP port `namespace/service/port/udp`. */
+  /** The name of the endpoint set: `namespace/service/port`, or `namespace/service/port/udp` for a UDP port. */
   readonly name: string;
   /** `namespace/name` of the Service. */
   readonly key: string;
   readonly service: ObjectOf<"Service">;
   readonly port: ServicePort;
-  /** The uses of the endpoints, each once and sorted. */
+  /** The uses of the endpoints, sorted and without duplicates. */
   readonly uses: readonly EndpointUse[];
-  /** How an Ingress wants the endpoints to be used, where that differs from other users of the Service port. */
+  /**
+   * The settings that an Ingress requires for the endpoints, if they differ from those of other users of the
+   * Service port.
+   */
   readonly variant?: EndpointVariant;
 };
 
 /**
- * Settings of an endpoint set of its own, which several routes may share. `id`, the end of its name, follows from the
- * settings alone: equal ids mean equal settings.
+ * Settings that require a separate endpoint set, which several routes can share. `id`, the end of its name,
+ * depends only on the settings: equal ids mean equal settings.
  */
 export type EndpointVariant = {
   readonly id: string;
-  /** The resource `backendtls|` by which connections use TLS, unless a BackendTLSPolicy applies to the Service port. */
+  /**
+   * The resource `backendtls|` with the TLS settings of connections, unless a BackendTLSPolicy applies to the
+   * Service port.
+   */
   readonly tls?: string;
 };
 
-/** The same Service port with settings of its own. */
+/** Returns the same Service port with separate settings. */
 export const variantOf = (endpointRef: EndpointRef, variant: EndpointVariant): EndpointRef => ({
   ...endpointRef,
   name: `${endpointRef.name}/${variant.id}`,
@@ -48,8 +56,8 @@ export const variantOf = (endpointRef: EndpointRef, variant: EndpointVariant): E
 });
 
 /**
- * Merges references with one name, in any order: ports of one number may have several names, of which one is chosen.
- * The result has the uses of all of them.
+ * Merges references with the same name. The result does not depend on their order: of several ports with one
+ * number, the port with the lowest name is chosen. The result has the uses of all references.
  */
 export function mergeEndpointRefs(endpointRefs: readonly [EndpointRef, ...EndpointRef[]]): EndpointRef {
   if (endpointRefs.length === 1) return endpointRefs[0];
@@ -60,18 +68,18 @@ export function mergeEndpointRefs(endpointRefs: readonly [EndpointRef, ...Endpoi
   return uses.length === chosen.uses.length ? chosen : { ...chosen, uses };
 }
 
-/** Whether references of one name have the same endpoints, and the same finding where there are none. */
+/** Whether references with the same name have the same endpoints, and the same finding if there are none. */
 export const isSameEndpointRef = (a: EndpointRef, b: EndpointRef): boolean =>
   a.service === b.service && a.port === b.port && haveSameItems(a.uses, b.uses);
 
 type ResolvedBackend = {
-  /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */
+  /** The backend, with `status` instead of `endpoints` if requests cannot be sent anywhere. */
   readonly backend: Backend;
   readonly endpointRef?: EndpointRef;
   readonly diagnostic?: Diagnostic;
 };
 
-/** The status that answers for an Ingress backend that cannot be resolved. */
+/** The status with which an Ingress backend that cannot be resolved answers. */
 const unavailable = 503;
 
 /** The transport protocol of a backend. */
@@ -81,15 +89,19 @@ type ServicePortReference = {
   readonly namespace: string;
   readonly name: string;
   readonly port: ServicePortRef;
-  /** TCP unless it says otherwise. */
+  /** Defaults to TCP. */
   readonly transport?: Transport;
-  /** Requests unless it says otherwise. */
+  /** Defaults to requests. */
   readonly use?: EndpointUse;
-  /** Whether a port that the Service does not have may be the `targetPort` of one, as ingress-nginx accepts it. */
+  /**
+   * Whether a port that the Service does not have can be the `targetPort` of one of its ports, as in ingress-nginx.
+   */
   readonly acceptsTargetPort?: boolean;
 };
 
-/** A Service port to send to, with the need of its endpoints; or why there is none. */
+/**
+ * Finds a Service port to send to, with the reference to its endpoints; the error is the reason why there is none.
+ */
 export function findServicePort(
   {
     namespace,
@@ -121,8 +133,8 @@ export function findServicePort(
 }
 
 /**
- * Resolves an Ingress backend. A Service or port that does not exist, or an ExternalName Service without permission,
- * answers 503; the rest of the Ingress is not affected.
+ * Resolves an Ingress backend. If the Service or port does not exist, or if an ExternalName Service is not
+ * permitted, the backend answers 503. The rest of the Ingress is not affected.
  */
 export function resolveServicePort(
   reference: ServicePortReference,
@@ -145,7 +157,7 @@ export function resolveServicePort(
   return { backend: unresolvedBackend(key), diagnostic };
 }
 
-/** A backend that answers 503; `service` is `namespace/name`, or empty when none is named. */
+/** A backend that answers 503. `service` is `namespace/name`, or empty if none is named. */
 export const unresolvedBackend = (service: string): Backend => ({
   weight: 1,
   service,
@@ -155,7 +167,7 @@ export const unresolvedBackend = (service: string): Backend => ({
 
 const formatPortRef = (port: ServicePortRef): string => ("number" in port ? String(port.number) : port.name);
 
-/** A Service without any port (ExternalName) is taken at its word. */
+/** Finds a port of a Service. For a Service without any port (ExternalName), every port number is accepted. */
 function findPort(
   { spec }: ObjectOf<"Service">,
   wanted: ServicePortRef,
@@ -173,7 +185,7 @@ function findPort(
 const isPort = (port: ServicePort, wanted: ServicePortRef): boolean =>
   "name" in wanted ? port.name === wanted.name : port.port === wanted.number;
 
-/** The first port whose `targetPort` is written so. */
+/** The first port with this text as its `targetPort`. */
 const findByTargetPort = (
   { spec }: ObjectOf<"Service">,
   wanted: ServicePortRef,
@@ -193,6 +205,9 @@ const isTcp = ({ protocol = "TCP" }: { readonly protocol?: string }): boolean =>
 export const isPortNumber = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
 
-/** Kubernetes documentation, "Application protocol": `kubernetes.io/h2c` is HTTP/2 in cleartext. */
+/**
+ * The protocol of a port. `kubernetes.io/h2c` is HTTP/2 in cleartext (Kubernetes documentation, "Application
+ * protocol").
+ */
 export const protocolOf = ({ appProtocol }: ServicePort): Backend["protocol"] =>
   appProtocol === "kubernetes.io/h2c" ? "http2" : "http1";

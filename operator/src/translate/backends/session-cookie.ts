@@ -1,4 +1,4 @@
-/** How the session cookie of a SvcBackendPolicy is set. See docs/features/backend-policy.md, "Cookie". */
+/** The attributes of the session cookie of a SvcBackendPolicy. See docs/features/backend-policy.md, "Cookie". */
 import {
   parseCookieDomain,
   parseCookiePath,
@@ -9,7 +9,7 @@ import type { IgnoreValue } from "../diagnostics/policies.ts";
 
 type CookieSpec = NonNullable<NonNullable<SvcBackendPolicySpec["sessionPersistence"]>["cookie"]>;
 
-/** The attributes; undefined where all are the defaults, so that equal settings have equal forms. */
+/** Reads the attributes; undefined if all have their defaults, so that equal settings have equal forms. */
 export function readSessionCookie(
   spec: CookieSpec,
   field: string,

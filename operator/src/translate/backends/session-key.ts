@@ -6,13 +6,13 @@ import { invalidSessionKey } from "../diagnostics/backends.ts";
 import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
 
-/** Name of the Secret with the key of session cookies, in the install namespace, and the key of its data. */
+/** The name of the Secret with the key of session cookies, in the install namespace, and the key in its data. */
 export const sessionKeySecret = "svc-session-key";
 export const sessionKeyField = "key";
 
 type Part = { readonly value: SessionKeyValue | undefined; readonly diagnostics: readonly Diagnostic[] };
 
-/** The key of the session cookies: that of the Secret, else `otherwise` (base64). */
+/** The key of session cookies: that of the Secret, otherwise `otherwise` (base64). */
 export function translateSessionKey(world: World, namespace: string, otherwise: string | undefined): Part {
   const secret = createLookup(world)("Secret", namespace, sessionKeySecret);
   if (secret !== undefined) return readSecret(secret);
@@ -28,7 +28,7 @@ const readSecret = memo((secret: ObjectOf<"Secret">): Part => {
   };
 });
 
-/** The same value for the same key, so that its resource is encoded once. */
+/** The value is the same object for the same key, so that its resource is encoded once. */
 function valueOf(key: string): SessionKeyValue {
   if (last?.key !== key) last = { key };
   return last;

@@ -1,4 +1,7 @@
-/** Which BackendTLSPolicy a Service port has, and what becomes of each at the Gateways. See docs/features/backend-tls.md. */
+/**
+ * Assigns BackendTLSPolicies to Service ports, and computes the status of each at the Gateways. See
+ * docs/features/backend-tls.md.
+ */
 import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -25,15 +28,17 @@ import { createAuthorityFitter } from "./tls-policy-sizes.ts";
 
 type Policy = ObjectOf<"BackendTLSPolicy">;
 
-/** The Gateways whose routes send to a Service, by `namespace/name` of the Service. */
+/** The Gateways with routes that send traffic to a Service, by `namespace/name` of the Service. */
 export type GatewaysByService = ReadonlyMap<string, ReadonlySet<ObjectOf<"Gateway">>>;
 
 export type TlsPolicies = {
-  /** The policy (`namespace/name`) by which a Service port is connected to; undefined: in cleartext. */
+  /** Returns the policy (`namespace/name`) that applies to connections to a Service port; undefined for cleartext. */
   readonly of: (ref: EndpointRef) => string | undefined;
-  /** By `namespace/name` of the Service, what `of` follows from, as a text: equal texts give equal answers. */
+  /**
+   * A text for each Service (`namespace/name`) that determines the results of `of`: equal texts mean equal results.
+   */
   readonly byService: ReadonlyMap<string, string>;
-  /** The resource that proxies get for a policy. */
+  /** Returns the resource for a policy. */
   readonly resource: (policy: string) => Resource | undefined;
   readonly attachments: readonly BackendTlsAttachment[];
   readonly diagnostics: readonly Diagnostic[];
@@ -47,10 +52,10 @@ export const noTlsPolicies: TlsPolicies = {
   diagnostics: [],
 };
 
-/** Kinds that a result depends on besides the Gateways. */
+/** The kinds that a result depends on, besides the Gateways. */
 const inputs = ["BackendTLSPolicy", "Service", "ConfigMap", "ClusterTrustBundle"] as const;
 
-/** Translates the policies of all Service ports; the same result while all of its inputs are the same. */
+/** Translates the policies of all Service ports. The result is the same value until one of its inputs changes. */
 export function createTlsPolicyTranslator(
   settings: Pick<TranslateSettings, "backendTlsStrict" | "trustBundles">,
 ): (world: World, gatewaysByService: () => GatewaysByService) => TlsPolicies {
@@ -85,13 +90,16 @@ const unreadable: Omit<TlsPolicySettings, "diagnostics"> = {
 /** One entry of `targetRefs`. */
 type Target = {
   readonly service: string;
-  /** The policy that has the Service, or the port of it, before this one. */
+  /** The older policy that applies to the Service, or to the port of it; undefined if this one does. */
   readonly owner: Policy | undefined;
-  /** Why it has. */
+  /** The reason for the precedence of the older policy. */
   readonly why: string;
 };
 
-/** A port, by name, belongs to the oldest policy that names it; other ports to the oldest that names the whole Service. */
+/**
+ * Assigns policies. A port, by name, belongs to the oldest policy that names it; other ports belong to the
+ * oldest policy that names the whole Service.
+ */
 function attach(
   world: World,
   gateways: GatewaysByService,
@@ -112,7 +120,7 @@ function attach(
     diagnostics.push(...own.diagnostics);
     const refusal = own.unaccepted ?? own.unresolved;
     if (refusal !== undefined) {
-      // A policy that falls back to unencrypted connections has a finding of its own.
+      // A policy that falls back to unencrypted connections has a separate finding.
       const isClosed = own.unaccepted !== undefined && own.tls !== undefined;
       const consequence = isClosed ? "requests to its Services are answered 502" : undefined;
       diagnostics.push(conditionFinding({ object: refOf(object) }, refusal, consequence));
@@ -140,7 +148,7 @@ function attach(
   };
 }
 
-/** The policies of each Service that connections keep to, by section. */
+/** Describes the effective policies of each Service, by section. */
 function describeOwners(
   owners: ReadonlyMap<string, Policy>,
   settings: ReadonlyMap<string, TlsPolicySettings>,
@@ -160,7 +168,7 @@ const encode = (policy: string, tls: BackendTls): Resource => encodeResource(bac
 const ownerKey = (service: string, section: string | undefined): string =>
   section === undefined ? service : `${service}|${section}`;
 
-/** Makes a policy the owner of the targets that no older one has. Only Services can be targets. */
+/** Makes a policy the owner of those targets that no older policy has. Only Services can be targets. */
 function claim(
   object: Policy,
   owners: Map<string, Policy>,
@@ -196,8 +204,8 @@ function claim(
 }
 
 /**
- * The verdict on the policy at each Gateway whose routes send to one of its Services (Gateway API,
- * PolicyAncestorStatus).
+ * The conditions of the policy at each Gateway with routes that send traffic to one of its Services (Gateway
+ * API, PolicyAncestorStatus).
  */
 function ancestorsOf(
   targets: readonly Target[],
@@ -224,7 +232,7 @@ function ancestorsOf(
     .sort((a, b) => compareText(nameOf(a.gateway), nameOf(b.gateway)));
 }
 
-/** A policy is in conflict only when older policies apply to every one of its targets. */
+/** The condition of a policy. It is in conflict only if older policies apply to all of its targets. */
 function acceptedCondition(
   targets: readonly Target[],
   unaccepted: TlsPolicySettings["unaccepted"],

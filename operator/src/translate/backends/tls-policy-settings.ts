@@ -1,5 +1,6 @@
 /**
- * Translates the spec of a BackendTLSPolicy to what proxies get, and to its status. See docs/features/backend-tls.md.
+ * Translates the spec of a BackendTLSPolicy to settings of proxies, and to its status. See
+ * docs/features/backend-tls.md.
  */
 import {
   systemAuthorities,
@@ -23,16 +24,18 @@ import type { TranslateSettings } from "../settings.ts";
 import { quote } from "../text.ts";
 
 export type TlsPolicySettings = {
-  /** The TLS of connections; undefined: they are not encrypted, since none of the names can be used. */
+  /**
+   * The TLS settings of connections; undefined for unencrypted connections, because none of the names can be used.
+   */
   readonly tls: BackendTls | undefined;
-  /** Why the policy is not accepted as it is. */
+  /** The reason why the policy is not accepted as written; undefined if it is. */
   readonly unaccepted: ConditionReason | undefined;
-  /** The first reference that cannot be followed. */
+  /** The first reference that cannot be resolved. */
   readonly unresolved: ConditionReason | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Reads a policy. A policy that cannot protect gets no authorities, so that no connections are made. */
+/** Reads a policy. A policy that cannot protect has no authorities, so that no connections are made. */
 export function readTlsPolicy(
   object: ObjectOf<"BackendTLSPolicy">,
   options: AuthorityOptions & Pick<TranslateSettings, "backendTlsStrict">,
@@ -116,7 +119,7 @@ function readName({ type, hostname = "", uri = "" }: WrittenName): Result<Subjec
     return name.ok ? ok({ type: "dns", value: formatHostname(name.value) }) : name;
   }
   if (type !== "URI") return problem(`The type ${quote(String(type))} is not known`, "Hostname or URI");
-  // RFC 3986 4.3, as far as it matters here: characters that no URI has cannot be in a certificate either.
+  // A subset of RFC 3986 4.3: characters that are invalid in a URI cannot be in a certificate either.
   return /^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/.test(uri)
     ? ok({ type: "uri", value: uri })
     : problem(`${quote(uri)} is not a URI with a scheme`);

@@ -14,15 +14,16 @@ import type { TlsPolicySettings } from "./tls-policy-settings.ts";
 type Policy = ObjectOf<"BackendTLSPolicy">;
 
 /**
- * The limit for all policies together, each with a copy of its authorities: a hundred and more with the roots of
- * operating systems. This, the limit for routes, and the rest are below what a proxy accepts (docs/discovery.md,
- * "Limits").
+ * The limit for all policies together, each with a copy of its authorities. It allows more than a hundred
+ * policies with the roots of an operating system. Together with the limit for routes and everything else, it is
+ * below the limit of a proxy (docs/discovery.md, "Limits").
  */
 export const maxAuthoritiesLength = 32 * 1024 * 1024;
 
 /**
- * Leaves out the authorities of policies, so that no connections are made under them, until those of all are no
- * longer than `maxAuthoritiesLength`: of the namespace that takes most the largest, of these the newest.
+ * Leaves out authorities of policies, so that no connections are made under them, until the total length is
+ * within `maxAuthoritiesLength`. The authorities that are left out first are the largest of the namespace that
+ * takes the most; of similarly large ones, the newest.
  */
 export function createAuthorityFitter(
   world: World,
