@@ -8,28 +8,31 @@ import { describeProblem } from "../diagnostics/define-finding.ts";
 
 /** Reads the annotations of one Ingress. */
 export type AnnotationReader = {
-  /** The value of an annotation, or undefined where the built-in default applies. */
+  /** The value of an annotation; undefined if the built-in default applies. */
   <T>(definition: AnnotationDefinition<T>): T | undefined;
-  /** The class default, even where the Ingress has a value of its own. */
+  /** The class default, even if the Ingress sets a value of its own. */
   readonly inherited: <T>(definition: AnnotationDefinition<T>) => T | undefined;
 };
 
-/** The consequence of an invalid value where the class has a default. */
+/** The consequence of an invalid value if the class has a default, for messages. */
 export const classDefaultApplies = "the default of the class applies";
 
 /** The defaults of an IngressClass, already parsed. */
 export type ClassDefaults = {
-  /** The namespace of the object that holds them. */
+  /** The namespace of the object with the defaults. */
   readonly namespace: string;
-  /** The annotations that have one, by their full keys. */
+  /** The annotations that have a default, by their full keys. */
   readonly keys: readonly string[];
   readonly get: <T>(definition: AnnotationDefinition<T>) => T | undefined;
 };
 
-/** Annotation values are not read beyond this length; Kubernetes allows 256 KiB for all of an object together. */
+/**
+ * The maximum length of an annotation value; longer ones are not read. Kubernetes allows 256 KiB for all of an
+ * object.
+ */
 const maxValueLength = 65_536;
 
-/** Parses one annotation value under the rules that hold for all of them. */
+/** Parses one annotation value by the rules that apply to all annotations. */
 export function parseAnnotation<T>(definition: AnnotationDefinition<T>, raw: string, warn: Warn): Result<T> {
   if (raw.length > maxValueLength) return problem(`has more than ${maxValueLength} characters`);
   const text = raw.trim();
@@ -39,26 +42,26 @@ export function parseAnnotation<T>(definition: AnnotationDefinition<T>, raw: str
 
 type Annotations = { readonly [key: string]: string };
 
-/** Whether the value of an annotation is the Ingress's own rather than a default; an empty one sets nothing. */
+/** Whether the value of an annotation is set on the Ingress itself, not a default. An empty value sets nothing. */
 export function hasOwnValue(annotations: Annotations, definition: { readonly name: string }): boolean {
   const key = annotationKey(definition);
   return Object.hasOwn(annotations, key) && annotations[key]?.trim() !== "";
 }
 
 /**
- * Reads annotations with their precedence: the Ingress's own, then the default of its class, then the built-in one.
- * A value that does not parse is reported and counts as absent, so that a mistake takes no default of the class away, which
- * may be a fence; a reference to a protection then counts as one to something that does not exist instead. An empty value is
- * reported as well, unless the annotation takes it for absent, and sets nothing; without a default, an empty reference to
- * a protection counts as one that does not parse. However many features ask for an annotation, it is parsed and reported
- * once. See docs/reference/annotations.md.
+ * Reads annotations by precedence: the value of the Ingress, then the default of its class, then the built-in one.
+ * A value that does not parse is reported and counts as absent, so that a mistake does not remove a default of the
+ * class, which might restrict access. A reference to a protection that does not parse instead counts as a reference
+ * to an object that does not exist. An empty value is also reported, unless the annotation treats it as absent, and
+ * sets nothing; without a class default, an empty reference to a protection counts as one that does not parse. Each
+ * annotation is parsed and reported once, however many features read it. See docs/reference/annotations.md.
  */
 export function createAnnotationReader(options: {
   readonly annotations: Annotations;
   readonly classDefaults: ClassDefaults | undefined;
-  /** Takes `<annotation>: <message>`: what is wrong with the value, and what happens instead. */
+  /** Receives `<annotation>: <message>`: what is wrong with the value, and what happens instead. */
   readonly onInvalid: (key: string, message: string) => void;
-  /** Takes `<annotation>: <message>`: what is left out of a value whose rest is used. */
+  /** Receives `<annotation>: <message>`: the part of a value that is ignored while the rest is used. */
   readonly onWarning: (key: string, ...warning: Parameters<Warn>) => void;
 }): AnnotationReader {
   const { annotations, classDefaults, onInvalid, onWarning } = options;
@@ -89,10 +92,10 @@ export function createAnnotationReader(options: {
   const read = <T>(definition: AnnotationDefinition<T>): T | undefined => {
     const key = annotationKey(definition);
     const raw = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
-    // Nearly all of them, on nearly all Ingresses: not worth an entry.
+    // Nearly all annotations are absent on nearly all Ingresses, so they get no entry.
     if (raw === undefined) return classDefaults?.get(definition);
     if (!known.has(definition)) known.set(definition, readOnce(definition, key, raw));
-    // A value was read by the definition that it is filed under.
+    // The value was parsed by the definition that is its key.
     return known.get(definition) as T | undefined;
   };
   return Object.assign(read, {

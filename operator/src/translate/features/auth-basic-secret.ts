@@ -11,14 +11,15 @@ import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";
 
 /**
- * The users whose credentials let a request in; absent: no authentication. See docs/features/auth-basic-secret.md.
+ * The users whose credentials admit a request; undefined without authentication. See
+ * docs/features/auth-basic-secret.md.
  */
 export function translateAuthBasicSecret(
   read: AnnotationReader,
   context: FeatureContext,
 ): AuthBasicSecret | undefined {
   const definition = authBasicSecret.annotations.authBasicSecret;
-  // Read in any case, so that a value that cannot be used is reported without a Secret as well.
+  // Read in any case, so that a value that cannot be used is also reported without a Secret.
   const realm = read(authBasicSecret.annotations.realm);
   const hides = read(authBasicSecret.annotations.hidesCredentials) === true;
   const orElse = ` or does not have the label ${htpasswdLabel}: "true"`;

@@ -9,7 +9,7 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";
 
-/** The JwtAuth whose tokens let a request in; absent: no authentication. See docs/features/auth-jwt.md. */
+/** The JwtAuth whose tokens admit a request; undefined without authentication. See docs/features/auth-jwt.md. */
 export function translateAuthJwt(read: AnnotationReader, context: FeatureContext): AuthJwt | undefined {
   const definition = authJwt.annotations.authJwt;
   const resource = resolveProtection("JwtAuth", definition, read, context);

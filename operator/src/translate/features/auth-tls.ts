@@ -9,13 +9,16 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";
 
-/** The client certificates that an Ingress asks for on its TLS hosts. */
+/** The client certificates that an Ingress requests on its TLS hosts. */
 export type AuthTls = {
-  /** PEM; undefined where the Secret is missing or unusable: then no client is let in. */
+  /** The authorities as PEM; undefined if the Secret is missing or unusable, in which case no client is admitted. */
   readonly authorities: string | undefined;
   readonly maxIntermediates: number;
   readonly forward: boolean;
-  /** Requests of clients that were not verified are answered over HTTP; absent: their handshakes fail. */
+  /**
+   * The verdict for requests of clients that were not verified, which are answered over HTTP. If absent, their
+   * handshakes fail.
+   */
   readonly byRequest?: RequestVerdict;
 };
 
@@ -29,11 +32,11 @@ const {
 } = authTls.annotations;
 
 /**
- * The client certificates that the annotations ask for; undefined: none. A Secret that cannot be used lets no client
- * in (docs/features/auth-tls.md).
+ * The client certificates that the annotations request; undefined for none. If the Secret cannot be used, no
+ * client is admitted (docs/features/auth-tls.md).
  */
 export function translateAuthTls(read: AnnotationReader, context: FeatureContext): AuthTls | undefined {
-  // Read in any case, because an invalid value is reported even where it has no effect.
+  // Read in any case, because an invalid value is reported even if it has no effect.
   const depth = read(authTlsVerifyDepth);
   const forward = read(authTlsPassCertificateToUpstream) ?? false;
   const word = read(authTlsVerifyClient) ?? "on";
@@ -59,7 +62,7 @@ export function translateAuthTls(read: AnnotationReader, context: FeatureContext
   };
 }
 
-/** With one of them, requests get the answer instead of handshakes. */
+/** With any of these, clients are rejected by answers to requests instead of in handshakes. */
 const ofRequests = [authTlsVerifyClient, authTlsErrorPage, authTlsMatchSubject];
 
 function readVerdict(

@@ -1,4 +1,4 @@
-/** URLs that requests are checked with, and where they lead. See docs/features/ext-auth.md, "By URL". */
+/** URLs by which requests are checked, and their targets. See docs/features/ext-auth.md, "By URL". */
 import { parseRequestTemplate, type RequestTemplate } from "@svc-gateway/common/features/request-template.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -14,7 +14,7 @@ export type UrlParts = {
   readonly target: string;
 };
 
-/** Takes a URL apart; the error says why it cannot be asked. */
+/** Splits a URL. The error is the reason why the URL cannot be used for a check. */
 export function splitUrl(url: string): Result<UrlParts> {
   const expected = 'a URL such as "https://$host/oauth2/auth"';
   const [, scheme = "", authority = "", target = ""] =
@@ -28,7 +28,7 @@ export function splitUrl(url: string): Result<UrlParts> {
   return ok({ scheme: lower, authority, target });
 }
 
-/** A Service port, or a host that is none. */
+/** A Service port, or a host that is not a Service. */
 export type UrlHost =
   | { readonly found: Pick<EndpointRef, "name" | "key" | "service" | "port"> }
   | { readonly found?: undefined; readonly host: string; readonly port: number };
@@ -39,8 +39,8 @@ type UrlHostContext = Pick<View, "lookup"> & {
 };
 
 /**
- * What a host without variables names: a Service as `name.namespace`, `name.namespace.svc` or with the domain of the cluster
- * behind it, where `mayAsk` permits it; else a host.
+ * Resolves a host without variables: to a Service, if it is `name.namespace` or `name.namespace.svc`,
+ * optionally with the domain of the cluster, and if `mayAsk` permits it; otherwise to a host.
  */
 export function resolveUrlHost(
   { scheme, authority }: Pick<UrlParts, "scheme" | "authority">,
@@ -60,7 +60,7 @@ export function resolveUrlHost(
   const [, name = "", namespace = "", suffix] = named;
   const key = `${namespace}/${name}`;
   if (!mayAsk(namespace, name)) {
-    // A name of two labels may be that of a public host.
+    // A name of two labels can be that of a public host.
     return suffix === undefined ? ok({ host, port }) : problem(noGrant(namespace, from, `Service ${key}`));
   }
   const service = lookup("Service", namespace, name);
@@ -74,10 +74,10 @@ export function resolveUrlHost(
 
 const defaultPorts = { http: 80, https: 443 } as const;
 
-/** A field of a question before it is put together. */
+/** A field of a check, as a template that is expanded for each request. */
 export type CheckField = { readonly name: string; readonly value: RequestTemplate };
 
-/** What a question by URL says about the request that is asked about, as services such as oauth2-proxy read it. */
+/** Fields that describe the checked request, in the form that services such as oauth2-proxy read. */
 const usualFields: readonly (readonly [name: string, text: string])[] = [
   ["X-Original-URL", "$scheme://$http_host$request_uri"],
   ["X-Original-Method", "$request_method"],
@@ -87,7 +87,7 @@ const usualFields: readonly (readonly [name: string, text: string])[] = [
   ["X-Auth-Request-Redirect", "$request_uri"],
 ];
 
-/** The fields of every question by URL; later ones of a name are set in the place of the first. */
+/** The fields of every check by URL. A later field of a name replaces the first one in its position. */
 export function createCheckFields(): {
   readonly set: (field: CheckField) => void;
   readonly fields: () => readonly CheckField[];

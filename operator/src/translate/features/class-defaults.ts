@@ -22,14 +22,14 @@ import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
 import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";
 
-/** The defaults that a SvcIngressClassParameters object holds, parsed once for all Ingresses of the class. */
+/** Reads the defaults of a SvcIngressClassParameters object, once for all Ingresses of the class. */
 export const readClassDefaults = memo(
   (
     parameters: ObjectOf<"SvcIngressClassParameters">,
   ): {
     readonly defaults: ClassDefaults;
     readonly diagnostics: readonly Diagnostic[];
-    /** Those of the findings that are about keys of no annotation of this gateway, with their keys. */
+    /** The findings about keys that are not annotations of this gateway, with the keys. */
     readonly unknown: ReadonlyMap<Diagnostic, string>;
   } => {
     const diagnostics: Diagnostic[] = [];
@@ -64,14 +64,14 @@ export const readClassDefaults = memo(
     const defaults: ClassDefaults = {
       namespace: parameters.metadata.namespace,
       keys: Array.from(values.keys(), annotationKey),
-      // A value was parsed by the definition that it is filed under.
+      // The value was parsed by the definition that is its key.
       get: <T>(definition: AnnotationDefinition<T>) => values.get(definition) as T | undefined,
     };
     return { defaults, diagnostics, unknown };
   },
 );
 
-/** The keys that name no annotation of this gateway, but are under its prefix or one that is close to it. */
+/** The keys that are not annotations of this gateway, but have its prefix or one that is similar to it. */
 export const unknownKeys = (keys: Iterable<string>): readonly string[] =>
   [...keys].filter((key) => !annotations.has(key) && isOwnPrefix(key));
 
@@ -82,7 +82,7 @@ const isOwnPrefix = (key: string): boolean => {
   return annotations.has(`${annotationPrefix}${key.slice(prefix.length)}`);
 };
 
-/** Of a key that was removed, may lack the prefix, or be misspelt. */
+/** The finding about an unknown key, which was removed, lacks the prefix, or is misspelt. */
 export function describeUnknownKey(place: Place, key: string): Diagnostic {
   const replacement = replacementOf(key);
   if (replacement !== undefined) return removedAnnotation(place, key, replacement);

@@ -13,10 +13,10 @@ const defaultLevel = 6;
 const defaultMinSize = 1024;
 const defaultTypes = ["text/html", "text/plain", "text/css", "application/json", "application/javascript"];
 
-/** The data of a Compression, and sentences about values that are not used. */
+/** The data of a Compression, and sentences about values that are ignored. */
 type ReadCompression = { readonly value: Compression | undefined; readonly ignored: readonly string[] };
 
-/** How responses are compressed; absent: not at all. See docs/features/compression.md. */
+/** The compression of responses; undefined for none. See docs/features/compression.md. */
 export function translateCompression(
   read: AnnotationReader,
   context: FeatureContext,
@@ -32,7 +32,7 @@ export function translateCompression(
   return value;
 }
 
-/** Read once for all Ingresses that use the resource. Without a coding there is nothing to do. */
+/** Reads a Compression, once for all Ingresses that use it. Without a coding, nothing is compressed. */
 const readCompression = memo(({ spec }: ObjectOf<"Compression">): ReadCompression => {
   const { gzip = false, brotli = false, level = defaultLevel, minSize = defaultMinSize } = spec;
   const ignored: string[] = [];

@@ -8,11 +8,11 @@ import type { View } from "../incremental/view.ts";
 import type { Referrer } from "../reference-grants.ts";
 
 /**
- * What the translation of a feature can look up, report and provide besides reading annotations. When a lookup has
- * another result in a later world, the features are translated again.
+ * The means of a feature's translation to look up objects, report, and provide resources, besides reading
+ * annotations. When a lookup has another result in a later World, the features are translated again.
  */
 export type FeatureContext = View & {
-  /** The object whose reference an annotation is: the Ingress. */
+  /** The object that has the annotation, and so is the source of its reference: the Ingress. */
   readonly referrer: Referrer;
   /** The port at which clients reach the HTTPS listener of Ingresses. */
   readonly httpsPublicPort: number;
@@ -28,13 +28,13 @@ export type FeatureContext = View & {
   /** Warns of an annotation that is used as written, in a finding and in an Event. */
   readonly warn: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
   /**
-   * Warns of a setting that is harmless where clients are authenticated. For a route of a Gateway that is known when
-   * its listeners are, since they and the Gateway can authenticate as well.
+   * Warns of a setting that is harmless if clients are authenticated. For a route of a Gateway, this is known
+   * only together with its listeners, because they and the Gateway can authenticate clients as well.
    */
   readonly warnUnlessAuthenticated: FeatureContext["warn"];
   /**
-   * The namespaces whose objects the annotation may name without a grant: that of the Ingress and, where the value is
-   * a default of the class, that of the class's parameters.
+   * The namespaces whose objects the annotation may name without a grant: that of the Ingress and, if the value
+   * is a default of the class, that of the class's parameters.
    */
   readonly freeNamespaces: (definition: Pick<AnnotationDefinition<unknown>, "name">) => readonly string[];
   /** Adds a Service port whose endpoints the feature uses. */
@@ -45,6 +45,6 @@ export type FeatureContext = View & {
   readonly fetch: (ref: KeySetRef) => void;
   /** Whether the Ingress itself has an annotation, by its name without prefix. */
   readonly hasAnnotation: (name: string) => boolean;
-  /** What other filters of the rule do; absent for an Ingress, which has none. */
+  /** The effect of other filters of the rule; absent for an Ingress, which has none. */
   readonly filters?: { readonly authenticate: boolean };
 };

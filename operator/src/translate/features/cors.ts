@@ -12,7 +12,7 @@ const everyPage =
   `${annotationKey(allowCredentials)}: with ${annotationKey(allowOrigins)} "*" every page on the web may send requests with ` +
   "the cookies of its visitor and read the responses; list the origins instead";
 
-/** Which pages of other origins may read responses of an Ingress's routes; absent: CORS is off. See docs/features/cors.md. */
+/** The CORS settings of an Ingress's routes; undefined if CORS is off. See docs/features/cors.md. */
 export function translateCors(read: AnnotationReader, context: FeatureContext): Cors | undefined {
   const origins = read(allowOrigins);
   const value: Omit<Cors, "allowOrigins"> = {
@@ -31,7 +31,7 @@ export function translateCors(read: AnnotationReader, context: FeatureContext): 
   return { allowOrigins: origins, ...value };
 }
 
-/** Names what the Ingress itself says about CORS while no origin turns it on. */
+/** Reports CORS annotations of the Ingress itself that have no effect, because no origin enables CORS. */
 function reportIdle(read: AnnotationReader, { hasAnnotation, report }: FeatureContext): void {
   for (const one of details) {
     if (!hasAnnotation(one.name) || read<unknown>(one) === undefined) continue;

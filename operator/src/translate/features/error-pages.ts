@@ -4,7 +4,7 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveNamedService } from "./named-service.ts";
 
-/** Which errors of an Ingress's routes a Service answers; absent: none. See docs/features/error-pages.md. */
+/** The errors of an Ingress's routes that a Service answers; undefined for none. See docs/features/error-pages.md. */
 export function translateErrorPages(read: AnnotationReader, context: FeatureContext): ErrorPages | undefined {
   const { codes: codesOf, backend } = errorPages.annotations;
   const codes = read(codesOf) ?? [];

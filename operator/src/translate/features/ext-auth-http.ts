@@ -1,4 +1,4 @@
-/** How a SvcExternalAuth asks over HTTP: `spec.http`. See docs/features/ext-auth.md, "Over HTTP". */
+/** The HTTP settings of a SvcExternalAuth: `spec.http`. See docs/features/ext-auth.md, "Over HTTP". */
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import {
@@ -21,8 +21,8 @@ type Http = NonNullable<ObjectOf<"SvcExternalAuth">["spec"]["http"]>;
 type HttpSettings = Pick<ExternalCheck, "question" | "signIn" | "deniedStatuses" | "cache">;
 
 /**
- * Reads the settings, or says why the service cannot be asked. What only spares the service or the client something, the
- * cache and the redirect, is left out instead, with a sentence in `ignored`.
+ * Reads the settings; the error is the reason why the service cannot be asked. The cache and the redirect,
+ * which are only conveniences, are omitted if they are invalid, with a sentence in `ignored`.
  */
 export function readHttpSettings(
   { http, protocol, forwardBody }: ObjectOf<"SvcExternalAuth">["spec"],
@@ -43,7 +43,7 @@ export function readHttpSettings(
   });
 }
 
-/** What becomes of answers besides that they admit or deny: the redirect to sign in, and what is remembered. */
+/** Reads the handling of answers beyond admitting or denying: the redirect to sign in, and the cache. */
 export function readAnswers(
   http: Http,
   sendsBody: boolean,
@@ -81,7 +81,7 @@ function readQuestion({ path, host, method, headers = [] }: Http, parse: Parse):
   });
 }
 
-/** The fields of `spec.http.headers`. */
+/** Reads the fields of `spec.http.headers`. */
 export function readCheckFields(
   headers: NonNullable<Http["headers"]>,
   parse: Parse,
@@ -105,7 +105,7 @@ function readPath(path: string, parse: Parse): Result<RequestTemplate> {
   return parse(path);
 }
 
-/** A host without variables is checked here, one with variables for each request. */
+/** Reads a host. A host without variables is checked here; one with variables is checked for each request. */
 function readHost(host: string, parse: Parse): Result<RequestTemplate> {
   const template = parse(host);
   const literal = template.ok ? literalOf(template.value) : undefined;
@@ -127,7 +127,7 @@ function readSignIn({ signIn }: Http, parse: Parse): Result<RequestTemplate | un
 
 const maxTimeMs = 86_400_000;
 
-/** The error begins with the field below `spec.http.cache`. */
+/** Reads the cache settings. The error text begins with the field below `spec.http.cache`. */
 function readCache(
   { cache }: Http,
   sendsBody: boolean,

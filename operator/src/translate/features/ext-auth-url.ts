@@ -1,4 +1,4 @@
-/** A SvcExternalAuth that names a URL: `spec.http.url`. See docs/features/ext-auth.md, "By URL". */
+/** A SvcExternalAuth with a URL: `spec.http.url`. See docs/features/ext-auth.md, "By URL". */
 import type { ExtAuth, UrlCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import {
   literalOf,
@@ -18,7 +18,7 @@ type Policy = ObjectOf<"SvcExternalAuth">;
 
 type ReadUrlCheck = { readonly asked: Result<ExtAuth[number]>; readonly endpointRef?: EndpointRef };
 
-/** The check of each request by a URL, or why it cannot be asked. */
+/** Returns the check of each request by a URL, or the reason why the URL cannot be used. */
 export function readUrlCheck(
   policy: Policy,
   timeoutMs: number,
@@ -53,7 +53,10 @@ export function readUrlCheck(
   return { asked: ok({ url: check }), ...(endpointRef !== undefined && { endpointRef }) };
 }
 
-/** A field that has no meaning beside a URL; undefined: there is none. The schema refuses them as well. */
+/**
+ * A field that has no meaning together with a URL; undefined if there is none. The schema rejects these fields
+ * as well.
+ */
 function surplusOf({ spec }: Policy): string | undefined {
   const { http } = spec;
   const names: readonly (readonly [string, boolean])[] = [
@@ -75,7 +78,7 @@ type Where = Pick<UrlParts, "scheme"> & {
   readonly endpointRef?: EndpointRef;
 };
 
-/** Where the URL leads; without a Service, to a host that the gateway serves. */
+/** Resolves the URL: to a Service, otherwise to a host that the gateway serves. */
 function readUrl(
   url: string,
   parse: Parse,

@@ -15,15 +15,16 @@ import { readUrlCheck } from "./ext-auth-url.ts";
 import { usableNames } from "./usable-names.ts";
 import { resolveProtection } from "./reference.ts";
 
-/** How long a service may take, unless its resource says otherwise. */
+/** The timeout of a service whose resource sets none, in milliseconds. */
 export const defaultAuthTimeoutMs = 2_000;
 
 /**
- * The headers of an allowing response that are passed on to clients by default, so that services can renew sessions.
+ * The headers of an admitting response that are passed on to clients by default, so that services can renew
+ * sessions.
  */
 export const defaultClientHeaders: readonly string[] = ["Set-Cookie"];
 
-/** The service that authorizes requests; absent: none. See docs/features/ext-auth.md. */
+/** The service that authorizes requests; undefined for none. See docs/features/ext-auth.md. */
 export function translateExtAuth(read: AnnotationReader, context: FeatureContext): ExtAuth | undefined {
   const definition = extAuth.annotations.extAuth;
   const resource = resolveProtection("SvcExternalAuth", definition, read, context);
@@ -44,7 +45,7 @@ export function translateExtAuth(read: AnnotationReader, context: FeatureContext
 }
 
 export type ReadExternalAuth = {
-  /** The check of each request, or why the service cannot be used. */
+  /** The check of each request, or the reason why the service cannot be used. */
   readonly asked: Result<ExtAuth[number]>;
   readonly endpointRef?: EndpointRef;
   /** Values that are not used as written, each as a sentence. */
@@ -93,7 +94,7 @@ export function readExternalAuth(
   return { asked: ok({ check }), endpointRef: target.value, ignored };
 }
 
-/** The port of the Service that a SvcExternalAuth names, or why it cannot be asked. */
+/** Returns the port of the Service that a SvcExternalAuth names, or the reason why it cannot be used. */
 export function findAuthService(
   { metadata, spec }: ObjectOf<"SvcExternalAuth">,
   { lookup, permits }: Pick<View, "lookup" | "permits">,

@@ -18,12 +18,15 @@ import { readValueFeature } from "./value-feature.ts";
 
 type Features = typeof features;
 
-/** The features whose declaration does not say what their annotations come to, because that depends on other objects. */
+/** The features that depend on other objects, so that their declaration does not convert annotations. */
 type TranslatedSlug = {
   [S in FeatureSlug]: Features[S] extends { readonly fromAnnotations: unknown } ? never : S;
 }[FeatureSlug];
 
-/** How an Ingress sets each of those. The compiler asks for an entry where a declaration has no `fromAnnotations`. */
+/**
+ * The translation of each of these features. The compiler requires an entry for a declaration without
+ * `fromAnnotations`.
+ */
 const translators: {
   readonly [S in TranslatedSlug]: (read: AnnotationReader, context: FeatureContext) => RouteFeatures[S];
 } = {
@@ -53,8 +56,9 @@ export const slugOfAnnotation = (name: string): FeatureSlug | undefined =>
   slugOf.get(annotationKey({ name }));
 
 /**
- * The features of an Ingress, the same for all its routes; undefined when it has none. `keys` are the annotations that are
- * set, on the Ingress or as defaults of its class: of the many features few are asked for, and the others are off.
+ * The features of an Ingress, which are the same for all its routes; undefined if it has none. `keys` are the
+ * annotations that are set on the Ingress or as defaults of its class. They select the features to translate,
+ * of which few are used; all others are off.
  */
 export function translateFeatures(
   read: AnnotationReader,
@@ -71,6 +75,6 @@ export function translateFeatures(
         : translators[feature.slug](read, context);
     if (value !== undefined) found[feature.slug] = value;
   }
-  // Each value is what the declaration or the translator of its feature gives.
+  // Each value is the result of its feature's declaration or translator.
   return Object.keys(found).length === 0 ? undefined : (found as RouteFeatures);
 }

@@ -15,7 +15,10 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";
 
-/** The addresses that are let in or rejected; absent: all are let in. See docs/features/ip-access-control.md. */
+/**
+ * The addresses that are admitted or rejected; undefined if all are admitted. See
+ * docs/features/ip-access-control.md.
+ */
 export function translateIpAccessControl(
   read: AnnotationReader,
   context: FeatureContext,
@@ -44,19 +47,19 @@ export function translateIpAccessControl(
   return value;
 }
 
-/** Read once for all Ingresses that use the resource. */
+/** Reads the ranges, once for all Ingresses that use the resource. */
 const readRanges = memo(
   ({
     metadata,
     spec,
   }: ObjectOf<"IpAccessControl">): {
     readonly value: IpAccessControl & { readonly name: string };
-    /** By the name of the list. */
+    /** Invalid ranges by the name of the list. */
     readonly refused: { readonly [field in "deny" | "allow"]: readonly string[] };
   } => {
     const deny = readCidrs(spec.deny ?? []);
     const allow = readCidrs(spec.allow ?? []);
-    // Ranges fail open, as a list that is empty does.
+    // Invalid ranges fail open, like an empty list.
     const restricts = allow.cidrs.length > 0;
     return {
       value: {

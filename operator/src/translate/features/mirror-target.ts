@@ -4,7 +4,7 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveNamedService } from "./named-service.ts";
 
-/** Where copies of an Ingress's requests go; absent: nowhere. See docs/features/mirror-target.md. */
+/** The target of copies of an Ingress's requests; undefined for none. See docs/features/mirror-target.md. */
 export function translateMirrorTarget(
   read: AnnotationReader,
   context: FeatureContext,

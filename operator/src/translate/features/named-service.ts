@@ -3,12 +3,12 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { protocolOf, tcpPortsOf, type EndpointRef } from "../backends/service-port.ts";
 import type { FeatureContext } from "./context.ts";
 
-/** What a feature needs to send requests to a Service. */
+/** The data that a feature needs to send requests to a Service. */
 type NamedService = Pick<MirrorTarget[number], "service" | "protocol"> & { readonly endpoints: string };
 
 /**
- * Resolves a Service of the Ingress's own namespace, and adds its endpoints to what the routes use. Undefined, with why in
- * `disabled`, when there is no such Service or port.
+ * Resolves a Service of the Ingress's own namespace, and adds its endpoints to those that the routes use. If
+ * the Service or port does not exist, passes the reason to `disabled` and returns undefined.
  */
 export function resolveNamedService(
   address: ServiceAddress,
@@ -37,7 +37,7 @@ export function resolveNamedService(
   return { service: key, endpoints, protocol: protocolOf(port) };
 }
 
-/** The port that is named; without one the only port, else 80. */
+/** The named port; if none is named, the only port, otherwise port 80. */
 function choosePort(service: ObjectOf<"Service">, { port }: ServiceAddress) {
   const ports = tcpPortsOf(service);
   const numbered = (number: number) => ports.find((one) => one.port === number);

@@ -14,14 +14,14 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";
 
-/** Annotations that make clients prove who they are, and for which a class may hold a default. */
+/** Annotations that authenticate clients, and for which a class can have a default. */
 const authentications = [
   authBasicSecret.annotations.authBasicSecret,
   authJwt.annotations.authJwt,
   extAuth.annotations.extAuth,
 ];
 
-/** What each client may ask for; absent: anything. See docs/features/rate-limit.md. */
+/** The limits of each client; undefined for none. See docs/features/rate-limit.md. */
 export function translateRateLimit(read: AnnotationReader, context: FeatureContext): RateLimit | undefined {
   const definition = rateLimit.annotations.rateLimit;
   const resource = resolveReference("RateLimit", definition, read, context);
@@ -83,7 +83,7 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
 
 const maxPeriodMs = 86_400_000;
 
-/** The rates whose periods are valid; `ignore` gets the reason for each of the others. */
+/** The rates with valid periods. `ignore` receives the reason for each other one. */
 const readRates = (
   rates: ObjectOf<"RateLimit">["spec"]["rates"] = [],
   ignore: (why: string) => void,

@@ -15,9 +15,10 @@ import type { FeatureContext } from "./context.ts";
 type Referring = Pick<AnnotationDefinition<unknown>, "name" | "needsGrant" | "fallback">;
 
 /**
- * The resource that an annotation names (docs/cross-namespace-references.md). Undefined when the annotation is absent,
- * and, with a finding and an Event, when the Ingress may not use such a resource, or there is none or only an invalid one; such
- * a one that the Ingress names leaves the default of the class in place. Of the kinds that close, a stand-in is a resource.
+ * Resolves the resource that an annotation names (docs/cross-namespace-references.md). Returns undefined if the
+ * annotation is absent. Also returns undefined, with a finding and an Event, if the Ingress may not use the
+ * resource, or if it does not exist or is invalid. If the Ingress itself names a missing or invalid resource,
+ * the default of the class applies instead. For kinds that close routes, a stand-in counts as a resource.
  */
 export function resolveReference<K extends KindName>(
   kind: K,
@@ -45,14 +46,14 @@ export function resolveReference<K extends KindName>(
   return byClass;
 }
 
-/** A stand-in of a kind that closes nothing has no effect, like an object that is not there. */
+/** Treats a stand-in of a kind that closes nothing like an object that does not exist. */
 const usableOf = <K extends KindName>(kind: K, found: ObjectOf<K> | undefined): ObjectOf<K> | undefined =>
   found !== undefined && isNamedKind(kind) && isStandIn(found) ? undefined : found;
 
 /**
- * The resource that protects a route. A reference that does not parse, or whose object cannot be used, is not absent
- * but `unavailable`: a route with a protection must never be open. `orElse` completes the finding about a missing
- * resource.
+ * Resolves the resource that protects a route. A reference that does not parse, or whose object cannot be used,
+ * is not absent but `unavailable`: a route with a protection must never be open. `orElse` completes the finding
+ * about a missing resource.
  */
 export function resolveProtection<K extends KindName>(
   kind: K,

@@ -9,7 +9,7 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";
 
-/** When failed requests of an Ingress are sent again; absent: never. See docs/features/retry.md. */
+/** The retries of failed requests of an Ingress; undefined for none. See docs/features/retry.md. */
 export function translateRetry(read: AnnotationReader, context: FeatureContext): Retry | undefined {
   const definition = retry.annotations.retry;
   const resource = resolveReference("RetryPolicy", definition, read, context);
@@ -18,23 +18,23 @@ export function translateRetry(read: AnnotationReader, context: FeatureContext):
   const named = `RetryPolicy ${formatNamespacedName(resource.metadata)}`;
   for (const what of refused) context.report(definition, (place) => resourceFieldIgnored(place, named, what));
   if (value === undefined) return undefined;
-  // gRPC codes are for GRPCRoutes.
+  // gRPC codes apply to GRPCRoutes only.
   const { grpcCodes: _, ...http } = value;
   return http;
 }
 
-/** The data of a RetryPolicy, `grpcCodes` included, and sentences about values that are not used. */
+/** The data of a RetryPolicy, including `grpcCodes`, and sentences about values that are ignored. */
 type ReadPolicy = { readonly value: Retry | undefined; readonly refused: readonly string[] };
 
 const defaultCodes = [502, 503, 504];
 const defaultGrpcCodes = [14];
 
-/** Read once for all routes that use the resource; undefined when it asks for no retries. */
+/** Reads a policy, once for all routes that use it. The value is undefined if the policy requests no retries. */
 export const readRetryPolicy = memo(({ spec }: ObjectOf<"RetryPolicy">): ReadPolicy =>
   readRetrySpec(spec, "spec."),
 );
 
-/** Reads the fields of a policy; `at` is the path before them, for messages. */
+/** Reads the fields of a policy. `at` is the path that precedes them in messages. */
 export function readRetrySpec(spec: ObjectOf<"RetryPolicy">["spec"], at: string): ReadPolicy {
   const { attempts = 0, codes = defaultCodes, backoff, grpcCodes = defaultGrpcCodes } = spec;
   const refused: string[] = [];
@@ -73,11 +73,11 @@ type Condition = NonNullable<Retry["conditions"]>[number];
 
 const allConditions: readonly Condition[] = ["error", "timeout", "invalid-response"];
 
-/** Equal settings have equal forms. */
+/** The conditions in a fixed order, so that equal settings have equal forms. */
 const inOrder = (written: readonly Condition[]): Condition[] =>
   allConditions.filter((one) => written.includes(one));
 
-/** Zero is as good as absent. */
+/** Reads `within`. Zero counts as absent. */
 function readWithin(text: string | undefined, at: string, refused: string[]): number | undefined {
   if (text === undefined) return undefined;
   const parsed = parseDuration(text);
@@ -86,7 +86,7 @@ function readWithin(text: string | undefined, at: string, refused: string[]): nu
   return undefined;
 }
 
-/** The codes of a range, each once and sorted, and the first one outside it. */
+/** The codes within a range, sorted and without duplicates, and the first code outside it. */
 function codesWithin(
   codes: readonly number[],
   min: number,

@@ -1,8 +1,9 @@
-/** The URL that clients sign in at. See docs/features/ext-auth.md. */
+/** The URL at which clients sign in. See docs/features/ext-auth.md. */
 
 /**
- * Adds the URL to return to as the parameter `param`, unless the URL has it: scheme and host as backends see them, and the
- * percent-encoded path and query of the request. The result is a request template (docs/request-templates.md).
+ * Adds the URL to return to as the parameter `param`, unless the URL already has it. The URL to return to
+ * consists of scheme and host as backends see them, and the percent-encoded path and query of the request. The
+ * result is a request template (docs/request-templates.md).
  */
 export function withReturnUrl(url: string, param: string): string {
   const query = url.includes("?") ? url.slice(url.indexOf("?") + 1) : "";

@@ -13,8 +13,8 @@ const servedInCleartext =
   `so requests are served in cleartext; ${annotationKey(status)} sets the status`;
 
 /**
- * The redirect of an Ingress's cleartext requests. Any redirect-* annotation decides where requests go instead, also
- * one that redirects nothing by itself. See docs/features/ssl-redirect.md.
+ * The redirect of an Ingress's cleartext requests. Any redirect-* annotation takes precedence, even one that
+ * redirects nothing on its own. See docs/features/ssl-redirect.md.
  */
 export function translateSslRedirect(
   read: AnnotationReader,

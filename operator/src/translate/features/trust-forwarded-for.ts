@@ -7,7 +7,10 @@ import { everyPeerTrusted } from "../diagnostics/annotations.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 
-/** Where the client's address is read from; absent: it is the peer's. See docs/features/trust-forwarded-for.md. */
+/**
+ * The source of the client's address; undefined for the address of the peer. See
+ * docs/features/trust-forwarded-for.md.
+ */
 export function translateTrustForwardedFor(
   read: AnnotationReader,
   { report }: FeatureContext,

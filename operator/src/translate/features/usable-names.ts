@@ -1,8 +1,8 @@
-/** Lists of header names as resources hold them. */
+/** Lists of header names in resources. */
 import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { quote } from "../text.ts";
 
-/** Names in lower case, without those that may not be passed on; `field` is where they are. */
+/** The names in lower case, without those that must not be passed on. `field` is the field with the list. */
 export const usableNames = (
   names: readonly string[],
   field: string,
