@@ -60,7 +60,7 @@ export const misspeltAnnotation = (place: Place, key: string, meant: string): Di
     ),
   );
 
-/** A finding about a key whose settings a resource has now. */
+/** A finding about a key that a resource has replaced. */
 export const removedAnnotation = (place: Place, key: string, replacement: string): Diagnostic =>
   errorAmongManifests(
     finding("warning", "UnknownAnnotation")(
@@ -69,22 +69,24 @@ export const removedAnnotation = (place: Place, key: string, replacement: string
     ),
   );
 
-/** What is known about an annotation of another controller. */
+/** Facts about an annotation of another controller. */
 export type ForeignKey = {
   readonly key: string;
   readonly controller: string;
-  /** What is not protected without it. */
+  /** The protection that is missing without it; undefined if it protects nothing. */
   readonly missing: string | undefined;
-  /** The annotation of this gateway with the same name. */
+  /** The annotation of this gateway with the same name; undefined if there is none. */
   readonly own: string | undefined;
-  /** How it takes effect after all. */
+  /** The way in which it can take effect; undefined if there is none. */
   readonly hint: string | undefined;
 };
 
 const withoutEffect = finding("warning", "ForeignAnnotation");
 const withoutProtection = finding("error", "ForeignAnnotation");
 
-/** A finding about an annotation of another controller; an error where routes are served without its protection. */
+/**
+ * A finding about an annotation of another controller. It is an error if routes are served without its protection.
+ */
 export function foreignAnnotation(
   place: Place,
   { key, controller, missing, own, hint }: ForeignKey,

@@ -43,7 +43,7 @@ export const noEndpoints = (
     `Port ${port} has no endpoint, because ${why}; ${uses.map((use) => withoutEndpoints[use]).join(", and ")}`,
   );
 
-/** `unserved` is what the endpoints were for, where none is left. */
+/** `unserved` has the uses of the endpoints if none is left. */
 export const ownPortRefused = (
   place: Place,
   port: number,

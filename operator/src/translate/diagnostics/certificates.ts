@@ -1,4 +1,4 @@
-/** Findings about Secrets with certificates and the hosts that use them. */
+/** Findings about Secrets with certificates, and about the hosts that use them. */
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, type ObjectRef } from "../../api/object.ts";
 import { unknownTlsSecret } from "../certificates/tls-secret.ts";
@@ -17,7 +17,7 @@ export const invalidCertificate = (place: Place, secret: string, problem: Proble
     `Secret ${secret}: ${describeProblem(problem)}; its hosts are served without that certificate`,
   );
 
-/** `until` is when the certificate expires. */
+/** `until` is the time at which the certificate expires. */
 export const lastCertificateKept = (
   place: Place,
   secret: string,

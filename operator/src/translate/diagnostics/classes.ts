@@ -5,7 +5,7 @@ import { quote } from "../text.ts";
 import { errorAmongManifests, failed, finding, type Place } from "./define-finding.ts";
 import { protectionUnavailable } from "./references.ts";
 
-/** `hint` asks for a class that may be meant. */
+/** `hint` suggests a class that is probably meant. */
 export const ingressClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
   errorAmongManifests(
     finding("warning", "IngressClassNotFound")(
@@ -14,7 +14,7 @@ export const ingressClassNotFound = (place: Place, name: string, hint: string): 
     ),
   );
 
-/** In a cluster the Ingress may belong to another controller; among manifests there is none to serve it. */
+/** In a cluster, the Ingress can belong to another controller; for manifests, there is no other controller. */
 export const noIngressClass = (place: Place): Diagnostic =>
   errorAmongManifests(
     finding("info", "NoIngressClass")(
@@ -23,7 +23,7 @@ export const noIngressClass = (place: Place): Diagnostic =>
     ),
   );
 
-/** A finding about parameters that may hold protections. */
+/** A finding about parameters that can contain protections. */
 export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
   errorAmongManifests(
     finding("warning", "InvalidClassParameters")(

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { finding, type Place } from "./define-finding.ts";
 
-/** The finding of a condition, at the field that its message names; `place` is the object of the condition. */
+/** The finding of a condition, at the field that its message names. `place` is the object of the condition. */
 export function conditionFinding(place: Place, refusal: ConditionReason, consequence?: string): Diagnostic {
   const { reason, message, field } = refusal;
   const bare = field === undefined ? message : message.slice(`${field}: `.length);
@@ -13,11 +13,11 @@ export function conditionFinding(place: Place, refusal: ConditionReason, consequ
   return finding("error", reason)(at, consequence === undefined ? bare : `${bare}; ${consequence}`);
 }
 
-/** The finding of a fault of a part of a route. */
+/** The finding of a fault in a part of a route. */
 export const faultFinding = (place: Place, { reason, message, consequence }: Fault): Diagnostic =>
   finding("error", reason)(place, `${message}; ${consequence}`);
 
-/** A finding about a rule without a backend that no filter answers. `why` says what it lacks. */
+/** A finding about a rule without a backend that no filter answers. `why` describes what is missing. */
 export const noBackend = (place: Place, why: string, instead: string): Diagnostic =>
   finding("error", "NoBackend")(place, `${why}; ${instead}`);
 
@@ -32,7 +32,10 @@ export const parentNotFound = (place: Place, parent: string, isWatched: boolean)
   return withoutParent(place, `${parent} ${why}; ${what} not served there`);
 };
 
-/** A finding about a reference to a kind that is no parent of the object, such as a misspelt one; `kind` is quoted. */
+/**
+ * A finding about a reference to a kind that is not a parent of the object, such as a misspelt one. `kind` is
+ * quoted.
+ */
 export const noKindOfParent = (place: Place, kind: string): Diagnostic => {
   const [expected, what] =
     place.object.kind === "ListenerSet"
@@ -44,7 +47,7 @@ export const noKindOfParent = (place: Place, kind: string): Diagnostic => {
   );
 };
 
-/** A finding about a route that listeners accept, none of which is served; `place` names the parent. */
+/** A finding about a route of which every accepting listener is not served. `place` names the parent. */
 export const noServingListener = (place: Place): Diagnostic =>
   finding("error", "ListenerNotServed")(
     place,
@@ -57,7 +60,7 @@ export const noParent = (place: Place): Diagnostic =>
     "The route names no parent, expected one in spec.parentRefs; the route is not served anywhere",
   );
 
-/** `hint` asks for a class that may be meant. */
+/** `hint` suggests a class that is probably meant. */
 export const gatewayClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
   finding("error", "GatewayClassNotFound")(
     place,
@@ -67,7 +70,10 @@ export const gatewayClassNotFound = (place: Place, name: string, hint: string): 
 export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "FieldIgnored")(place, message);
 
-/** A finding about a mode that lets clients in without a valid certificate; `ports`: of which listeners. */
+/**
+ * A finding about a mode that admits clients without a valid certificate. `ports` describes the ports of the
+ * listeners.
+ */
 export const insecureFrontendValidation = (place: Place, ports: string): Diagnostic =>
   finding("warning", "ClientsNotVerified")(
     place,

@@ -3,10 +3,12 @@ import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { finding, type Place } from "./define-finding.ts";
 
-/** Names that begin so were meant to protect something. */
+/** Prefixes of names whose authors probably intended protection. */
 const protectiveBeginning = /^(?:auth|limit|whitelist|deny|allow)/;
 
-/** `meant` is what the author may have meant: a similar name, or the key of ingress-nginx's ConfigMap that has this one. */
+/**
+ * `meant` is what the author probably meant: a similar name, or the key of ingress-nginx's ConfigMap with this name.
+ */
 export const unknownNginxAnnotation = (
   place: Place,
   key: string,
@@ -42,14 +44,14 @@ export const protectionRefused = (place: Place, message: string): Diagnostic =>
 export const notSupported = (place: Place, message: string): Diagnostic =>
   finding("warning", "NotSupported")(place, message);
 
-/** An annotation of ingress-nginx beside one of this gateway about the same setting. */
+/** An annotation of ingress-nginx beside one of this gateway for the same setting. */
 export const annotationOverridden = (place: Place, name: string, own: string): Diagnostic =>
   finding("warning", "AnnotationOverridden")(
     place,
     `${own} is about the same setting and takes precedence; ${name} has no effect`,
   );
 
-/** A time of 0, which nginx takes literally. */
+/** A timeout of 0, which nginx applies literally. */
 export const zeroTimeout = (place: Place, message: string): Diagnostic =>
   finding("warning", "ZeroTimeout")(place, message);
 
@@ -61,11 +63,11 @@ export const backendNotVerified = (place: Place, message: string): Diagnostic =>
 export const verificationRequired = (place: Place, message: string): Diagnostic =>
   finding("error", "BackendNotVerified")(place, message);
 
-/** Backends that are to be verified by a name that is not known. */
+/** Backends that must be verified, without a name to verify. */
 export const noVerifyName = (place: Place, message: string): Diagnostic =>
   finding("error", "NoVerifyName")(place, message);
 
-/** A protocol that backends cannot be spoken to with. */
+/** A protocol of backends that is not supported. */
 export const unsupportedProtocol = (place: Place, message: string): Diagnostic =>
   finding("error", "UnsupportedProtocol")(place, message);
 
@@ -73,7 +75,7 @@ export const unsupportedProtocol = (place: Place, message: string): Diagnostic =
 export const ciphersFixed = (place: Place, message: string): Diagnostic =>
   finding("warning", "CiphersFixed")(place, message);
 
-/** A statement of a snippet that is not executed; an error where it protects. */
+/** A statement of a snippet that is not executed. It is an error if the statement protects. */
 export const snippetIgnored = (
   place: Place,
   name: string,
@@ -85,21 +87,23 @@ export const snippetIgnored = (
     `${name}: ${message}`,
   );
 
-/** A statement of a snippet without which nothing is lost. */
+/** A statement of a snippet that is not needed. */
 export const snippetNeedless = (place: Place, name: string, message: string): Diagnostic =>
   finding("info", "SnippetIgnored")(place, `${name}: ${message}`);
 
 export const digestUnsupported = (place: Place, message: string): Diagnostic =>
   finding("error", "DigestUnsupported")(place, message);
 
-/** `users` are those of one message. */
+/** `users` are the names for one message. */
 export const weakHash = (place: Place, secret: string, users: string): Diagnostic =>
   finding("warning", "WeakHash")(
     place,
     `${secret} has password hashes that are fast to crack or none at all (expected bcrypt), of users ${users}`,
   );
 
-/** A list of ciphers without any that is offered, so that its author expects other clients than can connect. */
+/**
+ * A list of ciphers of which none is offered, so that its author expects other clients than those that can connect.
+ */
 export const noCommonCipher = (place: Place, list: string): Diagnostic =>
   finding("error", "CiphersFixed")(
     place,
@@ -131,7 +135,10 @@ export const configKeyIgnored = (place: Place, message: string): Diagnostic =>
 export const configMapNotFound = (place: Place, message: string): Diagnostic =>
   finding("error", "ConfigMapNotFound")(place, message);
 
-/** `leases` are those that ingress-nginx renews; `writesStatus`: this gateway writes the status of the class's Ingresses. */
+/**
+ * `leases` are those that ingress-nginx renews. `writesStatus`: this gateway writes the status of the class's
+ * Ingresses.
+ */
 export const foreignController = (place: Place, leases: string, writesStatus: boolean): Diagnostic =>
   finding("warning", "ForeignController")(
     place,
@@ -142,18 +149,18 @@ export const foreignController = (place: Place, leases: string, writesStatus: bo
     }`,
   );
 
-/** Settings that protect less than they seem to. */
+/** Settings that protect less than they appear to. */
 export const riskyConfig = (place: Place, message: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(place, message);
-/** A list of revoked certificates, which is not checked. */
+/** A list of revoked certificates, which is not supported. */
 export const revocationUnsupported = (place: Place, message: string): Diagnostic =>
   finding("error", "RevocationUnsupported")(place, message);
 
-/** A cache of answers whose key is the same for several clients. */
+/** A cache of answers with a key that several clients share. */
 export const sharedAuthCache = (place: Place, message: string): Diagnostic =>
   finding("error", "SharedAuthCache")(place, message);
 
-/** Reported by `check` only: in a cluster another object may serve the URL a moment later. */
+/** Reported by `check` only: in a cluster, another object could serve the URL a moment later. */
 export const authUrlNotServed = (
   place: Place,
   annotation: "auth-url" | "ext-auth",

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { finding, type Place } from "./define-finding.ts";
 
-/** A session cookie for a path that is a regular expression, which no browser can compare. */
+/** A session cookie for a path that is a regular expression, which browsers cannot compare. */
 export const cookiePathExpression = (place: Place, path: string): Diagnostic =>
   finding("warning", "CookiePathExpression")(
     place,

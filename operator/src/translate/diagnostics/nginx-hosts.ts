@@ -12,7 +12,7 @@ export const unservableExpression = (place: Place, path: string, why: string, li
       `${quote(literal === "" ? "/" : literal)} and that no longer path takes is answered 503`,
   );
 
-/** A path of the type Exact or Prefix that is a regular expression on its host. */
+/** A path of type Exact or Prefix that is a regular expression on its host. */
 export const expressionInPrefix = (place: Place, path: string): Diagnostic =>
   finding("warning", "ExpressionInPrefix")(
     place,
@@ -20,7 +20,7 @@ export const expressionInPrefix = (place: Place, path: string): Diagnostic =>
       "regular expression, as in ingress-nginx; expected the type ImplementationSpecific",
   );
 
-/** Regular expressions of an Ingress that may not make all paths of a host regular expressions. */
+/** Regular expressions of an Ingress that must not turn all paths of a host into regular expressions. */
 export const hostWideNotYours = (place: Place, host: string, namespace: string): Diagnostic =>
   finding("warning", "HostWideNotYours")(
     place,
@@ -28,7 +28,7 @@ export const hostWideNotYours = (place: Place, host: string, namespace: string):
       "ingress-nginx all paths of the host would be",
   );
 
-/** Longer lists would not fit an Event. */
+/** The number of namespaces that fit into an Event. */
 const maxShownNamespaces = 5;
 
 const few = (namespaces: readonly string[]): string =>
@@ -37,8 +37,9 @@ const few = (namespaces: readonly string[]): string =>
     : `${namespaces.slice(0, maxShownNamespaces).join(", ")} and ${namespaces.length - maxShownNamespaces} more`;
 
 /**
- * TLS of a host of another namespace; `namespaces` have paths that are redirected because of it. `clients`: the Ingress asks for
- * client certificates, which is a matter of the whole host as well; `none` can be verified where its Secret is unusable.
+ * TLS of a host of another namespace. `namespaces` have paths that are redirected because of it. With
+ * `clients`, the Ingress requests client certificates, which also applies to the whole host; with `none`, no
+ * client can be verified, because the Secret is unusable.
  */
 export const tlsForOthers = (
   place: Place,
@@ -74,7 +75,7 @@ export const nameNotYours = (place: Place, annotation: string, host: string, nam
       "would be served under the further name; expected an Ingress of that namespace",
   );
 
-/** A further name that another object has; `holder` is undefined where it is not known. */
+/** A further name that belongs to another object. `holder` is undefined if that object is not known. */
 export const aliasTaken = (place: Place, name: string, holder: ObjectRef | undefined): Diagnostic =>
   finding("warning", "AliasTaken")(
     place,
@@ -82,14 +83,14 @@ export const aliasTaken = (place: Place, name: string, holder: ObjectRef | undef
       "hosts of this Ingress",
   );
 
-/** An alias that no Ingress can have. */
+/** An alias that no Ingress may have. */
 export const aliasRefused = (place: Place, name: string, why: string): Diagnostic =>
   finding("warning", name.startsWith("~") ? "AliasExpression" : "AliasTaken")(
     place,
     `Alias ${quote(name)} is not served: ${why}`,
   );
 
-/** TLS that is terminated although an Ingress asks to pass it through. */
+/** TLS that is terminated although an Ingress requests passthrough. */
 export const passthroughNotServed = (place: Place, host: string, why: string): Diagnostic =>
   finding("warning", "HostWideNotYours")(
     place,

@@ -10,11 +10,11 @@ export const policyValueIgnored = (place: Place, problem: Problem, instead: stri
 /** Reports that the value of a field of a policy is ignored, and what happens instead. */
 export type IgnoreValue = (field: string, error: Problem, instead: string) => undefined;
 
-/** The newest version of a policy is not valid. */
+/** The latest version of a policy is not valid. */
 export const policyInvalid = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidObject")(place, message);
 
-/** `winner` is the policy that applies, and `why` the predicate of a sentence about it. */
+/** `winner` is the policy that applies, and `why` a predicate for a sentence about it. */
 export const policyConflict = (place: Place, service: string, winner: string, why: string): Diagnostic =>
   finding("warning", "PolicyConflict")(
     place,
@@ -28,7 +28,7 @@ export const tlsPolicyTargetNotFound = (place: Place, target: string): Diagnosti
     `${target} does not exist; the policy protects no connections to it`,
   );
 
-/** A target of a BackendTLSPolicy that is no Service. */
+/** A target of a BackendTLSPolicy that is not a Service. */
 export const tlsPolicyTargetOfOtherKind = (
   place: Place,
   target: { readonly group: string; readonly kind: string },
@@ -44,7 +44,7 @@ export const policyTargetNotFound = (place: Place, target: string): Diagnostic =
     `${target} does not exist; the policy has no effect there`,
   );
 
-/** Connections to a port that are encrypted, and could be anybody's. */
+/** Connections to a port that are encrypted, but to an unverified peer. */
 export const policyNotVerified = (place: Place, port: number): Diagnostic =>
   finding("warning", "BackendNotVerified")(
     place,
@@ -61,7 +61,7 @@ export const backendTlsTooLarge = (place: Place, maxMiB: number, ownKiB: number)
     `The TLS settings of all SvcBackendPolicies take more than ${maxMiB} MiB, and namespace ${place.object.namespace ?? ""} takes the most of it (this policy: ${ownKiB} KiB); requests to its ports with TLS are answered 502`,
   );
 
-/** The one finding that the log has as an error: nothing else shows that requests travel unprotected. */
+/** The only finding that is logged as an error: nothing else shows that requests travel unprotected. */
 export const cleartextFallback = (place: Place): Diagnostic =>
   finding("error", "CleartextFallback")(
     place,
@@ -79,8 +79,8 @@ export const invalidGatewayPolicy = (place: Place, message: string): Diagnostic 
   finding("error", "InvalidGatewayPolicy")(place, message);
 
 /**
- * A finding about an object that an invalid one targets; `parts` are the targeted listeners or ports of it, where not
- * all are.
+ * A finding about an object that an invalid policy targets. `parts` are the targeted listeners or ports of it,
+ * if these are not all.
  */
 export const targetClosed = (place: Place, by: string, parts: string | undefined): Diagnostic =>
   finding("error", "TargetClosed")(

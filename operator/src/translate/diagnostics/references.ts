@@ -5,7 +5,10 @@ import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { describeProblem, errorAmongManifests, finding, type Place } from "./define-finding.ts";
 
-/** Why what is referred to cannot be used: `found` is undefined where it does not exist, else the stand-in for an invalid object. */
+/**
+ * The reason why an object cannot be used. `found` is the stand-in for an invalid object, or undefined if the
+ * object does not exist.
+ */
 export function describeUnusable(named: string, found: object | undefined): string {
   if (found === undefined) return `${named} does not exist`;
   const why = problemOfStandIn(found);
@@ -31,7 +34,7 @@ export const protectionUnavailable = (place: Place, why: string, consequence: st
 export const resourcePartlyIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "ResourcePartlyIgnored")(place, message);
 
-/** A finding about a key set with more keys of an algorithm than a token is checked with. */
+/** A finding about a key set that has more keys of an algorithm than are tried for a token. */
 export const keySetNeedsKid = (place: Place, message: string): Diagnostic =>
   finding("info", "KeySetNeedsKid")(place, message);
 
@@ -66,10 +69,10 @@ const describeRanges = (named: string, refused: readonly string[]): string =>
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(place, describeRanges(named, refused));
 
-/** A finding about how requests are logged or traced. */
+/** A finding about the logging or tracing of requests. */
 export const invalidObservation = (place: Place, problem: Problem, consequence: string): Diagnostic =>
   finding("warning", "InvalidField")(place, `${describeProblem(problem)}; ${consequence}`);
 
-/** A finding about denied ranges: clients from there are let in. */
+/** A finding about denied ranges that are ignored, so that clients from there are admitted. */
 export const denialsLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   errorAmongManifests(rangesLeftOut(place, named, refused));

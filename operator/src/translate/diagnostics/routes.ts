@@ -37,7 +37,7 @@ export const defaultBackendShadowed = (place: Place, host: string, winner: Objec
     `The default backend gets no requests on host ${host}, because ${nameOf(winner)} serves the path /`,
   );
 
-/** `on` is a port or several, `what` a listener of `by`. */
+/** `on` is a port or several ports, `what` a listener of `by`. */
 export const hostOfGateway = (
   place: Place,
   taken: { readonly host: string; readonly on: string; readonly by: ObjectRef; readonly what: string },
@@ -62,7 +62,7 @@ export const pathLevelConflict = (place: Place, host: string, level: string, win
     `Paths on host ${host} are normalised at level ${level}, which ${nameOf(winner)} sets and which has precedence; the level of this Ingress is ignored`,
   );
 
-/** `only one group`, as the end of "the regular expression has …". */
+/** The end of a sentence such as "the regular expression has only one group". */
 export const countGroups = (groups: number): string =>
   groups === 0 ? "no group" : groups === 1 ? "only one group" : `only ${groups} groups`;
 
@@ -70,7 +70,7 @@ export const countGroups = (groups: number): string =>
 export const groupMissing = (place: Place, group: string, why: string): Diagnostic =>
   finding("error", "GroupMissing")(place, `${group} has no group to refer to: ${why}`);
 
-/** A path that looks like a regular expression and is none: no request has it. */
+/** A path that looks like a regular expression but is literal, so that no real request has it. */
 export const patternIsLiteral = (place: Place, path: string, remedy: string): Diagnostic =>
   errorAmongManifests(
     finding("warning", "PatternIsLiteral")(

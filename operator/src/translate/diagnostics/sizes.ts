@@ -3,7 +3,7 @@ import type { Diagnostic } from "../finding.ts";
 import { sharedScope, type LeftOutObject } from "../size/object-size.ts";
 import { finding, type Place } from "./define-finding.ts";
 
-/** `answer` is what requests get instead. */
+/** `answer` is the status with which requests are answered instead. */
 export const routesTooLarge = (place: Place, maxBytes: number, answer: number): Diagnostic =>
   finding("error", "RoutesTooLarge")(
     place,
@@ -19,7 +19,7 @@ export const tooManyCertificates = (place: Place, maxBytes: number): Diagnostic 
     `The certificates of the listeners take more than ${maxBytes / 1_048_576} MiB, counting each on every port; none of them is served`,
   );
 
-/** Nothing of the routes of an object is served, because the snapshot is full. */
+/** The routes of an object are not served, because the snapshot is full. */
 export const snapshotFull = (place: Place, what: LeftOutObject): Diagnostic => {
   const { message, consequence } = describeLeftOut(what);
   return finding("error", "SnapshotFull")(place, `${message}; ${consequence}`);
@@ -43,7 +43,10 @@ export function describeLeftOut({ object, level, scope, bytes }: LeftOutObject):
   };
 }
 
-/** The object is not held: it is among the newest of a namespace that takes too much of the memory of a controller. */
+/**
+ * The object is not kept, because it is among the newest of a namespace that takes too much of a controller's
+ * memory.
+ */
 export const namespaceTooLarge = (place: Place): Diagnostic =>
   finding("error", "NamespaceTooLarge")(
     place,
@@ -53,7 +56,7 @@ export const namespaceTooLarge = (place: Place): Diagnostic =>
 export const endpointsLeftOut = (place: Place, why: string): Diagnostic =>
   finding("error", "EndpointsLeftOut")(place, why);
 
-/** `full`: those of all Services take more than `maxBytes`; without it, those of this one do. */
+/** With `full`, the endpoints of all Services take more than `maxBytes`; without it, those of this Service do. */
 export function describeEndpointsLeftOut(
   maxBytes: number,
   full?: { readonly namespace: string; readonly bytes: number },

@@ -1,9 +1,9 @@
-/** Which findings can end without a change of their own object. */
+/** Findings that can end without a change of their own object. */
 import type { Diagnostic } from "../finding.ts";
 
 /**
- * The findings that end when another object is created or becomes ready, which happens a moment later when all objects of an
- * application are applied together. The log of a controller waits before it reports them.
+ * The findings that end when another object is created or becomes ready. This happens a moment later when all
+ * objects of an application are applied together, so the log of a controller waits before it reports them.
  */
 const transient: ReadonlySet<Diagnostic["reason"]> = new Set([
   "BackendNotFound",
@@ -27,5 +27,5 @@ const transient: ReadonlySet<Diagnostic["reason"]> = new Set([
   "ServicePortNotFound",
 ]);
 
-/** Whether a finding may end without a change of its own object. */
+/** Whether a finding can end without a change of its own object. */
 export const isTransient = (reason: Diagnostic["reason"]): boolean => transient.has(reason);
