@@ -7,14 +7,14 @@ import { readPemCertificates } from "./chain.ts";
 
 /** The key of certificate authorities in a Secret or ConfigMap. */
 export const bundleKey = "ca.crt";
-/** Its owner lets a Secret of type Opaque be read by it, with the value `true`. */
+/** The label, with the value `true`, by which the owner of a Secret of type Opaque permits its use. */
 export const authorityLabel = "ingress.svc-labs.dev/auth-tls";
-/** About twice what browsers and systems ship. */
+/** The maximum number of authorities, about twice as many as browsers and systems ship. */
 const maxAuthorities = 512;
 
 /**
- * The authorities of a Secret of type `Opaque` that its owner has labelled for this use: `ca.crt`, every certificate of
- * it, PEM. The error says why the Secret cannot be used.
+ * Reads the authorities of a Secret of type `Opaque` that its owner has labelled for this use: all certificates
+ * in `ca.crt`, as PEM. The error is the reason why the Secret cannot be used.
  */
 export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<string> => {
   const { type = "Opaque", metadata } = secret;
@@ -24,7 +24,9 @@ export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<s
   return bundle.ok ? readBundle(bundle.value?.toString("latin1") ?? "", bundleKey) : bundle;
 });
 
-/** What may be true of an authority's Secret that is not known, beside that it does not exist: others are not read. */
+/**
+ * The end of a message about a Secret that was not found: Secrets without the label are not read, so it can exist.
+ */
 export const orHasNoAuthorityLabel = ` or does not have the label ${authorityLabel}: "true"`;
 
 const hasLabel = ({ labels }: ObjectOf<"Secret">["metadata"]): boolean => labels?.[authorityLabel] === "true";
@@ -36,11 +38,17 @@ export const isForAuthorities = ({ type = "Opaque", metadata }: ObjectOf<"Secret
 /** The key of a list of revoked certificates, which is not supported. */
 export const revocationKey = "ca.crl";
 
-/** Of a Secret without a label that is not known: a controller reads none of other types, so it may exist all the same. */
+/**
+ * The message about an unknown Secret without a required label. A controller reads no Secrets of other types,
+ * so it can exist.
+ */
 export const unknownPlainSecret = (named: string): string =>
   `${named} does not exist or is not of type Opaque or kubernetes.io/tls`;
 
-/** The authorities of any Secret, for Ingresses of ingress-nginx. The error says why it cannot be used. */
+/**
+ * Reads the authorities of any Secret, for Ingresses of ingress-nginx. The error is the reason why it cannot be
+ * used.
+ */
 export const readPlainAuthorities = memo((secret: ObjectOf<"Secret">): Result<string> => {
   const bundle = readSecretValue(secret, bundleKey);
   if (!bundle.ok) return bundle;
@@ -50,9 +58,9 @@ export const readPlainAuthorities = memo((secret: ObjectOf<"Secret">): Result<st
 });
 
 /**
- * All certificates of a PEM text, each once, and nothing else of it. A certificate that cannot be parsed makes the
- * whole text unusable, and so does more text than a Secret may hold, from any source: many objects may name one
- * bundle, and each has a copy in the snapshot. `key` is for messages.
+ * Reads the certificates of a PEM text, without duplicates and other text. A certificate that cannot be parsed
+ * makes the whole text unusable. So does a text from any source that is longer than a Secret may be: many
+ * objects can name one bundle, and each has a copy in the snapshot. `key` is for messages.
  */
 export function readBundle(pem: string, key: string): Result<string> {
   if (pem.length > maxSecretValueBytes) {

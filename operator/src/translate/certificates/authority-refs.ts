@@ -9,7 +9,7 @@ import type { TranslateSettings } from "../settings.ts";
 import { quoteKind } from "../text.ts";
 import { bundleKey, readBundle } from "./authorities.ts";
 
-/** A reference as BackendTLSPolicies write it, or with a namespace as Gateways do. */
+/** A reference in a BackendTLSPolicy or, with a namespace, in a Gateway. */
 export type AuthorityRef = {
   readonly group: string;
   readonly kind: string;
@@ -27,7 +27,7 @@ export type UnresolvedAuthority = {
 type Unresolved = Omit<UnresolvedAuthority, "field">;
 
 export type ResolvedAuthorities = {
-  /** The certificates of all references that can be used, PEM; undefined: none can. */
+  /** The certificates of all usable references as PEM; undefined if none is usable. */
   readonly pem: string | undefined;
   /** The fault of the first reference that cannot be resolved. */
   readonly refusal: UnresolvedAuthority | undefined;
@@ -36,8 +36,8 @@ export type ResolvedAuthorities = {
 export type AuthorityOptions = { readonly view: View } & Pick<TranslateSettings, "trustBundles">;
 
 /**
- * Follows the references of `field` to ConfigMaps with `ca.crt` and to ClusterTrustBundles. One that is broken costs only
- * itself.
+ * Resolves references in `field` to ConfigMaps with `ca.crt` and to ClusterTrustBundles. A broken reference
+ * does not affect the others.
  */
 export function resolveAuthorities(
   refs: readonly AuthorityRef[],
@@ -64,7 +64,7 @@ function resolve(
   if (group === "certificates.k8s.io" && kind === "ClusterTrustBundle") {
     if (!trustBundles) return { why: "kind", message: "The cluster does not serve ClusterTrustBundles" };
     const named = `ClusterTrustBundle ${name}`;
-    // GEP-5075: a namespace must be unset.
+    // A namespace must not be set (GEP-5075).
     if (ref.namespace !== undefined) {
       return {
         why: "object",

@@ -1,4 +1,4 @@
-/** A Secret with what connections to backends with TLS need. See docs/features/backend-policy.md, "Ports". */
+/** A Secret for connections to backends with TLS. See docs/features/backend-policy.md, "Ports". */
 import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -8,13 +8,16 @@ import { bundleKey, readBundle } from "./authorities.ts";
 import { readKeyPair } from "./tls-secret.ts";
 
 export type BackendSecret = {
-  /** The trusted authorities, PEM. */
+  /** The trusted authorities as PEM. */
   readonly authorities?: string;
-  /** What backends are shown. */
+  /** The certificate to present to backends. */
   readonly certificate?: Certificate;
 };
 
-/** `ca.crt`, and `tls.crt` with `tls.key`, of a Secret of any type; one of both is enough. The error says what is wrong with the Secret. */
+/**
+ * Reads `ca.crt`, and `tls.crt` with `tls.key`, of a Secret of any type. One of the two is enough. The error
+ * describes the fault of the Secret.
+ */
 export function readBackendSecret(secret: ObjectOf<"Secret">): Result<BackendSecret> {
   const text = readSecretValue(secret, bundleKey);
   const bundle =

@@ -1,14 +1,16 @@
 import { X509Certificate, type KeyObject } from "node:crypto";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** Far more than any real chain; bounds the work of ordering one. */
+/**
+ * The maximum number of certificates of a chain, far above that of any real one. It bounds the work of ordering it.
+ */
 const maxChainCertificates = 32;
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of a PEM text in their order; text between them is skipped (RFC 7468 5.2). One that cannot be
- * parsed makes the whole text unusable. `key` is where the text is, for messages.
+ * Reads the certificates of a PEM text in their order. Text between them is skipped (RFC 7468 5.2). A
+ * certificate that cannot be parsed makes the whole text unusable. `key` is the place of the text, for messages.
  */
 export function readPemCertificates(
   pem: string,
@@ -24,14 +26,15 @@ export function readPemCertificates(
     const certificates = blocks.map((block) => new X509Certificate(block));
     if (begun === blocks.length) return ok(certificates);
   } catch {
-    // OpenSSL's reason ("not enough data") does not tell more than this.
+    // OpenSSL's reason ("not enough data") adds nothing to this message.
   }
   return problem(`${key} holds a certificate that cannot be parsed`);
 }
 
 /**
- * The chain of the certificate that belongs to the key: leaf first, then issuer after issuer (RFC 8446 4.4.2), then
- * certificates that do not connect, as they may belong to another path. Empty when the key belongs to none of them.
+ * Orders the chain of the certificate that belongs to the key: the leaf first, followed by each issuer (RFC
+ * 8446 4.4.2), then certificates that do not connect, because they can belong to another path. Empty if the key
+ * belongs to none of the certificates.
  */
 export function orderChain(
   certificates: readonly X509Certificate[],

@@ -1,7 +1,7 @@
 /**
- * Certificates that stay in service after their Secret was changed into something that cannot be used (docs/features/tls.md).
- * Which ones these are is for the keeper in front of the translation to say (build/certificate-keeper.ts); here a Secret
- * carries the certificate with it, so that equal worlds give equal results.
+ * Certificates that stay in service after their Secret became unusable (docs/features/tls.md). The keeper in
+ * front of the translation decides which ones (build/certificate-keeper.ts). Here a Secret carries its last
+ * certificate with it, so that equal Worlds give equal results.
  */
 import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -12,7 +12,7 @@ type Secret = ObjectOf<"Secret">;
 const carried = new WeakMap<Secret, TlsCertificate>();
 const served = new WeakSet<Secret>();
 
-/** The Secret with the certificate that it held before; an object of its own. */
+/** Returns a copy of the Secret that carries the certificate that the Secret contained before. */
 export function withLastGood(secret: Secret, certificate: TlsCertificate): Secret {
   const copy = { ...secret };
   carried.set(copy, certificate);
@@ -22,13 +22,16 @@ export function withLastGood(secret: Secret, certificate: TlsCertificate): Secre
 /** Whether a translation has served a certificate of this Secret. */
 export const wasServed = (secret: Secret): boolean => served.has(secret);
 
-/** `unusableUpdate` is why the Secret itself cannot be used, where the certificate is the one that it held before. */
+/**
+ * A certificate to serve. `unusableUpdate` is the reason why the Secret itself cannot be used; the certificate
+ * is then the previous one.
+ */
 export type ServedCertificate = {
   readonly certificate: TlsCertificate;
   readonly unusableUpdate?: Problem;
 };
 
-/** The certificate of a Secret, or the last one that could be used. */
+/** The certificate of a Secret, or its last usable one. */
 export function servedCertificate(secret: Secret): Result<ServedCertificate> {
   served.add(secret);
   const own = readTlsSecret(secret);

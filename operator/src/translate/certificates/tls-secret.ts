@@ -1,4 +1,4 @@
-/** A TLS Secret as something to serve: checked, its chain in order. See docs/routing.md, "Certificates". */
+/** Reads a TLS Secret: checks it, and orders its chain. See docs/routing.md, "Certificates". */
 import { createHash, createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
@@ -12,13 +12,13 @@ import { quote } from "../text.ts";
 import { orderChain, readPemCertificates } from "./chain.ts";
 
 export type TlsCertificate = {
-  /** SHA-256 (hex) of chain and key: equal certificates have equal ids. */
+  /** The SHA-256 (hex) of chain and key. Equal certificates have equal ids. */
   readonly id: string;
   readonly value: Certificate;
   readonly keyType: "ecdsa" | "ed25519" | "rsa";
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  /** The DNS names of the leaf, lower-case. */
+  /** The DNS names of the leaf, in lower case. */
   readonly names: ReadonlySet<string>;
   /** Whether the leaf names this host in a subject alternative name (RFC 6125 section 6.4). */
   readonly covers: (host: HostPattern) => boolean;
@@ -26,7 +26,7 @@ export type TlsCertificate = {
 
 const tlsSecretType = "kubernetes.io/tls";
 
-/** Of a Secret that is not known: a controller reads no Secrets of other types, so it may exist all the same. */
+/** The message about an unknown Secret. A controller reads no Secrets of other types, so it can exist. */
 export const unknownTlsSecret = (named: string): string =>
   `${named} does not exist or is not of type ${tlsSecretType}`;
 
@@ -36,8 +36,8 @@ const curves: ReadonlySet<string | undefined> = new Set(["prime256v1", "secp384r
 export const isTlsSecret = ({ type }: ObjectOf<"Secret">): boolean => type === tlsSecretType;
 
 /**
- * Reads `tls.crt` and `tls.key` of a Secret of type `kubernetes.io/tls`. The error says what keeps the certificate
- * from being served; validity times do not.
+ * Reads `tls.crt` and `tls.key` of a Secret of type `kubernetes.io/tls`. The error is the reason why the
+ * certificate cannot be served. Validity times are not checked.
  */
 export const readTlsSecret = (secret: ObjectOf<"Secret">): Result<TlsCertificate> =>
   isTlsSecret(secret) ? readKeyPair(secret) : problem(`The Secret is not of type ${tlsSecretType}`);
@@ -83,7 +83,7 @@ function readPrivateKey(pem: string): Result<KeyObject> {
   try {
     return ok(createPrivateKey(pem));
   } catch {
-    // The reason that OpenSSL gives says nothing useful, and must not quote key material.
+    // OpenSSL's reason is not useful, and key material must not be quoted.
     return problem("tls.key is not an unencrypted private key in PEM form");
   }
 }
@@ -110,8 +110,9 @@ function checkKey(key: KeyObject): Result<TlsCertificate["keyType"]> {
 }
 
 /**
- * Proxies take a snapshot whole or not at all, so a certificate that their TLS library refuses (for a weak signature,
- * say) must not reach them. The library itself is asked; `ca` keeps it from loading the system's roots.
+ * The reason why the TLS library rejects a certificate (for a weak signature, say); undefined if it does not.
+ * Proxies accept a snapshot as a whole or not at all, so such a certificate must not reach them. `ca` prevents
+ * the library from loading the system's roots.
  */
 function whyTlsRefuses(cert: string, key: string): string | undefined {
   try {
@@ -123,15 +124,15 @@ function whyTlsRefuses(cert: string, key: string): string | undefined {
   }
 }
 
-/** The DNS names of a certificate, lower-case. Clients no longer look at the common name (RFC 9525 section 2). */
+/** The DNS names of a certificate, in lower case. Clients no longer use the common name (RFC 9525 section 2). */
 function subjectNames(leaf: X509Certificate): ReadonlySet<string> {
   const names = leaf.subjectAltName ?? "";
   return new Set([...names.matchAll(/(?:^|, )DNS:([^,"\s]+)/g)].map(([, name = ""]) => name.toLowerCase()));
 }
 
 /**
- * Which of two certificates for one name is offered first: ECDSA before others, because it is cheaper to serve; then the
- * one that is valid longest.
+ * Orders certificates for one name: ECDSA before others, because it is cheaper to serve, then the one that is
+ * valid longest.
  */
 export function compareChoice(a: TlsCertificate, b: TlsCertificate): number {
   const byType = Number(b.keyType === "ecdsa") - Number(a.keyType === "ecdsa");

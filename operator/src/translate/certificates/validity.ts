@@ -2,7 +2,7 @@ import { certificateExpired, certificateNotYetValid } from "../diagnostics/certi
 import type { Diagnostic } from "../finding.ts";
 import type { TlsHostTable } from "../ingress/tls-host-table.ts";
 
-/** The findings, and the period (from, until) for which they are true. */
+/** The findings, with the period (from, until) in which they apply. */
 type Verdict = {
   readonly tables: readonly TlsHostTable[];
   readonly fromMs: number;
@@ -11,8 +11,9 @@ type Verdict = {
 };
 
 /**
- * A warning per Secret whose certificate is served although it is outdated, or not valid yet, at a time. Thousands of
- * certificates are looked at only when one of them is another one, or when the time of one has come.
+ * Warns of each Secret whose certificate is served although it is expired, or not valid yet, at a time.
+ * Certificates, of which there can be thousands, are inspected only when one of them changes, or when the
+ * validity of one begins or ends.
  */
 export function createValidityCheck(): (
   tables: readonly TlsHostTable[],
@@ -35,7 +36,7 @@ function judge(tables: readonly TlsHostTable[], nowMs: number): Verdict {
       if (notAfterMs < nowMs) warnings.set(key, certificateExpired({ object }, formatTime(notAfterMs)));
       else if (notBeforeMs > nowMs)
         warnings.set(key, certificateNotYetValid({ object }, formatTime(notBeforeMs)));
-      // The last millisecond of a certificate is a valid one.
+      // A certificate is still valid in its last millisecond.
       for (const changeMs of [notBeforeMs, notAfterMs + 1]) {
         if (changeMs > nowMs) untilMs = Math.min(untilMs, changeMs);
       }
@@ -44,5 +45,5 @@ function judge(tables: readonly TlsHostTable[], nowMs: number): Verdict {
   return { tables, fromMs: nowMs, untilMs, warnings: [...warnings.values()] };
 }
 
-/** RFC 3339 in UTC, whole seconds. */
+/** Formats a time by RFC 3339, in UTC and whole seconds. */
 export const formatTime = (timeMs: number): string => new Date(timeMs).toISOString().replace(/\.\d+Z$/, "Z");

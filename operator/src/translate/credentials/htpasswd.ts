@@ -1,4 +1,4 @@
-/** An htpasswd Secret as a list of users. See docs/features/auth-basic-secret.md. */
+/** Reads an htpasswd Secret as a list of users. See docs/features/auth-basic-secret.md. */
 import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
 import { isWeakHash, readPasswordHash } from "@svc-gateway/common/values/password-hash.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -10,27 +10,27 @@ import { quote } from "../text.ts";
 
 export type HtpasswdSecret = {
   readonly value: Htpasswd;
-  /** Users whose password is found out too fast from its hash. */
+  /** Users whose hashes are too fast to crack. */
   readonly weakUsers: readonly string[];
-  /** The lines that are ignored, one phrase each; never holds a hash. */
+  /** The lines that are ignored, with one phrase each. Never contains a hash. */
   readonly leftOut: readonly string[];
 };
 
 export const htpasswdLabel = "ingress.svc-labs.dev/auth-basic";
-/** With the value `all`, a labelled Secret may have hashes of `crypt` and MD5 as well. */
+/** With the value `all`, a labelled Secret may also contain hashes of `crypt` and MD5. */
 const hashesLabel = "ingress.svc-labs.dev/auth-basic-hashes";
 
-/** The labels of a Secret that was made for ingress-nginx, so that its users stay. */
+/** The labels for a Secret that was made for ingress-nginx, which keep all of its users. */
 export const migratedHtpasswdLabels = { [htpasswdLabel]: "true", [hashesLabel]: "all" } as const;
 
 const contentKey = "auth";
 const maxLines = 1000;
 const maxNameLength = 255;
 
-/** How the text behind a name is read: whether the hash is weak, or why it is not used. */
+/** Reads the hash of a user: whether it is weak, or the reason why it cannot be used. */
 type ReadHash = (hash: string) => Result<{ readonly isWeak: boolean }>;
 
-/** Reads the key `auth` of a labelled Secret. The error says why this Secret lets no client in. */
+/** Reads the key `auth` of a labelled Secret. The error is the reason why the Secret admits no client. */
 export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<HtpasswdSecret> => {
   const { metadata, type = "Opaque" } = secret;
   if (metadata.labels?.[htpasswdLabel] !== "true") {
@@ -43,11 +43,11 @@ export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<Htpa
 /** Reads the key `auth` of any Secret, with all kinds of hashes. */
 export const readAuthFile = memo((secret: ObjectOf<"Secret">) => readContent(secret, readAnyHash));
 
-/** The names of users whose password is written in plain text. */
+/** The names of users whose passwords are in plain text. */
 export const usersInPlainText = ({ value }: HtpasswdSecret): readonly string[] =>
   value.users.filter(({ hash }) => hash.startsWith("{PLAIN}")).map(({ name }) => name);
 
-/** Reads each key of any Secret as a user, and its value as the hash; blanks around it do not count. */
+/** Reads each key of any Secret as a user, and its value as the hash. Surrounding blanks are ignored. */
 export const readAuthMap = memo((secret: ObjectOf<"Secret">): Result<HtpasswdSecret> => {
   const list = new UserList(readAnyHash);
   const names = Object.keys(secret.data ?? {}).sort(compareText);
@@ -98,8 +98,8 @@ class UserList {
   }
 
   /**
-   * The first line of a user counts even without a usable hash: an administrator who locks a user that way must be able to
-   * rely on it.
+   * Adds a user. The first line of a user counts even if its hash is unusable: an administrator who locks a
+   * user in this way must be able to rely on it.
    */
   add(name: string, hash: string, where: string): void {
     if (this.users.has(name)) {
@@ -112,12 +112,15 @@ class UserList {
     else if (read.value.isWeak) this.weakUsers.push(name);
   }
 
-  /** Where any Secret is read, findings name users: their authors may not know the limits of a labelled one. */
+  /**
+   * Includes the user in findings if any Secret is accepted, because its author may not know the limits of a
+   * labelled one.
+   */
   private naming(name: string): string {
     return this.readHash === readAnyHash ? `user ${quote(name)}: ` : "";
   }
 
-  /** `subject` is what was read, for the error. */
+  /** Returns the users. `subject` is the text that was read, for the error. */
   finish(subject: string): Result<HtpasswdSecret> {
     const { leftOut, weakUsers } = this;
     const users = [...this.users].flatMap(([name, hash]) => (hash === undefined ? [] : [{ name, hash }]));
@@ -130,14 +133,14 @@ class UserList {
   }
 }
 
-/** All but passwords themselves. */
+/** Accepts all hashes except plain passwords. */
 const readHash: ReadHash = (hash) => {
   const kind = readPasswordHash(hash);
   if (!kind.ok) return kind;
   return kind.value === "plain" ? problem("password in plain text") : ok({ isWeak: isWeakHash(kind.value) });
 };
 
-/** Those of `htpasswd -B` and `-s`. */
+/** Accepts the hashes of `htpasswd -B` and `-s`. */
 const readSafeHash: ReadHash = (hash) => {
   const kind = readPasswordHash(hash);
   if (kind.ok && (kind.value === "bcrypt" || kind.value === "sha1")) {

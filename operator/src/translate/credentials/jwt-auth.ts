@@ -1,4 +1,4 @@
-/** Reads a JwtAuth, apart from the keys of a URL. See docs/features/auth-jwt.md. */
+/** Reads a JwtAuth, except for the keys of a URL. See docs/features/auth-jwt.md. */
 import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
 import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
@@ -17,11 +17,11 @@ import type { KeySetRef } from "./remote-key-sets.ts";
 
 export type ReadJwtAuth = {
   readonly rules: TokenRules;
-  /** Keys inline in the object, or where they are to be fetched. */
+  /** The keys inline in the object, or the reference by which they are fetched. */
   readonly keys: { readonly inline: KeySet } | { readonly remote: KeySetRef };
-  /** The values that are ignored or replaced, one phrase each. */
+  /** The values that are ignored or replaced, with one phrase each. */
   readonly warnings: readonly string[];
-  /** Which keys of the object not every token is checked with. */
+  /** The keys of the object that are not tried for every token; undefined if all are. */
   readonly untried: string | undefined;
 };
 
@@ -29,7 +29,7 @@ const defaultRefreshMs = 5 * 60_000;
 const minRefreshMs = 30_000;
 const defaultSource = { name: "Authorization", prefix: "Bearer " };
 
-/** The error says why no token can be checked. */
+/** Reads a JwtAuth. The error is the reason why no token can be checked. */
 export const readJwtAuth = memo((resource: ObjectOf<"JwtAuth">): Result<ReadJwtAuth> => {
   const { spec } = resource;
   const warnings: string[] = [];

@@ -1,4 +1,4 @@
-/** A JWK Set as keys to check signatures with. See docs/features/auth-jwt.md, "Keys". */
+/** Reads a JWK Set as keys for signatures. See docs/features/auth-jwt.md, "Keys". */
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import type { PublicKey } from "@svc-gateway/common/ir/credentials.ts";
 import { maxTriedKeys, refuseKey } from "@svc-gateway/common/ir/verification-key.ts";
@@ -8,7 +8,7 @@ import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 
 export type UsableKeys = {
-  /** Sorted, each once, so that equal sets give equal snapshots in any order. */
+  /** The keys, sorted and without duplicates, so that equal sets give equal snapshots in any order. */
   readonly keys: readonly PublicKey[];
   /** The faults of unusable keys of the set, each as a phrase that begins with the key. */
   readonly unusable: readonly string[];
@@ -24,7 +24,7 @@ const curveAlgorithms: Readonly<Record<string, string>> = {
 
 type Written = { readonly [member: string]: unknown };
 
-/** Reads a JWK Set (RFC 7517 section 5). The error says why no token can be checked with it. */
+/** Reads a JWK Set (RFC 7517 section 5). The error is the reason why no token can be checked with it. */
 export function readKeySet(value: unknown): Result<UsableKeys> {
   const list = isObject(value) ? value["keys"] : undefined;
   if (!Array.isArray(list)) return problem("it is not a JWK Set", 'an object with a list named "keys"');
@@ -43,7 +43,7 @@ export function readKeySet(value: unknown): Result<UsableKeys> {
   return ok({ keys, unusable });
 }
 
-/** Says which keys are not used; undefined when all are. */
+/** Describes the keys that are not used; undefined if all are. */
 export function describeUnusable(unusable: readonly string[]): string | undefined {
   const [first, ...others] = unusable;
   if (first === undefined) return undefined;
@@ -52,8 +52,8 @@ export function describeUnusable(unusable: readonly string[]): string | undefine
 }
 
 /**
- * Says of which algorithms a set has more keys than a token without `kid` is tried with, and of which kids; undefined where
- * every key can be reached by every token.
+ * Describes the algorithms of which a set has more keys than are tried for a token without `kid`, and the kids
+ * that are affected; undefined if every token can reach every key.
  */
 export const describeUntried = memo((keys: UsableKeys["keys"]): string | undefined => {
   const crowded = [...Map.groupBy(keys, ({ alg }) => alg)].filter(([, all]) => all.length > maxTriedKeys);
@@ -79,7 +79,7 @@ const isObject = (value: unknown): value is Written =>
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** The public members of a key, in a fixed order, or why no accepted signature can be made with it. */
+/** The public members of a key in a fixed order, or the reason why no accepted signature can be made with it. */
 function readKey(written: Written): Result<PublicKey> {
   const { use, key_ops: operations } = written;
   if (use !== undefined && use !== "sig") return problem("is not meant for signatures (use)");
@@ -107,7 +107,10 @@ function readKey(written: Written): Result<PublicKey> {
   return refusal === undefined ? ok(key) : problem(refusal);
 }
 
-/** The algorithm that a key is used with: its own if its type allows it, else the one that its type implies. */
+/**
+ * The algorithm of a key: its own if its type allows that, otherwise the one that its type implies; undefined
+ * if there is none.
+ */
 function algorithmOf({ kty, crv, alg }: Written): string | undefined {
   const allowed =
     kty === "RSA"
@@ -120,7 +123,7 @@ function algorithmOf({ kty, crv, alg }: Written): string | undefined {
   return alg === undefined ? allowed[0] : allowed.find((one) => one === alg);
 }
 
-/** OpenSSL says whether it is a key at all. */
+/** Whether OpenSSL accepts the key. */
 function isKey(key: PublicKey): boolean {
   try {
     // The members of each type are those of RFC 7518.

@@ -1,4 +1,4 @@
-/** Key sets that are fetched from URLs: which ones routes need, and what was fetched. */
+/** Key sets that are fetched from URLs: those that routes need, and those that were fetched. */
 import { Buffer } from "node:buffer";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
@@ -29,24 +29,24 @@ export type KeySetRef = {
   readonly refreshIntervalMs: number;
 };
 
-/** The result of fetching a URL; the same object while that does not change. */
+/** The result of fetching a URL. The object stays the same until the result changes. */
 export type FetchedKeySet = {
-  /** The last good set. */
+  /** The keys of the last valid set; undefined if there was none. */
   readonly keys: UsableKeys["keys"] | undefined;
   /** The faults of unusable keys of that set. */
   readonly unusable: UsableKeys["unusable"];
-  /** Why the last fetch failed; undefined when it did not. */
+  /** The reason why the last fetch failed; undefined if it succeeded. */
   readonly problem: string | undefined;
 };
 
-/** By URL. */
+/** The results by URL. */
 export type FetchedKeySets = ReadonlyMap<string, FetchedKeySet>;
 
 type Part = FindingsList & { readonly resources: readonly Resource[] };
 
 /**
- * Remembers the resource of each reference until its URL gives another key set. All of them together take no more
- * than `maxBytes`: of key sets beyond it no key is used.
+ * Remembers the resource of each reference until its URL returns another key set. All key sets together take at
+ * most `maxBytes`; of those that are left out, no key is used.
  */
 export function createKeySetTranslator(
   maxBytes: number,
@@ -92,12 +92,13 @@ export function createKeySetTranslator(
   };
 }
 
-/** About how long a key set is as it is sent. */
+/** The approximate size of a key set as it is sent, in bytes. */
 const bytesOfKeys = memo((keys: UsableKeys["keys"]): number => Buffer.byteLength(JSON.stringify(keys)));
 
 /**
- * The names of those that are left out, each with its bytes. Every JwtAuth has a copy of what its URL gives, so that
- * a few hundred bytes of an object become hundreds of kilobytes (docs/features/auth-jwt.md, "Keys").
+ * The names of key sets that are left out, each with its size in bytes. Every JwtAuth has a copy of the
+ * response of its URL, so that a few hundred bytes of an object become hundreds of kilobytes
+ * (docs/features/auth-jwt.md, "Keys").
  */
 function leftOutOf(
   refs: readonly KeySetRef[],
@@ -117,7 +118,7 @@ function leftOutOf(
   );
 }
 
-/** The URLs to fetch, each as often as the most demanding reference asks for. */
+/** The URLs to fetch, each with the shortest interval of its references. */
 export function wantedKeySets(refs: readonly KeySetRef[]): ReadonlyMap<string, number> {
   const wanted = new Map<string, number>();
   for (const { uri, refreshIntervalMs } of refs) {
