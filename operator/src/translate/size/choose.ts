@@ -4,16 +4,17 @@ import { sizeKey, type LeftOutObject, type Level, type ObjectSize } from "./obje
 /** One object of one scope. */
 export type Sized = { readonly size: ObjectSize; readonly bytes: readonly [number, number, number] };
 
-/** The next level of an object. */
+/** The step of an object to its next level. */
 type Step = { readonly one: Sized; readonly level: Exclude<Level, 0>; readonly saved: number };
 
 type Namespace = { readonly name: string; bytes: number; readonly steps: Step[]; next: number };
 
 /**
- * The objects that are left out of a scope so that it takes no more than `maxBytes`, chosen one by one: from the
- * namespace that takes most at that moment, so that small namespaces lose nothing. Of its objects those of the
- * largest size go first (sizes between two powers of two count as one), of these the newest; and parts of an object
- * before all of it. The choice follows from the sizes alone, so that every replica leaves out the same.
+ * Chooses the objects that are left out of a scope, so that it takes at most `maxBytes`. Each step takes from
+ * the namespace that is the largest at that moment, so that small namespaces lose nothing. Of its objects,
+ * those of the largest size go first (sizes between two powers of two count as one), the newest of these first,
+ * and parts of an object go before all of it. The choice depends only on sizes and ages, so that every replica
+ * leaves out the same objects.
  */
 export function chooseLeftOut(
   scope: string,
@@ -59,7 +60,7 @@ function namespaceOf(name: string, objects: readonly Sized[]): Namespace {
   return { name, bytes: objects.reduce((sum, { bytes }) => sum + bytes[0], 0), steps, next: 0 };
 }
 
-/** A level never takes more than the one before. */
+/** The bytes of an object at a level, which never takes more than the previous one. */
 const bytesAt = ({ bytes }: Sized, level: number): number =>
   level === 3 ? 0 : Math.min(...bytes.slice(0, level + 1));
 

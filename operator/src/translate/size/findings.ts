@@ -1,4 +1,4 @@
-/** Findings and Events about objects that take too much. See docs/routing.md, "Size". */
+/** Findings and Events about objects that are too large. See docs/routing.md, "Size". */
 import type { ObjectRef } from "../../api/object.ts";
 import {
   describeLeftOut,
@@ -12,7 +12,7 @@ import { memo } from "../incremental/memo.ts";
 import type { LeftOut } from "./object-size.ts";
 import { maxRoutesBytes } from "./route-size.ts";
 
-/** The findings of all objects except routes, whose faults are in their statuses and become findings from there. */
+/** The findings of all objects except routes, whose findings are derived from their statuses. */
 export const leftOutFindings = memo((all: LeftOut): readonly Diagnostic[] =>
   [...all.values()]
     .filter(({ object }) => object.kind === "Ingress" || hasCertificates(object))
@@ -25,7 +25,7 @@ export const certificatesTooLarge = (objects: readonly ObjectRef[]): readonly Di
 
 const hasCertificates = ({ kind }: ObjectRef): boolean => kind === "Gateway" || kind === "ListenerSet";
 
-/** An Event for each object that takes more than one may, or that is left out of a snapshot that is full. */
+/** An Event for each object that exceeds the limit of an object, or that is left out of a full snapshot. */
 export function sizeEvents(all: LeftOut, tooLarge: readonly ObjectRef[]): readonly DesiredEvent[] {
   if (all.size + tooLarge.length === 0) return [];
   return [

@@ -2,17 +2,17 @@ import { noChanges, type Changes } from "@svc-gateway/common/collections/list-ch
 import { nothingLeftOut, type LeftOut, type LeftOutObject } from "./object-size.ts";
 
 /**
- * Turns the changes of what objects contribute into those of what is left of it. Each call gives what was shown before and
- * is no longer true, and what is now; a contribution of which nothing is left out is shown as it is.
+ * Turns changes of objects' contributions into changes of what remains of them. Each call returns the remainders
+ * that no longer apply, and those that apply now. A contribution of which nothing is left out is returned unchanged.
  */
 export function createFitting<T extends object>(options: {
-  /** The object's key in what is left out; undefined for what has none. */
+  /** Returns the key of an object among those that are left out; undefined if it can never be left out. */
   readonly keyOf: (one: T) => string | undefined;
   readonly fit: (one: T, leftOut: LeftOutObject) => T;
 }): (changes: Changes<T>, leftOut: LeftOut) => Changes<T> {
   const { keyOf, fit } = options;
   const present = new Map<string, T>();
-  /** Those that are not shown as they are. */
+  /** Remainders of contributions that are not returned unchanged. */
   const fitted = new Map<T, T>();
   let last = nothingLeftOut;
 

@@ -11,17 +11,20 @@ export type NamespaceSize = { readonly namespace: string; readonly bytes: number
 /** Counts the bytes of objects in each scope. */
 export type SizeLedger = {
   edit(changes: Changes<ObjectSize>): void;
-  /** The objects to leave out now. */
+  /** Returns the objects to leave out now. */
   leftOut(): LeftOut;
-  /** Objects that take more than one object may, in the order of their keys. */
+  /** Returns the objects that exceed the limit of an object, in the order of their keys. */
   tooLarge(): readonly ObjectRef[];
-  /** The size of each namespace, the largest first, by scope: before anything is left out. */
+  /** Returns the size of each namespace by scope, largest first, before anything is left out. */
   sizes(): ReadonlyMap<string, readonly NamespaceSize[]>;
 };
 
 type Scope = { bytes: number; readonly namespaces: Map<string, number> };
 
-/** `maxBytes`: what the objects of one scope may take together. Costs what has changed, but where a scope is full. */
+/**
+ * Creates a ledger. `maxBytes` is the limit of all objects of one scope together. A call costs as much as its
+ * changes, unless a scope is full.
+ */
 export function createSizeLedger(maxBytes: number): SizeLedger {
   const objects = new Set<ObjectSize>();
   const scopes = new Map<string, Scope>();

@@ -1,5 +1,5 @@
 /**
- * The size of objects in snapshots, and how much of them is left out where a snapshot would become too large. See
+ * The sizes of objects in snapshots, and the parts that are left out if a snapshot would become too large. See
  * docs/routing.md, "Size".
  */
 import type { ObjectRef } from "../../api/object.ts";
@@ -7,19 +7,19 @@ import { formatRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
 
 /**
- * How much of an object is left out. 0: nothing. 1: what happens at its matches, which answer 503. 2: its matches, too;
- * its hosts answer 503 where no other object has something there. 3: all of it.
+ * The degree to which an object is left out. 0: nothing is. 1: the actions of its matches, which answer 503. 2:
+ * its matches as well; its hosts answer 503 to requests that no other object matches. 3: the whole object.
  */
 export type Level = 0 | 1 | 2 | 3;
 
-/** The key of the scope of the shared proxies, and of those of a Gateway (`namespace/name`). */
+/** The key of the scope of the shared proxies. The key of the scope of a Gateway is `namespace/name`. */
 export const sharedScope = "shared";
 
 /** The size of an object in the snapshot of one scope. */
 export type ScopeSize = {
-  /** The scope's key. */
+  /** The key of the scope. */
   readonly scope: string;
-  /** Bytes at the levels 0 to 2; nothing is left at 3. */
+  /** The bytes at the levels 0 to 2. Nothing remains at level 3. */
   readonly bytes: readonly [number, number, number];
 };
 
@@ -28,24 +28,24 @@ export type ObjectSize = {
   readonly object: ObjectRef;
   readonly age: Age;
   readonly scopes: readonly ScopeSize[];
-  /** Whether it is not served because it takes more than one object may. */
+  /** Whether it is not served because it exceeds the limit of an object. */
   readonly isTooLarge: boolean;
 };
 
-/** The key of an object in what is left out. */
+/** The key of an object among those that are left out. */
 export const sizeKey = formatRef;
 
-/** An object of which something is left out. */
+/** An object that is left out, as a whole or in part. */
 export type LeftOutObject = {
   readonly object: ObjectRef;
   readonly level: Exclude<Level, 0>;
   /** The scope that is full. */
   readonly scope: string;
-  /** The bytes that the object would take there. */
+  /** The bytes that the complete object would take there. */
   readonly bytes: number;
 };
 
-/** By key; the same value while nothing in it changes. */
+/** Objects that are left out, by key. The value is the same until something in it changes. */
 export type LeftOut = ReadonlyMap<string, LeftOutObject>;
 
 export const nothingLeftOut: LeftOut = new Map();

@@ -3,24 +3,26 @@ import { Buffer } from "node:buffer";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 
 /**
- * The most bytes for the routes of one object on all of its hosts, listeners and ports. An object of Kubernetes is
- * smaller than 2 MiB, but a feature that it writes once is repeated at each of its paths, hosts and listeners:
- * without a limit one object could fill a snapshot, which all tenants share.
+ * The maximum number of bytes for the routes of one object on all of its hosts, listeners and ports. An object
+ * of Kubernetes is smaller than 2 MiB, but a feature in it is repeated at each of its paths, hosts and
+ * listeners: without a limit, one object could fill a snapshot, which all tenants share.
  */
 export const maxRoutesBytes = 8 * 1024 * 1024;
 
-/** Fewer routes than these cannot come near the bound: no object can say much more than a megabyte about one of them. */
+/**
+ * A number of routes that cannot reach the limit: no object can contain much more than a megabyte for one of them.
+ */
 const fewRoutes = 4;
 
-/** Names and numbers of a route besides what is measured. */
+/** The size of names and numbers of a route, besides the measured parts. */
 const routeOverheadBytes = 120;
 
-/** Whether so many copies of these routes take more than an object may have. */
+/** Whether `copies` of these routes exceed the limit of an object. */
 export function areTooLarge(routes: readonly Route[], copies: number): boolean {
   return routes.length * copies > fewRoutes && sizeOfRoutes(routes) * copies > maxRoutesBytes;
 }
 
-/** About how many bytes routes take as they are sent. What several have in common is measured once. */
+/** The approximate size of routes as they are sent, in bytes. A part that several routes share is measured once. */
 export function sizeOfRoutes(routes: readonly Route[]): number {
   const known = new Map<unknown, number>();
   const sizeOf = (part: unknown): number => {
@@ -41,5 +43,5 @@ export function sizeOfRoutes(routes: readonly Route[]): number {
   return bytes;
 }
 
-/** The bytes of the name of a host and its other fields besides routes. */
+/** The size of the name of a host and its fields other than routes, in bytes. */
 export const hostOverheadBytes = 400;
