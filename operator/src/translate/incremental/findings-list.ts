@@ -9,7 +9,10 @@ export type FindingsList = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** The findings of many objects in the order of their keys, kept up to date by changes. Objects without findings cost nothing. */
+/**
+ * The findings of many objects in the order of their keys, kept up to date by changes. Objects without findings
+ * cost nothing.
+ */
 export function createFindings<T extends FindingsList>(
   keyOf: (one: T) => string,
 ): { edit(changes: Changes<T>): void; readonly list: FindingsList } {

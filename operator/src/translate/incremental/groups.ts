@@ -1,22 +1,23 @@
 /**
- * Results to which many objects contribute, kept up to date by changes: a changed object touches only the groups that it
- * contributes to (docs/architecture.md, "Level, not event"). Results are in the order of their keys, independent of history,
- * so that they equal those of a build from scratch.
+ * Results with contributions of many objects, kept up to date by changes: a changed object touches only the
+ * groups that it contributes to (docs/architecture.md, "Level, not event"). Results are sorted by their keys,
+ * independently of history, so that they equal those of a build from scratch.
  */
 import { collect } from "@svc-gateway/common/collections/join-lists.ts";
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { changeEntries, noEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 
 export type Groups<M, R> = {
-  /** The results of all groups, by key. The same value while none changes. */
+  /** The results of all groups, by key. The value is the same until one of them changes. */
   readonly entries: SortedEntries<R, string>;
-  /** Removes and adds members; returns the results that were removed and added by it. */
+  /** Removes and adds members. Returns the results that were thereby removed and added. */
   edit(changes: Changes<M>): Changes<R>;
 };
 
 /**
- * Groups members by key and builds a result for each group. `build` must give equal results for any order of the members;
- * it is called again only when a group has lost or gained one. A result that `isSame` as before is kept and is no change.
+ * Groups members by key and builds a result for each group. `build` must return equal results for any order of
+ * the members, and is called again only when a group has lost or gained one. A result for which `isSame`
+ * returns true keeps its previous identity and is not a change.
  */
 export function createGroups<M, R>(
   keyOf: (member: M) => string,
@@ -73,7 +74,7 @@ export function createGroups<M, R>(
 
 const isNonEmpty = <M>(members: readonly M[]): members is readonly [M, ...M[]] => members.length > 0;
 
-/** A list of members in the order of their keys, of which there is never more than one per key. */
+/** A list of members sorted by their keys, with at most one member per key. */
 export function createKeyedList<M>(keyOf: (member: M) => string): {
   readonly entries: SortedEntries<M, string>;
   edit(changes: Changes<M>): void;
@@ -92,7 +93,7 @@ export function createKeyedList<M>(keyOf: (member: M) => string): {
   };
 }
 
-/** The members without one occurrence of each removed one. */
+/** The members without one occurrence of each removed member. */
 function without<M>(members: readonly M[], removed: readonly M[]): M[] {
   if (removed.length === 0) return [...members];
   const counts = new Map<M, number>();
@@ -104,7 +105,7 @@ function without<M>(members: readonly M[], removed: readonly M[]): M[] {
   });
 }
 
-/** From the changes of objects to the changes of what they contribute. */
+/** Converts changes of objects into changes of their contributions. */
 export const changesOf = <T, M>(
   { removed, added }: Changes<T>,
   contributions: (one: T) => readonly M[],

@@ -1,7 +1,7 @@
 /**
- * Results that are remembered by the identity of immutable inputs. Nothing here can change a result: an entry is used only
- * while everything that it was computed from is the same object (docs/architecture.md, "Level, not event"). The README of
- * this folder says which function to use when.
+ * Functions that remember results by the identity of immutable inputs. They cannot change a result: an entry is
+ * used only while every input that it was computed from is the same object (docs/architecture.md, "Level, not
+ * event"). The README of this folder describes when to use each.
  */
 import type { KindName } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
@@ -25,11 +25,11 @@ export function memo2<A extends object, B extends object, O>(compute: (a: A, b: 
   return (a, b) => withFirst(a)(b);
 }
 
-/** A query of a computation and its result. */
+/** A query of a computation, with its result. */
 type RecordedQuery = {
   readonly query: WorldQuery;
   readonly result: unknown;
-  /** The list that was last found to give this result: the same list gives the same result again. */
+  /** The list for which this result was last confirmed. The same list gives the same result again. */
   list: World[KindName];
 };
 
@@ -66,8 +66,8 @@ function isUnchanged(queries: readonly RecordedQuery[], world: World): boolean {
 }
 
 /**
- * Remembers the result for each object until a lookup of the computation has another result in the given view. Each call
- * repeats the lookups on that view, so a computation around it records them as its own.
+ * Remembers the result for each object until a lookup of the computation has another result in the given view.
+ * Each call repeats the lookups on that view, so that an enclosing computation records them as its own.
  */
 export function viewMemo<I extends object, O>(
   compute: (input: I, view: View) => O,
@@ -89,8 +89,8 @@ export function viewMemo<I extends object, O>(
 }
 
 /**
- * Remembers the result for a list of objects until the list holds other objects or `extra` changes. Entries are keyed by
- * the first object of the list; for the empty list only the last result is remembered.
+ * Remembers the result for a list of objects until the list contains other objects or `extra` changes. Entries
+ * are keyed by the first object of the list; for the empty list, only the last result is remembered.
  */
 export function listMemo<I extends object, E, O>(
   compute: (inputs: readonly I[], extra: E) => O,
@@ -111,7 +111,7 @@ export function listMemo<I extends object, E, O>(
   };
 }
 
-/** Whether two lists hold the same objects in the same order. */
+/** Whether two lists contain the same objects in the same order. */
 export function haveSameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;

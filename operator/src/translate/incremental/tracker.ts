@@ -5,7 +5,7 @@ import { emptyWorld, type World } from "../../world.ts";
 import { createView, type WorldQuery, type View } from "./view.ts";
 
 export type TrackerOptions<I extends object, E, O> = {
-  /** The objects of a world that get an output. */
+  /** The objects of a World that get an output. */
   readonly inputs: (world: World) => readonly I[];
   readonly compute: (input: I, extra: E, view: View) => O;
 };
@@ -13,9 +13,10 @@ export type TrackerOptions<I extends object, E, O> = {
 type Entry<E, O> = { readonly extra: E; readonly queries: readonly string[]; readonly output: O };
 
 /**
- * Computes an output for each object of a list, and keeps it until the object or its `extra` changes, or a lookup of the
- * computation has another result. Each call returns the outputs that were removed and added since the call before. Its
- * cost follows the difference between the worlds, not their size: the inputs that depend on an object are known by its name.
+ * Computes an output for each object of a list, and keeps it until the object or its `extra` changes, or until
+ * a lookup of the computation has another result. Each call returns the outputs that were removed and added
+ * since the previous call. Its cost depends on the difference between the Worlds, not on their size, because
+ * the inputs that depend on an object are indexed by its name.
  */
 export function createTracker<I extends object, E, O>({
   inputs,
@@ -83,7 +84,7 @@ export function createTracker<I extends object, E, O>({
   };
 }
 
-/** The inputs that depend on each query. Most queries have one dependent only, which is kept without a set around it. */
+/** The inputs that depend on each query. Most queries have a single dependent, which is stored without a set. */
 function createDependents<I extends object>() {
   const dependents = new Map<string, I | Set<I>>();
   return {

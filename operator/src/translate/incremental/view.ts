@@ -1,12 +1,15 @@
-/** Read access to the world that records every lookup, so that remembered results can be invalidated. */
+/** Read access to a World that records every lookup, so that remembered results can be invalidated. */
 import type { KindName } from "../../api/kinds.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { createPermits, type Permits, type Referent, type Referrer } from "../reference-grants.ts";
 
-/** What a remembered computation may read of the world: single objects by name, and permissions. */
+/** The queries of the World that a remembered computation may make: single objects by name, and permissions. */
 export type View = { readonly lookup: Lookup; readonly permits: Permits };
 
-/** A lookup as data, which can be repeated on a later world. `of` is the kind of the objects that decide the result. */
+/**
+ * A lookup as data, which can be repeated on a later World. `of` is the kind of the objects that determine the
+ * result.
+ */
 export type WorldQuery =
   | { readonly of: KindName; readonly namespace: string; readonly name: string }
   | { readonly of: "ReferenceGrant"; readonly from: Referrer; readonly to: Referent };
@@ -22,10 +25,10 @@ const plainView = (world: World): View => ({ lookup: createLookup(world), permit
 
 type OnQuery = (query: WorldQuery, result: unknown) => void;
 
-/** A view of a world that reports every query to `onQuery`. */
+/** Creates a view of a World that reports every query to `onQuery`. */
 export const createView = (world: World, onQuery: OnQuery): View => recordLookups(plainView(world), onQuery);
 
-/** The same view, which reports every query to `onQuery` as well. */
+/** Returns the same view, which also reports every query to `onQuery`. */
 export const recordLookups = ({ lookup, permits }: View, onQuery: OnQuery): View => ({
   lookup: (kind, namespace, name) => {
     const found = lookup(kind, namespace, name);
