@@ -11,7 +11,7 @@ const referringKinds: ReadonlySet<NamedPolicyKind> = new Set([
   "SvcExternalAuth",
 ]);
 
-/** What the conditions of a policy say. */
+/** The conditions of a policy. */
 export function conditionsOf(
   kind: NamedPolicyKind,
   { unresolved, unusable, ignored }: PolicyProblems,

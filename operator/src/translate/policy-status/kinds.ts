@@ -1,6 +1,6 @@
 import type { KindName, ObjectOf } from "../../api/kinds.ts";
 
-/** The kinds of this project that other objects name. */
+/** The kinds of this project that other objects refer to. */
 export const policyKinds = [
   "BasicAuth",
   "Compression",
@@ -20,7 +20,7 @@ export type NamedPolicyKind = (typeof policyKinds)[number];
 
 export type Policy = ObjectOf<NamedPolicyKind>;
 
-/** The kinds whose objects name policies. */
+/** The kinds whose objects refer to policies. */
 export const userKinds = [
   "GRPCRoute",
   "Gateway",
@@ -41,6 +41,6 @@ const kindSet: ReadonlySet<string> = new Set(policyKinds);
 
 export const isPolicyKind = (kind: string): kind is NamedPolicyKind => kindSet.has(kind);
 
-/** Identifies a policy among those of all kinds; the order of keys is that of kind, namespace and name. */
+/** The key of a policy among those of all kinds. Keys sort by kind, namespace and name. */
 export const policyKey = (kind: NamedPolicyKind, namespace: string, name: string): string =>
   `${kind} ${namespace}/${name}`;

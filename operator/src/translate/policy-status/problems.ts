@@ -1,4 +1,4 @@
-/** What is wrong with a policy, independent of its users. */
+/** The faults of a policy, independent of its users. */
 import type { ObjectOf } from "../../api/kinds.ts";
 import { formatRef, refOf } from "../../api/object.ts";
 import { attempt } from "../attempt.ts";
@@ -16,11 +16,11 @@ import type { IngressNginxSettings, TranslateSettings } from "../settings.ts";
 import type { Policy } from "./kinds.ts";
 
 export type PolicyProblems = {
-  /** Why something that the policy names cannot be used. */
+  /** The reason why an object that the policy names cannot be used; undefined if all can. */
   readonly unresolved: ConditionReason | undefined;
-  /** Why it has no effect, or has another one than it should. */
+  /** The reasons why it has no effect, or not the intended one. */
   readonly unusable: readonly string[];
-  /** What of it is ignored or replaced. */
+  /** The parts of it that are ignored or replaced. */
   readonly ignored: readonly string[];
 };
 
@@ -28,7 +28,7 @@ export type PolicyReadSettings = Pick<TranslateSettings, "allowExternalName" | "
 
 const extensionGroup = "gateway.svc-labs.dev";
 
-/** Reads a policy as a filter in its own namespace would. Total: a policy that cannot be read is unusable. */
+/** Reads a policy as a filter in its own namespace would. Never throws: a policy that cannot be read is unusable. */
 export function problemsOf(policy: Policy, view: View, settings: PolicyReadSettings): PolicyProblems {
   const { diagnostics } = attempt(policy, () => ({ diagnostics: read(policy, view, settings) }), {});
   const named = formatRef(refOf(policy));
@@ -46,7 +46,7 @@ export function problemsOf(policy: Policy, view: View, settings: PolicyReadSetti
   };
 }
 
-/** The reason of the condition by that of the finding. */
+/** The reason of the condition, by the reason of the finding. */
 const refReasons: Readonly<Record<string, string>> = {
   ReferenceNotFound: "RefNotFound",
   ReferenceNotPermitted: "RefNotPermitted",
@@ -57,7 +57,7 @@ const isAboutReference = ({ kind }: Policy, { reason }: Diagnostic): boolean =>
   // A BasicAuth is nothing but a reference.
   Object.hasOwn(refReasons, reason) || (kind === "BasicAuth" && reason === "ProtectionUnavailable");
 
-/** Each field of a PathRewriteRegex is needed. */
+/** Whether a finding makes the policy unusable. Each field of a PathRewriteRegex is required. */
 const isUnusable = ({ kind }: Policy, { severity, reason }: Diagnostic): boolean =>
   severity === "error" ||
   reason === "UnusableResource" ||
@@ -81,7 +81,7 @@ function read(
       );
     }
     case "SvcExternalAuth": {
-      // A URL leads to hosts as well, and is read with everything else.
+      // A URL can also lead to hosts, and is read together with everything else.
       if (policy.spec.http?.url !== undefined) break;
       const service = findAuthService(policy, view);
       if (service.ok) break;
@@ -110,7 +110,7 @@ function read(
   return findings.diagnostics;
 }
 
-/** Annotations of ingress-nginx are known where a class may be read as it reads them. */
+/** Reads parameters. Annotations of ingress-nginx are known keys if a class can be read in its dialect. */
 function readParameters(
   parameters: ObjectOf<"SvcIngressClassParameters">,
   settings: IngressNginxSettings,

@@ -1,4 +1,4 @@
-/** Which policies an object names. */
+/** Finds the policies that an object refers to. */
 import { annotations as known } from "@svc-gateway/common/features/registry.ts";
 import { parseNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { definitionOf } from "../../api/kinds.ts";
@@ -6,8 +6,8 @@ import type { View } from "../incremental/view.ts";
 import { isPolicyKind, policyKey, type NamedPolicyKind, type User } from "./kinds.ts";
 
 /**
- * The keys of the policies that an object names and may use, each once. A reference into a namespace that does not permit it
- * is none: it must not show there (docs/cross-namespace-references.md).
+ * The keys of the policies that an object refers to and may use, without duplicates. A reference into a namespace
+ * that does not permit it is ignored, because it must not be visible there (docs/cross-namespace-references.md).
  */
 export function policiesNamedBy(user: User, view: View): readonly string[] {
   return [...new Set(namedBy(user, view))];
@@ -69,7 +69,7 @@ function ofAnnotations(
 type Filter = { readonly type?: string; readonly extensionRef?: Reference | undefined };
 type Reference = { readonly group: string; readonly kind: string; readonly name: string };
 
-/** Filters name policies of their own namespace. */
+/** The policies of filters, which refer to their own namespace. */
 const ofFilters = (
   filters: readonly Filter[],
   { metadata: { namespace } }: Extract<User, { readonly metadata: { readonly namespace: string } }>,

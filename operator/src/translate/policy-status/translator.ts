@@ -1,4 +1,4 @@
-/** The statuses of all policies that other objects name. See docs/policy-status.md. */
+/** The statuses of all policies that other objects refer to. See docs/policy-status.md. */
 import { isDeepStrictEqual } from "node:util";
 import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -19,7 +19,7 @@ import { problemsOf, type PolicyReadSettings } from "./problems.ts";
 import { policiesNamedBy } from "./references.ts";
 import { joinUses, noUse, type PolicyUse, type Use } from "./use.ts";
 
-/** What the status of a policy says; the same value while that stays the same. */
+/** The content of a policy's status. The value is the same until the content changes. */
 export type PolicyStatus = {
   readonly object: Policy;
   readonly conditions: readonly DesiredCondition[];
@@ -30,14 +30,14 @@ export type PolicyStatusInput = {
   readonly world: World;
   /** The objects that this gateway serves, in lists that keep their identity while they do not change. */
   readonly served: readonly (readonly { readonly object: KubeObject }[] | readonly KubeObject[])[];
-  /** Findings about key sets, each about its JwtAuth. */
+  /** Findings about key sets, each of which refers to its JwtAuth. */
   readonly ofKeySets: readonly Diagnostic[];
 };
 
-/** What a status depends on besides its policy. */
+/** The inputs of a status besides its policy. */
 type Extra = { readonly use: PolicyUse; readonly fetchProblem: string | undefined };
 
-/** Policies of namespaces that are not served get no status, since the controllers may not write there. */
+/** Policies of namespaces that are not served get no status, because the controllers may not write there. */
 export function createPolicyStatusTranslator(
   settings: Pick<TranslateSettings, "watchNamespaces"> & PolicyReadSettings,
 ): (input: PolicyStatusInput) => readonly PolicyStatus[] {
@@ -93,12 +93,12 @@ function usesOf(user: User, view: Parameters<typeof policiesNamedBy>[1]): readon
   return policies.map((policy) => ({ policy, user: ref }));
 }
 
-/** The kinds of users that count wherever they are: they are used through others. */
+/** The kinds of users that always count, because other objects use them. */
 const alwaysServed: ReadonlySet<string> = new Set(["RouteOptions", "SvcIngressClassParameters"]);
 
 type Served = PolicyStatusInput["served"];
 
-/** The same function while the lists are the same. A list that changes costs its changes. */
+/** Returns the same function while the lists are the same. The cost of a changed list depends on its changes. */
 function createServedCheck(): (served: Served) => (user: User) => boolean {
   const members = new Set<KubeObject>();
   let last: Served = [];
@@ -119,7 +119,7 @@ function createServedCheck(): (served: Served) => (user: User) => boolean {
 
 const objectOf = (one: Served[number][number]): KubeObject => ("object" in one ? one.object : one);
 
-/** Gives the same function, and the same extra of a policy, while they say the same. */
+/** Returns the same function, and the same extra for a policy, until their content changes. */
 function createExtras(): (
   uses: Parameters<typeof findEntry<PolicyUse, string>>[0],
   ofKeySets: readonly Diagnostic[],

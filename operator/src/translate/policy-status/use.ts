@@ -1,35 +1,35 @@
-/** Who uses a policy, in a size that no user can change. */
+/** The users of a policy, in a size that is independent of their number. */
 import type { ObjectRef } from "../../api/object.ts";
 import { compareText } from "../age.ts";
 
-/** An object that names a policy; `policy` is its key. */
+/** An object that refers to a policy. `policy` is the key of the policy. */
 export type Use = { readonly policy: string; readonly user: ObjectRef };
 
 export type PolicyUse = {
-  /** All users. */
+  /** The number of all users. */
   readonly count: number;
-  /** Those of them in other namespaces, whose names are not shown here. */
+  /** The number of users in other namespaces, whose names must not be disclosed here. */
   readonly elsewhere: number;
-  /** The first of the others, by kind and name. */
+  /** The first of the other users, by kind and name. */
   readonly objects: readonly { readonly kind: string; readonly name: string }[];
-  /** The first of `objects` and how many more there are, for a column. */
+  /** The first of `objects` and the number of all others, for a column. */
   readonly summary: string;
 };
 
-/** A status must not grow with the number of its users. */
+/** The limits of a status, whose size must not depend on the number of users. */
 const maxObjects = 10;
 const maxInSummary = 2;
 
 export const noUse: PolicyUse = { count: 0, elsewhere: 0, objects: [], summary: "" };
 
-/** What the users of one policy come to, in any order. */
+/** Summarises the users of one policy, which can be in any order. */
 export function joinUses(uses: readonly [Use, ...Use[]]): PolicyUse {
   const [{ policy }] = uses;
   const namespace = policy.slice(policy.indexOf(" ") + 1, policy.indexOf("/"));
   const named: ObjectRef[] = [];
   let elsewhere = 0;
   for (const { user } of uses) {
-    // Classes are cluster-scoped: their names are no secret of a namespace.
+    // The names of classes, which are cluster-scoped, are not confidential to a namespace.
     if (user.namespace !== undefined && user.namespace !== namespace) elsewhere++;
     else insert(named, user);
   }
@@ -45,7 +45,7 @@ export function joinUses(uses: readonly [Use, ...Use[]]): PolicyUse {
   };
 }
 
-/** Keeps the list in order and short: a policy may have ten thousand users. */
+/** Inserts a user and keeps the list sorted and short: a policy can have ten thousand users. */
 function insert(list: ObjectRef[], user: ObjectRef): void {
   const last = list[maxObjects - 1];
   if (last !== undefined && compareRefs(user, last) >= 0) return;
