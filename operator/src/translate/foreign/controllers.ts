@@ -1,9 +1,9 @@
 /** The annotation prefixes of other Ingress controllers. See docs/foreign-annotations.md. */
 
-/** Another Ingress controller, as the author of a manifest knows it. */
+/** Another Ingress controller, by the name that authors of manifests use. */
 export type ForeignController = {
   readonly name: string;
-  /** The part of a key up to its slash; `*` at the beginning stands for any subdomain or none. */
+  /** The part of a key before its slash. A `*` at the beginning means any subdomain, or none. */
   readonly prefixes: readonly string[];
   /** Names under these prefixes that the controller writes itself, as a status. */
   readonly written?: ReadonlySet<string>;
@@ -54,7 +54,7 @@ const controllers: readonly ForeignController[] = [
   {
     name: "another Ingress controller",
     prefixes: ["ingress.kubernetes.io"],
-    // GKE reports here what it has created for an Ingress.
+    // GKE reports here the resources that it has created for an Ingress.
     written: new Set([
       "backends",
       "forwarding-rule",
@@ -85,6 +85,6 @@ const families: readonly (readonly [suffix: string, controller: ForeignControlle
       .map((prefix) => [prefix.slice(1), controller] as const),
 );
 
-/** The controller whose annotations have this prefix (without the slash); undefined where no known one has it. */
+/** The controller whose annotations have this prefix (without the slash); undefined for an unknown prefix. */
 export const controllerOfPrefix = (prefix: string): ForeignController | undefined =>
   exact.get(prefix) ?? families.find(([suffix]) => prefix.endsWith(suffix))?.[1];

@@ -9,7 +9,7 @@ import type { ObjectRef } from "../../api/object.ts";
 import { controllerOfPrefix, ingressNginx, type ForeignController } from "./controllers.ts";
 import { allowsEveryone, missingOfNginx, missingProtection } from "./protection.ts";
 
-/** So many annotations of one Ingress get a finding each; those that protect are first. */
+/** The maximum number of annotations of one Ingress that get a finding each. Those that protect come first. */
 const maxFindings = 100;
 
 /** One annotation of another controller. */
@@ -17,11 +17,14 @@ export type ForeignAnnotation = {
   readonly key: string;
   readonly name: string;
   readonly controller: ForeignController;
-  /** What is not protected without it. */
+  /** The protection that is missing without it; undefined if it protects nothing. */
   readonly missing: string | undefined;
 };
 
-/** The annotations of other controllers on an object, those that protect first; `isRead` are those that have an effect. */
+/**
+ * The annotations of other controllers on an object, those that protect first. `isRead` returns whether a key
+ * has an effect.
+ */
 export function foreignAnnotationsOf(
   annotations: Readonly<Record<string, string>>,
   isRead: (key: string) => boolean = () => false,
@@ -41,7 +44,7 @@ export function foreignAnnotationsOf(
   return found.sort((a, b) => Number(a.missing === undefined) - Number(b.missing === undefined));
 }
 
-/** A finding for each annotation of another controller, and one Event for the Ingress. */
+/** Creates a finding for each annotation of another controller, and one Event for the Ingress. */
 export function reportForeignAnnotations(
   object: ObjectRef,
   found: readonly ForeignAnnotation[],
@@ -74,10 +77,13 @@ const none = { diagnostics: [], events: [] };
 const ownNameOf = (name: string): string | undefined =>
   ownAnnotations.has(`${annotationPrefix}${name}`) ? `${annotationPrefix}${name}` : undefined;
 
-/** So many names of one protection, or without one, are in the message of the Event. */
+/** The maximum number of names of one protection, or without one, in the message of the Event. */
 const maxNames = 12;
 
-/** `requests are not authenticated (auth-url, auth-signin); without effect: rewrite-target`. */
+/**
+ * Describes the annotations, such as `requests are not authenticated (auth-url, auth-signin); without effect:
+ * rewrite-target`.
+ */
 function describe(found: readonly ForeignAnnotation[]): string {
   const by = [...new Set(found.map(({ controller }) => controller.name))];
   const parts = [...Map.groupBy(found, ({ missing }) => missing)].map(([missing, group]) =>

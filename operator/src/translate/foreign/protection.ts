@@ -1,16 +1,16 @@
-/** What the annotations of other controllers protect, recognised by their names. See docs/foreign-annotations.md. */
+/** The protections of other controllers' annotations, recognised by their names. See docs/foreign-annotations.md. */
 import { nginxAnnotations } from "../ingress-nginx/annotations/index.ts";
 import { blocksRequests } from "../ingress-nginx/snippets/modsecurity.ts";
 import { readSnippet } from "../ingress-nginx/snippets/read.ts";
 import { readValue } from "../ingress-nginx/value.ts";
 
-/** A protection that is missing where an annotation has no effect, as the end of a sentence about requests. */
+/** A protection that is missing if an annotation has no effect, as the end of a sentence about requests. */
 export type Protection = {
   readonly missing: string;
   readonly pattern: RegExp;
 };
 
-/** The first that matches counts: `auth-tls-secret` is about certificates. */
+/** The first match counts: `auth-tls-secret`, for example, is about certificates. */
 const protections: readonly Protection[] = [
   {
     missing: "clients are not asked for a certificate",
@@ -41,16 +41,18 @@ const protections: readonly Protection[] = [
   },
 ];
 
-/** Names that look protective and are not: detection alone, and the name of a log entry. */
+/** Names that look protective but are not: detection only, and the name of a log entry. */
 const harmless: ReadonlySet<string> = new Set(["enable-modsecurity", "modsecurity-transaction-id"]);
 
-/** Whether an annotation lets in every address, as those do that cert-manager sets on the Ingresses of its challenges. */
+/**
+ * Whether an annotation admits every address, as those that cert-manager sets on the Ingresses of its challenges do.
+ */
 export function allowsEveryone(name: string, value: string): boolean {
   const ranges = value.split(",").map((range) => range.trim());
   return /(?:white|allow)list/.test(name) && ranges.includes("0.0.0.0/0") && ranges.includes("::/0");
 }
 
-/** Values that switch a protection off, or say what holds without one. */
+/** Values that switch a protection off, or that have no effect. */
 const off: ReadonlySet<string> = new Set(["", "false", "off", "0", "none", "disabled"]);
 
 const snippets: ReadonlySet<string> = new Set([
@@ -61,7 +63,8 @@ const snippets: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same for an annotation of ingress-nginx, whose table says which ones protect. Of a snippet the statements decide.
+ * The missing protection of an annotation of ingress-nginx, by its declaration. For a snippet, the statements
+ * decide.
  */
 export function missingOfNginx(name: string, value: string): string | undefined {
   if (snippets.has(name)) {
@@ -84,8 +87,8 @@ export function missingOfNginx(name: string, value: string): string | undefined 
 }
 
 /**
- * What is not protected without the annotation of another controller; undefined where its name protects nothing, or its
- * value switches the protection off. A name that looks protective counts as one: the finding is an error then.
+ * The missing protection of another controller's annotation; undefined if its name protects nothing, or if its value
+ * switches the protection off. A name that looks protective counts as protective: the finding is then an error.
  */
 export function missingProtection(name: string, value: string): string | undefined {
   const text = value.trim().toLowerCase();

@@ -1,16 +1,19 @@
-/** Another controller that serves classes of ingress-nginx too. See docs/ingress-nginx.md, "Beside ingress-nginx". */
+/**
+ * Detects another controller that serves classes of ingress-nginx as well. See docs/ingress-nginx.md, "Beside
+ * ingress-nginx".
+ */
 import type { World } from "../../world.ts";
 import { foreignController } from "../diagnostics/ingress-nginx.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { TranslateSettings } from "../settings.ts";
 
-/** So many Leases are named; of the others the number. */
+/** The maximum number of Leases that are named. The others are counted. */
 const maxNamed = 5;
 
 /**
- * Makes the function that finds the classes which a running ingress-nginx serves as well: those that the settings name and
- * that do not name this controller. `leases` are those that it renews, as `namespace/name`. The same list while the
- * IngressClasses and the Leases are the same.
+ * Finds the classes that a running ingress-nginx serves as well: those that the settings name and that do not
+ * name this controller. `leases` are those that it renews, as `namespace/name`. The list is the same until the
+ * IngressClasses or the Leases change.
  */
 export function createRunningIngressNginxFinder({
   controllerName,
