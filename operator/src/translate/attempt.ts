@@ -3,8 +3,9 @@ import { internalError } from "./diagnostics/objects.ts";
 import type { Diagnostic } from "./finding.ts";
 
 /**
- * Runs the part of the translation that looks at one object. A bug in it, or an object that is not what its type says,
- * costs only what that object would have served: the result is then `otherwise`, with an `InternalError`.
+ * Runs the part of the translation that concerns one object. If it throws, because of a bug or because the
+ * content of the object does not match its type, only that object is not served: the result is `otherwise`,
+ * with an `InternalError`.
  */
 export function attempt<T extends { readonly diagnostics: readonly Diagnostic[] }>(
   object: KubeObject,

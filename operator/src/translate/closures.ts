@@ -1,6 +1,7 @@
 /**
- * Marks the objects that invalid ones name (operator/src/api/stand-in.ts) as closed: they answer 503, or carry no
- * connection, until what should protect them can be read. See docs/standalone.md, "Objects that protect".
+ * Marks the objects that invalid policies target (operator/src/api/stand-in.ts) as closed: they answer 503, or
+ * carry no connection, until the policies that should protect them can be read. See docs/standalone.md,
+ * "Objects that protect".
  */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { ObjectOf } from "../api/kinds.ts";
@@ -18,22 +19,22 @@ import { targetClosed } from "./diagnostics/policies.ts";
 import type { Diagnostic } from "./finding.ts";
 import { memo } from "./incremental/memo.ts";
 
-/** What is closed of an object, and by which invalid objects. */
+/** The closed parts of an object, and the invalid objects that close them. */
 export type Closure = {
   readonly by: readonly ObjectRef[];
-  /** Listeners of a Gateway, ports of a Service by name; undefined: all of them. */
+  /** Listeners of a Gateway, or ports of a Service, by name; undefined if all of them are closed. */
   readonly sections: ReadonlySet<string> | undefined;
-  /** Whether what is carried below HTTP is closed as well. */
+  /** Whether traffic below HTTP is closed as well. */
   readonly belowHttp: boolean;
 };
 
 const mark: unique symbol = Symbol("closed");
 
-/** How an object is closed; undefined: it is not. */
+/** The closure of an object; undefined if it is not closed. */
 export const closureOf = (object: object): Closure | undefined =>
   (object as { readonly [mark]?: Closure })[mark];
 
-/** Whether everything of an object is closed. */
+/** Whether an object is closed as a whole. */
 export const isClosed = (object: object): boolean => {
   const closure = closureOf(object);
   return closure !== undefined && closure.sections === undefined;
@@ -48,14 +49,14 @@ export const withoutStandIns: <T extends KubeObject>(list: readonly T[]) => read
 })();
 
 /**
- * The features of a closed route: an authorization service that cannot be reached, so that every request gets 503.
+ * Closes the features of a route, by an authorization service that cannot be reached: every request is answered 503.
  */
 export const closeAll = (features: RouteFeatures | undefined): RouteFeatures => ({
   ...features,
   "ext-auth": [{}],
 });
 
-/** The features of a route of this object, closed where the object is. */
+/** The features of a route of this object, closed if the object is closed. */
 export const closeFeatures = (
   object: object,
   features: RouteFeatures | undefined,
@@ -67,7 +68,10 @@ const standInsOf = memo((list: readonly StandIn[]): readonly StandIn[] => list.f
 
 type Closed = { readonly world: World; readonly diagnostics: readonly Diagnostic[] };
 
-/** The world with what invalid objects of the served namespaces close marked; the same lists while their inputs are the same. */
+/**
+ * Marks the objects that invalid objects of the served namespaces close. Lists are the same until their inputs
+ * change.
+ */
 export function createCloser(isWatched: (namespace: string) => boolean): (world: World) => Closed {
   const lists = new Map<
     ClosableKind,
@@ -106,7 +110,7 @@ export function createCloser(isWatched: (namespace: string) => boolean): (world:
 
 type ClosingRequest = { readonly object: KubeObject; readonly target: ClosedTarget; readonly by: StandIn };
 
-/** The existing objects that are closed. An object closes nothing in another namespace. */
+/** The existing objects to close. An object closes nothing in another namespace. */
 function requestsOf(standIns: readonly StandIn[], world: World): readonly ClosingRequest[] {
   const lookup = createLookup(world);
   return standIns.flatMap((by) =>
@@ -128,9 +132,9 @@ function joinRequests(object: KubeObject, requests: readonly ClosingRequest[]): 
   };
 }
 
-/** The part that is named; undefined for all of it, and where there is no such part. */
+/** The section that the target names; undefined for the whole object, and if there is no such section. */
 function sectionOf(object: KubeObject, { sectionName }: ClosedTarget, by: StandIn): string | undefined {
-  // The others are about all of what they name.
+  // Policies of other kinds apply to the whole target.
   if (sectionName === undefined || (by.kind !== "ClientTrafficPolicy" && by.kind !== "BackendTLSPolicy")) {
     return undefined;
   }
@@ -146,7 +150,7 @@ function sectionsOf(object: KubeObject): readonly (string | undefined)[] {
 const formOf = (object: KubeObject, { by, sections, belowHttp }: Closure): string =>
   JSON.stringify([refOf(object), by, sections && [...sections], belowHttp]);
 
-/** The same marked object while the object and its closure are the same. */
+/** Returns the same marked object until the object or its closure changes. */
 function createMarker(): (object: KubeObject, closure: Closure) => KubeObject {
   const known = new WeakMap<KubeObject, { readonly form: string; readonly marked: KubeObject }>();
   return (object, closure) => {

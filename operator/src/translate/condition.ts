@@ -1,4 +1,7 @@
-/** A condition that this controller reports about an object (Kubernetes API conventions, "Typical status properties"). */
+/**
+ * A condition that this controller reports about an object (Kubernetes API conventions, "Typical status
+ * properties").
+ */
 export type DesiredCondition = {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -6,19 +9,22 @@ export type DesiredCondition = {
   readonly message: string;
   /** As in ConditionReason. */
   readonly field?: string;
-  /** The generation that the condition is about, where that is not the object's present one. */
+  /** The generation that the condition refers to, if it is not the current one of the object. */
   readonly observedGeneration?: number;
 };
 
-/** Why something is not as requested: the reason of a condition, and a sentence for the author of the object. */
+/**
+ * The reason why something is not as requested: the reason of a condition, and a sentence for the author of the
+ * object.
+ */
 export type ConditionReason = {
   readonly reason: string;
   readonly message: string;
-  /** The field that is wrong, where the message begins with it and a colon: from `spec` on, or within a listener. */
+  /** The faulty field, if the message begins with it and a colon. The path begins at `spec`, or within a listener. */
   readonly field?: string;
 };
 
-/** The fault of a part of an object: its field, and what happens to that part instead. */
+/** The fault of a part of an object: the field of the part, and the consequence for it. */
 export type Fault = {
   readonly field: string;
   readonly reason: string;
@@ -26,14 +32,14 @@ export type Fault = {
   readonly consequence: string;
 };
 
-/** The reason with the field that it is about, for objects with many such fields. */
+/** The reason with the field that it refers to, for objects with many such fields. */
 export const reasonAt = (field: string, { reason, message }: ConditionReason): ConditionReason => ({
   reason,
   message: `${field}: ${message}`,
   field,
 });
 
-/** A condition that holds unless there is a refusal. */
+/** A condition that is True unless there is a refusal. */
 export const conditionOf = (
   type: string,
   refusal: ConditionReason | undefined,

@@ -1,4 +1,4 @@
-/** The Kubernetes Events that a translation calls for, one constructor each. See docs/reference/events.md. */
+/** The Kubernetes Events that a translation requests, with one constructor each. See docs/reference/events.md. */
 import type { ObjectRef } from "../api/object.ts";
 import type { DesiredEvent } from "./finding.ts";
 import { oneLine } from "./text.ts";
@@ -39,7 +39,7 @@ export const podTemplateSanitized = (object: ObjectRef, ignored: readonly string
   message: oneLine(`Ignored podTemplate fields: ${ignored.join(", ")}`),
 });
 
-/** Nothing of an object is served, or of its routes. */
+/** An object, or its routes, are not served. */
 export const notServed = (object: ObjectRef, message: string): DesiredEvent => ({
   object,
   type: "Warning",
@@ -55,7 +55,10 @@ export const invalidAnnotationEvent = (object: ObjectRef, message: string): Desi
   message: oneLine(message),
 });
 
-/** Annotations of other controllers are on an Ingress of this one; `message` names them and what is not done. */
+/**
+ * An Ingress of this gateway has annotations of other controllers. `message` names them and the effects that
+ * are missing.
+ */
 export const foreignAnnotationsEvent = (object: ObjectRef, message: string): DesiredEvent => ({
   object,
   type: "Warning",

@@ -1,7 +1,4 @@
-/**
- * Events for the owners of objects, who cannot read the log, from the findings about their objects. See
- * docs/reference/events.md.
- */
+/** Derives Events from findings, for the owners of objects, who cannot read the log. See docs/reference/events.md. */
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
@@ -13,9 +10,9 @@ import type { ServedHost } from "./routing.ts";
 type Reason = DesiredEvent["reason"];
 
 /**
- * The Event reasons of findings about Ingresses. Findings that have Events where they are made are not listed:
- * conflicts of routes, size limits, and findings about annotations (of which references without a grant are
- * `ReferenceNotPermitted` as well).
+ * The Event reasons of findings about Ingresses. Findings whose Events are created together with them are not
+ * listed: conflicts of routes, size limits, and findings about annotations (although references without a grant
+ * can also be `ReferenceNotPermitted` here).
  */
 const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   CatchAllRefused: "NotServed",
@@ -44,7 +41,7 @@ const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   UnsupportedProtocol: "NotServed",
 };
 
-/** Those of which only errors are Events. */
+/** Findings of which only errors become Events. */
 const errorsOfIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   CiphersFixed: "InvalidAnnotation",
   NoEffect: "InvalidAnnotation",
@@ -56,7 +53,7 @@ const errorsOfIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = 
   UnservableExpression: "NotServed",
 };
 
-/** The same for Gateways and ListenerSets, which have conditions for everything else. */
+/** The Event reasons for Gateways and ListenerSets, which have conditions for everything else. */
 const ofGateways: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   InvalidCertificateRef: "CertificateNotUsable",
   InvalidClientCertificateRef: "CertificateNotUsable",
@@ -76,7 +73,7 @@ const byKind: { readonly [kind: string]: { readonly [finding: Diagnostic["reason
   ListenerSet: ofGateways,
 };
 
-/** The Event of a finding, the same value each time; undefined where it is none. */
+/** The Event of a finding, which is the same value each time; undefined if the finding has none. */
 const eventOf = memo(({ object, severity, reason, message }: Diagnostic): DesiredEvent | undefined => {
   const ofErrors = object.kind === "Ingress" && severity === "error" ? errorsOfIngresses[reason] : undefined;
   const ofAll = reason === "TargetClosed" ? "NotServed" : undefined;
@@ -116,7 +113,7 @@ function eventsOf(hosts: readonly ServedHost[], empty: ReadonlySet<string>): rea
     if (group !== "ingress") continue;
     for (const route of value.routes) {
       const { source, backends } = route;
-      // The backend of the whole gateway is not one of the Ingress.
+      // The default backend of the whole gateway does not belong to the Ingress.
       if (isRest(route)) continue;
       for (const { endpoints } of backends) {
         if (endpoints === undefined || !empty.has(endpoints) || source.kind !== "Ingress") continue;
@@ -128,7 +125,7 @@ function eventsOf(hosts: readonly ServedHost[], empty: ReadonlySet<string>): rea
   return [...events.values()];
 }
 
-/** `endpoints` is `namespace/service/port`, and more for a variant. */
+/** `endpoints` is `namespace/service/port`, with a suffix for a variant. */
 function withoutEndpoint({ kind, namespace = "", name }: ObjectRef, endpoints: string): DesiredEvent {
   const [owner, service, port] = endpoints.split("/");
   return {

@@ -1,6 +1,6 @@
 /**
- * What is said about policies whose newest version is not valid: in findings and Events about them, and in their statuses. What
- * they close is in closures.ts. See docs/policy-status.md, "Policies that are not valid".
+ * Findings, Events and statuses of policies whose latest version is not valid. closures.ts has the objects that
+ * they close. See docs/policy-status.md, "Policies that are not valid".
  */
 import type { KindName, ObjectOf } from "../api/kinds.ts";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
@@ -27,7 +27,9 @@ import {
 } from "./policy-ancestors.ts";
 import { joinSentences } from "./text.ts";
 
-/** What is wrong with the newest version of a policy, and what happens instead; undefined where it is valid. */
+/**
+ * Describes the faults of the latest version of a policy and their consequence; undefined if the version is valid.
+ */
 export function describeInvalidPolicy(object: object): string | undefined {
   const invalidity = invalidityOf(object);
   return (
@@ -35,13 +37,13 @@ export function describeInvalidPolicy(object: object): string | undefined {
   );
 }
 
-/** The condition of a policy whose newest version is not valid. */
+/** The condition of a policy whose latest version is not valid. */
 const refusalOf = (object: object) => ({
   reason: "Invalid" as const,
   message: describeInvalidPolicy(object) ?? "",
 });
 
-/** `Accepted=False` of a policy whose newest version is not valid; undefined where it is. */
+/** `Accepted=False` of a policy whose latest version is not valid; undefined if it is valid. */
 export const invalidPolicyCondition = (object: object): DesiredCondition | undefined =>
   invalidityOf(object) && { type: "Accepted", status: "False", ...refusalOf(object) };
 
@@ -61,7 +63,7 @@ const eventOf = memo((object: KubeObject): DesiredEvent => ({
 const findingsOf = listMemo((objects: readonly KubeObject[]) => objects.map(findingOf));
 const eventsOf = listMemo((objects: readonly KubeObject[]) => objects.map(eventOf));
 
-/** The findings and Events about the policies of the served namespaces whose newest versions are not valid. */
+/** The findings and Events about the policies of the served namespaces whose latest versions are not valid. */
 export function invalidPolicyFindings(
   world: World,
   isWatched: (namespace: string) => boolean,
@@ -72,10 +74,13 @@ export function invalidPolicyFindings(
   return { diagnostics: findingsOf(objects, undefined), events: eventsOf(objects, undefined) };
 }
 
-/** The Gateways of this controller, by `namespace/name`, and those that a world has. */
+/** The Gateways of this controller by `namespace/name`, and the World with all Gateways. */
 type Gateways = { readonly world: World; readonly ours: ReadonlySet<string> };
 
-/** Adds the policies whose newest versions are not valid to attachments: at each object that they name, they are `Invalid`. */
+/**
+ * Adds the policies whose latest versions are not valid to attachments. Their status is `Invalid` at each
+ * object that they target.
+ */
 export function createInvalidAttacher<K extends PolicyKind>(
   kinds: readonly K[],
 ): (attachments: readonly PolicyAttachment<K>[], gateways: Gateways) => readonly PolicyAttachment<K>[] {
@@ -98,7 +103,10 @@ export function createInvalidAttacher<K extends PolicyKind>(
 
 type Target = PolicyAttachment["ancestors"][number]["target"];
 
-/** What a policy of the kind can be attached to; nothing where the object is of another kind, or another controller's. */
+/**
+ * The object that a policy of the kind can be attached to; empty if the object is of another kind, or of
+ * another controller.
+ */
 function targetOf(
   { kind, metadata: { namespace = "" } }: KubeObject,
   { kind: of, name, sectionName }: ClosedTarget,
@@ -119,7 +127,7 @@ function targetOf(
   };
 }
 
-/** The same for BackendTLSPolicies, whose statuses are about the Gateways that send to their Services. */
+/** Adds invalid BackendTLSPolicies, whose statuses refer to the Gateways that send traffic to their Services. */
 export function createInvalidTlsAttacher(): (
   attachments: readonly BackendTlsAttachment[],
   world: World,

@@ -4,17 +4,20 @@ import type { ObjectRef } from "../api/object.ts";
 import { invalidObservation } from "./diagnostics/references.ts";
 import type { Diagnostic } from "./finding.ts";
 
-/** What a resource says about the logs and traces of requests; absent: nothing. */
+/** The settings of a resource for logs and traces of requests. */
 type Wishes = {
   readonly accessLog?: boolean | undefined;
   readonly fields?: readonly string[] | undefined;
   readonly tracing?: { readonly enabled?: boolean; readonly ratio?: number } | undefined;
 };
 
-/** The names of the fields of the resource that hold the wishes. */
+/** The names of the fields of the resource that contain the settings. */
 type WishFields = { readonly fields: string };
 
-/** What a resource says about the logs and traces of requests, without what is invalid; undefined: nothing. */
+/**
+ * Reads the settings of a resource for logs and traces of requests, without invalid ones; undefined if there
+ * are none.
+ */
 export function readObservation(
   object: ObjectRef,
   names: WishFields,

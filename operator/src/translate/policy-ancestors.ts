@@ -1,4 +1,4 @@
-/** Policies with what their statuses say, by object that they are attached to. */
+/** Policies with the content of their statuses, by the object that they are attached to. */
 import type { ObjectOf } from "../api/kinds.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { DesiredCondition } from "./condition.ts";
@@ -12,7 +12,7 @@ export type PolicyAncestor = {
     readonly name: string;
     readonly sectionName?: string;
   };
-  /** `Accepted`, or why it is not. */
+  /** `Accepted`, or the reason why the policy is not. */
   readonly reason: "Accepted" | "Conflicted" | "TargetNotFound" | "Invalid";
   readonly message: string;
 };
@@ -20,13 +20,13 @@ export type PolicyAncestor = {
 /** The policies of this project that have such a status. */
 export type PolicyKind = "SvcBackendPolicy" | "SvcExternalAuth" | "ClientTrafficPolicy";
 
-/** A policy and everything that its status says. The same object as before while that stays the same. */
+/** A policy with the complete content of its status. The object stays the same until the content changes. */
 export type PolicyAttachment<K extends PolicyKind = PolicyKind> = {
   readonly object: ObjectOf<K>;
   readonly ancestors: readonly PolicyAncestor[];
 };
 
-/** A BackendTLSPolicy and what its status says at each Gateway; the same object while that stays the same. */
+/** A BackendTLSPolicy with its conditions at each Gateway. The object stays the same until the content changes. */
 export type BackendTlsAttachment = {
   readonly object: ObjectOf<"BackendTLSPolicy">;
   readonly ancestors: readonly {
@@ -35,7 +35,10 @@ export type BackendTlsAttachment = {
   }[];
 };
 
-/** Returns the attachment before while its object and its content are the same, so that the status is not compared again. */
+/**
+ * Returns the previous attachment while its object and its content are the same, so that the status is not
+ * compared again.
+ */
 export function createAttachmentKeeper<
   Attachment extends { readonly object: KubeObject; readonly ancestors: readonly object[] },
 >(): (attachment: Attachment) => Attachment {

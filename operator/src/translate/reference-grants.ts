@@ -3,23 +3,23 @@ import { definitionOf, type KindName, type ObjectOf } from "../api/kinds.ts";
 import { objectsIn, type World } from "../world.ts";
 import { withArticle } from "./text.ts";
 
-/** The object that holds a reference. */
+/** The object that contains a reference. */
 export type Referrer = { readonly kind: KindName; readonly namespace: string };
 
 /** The object that a reference names, whether it exists or not. */
 export type Referent = { readonly kind: KindName; readonly namespace: string; readonly name: string };
 
 /**
- * Whether a reference may be followed: within a namespace always, into another one when a ReferenceGrant of that
+ * Whether a reference is permitted: within a namespace always, and into another one if a ReferenceGrant of that
  * namespace allows it (GEP-709).
  */
 export type Permits = (from: Referrer, to: Referent) => boolean;
 
-/** Why a reference cannot be followed; `named` says what it leads to, which is in `namespace`. */
+/** The message about a reference that is not permitted. `named` describes its target, which is in `namespace`. */
 export const noGrant = (namespace: string, from: Referrer, named: string): string =>
   `No ReferenceGrant in namespace ${namespace} lets ${withArticle(from.kind)} of ${from.namespace} use ${named}`;
 
-/** The permissions of one world. */
+/** The permissions of one World. */
 export function createPermits(world: World): Permits {
   return (from, to) => {
     if (from.namespace === to.namespace) return true;
@@ -30,7 +30,10 @@ export function createPermits(world: World): Permits {
   };
 }
 
-/** A grant gives everything under `to` to everybody under `from`; one that is not what its type says gives nothing. */
+/**
+ * Whether a grant permits the reference: it permits every object under `from` to use everything under `to`. A
+ * grant whose content does not match its type permits nothing.
+ */
 function allows({ spec }: ObjectOf<"ReferenceGrant">, from: Referrer, to: Referent): boolean {
   try {
     return (

@@ -13,13 +13,13 @@ const overspent = problem(
 );
 
 /**
- * Compiles the regular expressions of one object up to the limit of an object: controllers and the workers of all
- * proxies compile them one after another, and do nothing else meanwhile.
+ * Compiles the regular expressions of one object up to its limit: controllers and the workers of all proxies
+ * compile them sequentially, and do nothing else meanwhile.
  */
 export class RegexBudget {
   private left = maxCost;
 
-  /** As `compileRegex`; a problem also for each regular expression after the budget is spent. */
+  /** Works like `compileRegex`, but returns a problem for each regular expression after the budget is spent. */
   compile(pattern: string, options: { readonly whole: boolean }): Result<Regex> {
     if (this.left < 0) return overspent;
     const compiled = compileRegex(pattern, options);

@@ -11,24 +11,24 @@ import type { Translation } from "./translation.ts";
 type RouteEntry = {
   readonly type: "exact" | "prefix" | "regex";
   readonly path: string;
-  /** `namespace/service` of the backends, comma-joined. */
+  /** `namespace/service` of the backends, comma-separated. */
   readonly backend_group: string;
-  /** The object that the route comes from. */
+  /** The object that has the route. */
   readonly namespace: string;
   readonly name: string;
   readonly route_id: string;
-  /** `ip:port` of every backend's endpoints; IPv6 addresses in brackets. */
+  /** `ip:port` of all endpoints of the backends; IPv6 addresses are in brackets. */
   readonly endpoints: readonly string[];
 };
 
 type HostEntry = {
   readonly port: number;
-  /** A name, `*.name`, or `*` for every host. */
+  /** A host name, `*.name`, or `*` for every host. */
   readonly host: string;
   readonly routes: readonly RouteEntry[];
 };
 
-/** A route that another one keeps from ever being chosen. */
+/** A route that is never chosen because of another one. */
 type ConflictEntry = {
   readonly port: number;
   readonly host: string;
@@ -47,20 +47,20 @@ type GroupDocument = {
 type RoutesDocument = {
   readonly pod_name: string;
   readonly routes: { readonly [G in RouteGroup]: GroupDocument };
-  /** For a query: how many routes it selects, how many of them are in this document, how many were skipped. */
+  /** Present if there is a query: the number of selected routes, of those in this document, and of those skipped. */
   readonly total?: number;
   readonly returned?: number;
   readonly offset?: number;
 };
 
-/** Selects routes by equal host, namespace and path, and a stretch of them. */
+/** Selects routes by equal host, namespace and path, and a page of them. */
 export type RoutesQuery = {
   readonly host?: string;
   readonly namespace?: string;
   readonly path?: string;
-  /** At most this many routes, 1 to 1000; without it, 1000. */
+  /** The maximum number of routes, from 1 to 1000; the default is 1000. */
   readonly limit?: number;
-  /** Skips this many selected routes. */
+  /** The number of selected routes to skip. */
   readonly offset?: number;
 };
 
@@ -70,9 +70,9 @@ export type ServedTable = Pick<Translation, "routing" | "conflicts">;
 const maxLimit = 1000;
 
 /**
- * Builds the document. Without a query it is complete. With one, `limit` and `offset` count routes in the order of
- * the document: Ingress before Gateway, ports ascending, hosts by name, routes by precedence. Hosts without a
- * selected route are left out.
+ * Builds the document. Without a query it is complete. With one, `limit` and `offset` count routes in the order
+ * of the document: Ingress before Gateway, ports ascending, hosts by name, routes by precedence. Hosts without
+ * a selected route are omitted.
  */
 export function buildRoutesDocument(
   { routing, conflicts }: ServedTable,
@@ -95,8 +95,8 @@ export function buildRoutesDocument(
 type Shadowed = Omit<Conflict, "winner">;
 
 /**
- * Routes of Gateways that match exactly what a route before them matches. Unlike the losers among Ingresses they are part
- * of the table that proxies hold.
+ * Routes of Gateways that match exactly the same requests as a preceding route. Unlike the losing routes of
+ * Ingresses, they are part of the tables of proxies.
  */
 function shadowedByOthers({ hosts }: Routing): readonly Shadowed[] {
   return hosts
@@ -117,7 +117,7 @@ function shadowedByOthers({ hosts }: Routing): readonly Shadowed[] {
 type Selection = {
   readonly hasHost: (host: string) => boolean;
   readonly hasConflict: (conflict: Shadowed) => boolean;
-  /** Whether this route, the next in order, is selected and on the requested page. Counts it. */
+  /** Counts this route, the next one in order, and returns whether it is selected and on the requested page. */
   readonly takes: (route: Route) => boolean;
   readonly counts: () => Required<Pick<RoutesDocument, "total" | "returned" | "offset">>;
   readonly keepsEmptyHosts: boolean;

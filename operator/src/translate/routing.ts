@@ -5,7 +5,7 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 
-/** The routes of one host as they are served, the same on each of `ports`. */
+/** The routes of one host as served. They are the same on each of `ports`. */
 export type ServedHost = {
   readonly group: RouteGroup;
   readonly ports: readonly number[];
@@ -20,6 +20,6 @@ export type Routing = {
   readonly endpoints: SortedEntries<{ readonly set: EndpointSet }, string>;
   /** Certificates by port. */
   readonly tls: ReadonlyMap<number, TlsPort>;
-  /** The client certificates that are asked for, by port; ports without any such host are left out. */
+  /** The client certificates that are requested, by port. Ports where none is requested are omitted. */
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
 };

@@ -1,6 +1,7 @@
 /**
- * The resources of each scope: what the shared proxies get, and what those of a single Gateway get. Routes carry the names of
- * endpoint sets, key sets and TLS policies, so a dedicated scope holds only those that its own routes refer to.
+ * The resources of each scope: those of the shared proxies, and those of each Gateway with dedicated proxies.
+ * Routes refer to endpoint sets, key sets and TLS policies by name, so a dedicated scope contains only those
+ * that its own routes refer to.
  */
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { clientCertKey, endpointsKey, jwksKey, listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
@@ -15,23 +16,23 @@ import type { IngressPart } from "./ingress/translator.ts";
 import type { PortTables } from "./shared-ports.ts";
 import type { DedicatedScope } from "./translation.ts";
 
-/** The resources that routes refer to by name, of all scopes together. */
+/** The resources that routes refer to by name, for all scopes together. */
 export type NamedResources = {
   readonly keySets: readonly Resource[];
   readonly endpoints: readonly Resource[];
   readonly endpointSets: SortedEntries<ResolvedEndpoints, string>;
-  /** The resource with the TLS settings of this name, unless routes carry it. */
+  /** Returns the resource with the TLS settings of this name; undefined if routes contain them. */
   readonly tlsSettings: (name: string) => Resource | undefined;
-  /** Whether there can be any. */
+  /** Whether there can be any TLS settings. */
   readonly hasTlsSettings: boolean;
-  /** The key of session cookies: one for all scopes, or none. */
+  /** The key of session cookies, which is the same for all scopes; empty if there is none. */
   readonly sessionKey: readonly Resource[];
 };
 
 /** A part that refers to endpoints and key sets by name. */
 export type ReferringPart = Pick<GatewayScope, "endpointRefs" | "keySets">;
 
-/** The resources of the shared scope; none without a listener. */
+/** The resources of the shared scope; empty without a listener. */
 export function sharedResources(
   ingress: IngressPart,
   { shared, dedicated }: GatewayPart,
@@ -56,14 +57,17 @@ export function sharedResources(
     [...withoutRepeatedKeys([...ingress.resources, ...shared.resources])],
     shared.hosts.map(({ resource }) => resource),
     l4.map(({ resource }) => resource),
-    // Without dedicated scopes everything that has a name is referred to from here.
+    // Without dedicated scopes, all named resources belong to this scope.
     dedicated.length === 0
       ? joinLists(named.keySets, named.endpoints, tlsOfEndpoints([ingress, shared], named), named.sessionKey)
       : referredBy([ingress, shared], named),
   );
 }
 
-/** The scope of one Gateway with dedicated proxies: nothing in it comes from another scope, except for the session key. */
+/**
+ * The scope of one Gateway with dedicated proxies. Nothing in it is shared with another scope, except for the
+ * session key.
+ */
 export function dedicatedScope(scope: OwnScope, named: NamedResources): DedicatedScope {
   const { namespace, name } = scope.of.gateway.metadata;
   const { endpointRefs, hosts, tls, clientCerts } = scope;
@@ -107,7 +111,7 @@ const gatewayResources = ({
 const withoutRepeatedKeys = (resources: readonly Resource[]): Iterable<Resource> =>
   new Map(resources.map((resource) => [resource.key, resource])).values();
 
-/** The named resources that some of the parts refer to. */
+/** The named resources that any of the parts refers to. */
 function referredBy(parts: readonly ReferringPart[], named: NamedResources): readonly Resource[] {
   const { keySets, endpoints, sessionKey } = named;
   const keys = new Set<string>();
@@ -119,7 +123,7 @@ function referredBy(parts: readonly ReferringPart[], named: NamedResources): rea
   return [...found, ...tlsOfEndpoints(parts, named), ...sessionKey];
 }
 
-/** The TLS settings of the endpoint sets that the parts refer to, each once. */
+/** The TLS settings of the endpoint sets that the parts refer to, without duplicates. */
 function tlsOfEndpoints(
   parts: readonly ReferringPart[],
   { endpointSets, tlsSettings, hasTlsSettings }: NamedResources,

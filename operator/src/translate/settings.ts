@@ -4,17 +4,17 @@ import type { ServicePortRef } from "./backends/service-port-ref.ts";
 
 /** The ports of the machine that listeners share with each other and with the rest of the process. */
 export type MachinePorts = {
-  /** Where connections for a listener port are accepted, where that is another port; 0: at one that is free. */
+  /** The local ports at which connections for listener ports are accepted, if they differ; 0 for any free port. */
   readonly map: readonly { readonly listenerPort: number; readonly localPort: number }[];
-  /** TCP ports that the process uses itself, and the flags that say so. */
+  /** TCP ports that the process itself uses, and the flags that set them. */
   readonly taken: readonly { readonly port: number; readonly flag: string }[];
 };
 
-/** How Ingresses of ingress-nginx are read. See docs/ingress-nginx.md. */
+/** The settings of the ingress-nginx dialect. See docs/ingress-nginx.md. */
 export type IngressNginxSettings = {
-  /** Classes whose Ingresses are read as ingress-nginx reads them, whichever controller they name. */
+  /** Classes whose Ingresses are read in this dialect, whichever controller they name. */
   readonly classes: readonly string[];
-  /** Whether Ingresses without a class are read so as well. */
+  /** Whether Ingresses without a class are also read in this dialect. */
   readonly watchWithoutClass: boolean;
   /** The prefix of its annotations, without the slash. */
   readonly annotationsPrefix: string;
@@ -22,13 +22,13 @@ export type IngressNginxSettings = {
   readonly configMap: NamespacedName | undefined;
   /** Whether the status of Ingresses of adopted classes is written. */
   readonly updateStatus: boolean;
-  /** Whether unknown server names are shown a self-signed certificate. */
+  /** Whether a self-signed certificate is presented for unknown server names. */
   readonly fallbackCertificate: boolean;
-  /** Whether `ssl-passthrough` passes TLS on unopened. */
+  /** Whether `ssl-passthrough` passes TLS through without terminating it. */
   readonly sslPassthrough: boolean;
   /** Whether `auth-url` and `mirror-target` may name hosts that this gateway does not serve. */
   readonly externalAuth: boolean;
-  /** Services that these may name from every namespace. */
+  /** Services that these annotations may name from every namespace. */
   readonly sharedServices: readonly NamespacedName[];
   /** Whether rules without a host, and default backends without rules, are refused. */
   readonly disableCatchAll: boolean;
@@ -37,70 +37,86 @@ export type IngressNginxSettings = {
 };
 
 /**
- * The decisions of the operator about translation. Pass the same object again while nothing in it changes: results
- * are remembered by its identity.
+ * The decisions of the operator about translation. Pass the same object again while nothing in it changes,
+ * because results are remembered by its identity.
  */
 export type TranslateSettings = {
-  /** IngressClasses with this `spec.controller` are ours. */
+  /** The `spec.controller` of the IngressClasses to serve. */
   readonly controllerName: string;
-  /** Serve only the Ingresses of this class; undefined: of every class of ours. */
+  /** The only class to serve; undefined to serve every class of this controller. */
   readonly ingressClass: string | undefined;
   readonly ingressNginx: IngressNginxSettings;
-  /** Serve only routes, Gateways and policies of these namespaces; an empty list: of all namespaces. */
+  /** The namespaces whose routes, Gateways and policies are served; empty for all namespaces. */
   readonly watchNamespaces: readonly string[];
-  /** False leaves every Ingress alone: no listener, no route, no certificate comes from one. */
+  /** Whether Ingresses are served. If false, no listener, route or certificate results from one. */
   readonly ingressEnabled: boolean;
-  /** False leaves the objects of the Gateway API alone. */
+  /** Whether the objects of the Gateway API are served. */
   readonly gatewayApiEnabled: boolean;
   /**
-   * The Services that give each Gateway of the shared proxies an address of its own, and that say which ports proxies bind
-   * for it; undefined: proxies bind the ports that the listeners say.
+   * The Services that provide each Gateway of the shared proxies with its own address, and that determine the
+   * ports that proxies bind for it; undefined if proxies bind the ports of the listeners.
    */
   readonly gatewayVips: VipSettings | undefined;
-  /** The settings of dedicated proxies; undefined: all Gateways are served alike, as in a folder of manifests. */
+  /** The settings of dedicated proxies; undefined if all Gateways are served alike, as with a folder of manifests. */
   readonly dedicated: DedicatedSettings | undefined;
-  /** Where one process accepts connections for everybody; undefined: proxies have machines of their own. */
+  /**
+   * The ports of the machine, if one process accepts all connections; undefined if proxies run on separate
+   * machines or pods.
+   */
   readonly machinePorts: MachinePorts | undefined;
-  /** Whether Gateways that ask for proxies of their own are refused where there are none. */
+  /** Whether Gateways that request dedicated proxies are refused if these are not available. */
   readonly refusesDedicated: boolean;
-  /** Ports that serve Ingresses, without and with TLS; 0: none. */
+  /** Ports that serve Ingresses, without and with TLS; 0 for none. */
   readonly ingressHttpPort: number;
   readonly ingressHttpsPort: number;
-  /** The ports that clients see for them, used in `Location` and `X-Forwarded-Port`. */
+  /** The ports that clients use for them, which appear in `Location` and `X-Forwarded-Port`. */
   readonly ingressHttpPublicPort: number;
   readonly ingressHttpsPublicPort: number;
-  /** Answers what no Ingress matches. */
+  /** The backend for requests that no Ingress matches. */
   readonly ingressDefaultBackend: (NamespacedName & { readonly port: ServicePortRef }) | undefined;
-  /** Secret with the certificate for server names that no Ingress covers. */
+  /** The Secret with the certificate for server names that no Ingress covers. */
   readonly defaultTlsSecret: NamespacedName | undefined;
-  /** Where the gateway is installed, with the Secrets of its own. */
+  /** The namespace in which the gateway is installed, with its own Secrets. */
   readonly installNamespace: string;
   /** Whether Services of type ExternalName and EndpointSlices of host names may be backends. */
   readonly allowExternalName: boolean;
   /**
-   * Ports of the gateway's processes, to which no endpoint may lead by an address that never leaves a host, such as
-   * loopback.
+   * Ports of the gateway's own processes. No endpoint may have one of them together with an address that never
+   * leaves a host, such as loopback.
    */
   readonly localPorts: readonly number[];
-  /** Under a BackendTLSPolicy without a usable name no connections are made; false: they are not encrypted. */
+  /**
+   * Whether no connections are made under a BackendTLSPolicy without a usable name. If false, they are not
+   * encrypted.
+   */
   readonly backendTlsStrict: boolean;
-  /** Whether a class is closed whose parameters cannot be used; false: it is served without defaults. */
+  /** Whether a class with unusable parameters is closed. If false, it is served without defaults. */
   readonly classParametersStrict: boolean;
-  /** `namespace`: a host belongs to the namespace of its oldest Ingress or route. See docs/routing.md, "Who owns a host". */
+  /**
+   * With `namespace`, a host belongs to the namespace of its oldest Ingress or route. See docs/routing.md, "Who
+   * owns a host".
+   */
   readonly hostOwnership: "off" | "namespace";
-  /** Whether the cluster serves ClusterTrustBundles; false: references to one are of a kind that there is not. */
+  /** Whether the cluster serves ClusterTrustBundles. If false, a reference to one names an unknown kind. */
   readonly trustBundles: boolean;
   /**
-   * The most bytes for the routes of all objects in the snapshot of one scope; beyond it the largest ones are left
-   * out.
+   * The maximum number of bytes for the routes of all objects in the snapshot of one scope. Beyond it, the
+   * largest objects are left out.
    */
   readonly maxScopeBytes: number;
-  /** The most bytes for the endpoints of one Service at all of its ports together; beyond it none of them is used. */
+  /**
+   * The maximum number of bytes for the endpoints of one Service at all of its ports. Beyond it, none of them
+   * is used.
+   */
   readonly maxServiceEndpointBytes: number;
-  /** The most bytes for the endpoints of all Services; beyond it those of the largest Services are left out. */
+  /**
+   * The maximum number of bytes for the endpoints of all Services. Beyond it, those of the largest Services are
+   * left out.
+   */
   readonly maxEndpointBytes: number;
   /**
-   * The most bytes for the fetched key sets of all JwtAuths, each with a copy; beyond it the largest are left out.
+   * The maximum number of bytes for the fetched key sets of all JwtAuths, each with a copy. Beyond it, the
+   * largest are left out.
    */
   readonly maxKeySetBytes: number;
 };
@@ -158,13 +174,13 @@ export type VipSettings = {
 
 /** The decisions of the operator about Gateways with dedicated proxies. */
 export type DedicatedSettings = {
-  /** The image of proxies whose parameters name none; undefined: they must. */
+  /** The image of proxies whose parameters name none; undefined if parameters must name one. */
   readonly image: string | undefined;
-  /** What is merged into the pod template of all of them, before the templates of their parameters. */
+  /** The pod template that is merged into that of all dedicated proxies, before the templates of their parameters. */
   readonly podTemplate: JsonObject;
-  /** Where the proxies find the controller, as `host:port`. */
+  /** The addresses of the controller for the proxies, as `host:port`. */
   readonly discoveryEndpoint: string;
   readonly bootstrapEndpoint: string;
-  /** SPIFFE trust domain of the discovery channel. */
+  /** The SPIFFE trust domain of the discovery channel. */
   readonly trustDomain: string;
 };

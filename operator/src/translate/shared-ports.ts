@@ -1,6 +1,7 @@
 /**
- * Merges what Ingresses and Gateways serve on a port that they share: certificates, client certificates and the names
- * of TLS listeners. The part of a Gateway comes first, as its routes do (docs/gateway-api.md, "Shared ports").
+ * Merges the settings of Ingresses and Gateways on a port that they share: certificates, client certificates
+ * and the names of TLS listeners. Those of Gateways take precedence, as their routes do (docs/gateway-api.md,
+ * "Shared ports").
  */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -62,7 +63,7 @@ export function createPortMerger(): (ingress: IngressPart, gateway: GatewayPart)
     return {
       tls: tlsOf(port, ingress, gateway),
       clientCerts: clientCertsOf(port, ingress, gateway),
-      // Without a listener for TLS, names that are in no table are those of HTTPS anyway.
+      // Without a TLS listener, names that are in no table belong to HTTPS anyway.
       l4: others.flatMap((table) => {
         if (table === undefined) return [];
         return own !== undefined && isOfPort(table) ? withNames(table, ingress.tls) : table;
@@ -71,6 +72,6 @@ export function createPortMerger(): (ingress: IngressPart, gateway: GatewayPart)
   };
 }
 
-/** The port at which Ingresses are served with TLS. */
+/** The port on which Ingresses are served with TLS. */
 const securePort = ({ listenerSet }: IngressPart): number | undefined =>
   listenerSet.listeners.find(({ protocol }) => protocol === "https")?.port;

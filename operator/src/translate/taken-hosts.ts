@@ -1,6 +1,6 @@
 /**
- * Hosts of Ingresses that get no requests on a port, because a Gateway has the same host there (docs/gateway-api.md, "Shared
- * ports"). A listener without a host name has the host of all default backends.
+ * Hosts of Ingresses that receive no requests on a port, because a Gateway has the same host there
+ * (docs/gateway-api.md, "Shared ports"). A listener without a host name has the host of all default backends.
  */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
@@ -12,7 +12,7 @@ import type { ServedHost } from "./routing.ts";
 type Hosts = readonly ServedHost[];
 type GatewayHosts = readonly { readonly served: ServedHost }[];
 
-/** Finds the taken hosts; the same list while no host changes. `ofIngresses` is in the order of host names. */
+/** Finds the taken hosts. The list is the same until a host changes. `ofIngresses` must be sorted by host name. */
 export function createTakenHostFinder(): (
   ofIngresses: Hosts,
   ofGateways: GatewayHosts,
@@ -29,7 +29,7 @@ export function createTakenHostFinder(): (
 
 function findTaken(ofIngresses: Hosts, ofGateways: GatewayHosts): readonly Diagnostic[] {
   if (ofIngresses.length === 0) return [];
-  /** By the host of Ingresses, then by the listener that has it: on which ports. */
+  /** The ports by the host of Ingresses, then by the listener that has the host. */
   const taken = new Map<ServedHost, Map<string, number[]>>();
   for (const { served } of ofGateways) {
     const { host, ports, value } = served;
@@ -52,7 +52,7 @@ function findTaken(ofIngresses: Hosts, ofGateways: GatewayHosts): readonly Diagn
   );
 }
 
-/** By binary search. */
+/** Finds a host by binary search. */
 function findHost(hosts: Hosts, name: string): ServedHost | undefined {
   let from = 0;
   let to = hosts.length;
@@ -64,7 +64,7 @@ function findHost(hosts: Hosts, name: string): ServedHost | undefined {
   return hosts[from]?.host.host === name ? hosts[from] : undefined;
 }
 
-/** The first route of each Ingress: of a rule, or else its default backend. */
+/** The routes of each Ingress. The first is one of a rule or, if there is none, the default backend. */
 function routesByIngress(routes: readonly Route[]): ReadonlyMap<string, readonly [Route, ...Route[]]> {
   const byIngress = new Map<string, [Route, ...Route[]]>();
   for (const route of routes) {
@@ -79,7 +79,7 @@ function routesByIngress(routes: readonly Route[]): ReadonlyMap<string, readonly
 /** The field of the rule of the route `ingress/namespace/name:rule.path`. */
 const fieldOfRule = ({ id }: Route): string => `spec.rules[${/:(\d+)\.\d+$/.exec(id)?.[1] ?? 0}]`;
 
-/** The object and name of the listener `Gateway/namespace/name/listener`, or of one of a ListenerSet. */
+/** The object and the name of a listener, from an id such as `Gateway/namespace/name/listener`. */
 function describeListener(id: string): { readonly by: ObjectRef; readonly what: string } {
   const [kind = "", namespace = "", name = "", listener = ""] = id.split("/");
   return { by: { kind, namespace, name }, what: `listener ${listener}` };

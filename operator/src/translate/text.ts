@@ -1,4 +1,4 @@
-/** Text from objects on its way into a message that people read: short, on one line, well-formed. */
+/** Formats text from objects for messages: short, on one line, well-formed. */
 import { Buffer } from "node:buffer";
 import { clipText } from "@svc-gateway/common/values/clip.ts";
 
@@ -11,17 +11,17 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const clean = (text: string): string => text.replaceAll(unprintable, "\uFFFD");
 
-/** A value from an object in quotation marks, cut to about 80 characters around the first one that looks wrong. */
+/** A value from an object in quotation marks, shortened to about 80 characters around the first suspicious one. */
 export const quote = (text: string): string => `"${clean(clipText(text, maxQuotedLength).text)}"`;
 
-/** A kind from an object in quotation marks; kinds of the core group, whose name is empty, have no group. */
+/** A kind from an object in quotation marks. Kinds of the core group, whose name is empty, have no group. */
 export const quoteKind = ({ group, kind }: { readonly group: string; readonly kind: string }): string =>
   quote(group === "" ? kind : `${group}/${kind}`);
 
-/** "an HTTPRoute", "a UDPRoute": the name of a kind as it is spoken. */
+/** The name of a kind with its article, as pronounced: "an HTTPRoute", "a UDPRoute". */
 export const withArticle = (kind: string): string => `${/^(?:[AEIO]|HTTP)/.test(kind) ? "an" : "a"} ${kind}`;
 
-/** A message that fits a Kubernetes Event; what is longer is cut between characters. */
+/** A message that fits into a Kubernetes Event. A longer one is truncated between characters. */
 export function oneLine(message: string): string {
   const line = clean(message.slice(0, maxMessageBytes));
   const bytes = Buffer.from(line);
@@ -32,10 +32,10 @@ export function oneLine(message: string): string {
     .replace(/\uFFFD+$/u, "")}...`;
 }
 
-/** Characters of names in one message; an Event holds no more. */
+/** The maximum number of characters of names in one message, so that it fits into an Event. */
 const namesPerMessage = 700;
 
-/** Comma-joined names, as many in each text as a message can hold. */
+/** Comma-separated names, distributed over as few texts as possible. */
 export function namesInMessages(names: readonly string[]): readonly string[] {
   const messages: string[] = [];
   for (const name of names) {
@@ -46,11 +46,11 @@ export function namesInMessages(names: readonly string[]): readonly string[] {
   return messages;
 }
 
-/** Sentences of one message, and characters of each. */
+/** The maximum number of sentences of one message, and of characters of each. */
 const maxSentences = 5;
 const maxSentenceLength = 500;
 
-/** Sentences as one message of bounded length. */
+/** Joins sentences into one message of bounded length. */
 export const joinSentences = (sentences: readonly string[]): string => {
   const shown = sentences.slice(0, maxSentences).map((text) => text.slice(0, maxSentenceLength));
   const more = sentences.length - shown.length;

@@ -1,7 +1,7 @@
 /**
- * The pure core of the gateway: from the objects of a cluster to the snapshot that proxies serve. No client, clock,
- * logger or I/O is reached from here; bad input becomes a diagnostic, an Event and a documented fallback, never an
- * exception, and never changes what another object serves (docs/architecture.md). README.md describes the stages.
+ * The pure core of the gateway, which translates the objects of a cluster into the snapshot that proxies serve. It
+ * uses no client, clock, logger or I/O. Bad input becomes a diagnostic, an Event and a documented fallback, never an
+ * exception, and never changes how another object is served (docs/architecture.md). README.md describes the stages.
  */
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { sessionKeyKey } from "@svc-gateway/common/ir/keys.ts";
@@ -52,25 +52,27 @@ import type { Translation } from "./translation.ts";
 import { createWorldFilter, namespaceFilter } from "./watched-namespaces.ts";
 
 type TranslateOptions = {
-  /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */
+  /** The current time in milliseconds since 1970. If absent, the validity times of certificates are not checked. */
   readonly nowMs?: number;
-  /** The results of fetching the key sets that the last translation wanted; without it, nothing has been fetched. */
+  /**
+   * The results of fetching the key sets that the previous translation wanted; if absent, nothing has been fetched.
+   */
   readonly keySets?: FetchedKeySets;
-  /** The ports at which pods of the gateway itself answer: no endpoint may be one, or lead there. None unless given. */
+  /** The ports of the gateway's own pods, which no endpoint may be or lead to; none by default. */
   readonly ownPorts?: OwnPorts;
-  /** The Leases that an ingress-nginx in the cluster renews, as `namespace/name`. None unless given. */
+  /** The Leases that an ingress-nginx in the cluster renews, as `namespace/name`; none by default. */
   readonly ingressNginxLeases?: readonly string[];
-  /** The key of session cookies (base64) where the world has no Secret with one. */
+  /** The key of session cookies (base64), if the World has no Secret with one. */
   readonly sessionKey?: string;
-  /** Whether invalid policies of the world are findings; those of files are findings of their files. */
+  /** Whether invalid policies of the World are reported as findings. Those of files are findings of their files. */
   readonly reportsInvalid?: boolean;
-  /** The Secret with the fallback certificate where the world has none. */
+  /** The Secret with the fallback certificate, if the World has none. */
   readonly fallbackCertificate?: ObjectOf<"Secret">;
 };
 
 /**
- * Translates a world. Equal worlds and settings give equal results on every machine. Work for objects and settings of the
- * same identity is remembered, so that one changed object costs little in a world of any size.
+ * Translates a World. Equal Worlds and settings give equal results on every machine. Results for objects and
+ * settings of the same identity are remembered, so that one changed object costs little in a World of any size.
  */
 export function translate(
   world: World,
@@ -79,7 +81,7 @@ export function translate(
 ): Translation {
   const kept = keptTranslator(settings);
   const translator = kept.translator ?? createTranslator(settings);
-  // A translator that throws may hold half-finished work, so the next translation starts with a new one.
+  // A translator that throws can contain half-finished work, so the next translation creates another one.
   kept.translator = undefined;
   const translation = translator(world, options);
   kept.translator = translator;
@@ -92,7 +94,7 @@ const keptTranslator: (settings: TranslateSettings) => { translator: Translator 
   translator: undefined,
 }));
 
-/** Every stage remembers its own work from one translation to the next. */
+/** Creates a translator whose stages remember their work from one translation to the next. */
 function createTranslator(settings: TranslateSettings): Translator {
   const { ingressEnabled, gatewayApiEnabled, installNamespace } = settings;
   const ingressListeners = ingressEnabled ? ingressListenersOf(settings) : [];
@@ -141,11 +143,11 @@ function createTranslator(settings: TranslateSettings): Translator {
     const world = onlyWatched(whole);
     const invalid = invalidPolicyFindings(world, isWatched);
 
-    // 2. Plan: what each Ingress, Gateway and route asks for. The ledger learns how large it is.
+    // 2. Plan each Ingress, Gateway and route, and report their sizes to the ledger.
     const buildIngresses = planIngresses(world, fallbackCertificate);
     const buildGateways = planGateways(world);
 
-    // 3. Fit: which objects are left out so that each scope stays below its limit.
+    // 3. Fit: choose the objects to leave out, so that each scope stays below its limit.
     const leftOut = ledger.leftOut();
 
     // 4. Build: host tables, certificates and statuses. Each side needs the host owners of the other one.
@@ -153,7 +155,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     const gateway = buildGateways(leftOut, unfinished.owners);
     const ingress = unfinished.finish(gateway.owners);
 
-    // 5. Resolve: what the built routes refer to by name.
+    // 5. Resolve the names that the built routes refer to.
     const parts: readonly ReferringPart[] = [ingress, gateway.shared, ...gateway.dedicated];
     const policies = translatePolicies(world);
     const tlsPolicies = translateTlsPolicies(world, gateway.gatewaysByService);
@@ -276,7 +278,7 @@ const nothingFetched: FetchedKeySets = new Map();
 const encodeSessionKey = (value: SessionKeyValue | undefined): readonly Resource[] =>
   value === undefined ? [] : [encodeResource(sessionKeyKey, value)];
 
-/** One Event per object, reason and message. */
+/** Removes Events that repeat object, reason and message of another one. */
 const withoutRepeats = (events: readonly DesiredEvent[]): readonly DesiredEvent[] => [
   ...new Map(events.map((event) => [JSON.stringify(event), event])).values(),
 ];

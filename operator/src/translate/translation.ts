@@ -17,7 +17,7 @@ import type { NamespaceSize } from "./size/ledger.ts";
 /** The scope of one Gateway with dedicated proxies. */
 export type DedicatedScope = {
   readonly gateway: NamespacedName;
-  /** The account of the proxies, in the Gateway's namespace. */
+  /** The ServiceAccount of the proxies, in the Gateway's namespace. */
   readonly serviceAccount: string;
   readonly resources: readonly Resource[];
   readonly routing: Routing;
@@ -25,11 +25,11 @@ export type DedicatedScope = {
 
 export type Translation = {
   /**
-   * The resources of each scope; `shared` is what the shared proxies (or the standalone proxy) serve, `dedicated` what
-   * Gateways with proxies of their own have there.
+   * The resources of each scope: `shared` for the shared proxies (or the standalone proxy), `dedicated` for
+   * each Gateway with dedicated proxies.
    */
   readonly scopes: { readonly shared: readonly Resource[]; readonly dedicated: readonly DedicatedScope[] };
-  /** The world that it was made from, with the objects that invalid policies close as they appear in the lists below. */
+  /** The translated World. Objects that invalid policies close are marked, as in the lists below. */
   readonly world: World;
   /** The routing of the shared scope. */
   readonly routing: Routing;
@@ -37,36 +37,36 @@ export type Translation = {
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
   /**
-   * The size of the objects of each namespace, by scope (`shared`, or the Gateway's `namespace/name`): all, before
-   * something is left out.
+   * The size of the objects of each namespace, by scope (`shared`, or the Gateway's `namespace/name`), before
+   * anything is left out.
    */
   readonly sizes: ReadonlyMap<string, readonly NamespaceSize[]>;
-  /** How much of the resources of ports, by scope, are certificates that `sizes` counts for their Gateways. */
+  /** The size, by scope, of those certificates in the resources of ports that `sizes` counts for their Gateways. */
   readonly certificateBytes: ReadonlyMap<string, number>;
-  /** The ports of the gateway itself, and the Services that lead to them: what proxies must not connect to. */
+  /** The ports of the gateway itself, and the Services that lead to them. Proxies must not connect to these. */
   readonly ownPorts: OwnPorts;
-  /** Key sets to be fetched for the next translations: URL to the time between fetches, in milliseconds. */
+  /** The key sets to fetch for later translations: URL to the time between fetches, in milliseconds. */
   readonly wantedKeySets: ReadonlyMap<string, number>;
-  /** The Ingresses that are ours to serve. */
+  /** The Ingresses that this controller serves. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
-  /** Those of them whose status is written: in an adopted class, another controller may write it. */
+  /** Served Ingresses whose status is written. That of an adopted class can be left to another controller. */
   readonly statusIngresses: readonly ObjectOf<"Ingress">[];
-  /** Whether some server name is to be shown the fallback certificate, which the leader then makes. */
+  /** Whether any server name needs the fallback certificate, which the leader then creates. */
   readonly needsFallbackCertificate: boolean;
-  /** What becomes of the annotations of each Ingress that is read as ingress-nginx reads it. */
+  /** The outcomes of the annotations of each Ingress in the ingress-nginx dialect. */
   readonly nginxReports: readonly NginxReport[];
   /** The desired statuses of the Gateway API objects of this controller. */
   readonly gatewayStatuses: GatewayStatuses;
-  /** The Services that lead to the Gateways of the shared proxies, where Gateways have one. */
+  /** The Services that provide Gateways of the shared proxies with addresses, if Gateways have such Services. */
   readonly vips: readonly Vip[];
-  /** The Gateways that have proxies of their own, or should have. */
+  /** The Gateways that have dedicated proxies, or should have them. */
   readonly dedicated: readonly DedicatedGateway[];
-  /** Gateways of the shared proxies: each has a ServiceAccount in its namespace that carries its labels. */
+  /** The ServiceAccounts that carry the labels of Gateways of the shared proxies in their namespaces. */
   readonly identities: readonly Manifest[];
   readonly backendPolicies: readonly PolicyAttachment<"SvcBackendPolicy">[];
   /** The policies that are attached to Gateways. */
   readonly gatewayPolicies: readonly PolicyAttachment<"SvcExternalAuth" | "ClientTrafficPolicy">[];
   readonly backendTlsPolicies: readonly BackendTlsAttachment[];
-  /** The policies that other objects name, by kind, namespace and name. */
+  /** The statuses of policies that other objects name, sorted by kind, namespace and name. */
   readonly policyStatuses: readonly PolicyStatus[];
 };

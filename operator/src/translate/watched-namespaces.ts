@@ -1,10 +1,13 @@
-/** Selects the part of a world that `--watch-namespace` includes. See docs/routing.md, "Namespaces". */
+/** Selects the part of a World that `--watch-namespace` includes. See docs/routing.md, "Namespaces". */
 import type { KindName } from "../api/kinds.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { World } from "../world.ts";
 import { memo } from "./incremental/memo.ts";
 
-/** The kinds that route or configure by themselves. What these refer to may be in any namespace that permits it. */
+/**
+ * The kinds that route or configure on their own. Objects that these refer to can be in any namespace that
+ * permits it.
+ */
 const restricted = [
   "Ingress",
   "Gateway",
@@ -21,18 +24,18 @@ const restricted = [
 
 const restrictedKinds: ReadonlySet<string> = new Set(restricted);
 
-/** Whether objects of this namespace are served; an empty list of namespaces means all of them. */
+/** Whether objects of a namespace are served. An empty list of namespaces means all of them. */
 export function namespaceFilter(namespaces: readonly string[]): (namespace: string) => boolean {
   if (namespaces.length === 0) return () => true;
   const watched = new Set(namespaces);
   return (namespace) => watched.has(namespace);
 }
 
-/** Whether an object is left out because of its namespace. */
+/** Whether an object is not served because of its namespace. */
 export const isLeftOut = ({ kind, metadata }: KubeObject, namespaces: readonly string[]): boolean =>
   restrictedKinds.has(kind) && !namespaceFilter(namespaces)(metadata.namespace ?? "");
 
-/** The world without what is left out; lists that stay the same keep their identity. */
+/** Returns the World without objects that are not served. Unchanged lists keep their identity. */
 export function createWorldFilter(namespaces: readonly string[]): (world: World) => World {
   if (namespaces.length === 0) return (world) => world;
   const isWatched = namespaceFilter(namespaces);
@@ -41,7 +44,7 @@ export function createWorldFilter(namespaces: readonly string[]): (world: World)
   );
   return (world) => ({
     ...world,
-    // Each list holds a part of what it held.
+    // Each list is a part of the original one.
     ...(Object.fromEntries(restricted.map((kind) => [kind, watchedOf(world[kind])])) as Partial<World>),
   });
 }
