@@ -103,7 +103,7 @@ export function createCloser(isWatched: (namespace: string) => boolean): (world:
       }
       changed[kind] = lists.get(kind)?.to;
     }
-    // Each list is that of its kind, with some objects in marked form.
+    // Each list has the objects of its kind, some of them marked.
     return { world: { ...world, ...changed } as World, diagnostics };
   };
 }

@@ -17,7 +17,7 @@ export type PolicyAncestor = {
   readonly message: string;
 };
 
-/** The policies of this project that have such a status. */
+/** The policies of this project whose statuses have ancestors. */
 export type PolicyKind = "SvcBackendPolicy" | "SvcExternalAuth" | "ClientTrafficPolicy";
 
 /** A policy with the complete content of its status. The object stays the same until the content changes. */

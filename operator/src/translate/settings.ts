@@ -93,8 +93,8 @@ export type TranslateSettings = {
   /** Whether a class with unusable parameters is closed. If false, it is served without defaults. */
   readonly classParametersStrict: boolean;
   /**
-   * With `namespace`, a host belongs to the namespace of its oldest Ingress or route. See docs/routing.md, "Who
-   * owns a host".
+   * The ownership of hosts. With `namespace`, a host belongs to the namespace of its oldest Ingress or route.
+   * See docs/routing.md, "Who owns a host".
    */
   readonly hostOwnership: "off" | "namespace";
   /** Whether the cluster serves ClusterTrustBundles. If false, a reference to one names an unknown kind. */
@@ -164,7 +164,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   maxKeySetBytes: 8 * 1024 * 1024,
 };
 
-/** The decisions of the operator about these Services. */
+/** The decisions of the operator about Services that provide Gateways of the shared proxies with addresses. */
 export type VipSettings = {
   readonly namespace: string;
   /** Labels of the pods of the shared proxies. */

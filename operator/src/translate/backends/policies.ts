@@ -23,7 +23,7 @@ type Policy = ObjectOf<"SvcBackendPolicy">;
 type Attachment = PolicyAttachment<"SvcBackendPolicy">;
 
 type BackendPolicies = {
-  /** By `namespace/name` of the Service. Policies without a usable setting are not included. */
+  /** Settings by `namespace/name` of the Service. Policies without a usable setting are not included. */
   readonly byService: ReadonlyMap<string, ServiceSettings>;
   /** The connection settings of ports, by `namespace/name` of the Service and number of the port. */
   readonly ports: ReadonlyMap<string, ReadonlyMap<number, PortConnection>>;

@@ -24,7 +24,7 @@ export type PortConnection = {
   readonly protocol?: "http2";
   /** The resource `backendtls|` with the TLS settings; if absent, only a BackendTLSPolicy enables TLS. */
   readonly tls?: { readonly name: string; readonly resource: Resource };
-  /** With `tls`, requests that arrived without TLS are also sent without it. */
+  /** Whether requests that arrived without TLS are also sent without it, although `tls` is set. */
   readonly followsClient?: true;
 };
 

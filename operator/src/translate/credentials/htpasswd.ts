@@ -17,7 +17,7 @@ export type HtpasswdSecret = {
 };
 
 export const htpasswdLabel = "ingress.svc-labs.dev/auth-basic";
-/** With the value `all`, a labelled Secret may also contain hashes of `crypt` and MD5. */
+/** The label by which a labelled Secret, with the value `all`, may also contain hashes of `crypt` and MD5. */
 const hashesLabel = "ingress.svc-labs.dev/auth-basic-hashes";
 
 /** The labels for a Secret that was made for ingress-nginx, which keep all of its users. */

@@ -62,7 +62,7 @@ export function translateAuthTls(read: AnnotationReader, context: FeatureContext
   };
 }
 
-/** With any of these, clients are rejected by answers to requests instead of in handshakes. */
+/** Annotations with which clients are rejected by answers to requests instead of in handshakes. */
 const ofRequests = [authTlsVerifyClient, authTlsErrorPage, authTlsMatchSubject];
 
 function readVerdict(

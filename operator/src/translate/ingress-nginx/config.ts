@@ -39,7 +39,7 @@ export type ConfigKeys = {
   readonly allowBackendServerHeader: boolean;
   /** The lower-case names of headers that `custom-headers` may set. */
   readonly globalAllowedResponseHeaders: readonly string[];
-  /** Whether requests of every method are sent to another endpoint. */
+  /** Whether requests of every method are retried on another endpoint. */
   readonly retryNonIdempotent: boolean;
   /** Canonical ranges whose clients are rejected on all hosts. */
   readonly blockCidrs: readonly string[];

@@ -117,8 +117,8 @@ const wishesOf = memo((tables: readonly HostTable[]): Wishes => {
 });
 
 /**
- * Returns the owner of the host above a wildcard, if that host belongs to another namespace: the wildcard then
- * does too.
+ * Returns the owner of the host above a wildcard if that host belongs to another namespace, because the
+ * wildcard then belongs to it as well.
  */
 function holdersBelow(tables: readonly HostTable[]): (wish: Wish) => ObjectRef | undefined {
   const byHost = new Map(tables.map((table) => [table.served.host.host, table]));

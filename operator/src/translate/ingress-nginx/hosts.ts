@@ -77,7 +77,7 @@ const factsOf = ({ served: { host }, owner }: HostTable, tlsHosts: TlsHosts): Ho
   ownerNamespace: owner?.namespace,
 });
 
-/** Whether a claim gives its host TLS, as the default certificate of the settings does not. */
+/** Whether a claim gives TLS to its host. The default certificate of the settings does not. */
 export const isOfIngress = ({ owner, isUnlisted }: TlsHostTable["claims"][number]): boolean =>
   owner.kind === "Ingress" && isUnlisted !== true;
 

@@ -5,7 +5,7 @@ import type { NginxAnnotation } from "./annotations/declare.ts";
 import { nginxKey, type NginxClass } from "./class.ts";
 import { readValue } from "./value.ts";
 
-/** Whether an Ingress is a canary, whose `spec.tls` is ignored. */
+/** Whether an Ingress is a canary. The `spec.tls` of a canary is ignored. */
 export function isCanary({ metadata }: ObjectOf<"Ingress">, { settings }: NginxClass): boolean {
   const raw = metadata.annotations?.[nginxKey(canary, settings)];
   const value = raw === undefined ? undefined : readValue(canary, raw);

@@ -12,7 +12,7 @@ import type { Diagnostic } from "../finding.ts";
 import type { RouteClaim } from "../ingress/claims.ts";
 import { compareTexts, type RegexText } from "./regex-path.ts";
 
-/** A route whose path belongs to it on the host, with its Ingress. */
+/** A route that serves its path on the host, with its Ingress. */
 export type Placed = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 
 /** An entry of the list. `text` is the path as written, by which the list is sorted. */
@@ -42,7 +42,7 @@ export function listRoutes(
   const foreign = new Set(turning.map(({ owner }) => owner));
   const isRegex = ({ claim, owner }: Placed): boolean =>
     claim.asRegex !== undefined && (isTurned || foreign.has(owner));
-  // The exact paths. They take the place of the form of a prefix without a trailing slash.
+  // The exact paths. Each takes the place of a prefix's form without a trailing slash.
   const exact = new Set(
     placed.flatMap(({ claim }) => (claim.route.match.path.type === "exact" ? [claim.written] : [])),
   );

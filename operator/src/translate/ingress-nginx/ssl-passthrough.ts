@@ -72,8 +72,8 @@ const routeOf = ({ id, source, backends }: Route): L4Host["route"] => ({
 });
 
 /**
- * Narrower hosts below a wildcard that is passed through. They are not: as for requests, the narrowest host of
- * a name decides.
+ * Narrower hosts below a wildcard whose TLS is passed through. Their TLS is not: as for requests, the narrowest
+ * host of a name decides.
  */
 function namesWithin(passed: readonly L4Host[], tables: readonly HostTable[]): readonly L4Host[] {
   const wildcards = passed.filter(({ kind }) => kind === "wildcard").map(({ host }) => host.slice(1));

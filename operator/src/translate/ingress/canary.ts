@@ -43,7 +43,7 @@ const ownKeys: ReadonlySet<string> = new Set(Object.values(own).map(annotationKe
 
 /** Returns the rule of a canary; undefined for any other Ingress. */
 export function readCanaryRule(read: AnnotationReader): CanaryRule | undefined {
-  // All are read, so that mistakes are found before the Ingress is made a canary.
+  // All annotations are read, so that mistakes are found before the Ingress is made a canary.
   const weight = read(own.weight) ?? 0;
   const total = read(own.total) ?? 100;
   const choices = choicesOf({
@@ -129,7 +129,7 @@ export function findWithoutEffect(
   });
 }
 
-/** Whether an Ingress is a canary, whose `spec.tls` is ignored. */
+/** Whether an Ingress is a canary. The `spec.tls` of a canary is ignored. */
 export const isOwnCanary = ({ metadata }: ObjectOf<"Ingress">): boolean => {
   const raw = metadata.annotations?.[annotationKey(own.canary)];
   const parsed = raw === undefined ? undefined : own.canary.parse(raw.trim(), () => undefined);

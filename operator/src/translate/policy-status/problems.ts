@@ -54,7 +54,7 @@ const refReasons: Readonly<Record<string, string>> = {
 };
 
 const isAboutReference = ({ kind }: Policy, { reason }: Diagnostic): boolean =>
-  // A BasicAuth is nothing but a reference.
+  // A BasicAuth consists only of a reference.
   Object.hasOwn(refReasons, reason) || (kind === "BasicAuth" && reason === "ProtectionUnavailable");
 
 /** Whether a finding makes the policy unusable. Each field of a PathRewriteRegex is required. */

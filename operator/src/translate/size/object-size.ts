@@ -7,8 +7,9 @@ import { formatRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
 
 /**
- * The degree to which an object is left out. 0: nothing is. 1: the actions of its matches, which answer 503. 2:
- * its matches as well; its hosts answer 503 to requests that no other object matches. 3: the whole object.
+ * The degree to which an object is left out. 0: nothing is. 1: the backends and features of its matches, which
+ * then answer 503. 2: its matches as well; its hosts answer 503 to requests that no other object matches. 3:
+ * the whole object.
  */
 export type Level = 0 | 1 | 2 | 3;
 

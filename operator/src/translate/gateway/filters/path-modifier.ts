@@ -4,8 +4,8 @@ import type { HTTPRouteRuleFilterUrlRewritePath } from "../../../api/generated/h
 import { canonicalPath } from "../../ingress/path.ts";
 
 /**
- * Reads the `path` of a RequestRedirect or URLRewrite filter. A replaced prefix is the one that the match
- * names. Without a prefix match, which the API server requires, the path is not changed.
+ * Reads the `path` of a RequestRedirect or URLRewrite filter. Replacing a prefix removes the prefix that the
+ * match names. Without a prefix match, which the API server requires, the path is not changed.
  */
 export function readPathModifier(
   written: HTTPRouteRuleFilterUrlRewritePath | undefined,

@@ -41,7 +41,7 @@ export type PlannedGateway = {
   readonly sets: readonly ListenerGroup[];
   /** The authorization of every request to the Gateway. */
   readonly guard?: Guard;
-  /** How connections begin, by the port that clients use. On other ports, the flags of the proxy apply. */
+  /** The connection settings by the port that clients use. On other ports, only the flags of the proxy apply. */
   readonly traffic?: PortPolicies;
 };
 

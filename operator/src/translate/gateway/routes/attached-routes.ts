@@ -213,7 +213,7 @@ const findIdleParents = (
 /** A host of a listener. */
 type Place = Pick<Claim<CommonPlan>, "listener" | "host">;
 
-/** Each host of each serving listener that accepts the route, without duplicates. */
+/** The hosts of each serving listener that accepts the route, without duplicates. */
 function placesOf(attachments: readonly Attachment[]): readonly Place[] {
   const places = new Map<string, Place>();
   for (const { listeners } of attachments) {

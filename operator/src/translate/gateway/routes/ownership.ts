@@ -52,7 +52,7 @@ export function createOwnedClaims(): (
       for (const one of l4Claims.get(id)?.values ?? []) if (isName(one)) addOwners(routeOwners, one);
     }
     const ownerOf: HostOwners = (host) => olderOf(ingressOwners(host), routeOwners.get(host));
-    /** By object and message: a host that several listeners have is reported as lost once. */
+    /** Losses by object and message, so that a host of several listeners is reported as lost only once. */
     const losses = new Map<string, Loss>();
     const lost = new Map<string, LostHost[]>();
     const leave = <Plan extends CommonPlan>(all: Claims<Plan>, reduce: Reduction<Plan>): Claims<Plan> => {

@@ -51,7 +51,7 @@ type ListenerTables = {
   readonly claims: ClaimsOfListener<RoutePlan>;
   /** Whether requests for its own host belong to another table unless a route here serves them. */
   readonly isTaken: boolean;
-  /** By host. */
+  /** The tables by host. */
   readonly tables: SortedEntries<GatewayHost, string>;
 };
 

@@ -99,8 +99,8 @@ export function withIngressNames(table: L4Table, ingress: TlsPort): L4Table {
 }
 
 /**
- * Adds to the table of an HTTPS port the names of Ingresses whose TLS is passed through, and other names that
- * must not be. A name that a listener has remains the listener's.
+ * Adds to the table of an HTTPS port the names of Ingresses whose TLS is passed through, and names within these
+ * whose TLS must not be passed through. A name that a listener has remains the listener's.
  */
 export function withPassthrough(
   table: L4Table | undefined,

@@ -27,7 +27,8 @@ export type Placement = {
   /** The proxies that should serve it; undefined while that is unknown, in which case nothing is changed. */
   readonly mode: "shared" | "dedicated" | undefined;
   /**
-   * Which proxies have it in their snapshots. During a move both have it, until the proxies that should serve it do.
+   * Whether the shared proxies, and whether dedicated ones, have it in their snapshots. During a move both have
+   * it, until it is served by the proxies that should serve it.
    */
   readonly inShared: boolean;
   readonly inDedicated: boolean;

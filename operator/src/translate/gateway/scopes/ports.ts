@@ -23,7 +23,7 @@ export type Assignment = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** Binds the ports that clients use, without an assignment. */
+/** Binds the ports that clients use; nothing is assigned. */
 export function bindAdvertised(): (gateways: readonly PlannedGateway[]) => Assignment {
   const of = memo(
     (gateway: PlannedGateway): Bindings => new Map(portsOf(gateway).map((port) => [port, port])),

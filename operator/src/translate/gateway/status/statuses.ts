@@ -34,7 +34,7 @@ export type GatewayStatuses = {
 type StatusInput = {
   readonly classes: ReadonlyMap<string, ObjectOf<"GatewayClass">>;
   readonly gateways: readonly PlacedGateway[];
-  /** Returns the ports that the proxies bind which should serve a Gateway. */
+  /** Returns the ports that are bound by the proxies which should serve a Gateway. */
   readonly bindingsOf: (gateway: PlacedGateway) => Bindings;
   /** The statuses of routes with a parent of this controller. */
   readonly routes: readonly RouteStatus[];

@@ -81,7 +81,10 @@ export type OptionalField = {
 
 const fieldOf = (kind: KindName, path: string): OptionalField => ({ kind, path: path.split(".") });
 
-/** The field in which a Gateway requests from where an address is reachable. Its status reports the same. */
+/**
+ * The field in which a Gateway requests the routability of an address: from where it is reachable. Its status
+ * reports the same.
+ */
 export const routabilityField = fieldOf("Gateway", "spec.addresses.routability");
 
 /** The fields that features require, by prefixes of the features' names. */

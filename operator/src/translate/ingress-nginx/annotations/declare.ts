@@ -11,9 +11,9 @@ export type Letter = "I" | "D" | "X" | "O";
 export type Risk = "Low" | "Medium" | "High" | "Critical";
 
 /**
- * The degree to which this gateway serves an annotation. `differently`: with the difference that `here` describes.
- * `no-effect`: nothing has to be done. `refused`: never; `here` describes what happens instead. `not-yet`: requests
- * to a protective annotation's paths are answered 503, and any other annotation has no effect, with a finding.
+ * The degree to which this gateway serves an annotation. `differently`: with the difference that `here`
+ * describes. `no-effect`: nothing has to be done. `refused`: never; `here` describes what happens instead.
+ * `not-yet`: if it is protective, requests are answered 503; otherwise it has no effect, with a finding.
  */
 export type Served = "served" | "differently" | "no-effect" | "refused" | "not-yet";
 
@@ -57,7 +57,7 @@ export type NginxAnnotation<T = unknown> = {
   isNeutral?(value: T): boolean;
 };
 
-/** A name that only older versions of ingress-nginx knew, or none. It has no effect there either. */
+/** A name that only older versions of ingress-nginx knew, or no version at all. It has no effect there either. */
 export type FormerAnnotation = {
   readonly name: string;
   /** Whether it covers all names that begin with it. */

@@ -92,7 +92,7 @@ function readAlgorithm(read: NginxReader, { differs, noEffect }: GroupContext): 
     case undefined:
       return undefined;
     case "round_robin":
-      // As a default it leaves the choice to the policy of the Service.
+      // As a default, it leaves the choice to the policy of the Service.
       return isOfIngress ? () => ({ algorithm }) : undefined;
     case "ewma":
       return () => ({ algorithm });
