@@ -43,7 +43,7 @@ export type L4ConnectionOptions = Pick<
 > & {
   /** The longest time without a byte in either direction, in milliseconds, 0 = no limit. */
   readonly idleTimeoutMs: number;
-  /** How the bytes of both connections are read and written. */
+  /** Reads and writes the bytes of both connections. */
   readonly sockets: SocketLayer;
   /** Counts the bytes that wait for clients. */
   readonly responseMemory: ResponseMemory;

@@ -19,7 +19,7 @@ function protocolOf(bytes: BorrowedBytes): CleartextProtocol | undefined {
 
 /**
  * Waits for the first bytes of a socket, and detects its protocol as `FirstBytes` does. The bytes are put back;
- * `spentMs` is the time for which the first of them had to wait.
+ * `spentMs` is the time since the first of them arrived.
  */
 export function detectProtocol(
   socket: Socket,
@@ -42,7 +42,7 @@ export function detectProtocol(
 
 /** The outcomes of the detection. */
 export type FirstBytesEvents = {
-  /** `first` holds the bytes that have been read; `spentMs` is the time for which the first of them had to wait. */
+  /** `first` holds the bytes that have been read; `spentMs` is the time since the first of them arrived. */
   onProtocol(protocol: CleartextProtocol, first: Piece, spentMs: number): void;
   onSilent(): void;
 };

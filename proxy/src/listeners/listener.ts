@@ -188,7 +188,7 @@ export class Listener {
     });
   }
 
-  /** Passes a connection to a socket, because the listener has come to need sockets since it was accepted. */
+  /** Passes a connection to a socket, which it needs because of a change of the listener since it was accepted. */
   private secureSocket(accepted: AcceptedConnection, peer: Peer, read: Buffer): void {
     const socket = accepted.passToSocket(read);
     if (socket === undefined) return;

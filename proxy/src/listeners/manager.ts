@@ -51,7 +51,7 @@ export type ListenerManagerOptions = {
   readonly reusePort: boolean;
   /** Bounds open client connections; additional ones are closed immediately. */
   readonly gate: ConnectionGate;
-  /** Bounds the silent ones among them. */
+  /** Bounds the silent ones among the open connections. */
   readonly silent: SilentConnections;
   /** The connection limit of listeners without their own, 0 = no limit. */
   readonly maxConnections: number;
@@ -78,11 +78,11 @@ export type ListenerManagerOptions = {
 };
 
 export type ShutdownTimes = {
-  /** How long connections are still accepted, while load balancers take notice. */
+  /** How long connections are still accepted, until load balancers have noticed the shutdown. */
   readonly acceptMs: number;
   /** How long requests may finish, counted from the start of the shutdown. */
   readonly graceMs: number;
-  /** Added at the end, before the remaining requests are cut. */
+  /** Additional time after `graceMs`, before the remaining requests are cut. */
   readonly timeoutMs: number;
 };
 

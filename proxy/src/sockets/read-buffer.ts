@@ -128,7 +128,7 @@ export class ReadBuffer {
     this.isFree = false;
   }
 
-  /** The same for a receiver that keeps no reference to what it receives, for which shared memory is always enough. */
+  /** Chooses shared memory for the next read, for a receiver that keeps no reference to the bytes that it receives. */
   stayShared(more: boolean, roomBytes: number | undefined): void {
     this.maxReadBytes = more ? Math.max(minReadBytes, roomBytes ?? ordinaryReadBytes) : ordinaryReadBytes;
     this.bulk = false;

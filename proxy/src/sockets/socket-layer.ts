@@ -5,8 +5,8 @@ import { SocketTransport } from "./socket-transport.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
 /**
- * How the bytes of established TCP connections are read and written (`--socket-layer`, docs/adr/0033-tcp-handles.md).
- * Sockets are opened by Node's public classes in any case, and accepted by them where the layer has no acceptor.
+ * Reads and writes the bytes of established TCP connections (`--socket-layer`, docs/adr/0033-tcp-handles.md). Sockets
+ * are opened by Node's public classes in any case, and accepted by them if the layer has no acceptor.
  */
 export type SocketLayer = {
   readonly acceptor?: Acceptor | undefined;

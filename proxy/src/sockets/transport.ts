@@ -62,7 +62,7 @@ export type Transport = WrittenBytes & {
   end(): void;
   /** Ends both sides immediately. */
   destroy(): void;
-  /** The same by a reset, which no peer can mistake for the end of a message. */
+  /** Ends both sides immediately by a reset, which no peer can mistake for the end of a message. */
   reset(): void;
   /** Calls back once when the connection has been closed, after its receiver. */
   whenClosed(call: () => void): void;

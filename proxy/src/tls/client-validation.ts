@@ -202,9 +202,7 @@ export function hasShortPath(
   return false;
 }
 
-/**
- * Reports whether `issuer` is an authority of the issuer's name, valid now, that signed the certificate (RFC 5280 6.1).
- */
+/** Reports whether a currently valid authority issued a certificate, by its name and its signature (RFC 5280 6.1). */
 function isIssuer(issuer: X509Certificate, certificate: X509Certificate, nowMs: number): boolean {
   return (
     issuer.ca &&

@@ -43,7 +43,7 @@ const signatures = [
   "rsa_pkcs1_sha512",
 ];
 
-/** How long a session may be resumed: two older ticket keys are kept, for twelve hours each. */
+/** How long a session may be resumed, which is the time for which two older ticket keys are kept, twelve hours each. */
 const sessionSeconds = 86_400;
 
 /** The longest delay of a timer, used for no limit, because Node replaces 0 by its default of two minutes. */

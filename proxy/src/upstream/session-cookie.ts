@@ -29,7 +29,7 @@ export class SessionCookies {
     this.endpoints = endpoints;
   }
 
-  /** The endpoint that the client's cookie names, if it still exists. */
+  /** Returns the endpoint that the client's cookie names, if it still exists. */
   endpointOf(cookie: string, { received }: PickRequest): UpstreamEndpoint | undefined {
     const value = cookieValue(received, cookie);
     if (value === undefined) return undefined;
@@ -37,7 +37,7 @@ export class SessionCookies {
     return this.byValue.get(value);
   }
 
-  /** The Set-Cookie value that binds a client to an endpoint; undefined without a key. */
+  /** Returns the Set-Cookie value that binds a client to an endpoint; undefined without a key. */
   bind(rules: CookieRules, endpoint: UpstreamEndpoint, request: PickRequest): string | undefined {
     this.make();
     const value = this.values.get(endpoint);

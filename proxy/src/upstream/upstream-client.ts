@@ -12,9 +12,9 @@ export type UpstreamLimits = {
   readonly connectTimeoutMs: number;
   /** Idle connections over all endpoints and protocols; the one that has been idle longest is evicted. */
   readonly maxIdleConnections: number;
-  /** Resolves the names of endpoints; by default a new one. */
+  /** Resolves the names of endpoints; by default, a new resolver. */
   readonly resolver?: Resolver;
-  /** How the bytes of established connections are read and written; Node's public sockets by default. */
+  /** Reads and writes the bytes of established connections; by default, Node's public sockets. */
   readonly sockets?: SocketLayer;
   /** The HTTP/2 implementation; `node` by default. */
   readonly http2Codec?: Http2Codec;

@@ -95,7 +95,7 @@ export type UpstreamErrorKind =
   | "own-port"
   /** The connection ended or was reset before the response was complete. */
   | "reset"
-  /** The response breaks the protocol or a limit. */
+  /** The response violates the protocol or a limit. */
   | "invalid"
   /** No progress within an idle limit. */
   | "timeout"

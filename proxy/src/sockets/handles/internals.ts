@@ -17,7 +17,7 @@ export type StreamHandle = {
   onread: () => Uint8Array | undefined;
   readStart(): number;
   readStop(): number;
-  /** Reads into this memory from now on; once per handle. */
+  /** Sets the memory of the first read; called once per handle. */
   useUserBuffer(memory: Uint8Array): unknown;
   writeLatin1String(request: WriteRequest, text: string): number;
   writeBuffer(request: WriteRequest, bytes: Uint8Array): number;
@@ -186,7 +186,7 @@ export function lackOf(handle: StreamHandle | undefined): string | undefined {
 
 const tcpMethods = ["shutdown", "close", "reset", "getpeername", "getsockname"] as const;
 
-/** The same for the additional parts of a TCP handle that has no socket. */
+/** Returns the name of an additional part that a TCP handle without a socket lacks; undefined if it lacks none. */
 export function lackOfTcp(handle: TcpHandle): string | undefined {
   if (typeof handle.bytesWritten !== "number") return "bytesWritten";
   if (typeof handle.writeQueueSize !== "number") return "writeQueueSize";
@@ -201,7 +201,9 @@ export function listeningHandleOf(server: Server): ListeningHandle | undefined {
   return handle as ListeningHandle;
 }
 
-/** The same for a TLS handle, which must be on a TCP handle with the given prototype. */
+/**
+ * Returns the name of a part that a TLS handle lacks; undefined if none. It must be on a TCP handle of the prototype.
+ */
 export function lackOfTls(handle: StreamHandle | undefined, tcpPrototype: object): string | undefined {
   if (handle === undefined || !isTlsHandle(handle)) return "socket._handle._parent";
   const { _parent: tcp } = handle;

@@ -11,7 +11,7 @@ export type UpstreamClientOptions = {
   readonly connectTimeoutMs: number;
   readonly idlePool: IdlePool;
   readonly resolver: Resolver;
-  /** How the bytes of established connections are read and written. */
+  /** Reads and writes the bytes of established connections. */
   readonly sockets: SocketLayer;
   /** Refuses the ports of the gateway itself; if absent, none is refused. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses"> | undefined;

@@ -52,7 +52,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents, Transpor
     return this.reader.announcedIdleMs;
   }
 
-  /** False once either side has begun to close. */
+  /** Whether the connection can carry a request; false once either side has begun to close. */
   get usable(): boolean {
     return this.transport?.writable === true;
   }

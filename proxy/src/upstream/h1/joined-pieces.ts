@@ -6,7 +6,8 @@ import type { Chunk } from "../../message/message.ts";
 /** Memory for the pieces of one write, and a head before them. */
 const slabs = new Slabs(sharedReadBytes + 2048, 16);
 /**
- * The most messages of a thread that hold a slab at a time, each until the end of the turn. Others write each piece.
+ * The most messages of a thread that hold a slab at a time, each until the end of the turn. Others write their pieces
+ * separately.
  */
 const maxJoining = 64;
 
@@ -45,7 +46,7 @@ export class JoinedPieces {
     if (slab === undefined) return;
     this.end();
     const joined = slab.subarray(0, bytes);
-    // It has to wait behind another write, in memory of its exact size.
+    // Pieces that have to wait behind another write are copied into memory of their exact size.
     if (transport.waitingBytes > 0) {
       transport.writeBytes("", Buffer.from(joined), "");
       slabs.giveBack(slab);

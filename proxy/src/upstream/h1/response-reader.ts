@@ -40,7 +40,9 @@ type Phase = "idle" | "head" | "length" | "chunked" | "until-close" | "stopped";
 const maxInformational = 32;
 /** The largest piece that is passed on as text, which can be written together with the head. */
 const maxTextBytes = 16_384;
-/** The same for a receiver of views, for which text costs another copy. Text that exists already is used anyway. */
+/**
+ * The same limit for a receiver of views, for which text costs another copy. Text that exists already is still used.
+ */
 const maxShortTextBytes = 4096;
 
 const chunkedRules: ChunkedRules = {

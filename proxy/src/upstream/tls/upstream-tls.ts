@@ -8,7 +8,7 @@ import {
 import { tlsSuites } from "../../tls/server-options.ts";
 import { createNameCheck } from "./peer-names.ts";
 
-/** How connections to an endpoint use TLS; created once per policy and client certificate, and immutable. */
+/** The TLS settings of connections to an endpoint; created once per policy and client certificate, and immutable. */
 export type UpstreamTls =
   | {
       /** The name in the SNI extension (RFC 6066 section 3), which is omitted if empty. */

@@ -12,7 +12,7 @@ import type { UpstreamSession, WireEvents, WireStream } from "../session.ts";
 import { closedError, refusedError, resetError } from "../stream-errors.ts";
 import { maxRequestBytes, putRequestHead } from "./request-block.ts";
 
-/** The amount of content that is sent immediately, as far as possible; less waits for the end of the turn. */
+/** The amount of waiting content that is sent immediately, as far as possible; less waits for the end of the turn. */
 const minSentBytes = 16_384;
 /** The amount of waiting content at which the source is paused. */
 const maxHeldBytes = 65_536;

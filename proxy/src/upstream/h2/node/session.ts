@@ -69,7 +69,7 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
   constructor(socket: Socket, settingsTimeoutMs: number, events: SessionEvents) {
     this.socket = socket;
     this.events = events;
-    // Only the events that the session handles matter.
+    // Errors of the socket are ignored here, because the session's events cover them.
     socket.on("error", ignore);
     const session = nodeHttp2().connect("http://upstream", {
       ...sessionOptions,
