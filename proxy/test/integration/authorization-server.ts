@@ -1,13 +1,13 @@
 /**
- * An authorization service made from Envoy's own definitions, unabridged, by another implementation of protocol buffers
- * and of gRPC than the gateway's.
+ * An authorization service by Envoy's own complete definitions. It uses other implementations of protocol buffers and
+ * gRPC than the gateway.
  */
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadPackageDefinition, Server, ServerCredentials, type GrpcObject } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 
-/** Messages as proto-loader gives and takes them, with the names of the definitions. */
+/** A message in the form of proto-loader, with the names of the definitions. */
 export type Message = { readonly [field: string]: unknown };
 export type Answer = (error: { readonly code: number } | null, response?: Message) => void;
 

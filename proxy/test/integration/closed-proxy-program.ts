@@ -1,4 +1,4 @@
-/** A process whose proxy is closed during traffic: it ends by itself when no resource is left. */
+/** A process whose proxy is closed during traffic. It exits on its own once no resource is left. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
@@ -118,7 +118,7 @@ silent.bind(backend.port, "127.0.0.1");
 const udp = createSocket("udp4");
 udp.send("x", l4.udpPort, "127.0.0.1");
 await once(silent, "message");
-// Copies included.
+// The copies of mirrored requests are included.
 await eventually(() => hanging === 6);
 
 await Promise.all([gateway.close(), l4.close()]);
@@ -128,7 +128,7 @@ udp.close();
 silent.close();
 await backend.close();
 process.once("beforeExit", () => {
-  // Pipes are where this is written to.
+  // Pipes are excluded, because the result is written to one.
   const resources = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap");
   // The event loop's own list does not contain unreferenced timers.
   const timers = open.since(0).filter((stack) => stack.startsWith("Error: Timeout"));

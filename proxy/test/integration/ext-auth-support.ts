@@ -11,10 +11,10 @@ export type Reply = IncomingMessage & { readonly text: string };
 /** A request that the upstream received. */
 export type Seen = IncomingMessage & { readonly text: string };
 
-/** An endpoint set with these ports of loopback. */
+/** Returns an endpoint set with these ports on loopback. */
 export const gateAt = (name: string, ...ports: readonly number[]): Resource => gateWith({}, name, ports);
 
-/** The same with a policy. */
+/** Returns an endpoint set with these ports on loopback and a policy. */
 export const gateWith = (
   policy: NonNullable<EndpointSet["policy"]>,
   name: string,
@@ -59,7 +59,7 @@ export class GuardedGateway {
   gateway!: Gateway;
   /** The requests that the upstream received. */
   readonly seen: Seen[] = [];
-  /** How the upstream answers each request; 200 unless a test says otherwise. */
+  /** Handles each request at the upstream; responds with 200 unless a test replaces it. */
   upstream: RequestListener = (_, response) => void response.end("upstream");
   private readonly closers: (() => Promise<void> | void)[] = [];
 
@@ -109,9 +109,9 @@ export class GuardedGateway {
     const { headers = {}, body, method = body === undefined ? "GET" : "POST" } = options;
     const target = { host: "127.0.0.1", port: this.gateway.port, agent: false, method, path: "/a?b=c" };
     const sent = request({ ...target, headers: { host: "a.example", ...headers } });
-    // An answer before the end of the body may cut the rest of it off.
+    // A response before the end of the body can cut off the rest of the body.
     sent.on("error", () => {});
-    // A string would be sent as one piece with the head, and that in UTF-8.
+    // A string would be sent in one piece with the head, encoded in UTF-8.
     sent.end(body === undefined ? undefined : Buffer.from(body));
     const [message] = (await once(sent, "response")) as [IncomingMessage];
     return Object.assign(message, { text: await readText(message) });

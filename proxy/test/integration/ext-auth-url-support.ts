@@ -15,7 +15,7 @@ export const template = (text: string): RequestTemplate => {
   return parsed.value;
 };
 
-/** A check by URL with the fields that ingress-nginx sends. */
+/** Returns a check by URL with the fields that ingress-nginx sends. */
 export function byUrl(url: string, more: Partial<UrlCheck> = {}): UrlCheck {
   const [, scheme, authority = "", target = ""] = /^(https?):\/\/([^/]+)(.*)$/.exec(url) ?? [];
   return {
@@ -57,15 +57,15 @@ export const host = (name: string, ...paths: readonly Path[]): readonly Resource
 
 type Reply = IncomingMessage & { readonly text: string };
 
-/** A proxy, its backend and an authorization service that is asked by URL. */
+/** A proxy, its backend, and an authorization service that is called by URL. */
 export class UrlAuthorization {
   private gateway: Gateway | undefined = undefined;
   private readonly servers: Server[] = [];
-  /** What the service was asked. */
+  /** The requests that the service received. */
   readonly asked: IncomingMessage[] = [];
-  /** What the backend has received. */
+  /** The requests that the backend received. */
   readonly seen: IncomingMessage[] = [];
-  /** The service. */
+  /** Handles the requests to the service. */
   answer: RequestListener = (_, response) => void response.writeHead(202).end("secret body");
 
   get records(): Gateway["records"] {
@@ -89,7 +89,7 @@ export class UrlAuthorization {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Hosts of the plan besides the usual one; `ns/app/80` is the backend, `ns/auth/80` the service. */
+  /** Starts everything with the hosts of `resources`; `ns/app/80` is the backend, `ns/auth/80` the service. */
   async start(...resources: readonly (readonly Resource[])[]): Promise<void> {
     const app = await this.listen((message, response) => {
       this.seen.push(message);
@@ -107,7 +107,7 @@ export class UrlAuthorization {
     });
   }
 
-  /** The host a.example behind this check, with the service under /oauth2 of the same host. */
+  /** Starts everything with the host a.example behind this check, and the service under /oauth2 of the same host. */
   startGuarded(check: UrlCheck): Promise<void> {
     return this.start(
       host(

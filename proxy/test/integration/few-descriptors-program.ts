@@ -1,6 +1,7 @@
 /**
- * A process with a data plane of TCP and UDP, whose backend on loopback is named by `PORTS` (TCP, UDP). Writes its own ports
- * as a line, and its sessions and drops as another one for each line that it reads.
+ * A process with a data plane for TCP and UDP, whose backends on loopback have the ports in `PORTS` (TCP, UDP). Writes
+ * a line with its own ports, and for each line that it reads, a line with its numbers of sessions and dropped
+ * datagrams.
  */
 import { createInterface } from "node:readline";
 import { l4Route, startL4 } from "./l4.ts";

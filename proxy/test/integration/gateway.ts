@@ -20,22 +20,22 @@ import type { AccessRecord } from "../../src/telemetry/access-record.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { recordingLog } from "../telemetry/recording-log.ts";
 
-/** What a test wants to be served: hosts to backends on loopback. */
+/** The configuration that a test serves: hosts with backends on loopback. */
 export type Plan = {
   readonly ports: readonly number[];
   readonly protocol?: "http1" | "http2";
   readonly hosts?: readonly string[];
   readonly features?: Route["features"];
   readonly pathLevel?: HostRoutes["pathLevel"];
-  /** The path of the route; `/` when absent. */
+  /** The path of the route; by default the prefix `/`. */
   readonly path?: Route["match"]["path"];
-  /** What the backend of the route says besides. */
+  /** Additional settings of the backend of the route. */
   readonly backend?: Partial<Backend>;
-  /** What the route says besides. */
+  /** Additional settings of the route. */
   readonly route?: Partial<Route>;
-  /** Routes that come before it. */
+  /** Routes that precede it. */
   readonly before?: readonly Route[];
-  /** What the listener of port 80 says besides. */
+  /** Additional settings of the listener of port 80. */
   readonly listener?: Partial<Listener>;
   /** Resources that features name. */
   readonly resources?: readonly Resource[];
@@ -49,13 +49,13 @@ export type Plan = {
   readonly publicPorts?: { readonly http: number; readonly https: number };
   /** The BackendTLSPolicy of the backends, among `resources`. */
   readonly backendTls?: string;
-  /** What the endpoint set of the backends says besides. */
+  /** Additional settings of the endpoint set of the backends. */
   readonly set?: Partial<EndpointSet>;
-  /** The Gateway whose certificate they are shown. */
+  /** The Gateway whose certificate is presented to the backends. */
   readonly backendCertificate?: string;
   /** Client certificates of port 443. */
   readonly clientCerts?: ClientCertPort;
-  /** What hosts ask of connections, and what the route does on all of them. */
+  /** The client certificate rules of hosts, and those of the route on all hosts. */
   readonly clients?: { readonly hosts?: Readonly<Record<string, ClientRules>>; readonly route?: ClientRules };
 };
 
@@ -65,7 +65,7 @@ export type Gateway = {
   readonly records: AccessRecord[];
   readonly port: number;
   readonly tlsPort: number;
-  /** What is served now. */
+  /** The plan that is currently served. */
   readonly plan: Plan;
   update(plan: Plan): void;
   close(): Promise<void>;
@@ -136,8 +136,8 @@ function resourcesOf(plan: Plan): readonly Resource[] {
 }
 
 /**
- * Starts a whole data plane, on free ports unless `flags`, those of `serve standalone`, map them otherwise; `memory` is what its workers would
- * share.
+ * Starts a whole data plane. It uses free ports unless `flags`, those of `serve standalone`, map them otherwise.
+ * `memory` is the memory that its workers would share.
  */
 export async function startGateway(
   plan: Plan,
@@ -192,7 +192,7 @@ export async function startGateway(
   };
 }
 
-/** Each unless a test sets the flag itself. */
+/** Returns default flags, each of which applies unless a test sets the flag itself. */
 const defaultFlags = (): readonly string[] => [
   "--proxy-shutdown-grace-period=100ms",
   `--http1-codec=${http1Codec()}`,
@@ -243,7 +243,7 @@ export async function startHttp(listener: RequestListener): Promise<HttpUpstream
   };
 }
 
-/** Sends raw bytes and returns everything that comes back until the connection ends. */
+/** Sends raw bytes, and returns everything that is received until the connection ends. */
 export async function exchange(port: number, bytes: string): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port });
   socket.on("error", () => {});

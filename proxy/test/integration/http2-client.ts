@@ -3,7 +3,7 @@ import { connect, constants } from "node:http2";
 /** A response as the client received it; `ended` is false when the stream was reset. */
 export type Seen = { status: number; body: string; ended: boolean; trailers: Record<string, unknown> };
 
-/** One GET over HTTP/2 with prior knowledge. */
+/** Sends one GET over HTTP/2 with prior knowledge. */
 export async function getOverHttp2(port: number, host: string): Promise<Seen> {
   const session = connect(`http://127.0.0.1:${port}`);
   session.on("error", () => {});

@@ -27,7 +27,7 @@ export type L4Plan = {
   readonly policy?: EndpointSet["policy"];
   /** The BackendTLSPolicy of all endpoint sets, among `resources`. */
   readonly backendTls?: string;
-  /** Further resources of the snapshot. */
+  /** Additional resources of the snapshot. */
   readonly resources?: readonly Resource[];
 };
 
@@ -40,12 +40,12 @@ export type L4Gateway = {
   readonly tlsPort: number;
   readonly udpPort: number;
   update(plan: L4Plan): Promise<void>;
-  /** The samples of a metric, `labels value`. */
+  /** Returns the samples of a metric in the form `labels value`. */
   samples(name: string): Promise<readonly string[]>;
   close(): Promise<void>;
 };
 
-/** A route with these endpoint sets and weights; an empty name is a broken backend. */
+/** Returns a route with these endpoint sets and weights; an empty name yields a broken backend. */
 export const l4Route = (...backends: readonly (readonly [set: string, weight: number])[]): L4Route => ({
   id: "tcproute/ns/db:0",
   source: { kind: "TCPRoute", namespace: "ns", name: "db" },
@@ -101,7 +101,7 @@ function resourcesOf(plan: L4Plan): readonly Resource[] {
   ];
 }
 
-/** Starts a whole data plane, on free ports unless `flags`, those of `serve standalone`, say otherwise. */
+/** Starts a whole data plane, on free ports unless `flags`, those of `serve standalone`, map them otherwise. */
 export async function startL4(
   plan: L4Plan,
   flags: readonly string[] = [],
@@ -158,7 +158,7 @@ export async function startL4(
   };
 }
 
-/** Sends bytes and half-closes once the handshake is complete; resolves to the answer, with the error code of a failure. */
+/** Sends bytes and half-closes after the handshake. Resolves to the received text, with the code of any error. */
 export async function sendOverTls(socket: TLSSocket, bytes: string): Promise<string> {
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));

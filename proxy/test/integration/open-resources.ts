@@ -1,6 +1,6 @@
 import { createHook } from "node:async_hooks";
 
-/** Sockets, sessions and timers, as `async_hooks` calls them. */
+/** The names in `async_hooks` of sockets, sessions, timers and threads. */
 const kinds = new Set([
   "TCPWRAP",
   "TCPSERVERWRAP",
@@ -13,7 +13,7 @@ const kinds = new Set([
   "MESSAGEPORT",
 ]);
 
-/** Watches the resources that this process opens from the first call on, with their stacks, including unreferenced timers. */
+/** The resources that this process opens while it is watched, including unreferenced timers, with their stacks. */
 export type OpenResources = {
   /** The number of resources created so far. */
   mark(): number;
@@ -21,14 +21,14 @@ export type OpenResources = {
   since(mark: number): readonly string[];
 };
 
-/** `more`: further kinds. */
+/** Starts to watch resources. `more` are additional kinds. */
 export function watchOpenResources(...more: readonly string[]): OpenResources {
   const open = new Map<number, string>();
   createHook({
     init(id, kind) {
       if (!kinds.has(kind) && !more.includes(kind)) return;
       const { stack = "" } = new Error(kind);
-      // Node's own text of the date is forgotten once a second.
+      // The timer by which Node expires its cached date text is excluded.
       if (!stack.includes("utcDate")) open.set(id, stack);
     },
     destroy: (id) => void open.delete(id),

@@ -1,6 +1,6 @@
 /**
- * A process whose proxies lose their clients and backends during traffic: after each part nothing is open that was not open
- * before. Needs --expose-gc, as sessions and TLS end with the collection of their objects.
+ * A process whose proxies lose their clients and backends during traffic. After each part, no resource may be open that
+ * was not open before. Needs --expose-gc, as sessions and TLS end when their objects are garbage-collected.
  */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { watchOpenResources } from "./open-resources.ts";
 
 Error.stackTraceLimit = 30;
 const resources = watchOpenResources();
-/** A leaked resource stays open for ever; a slow machine may take a while to close the others. */
+/** How long resources may take to close on a slow machine. Leaked ones stay open indefinitely. */
 const patienceMs = 30_000;
 const rounds = 3;
 
@@ -28,7 +28,9 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await turn();
 };
 
-/** The stacks of resources that were created after the mark and are still open, once they are no more than allowed or time is over. */
+/**
+ * Waits until at most `allowed` resources from after the mark are open, or time is over. Returns the stacks of those.
+ */
 async function leftSince(mark: number, allowed = 0): Promise<readonly string[]> {
   const endMs = performance.now() + patienceMs;
   for (;;) {
@@ -48,7 +50,7 @@ const dial = (port: number, bytes: string | Buffer): Socket => {
   socket.write(bytes);
   return socket;
 };
-/** Ends connections in each possible way: reset, closed, and half-closed before. */
+/** Ends connections in all possible ways: by a reset, a close, or a half-close before the close. */
 const leave = async (sockets: readonly Socket[]): Promise<void> => {
   for (const [index, socket] of sockets.entries()) {
     if (index % 3 === 0) socket.resetAndDestroy();
@@ -62,7 +64,7 @@ const request = (method: string, path: string, more = ""): string =>
   `${method} ${path} HTTP/1.1\r\nHost: a.example\r\n${more}\r\n`;
 const websocket = request("GET", "/chat", "Connection: upgrade\r\nUpgrade: websocket\r\n");
 
-/** A server that answers by the path of the request, and counts the requests that it does not answer. */
+/** Starts a server that responds by the path of the request, and counts the requests that it leaves unanswered. */
 async function startBackend() {
   const backend = { hanging: 0 };
   const server = await startTcp((socket) => {
@@ -86,7 +88,7 @@ async function startBackend() {
 type Backend = Awaited<ReturnType<typeof startBackend>>;
 const answered = (socket: Socket): Promise<unknown> => once(socket, "data");
 
-/** An HTTP proxy under test. A request that gets no answer is awaited at the backend. */
+/** Plays traffic on an HTTP proxy. Returns the stacks of the resources that are left open. */
 async function http(
   plan: Omit<Plan, "ports">,
   play: (gateway: Gateway, backend: Backend) => Promise<void>,
@@ -104,7 +106,7 @@ async function http(
     gateway.update({ ...gateway.plan, ports });
     await play(gateway, backend);
   }
-  // Connections to it that are idle end with their endpoint.
+  // Idle connections to the backend end with their endpoint.
   gateway.update({ ...gateway.plan, ports: [] });
   const left = await leftSince(mark);
   await gateway.close();

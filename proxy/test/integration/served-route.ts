@@ -13,12 +13,12 @@ export type Answer = {
   readonly body: string;
 };
 
-/** A route with features in front of an upstream that remembers its requests, on real sockets. */
+/** A route with features in front of an upstream that records its requests, on real sockets. */
 export type ServedRoute = {
   readonly gateway: Gateway;
-  /** What the upstream got, with its body. */
+  /** The requests that the upstream received, with their bodies. */
   readonly seen: { readonly message: IncomingMessage; body: string }[];
-  /** Sends a request of HTTP/1.1 to host a.example. */
+  /** Sends an HTTP/1.1 request, by default to host a.example. */
   ask(
     path: string,
     options?: {
@@ -31,7 +31,7 @@ export type ServedRoute = {
   close(): Promise<void>;
 };
 
-/** An upstream of HTTP/1.1 that remembers its requests. */
+/** Starts an HTTP/1.1 upstream that records its requests. */
 export async function startRecorder(
   respond: RequestListener = (_, response) => void response.end("upstream"),
 ): Promise<{ readonly upstream: HttpUpstream; readonly seen: ServedRoute["seen"] }> {

@@ -4,7 +4,7 @@ import type { BreakerEnvironment } from "../../src/upstream/breaker/upstream-bre
 import type { PickRequest, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { Fields } from "../../src/message/fields.ts";
 
-/** A request as a balancer sees it. Without `received`, the client sent what goes to the backend. */
+/** Returns the input of a balancer. Without `received`, the client sent the fields that are sent to the backend. */
 export const pickRequest = (given: Partial<PickRequest> = {}): PickRequest => ({
   clientIp: "192.0.2.1",
   path: "/",
@@ -16,7 +16,7 @@ export const pickRequest = (given: Partial<PickRequest> = {}): PickRequest => ({
   ...given,
 });
 
-/** Endpoints `10.x.y.z:80`, with ever other numbers. */
+/** Returns endpoints `10.x.y.z:80` with consecutive addresses. */
 export const endpointList = (count: number, first = 0): readonly UpstreamEndpoint[] =>
   Array.from({ length: count }, (_, index) => {
     const number = first + index;
@@ -31,7 +31,10 @@ export type TestBreakers = {
   advance(ms: number): void;
 };
 
-/** Circuit breakers with a stopped clock. Several may share `memory`, as the workers of a pod do. */
+/**
+ * Returns an environment of circuit breakers with a manual clock. Several can share `memory`, like the workers of a
+ * pod.
+ */
 export function breakerEnvironment(
   memory: ArrayBuffer | SharedArrayBuffer = new ArrayBuffer(breakerTableBytes),
 ): TestBreakers {

@@ -7,29 +7,29 @@ export type DnsRecord = {
   readonly type: "A" | "AAAA" | "CNAME";
   /** Seconds. */
   readonly ttl: number;
-  /** An address, or the name that a CNAME leads to. */
+  /** An address, or the target name of a CNAME. */
   readonly data: string;
 };
 
-/** The records of a reply and its code (RFC 1035 4.1.1); undefined: no reply at all. */
+/** The records of a reply and its code (RFC 1035 4.1.1); undefined for no reply at all. */
 export type DnsReply = { readonly code?: number; readonly records?: readonly DnsRecord[] } | undefined;
 
 export const serverFailure: DnsReply = { code: 2 };
 export const noSuchName: DnsReply = { code: 3 };
 
 export type NameServer = {
-  /** For `setServers`. */
+  /** The address of the server, for `setServers`. */
   readonly address: string;
-  /** Questions in the order in which they came, such as `A a.test`. */
+  /** The questions in order of arrival, such as `A a.test`. */
   readonly asked: string[];
-  /** Set by the test. */
+  /** Returns the reply to a question; replaced by the test. */
   answer: (name: string, type: "A" | "AAAA") => DnsReply;
   close(): void;
 };
 
 const typeNumbers = { A: 1, CNAME: 5, AAAA: 28 } as const;
 
-/** A name server on loopback, over UDP, whose answers the test decides. */
+/** Starts a name server on loopback, over UDP, whose replies the test sets. */
 export async function startNameServer(): Promise<NameServer> {
   const socket: Socket = createSocket("udp4");
   const server = {

@@ -1,6 +1,6 @@
 /**
- * A process that takes all its descriptors, and then connects to the port `BACKEND` on loopback, once with idle connections that
- * each hold one, and once without. Writes the outcomes as a line.
+ * A process that uses up its descriptors and then connects to the port `BACKEND` on loopback, once with idle
+ * connections that each hold a descriptor, and once without. Writes the outcomes as one line.
  */
 import { closeSync, openSync } from "node:fs";
 import { connectEndpoint } from "../../src/upstream/connect/connect-endpoint.ts";
@@ -13,7 +13,7 @@ const takeAll = (): void => {
   try {
     for (;;) held.push(openSync("/dev/null", "r"));
   } catch {
-    // There is none left.
+    // No descriptor is left.
   }
 };
 const closeOldest = (): boolean => {

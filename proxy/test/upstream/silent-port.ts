@@ -3,8 +3,8 @@ import { connect, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 
 /**
- * A port on which connects hang: a thread listens with the smallest queue and then sleeps without accepting, and the
- * queue is filled, so that the kernel drops what comes after.
+ * Opens a port on which connects hang. A thread listens with the smallest queue and then sleeps without accepting. The
+ * queue is filled, so that the kernel drops later connects.
  */
 export async function silentPort(): Promise<{ port: number; close(): Promise<void> }> {
   const worker = new Worker(

@@ -18,7 +18,7 @@ import { createResolver } from "../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { type Listed, listed } from "../message/listed.ts";
 
-/** Waits until something holds; only a broken test lets mocha's own limit end it. */
+/** Waits until a condition holds. If it never does, mocha's own time limit ends the test. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -44,7 +44,7 @@ export const getRequest = (overrides: Partial<UpstreamRequest> = {}): UpstreamRe
   ...overrides,
 });
 
-/** A raw TCP server: every accepted connection is a `Peer` that the test drives by hand. */
+/** A raw TCP server. Every accepted connection is a `Peer` that the test controls. */
 export class RawServer {
   readonly peers: Peer[] = [];
   readonly endpoint: UpstreamEndpoint;
@@ -70,7 +70,7 @@ export class RawServer {
     return raw;
   }
 
-  /** The n-th connection, as soon as it is there. */
+  /** Returns the connection with this index, once it has been accepted. */
   async peer(index: number): Promise<Peer> {
     await until(() => this.peers.length > index);
     return this.peers[index] as Peer;
@@ -87,7 +87,7 @@ export class Peer {
   /** Everything received, one character per byte. */
   received = "";
   closed = false;
-  /** Called after each piece that arrived. */
+  /** Called after each received piece. */
   onData: (() => void) | undefined = undefined;
 
   constructor(socket: Socket) {
@@ -97,7 +97,7 @@ export class Peer {
       this.onData?.();
     });
     socket.on("error", () => undefined);
-    // The other side's end or reset: both mean that it has closed.
+    // The end or reset of the other side both count as a close.
     socket.on("end", () => (this.closed = true));
     socket.on("close", () => (this.closed = true));
   }
@@ -106,7 +106,7 @@ export class Peer {
     this.socket.write(text, "latin1");
   }
 
-  /** How many request heads have arrived. */
+  /** The number of request heads that have arrived. */
   get heads(): number {
     return this.received.split("\r\n\r\n").length - 1;
   }
@@ -121,7 +121,7 @@ export class Peer {
   }
 }
 
-/** A server that answers every request head with this text, and its connections. */
+/** Starts a server that responds to every request head with this text. */
 export const answering = (text: string): Promise<RawServer> =>
   RawServer.start((peer) => {
     let answered = 0;
@@ -145,7 +145,7 @@ export class Recorder implements UpstreamHandler {
   error: UpstreamError | undefined = undefined;
   upgraded: (TunnelEnd & { readonly headers: HeaderList }) | undefined = undefined;
   receivedBytes = 0;
-  /** Set to false for a receiver that takes nothing more. */
+  /** Set to false for a receiver that accepts nothing more. */
   accepting = true;
   readonly done: Promise<void>;
   private settle: () => void = () => undefined;
@@ -191,11 +191,11 @@ export class Recorder implements UpstreamHandler {
   }
 }
 
-/** A request body that the test feeds by hand. */
+/** A request body to which the test passes pieces. */
 export class ManualBody implements RequestBody {
   readonly length: number | undefined;
   started = false;
-  /** What the sink answered to the last piece. */
+  /** The value that the sink returned for the last piece. */
   accepted = true;
   resumes = 0;
   private sink: BodySink | undefined = undefined;

@@ -6,8 +6,8 @@ const steps = 8;
 type Request = { readonly term: number; readonly isProbe: boolean };
 
 /**
- * A circuit breaker as one would write it for a single thread: a list of what happened and when. Terms number the states,
- * so that answers from an earlier one count for nothing.
+ * A simple circuit breaker for a single thread, which keeps a list of the outcomes with their times. Terms number the
+ * states, so that outcomes of requests from an earlier state are ignored.
  */
 export class BreakerModel {
   state: "closed" | "open" | "half_open" = "closed";

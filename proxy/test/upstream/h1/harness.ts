@@ -9,16 +9,16 @@ import type {
 } from "../../../src/upstream/upstream.ts";
 import { clientOptions, getRequest, type RawServer, Recorder } from "../support.ts";
 
-/** An answer after which the connection can be used again. */
+/** A response after which the connection can be reused. */
 export const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/** A client under test, and the servers that end with it. */
+/** A client under test, and the servers that are closed with it. */
 export type ClientBench = {
   readonly client: UpstreamClient;
   readonly idlePool: IdlePool;
-  /** Puts a client with other options in the place of this one. */
+  /** Replaces the client by one with other options. */
   readonly restart: (options: Partial<UpstreamClientOptions>) => void;
-  /** Ends a server with the test. */
+  /** Registers a server to be closed at the end of the test. */
   readonly start: (server: Promise<RawServer>) => Promise<RawServer>;
   readonly send: (
     endpoint: UpstreamEndpoint,
@@ -29,7 +29,7 @@ export type ClientBench = {
   readonly exchange: (endpoint: UpstreamEndpoint, overrides?: Partial<UpstreamRequest>) => Promise<Recorder>;
 };
 
-/** To be called in a describe block: each of its tests has a client of its own. */
+/** Creates the bench of a describe block, whose tests each have their own client. */
 export function benchForEach(): ClientBench {
   let client: UpstreamClient;
   let idlePool: IdlePool;

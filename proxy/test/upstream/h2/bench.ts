@@ -7,13 +7,13 @@ const answerOk: StreamHandler = (stream) => {
   stream.end("ok");
 };
 
-/** A client and a backend of their own for each test. A test may replace any of them; they end with it. */
+/** The client and the backend of a test, which may replace them. They are closed at the end of the test. */
 export class Http2Bench {
   client!: UpstreamClient;
   backend!: Backend;
-  /** What the backend does with a request: answers `ok` unless the test says otherwise. */
+  /** Handles each request at the backend; responds with `ok` unless the test replaces it. */
   handler: StreamHandler = answerOk;
-  /** Requests that the backend got, oldest first. */
+  /** The requests that the backend received, oldest first. */
   readonly streams: ServerHttp2Stream[] = [];
 
   async start(): Promise<void> {
@@ -26,7 +26,7 @@ export class Http2Bench {
     });
   }
 
-  /** Keeps requests open: the test answers. */
+  /** Leaves requests open, so that the test can respond. */
   hold(): void {
     this.handler = () => undefined;
   }
@@ -37,7 +37,7 @@ export class Http2Bench {
   }
 }
 
-/** In a describe block: a bench that is new in each test. */
+/** Creates the bench of a describe block, which starts again for each test. */
 export function benchForEach(): Http2Bench {
   const bench = new Http2Bench();
   beforeEach(() => bench.start());

@@ -1,6 +1,6 @@
 import { field, flags, frame, frameTypes, uint32 } from "../../http/h2/frames.ts";
 
-/** An empty SETTINGS frame of the server, with which a connection can carry requests. */
+/** An empty SETTINGS frame of the server, after which a connection can carry requests. */
 export const settings = frame(frameTypes.settings, 0, 0);
 export const data = (id: number, text: string, flagBits = 0): Buffer =>
   frame(frameTypes.data, flagBits, id, Buffer.from(text));

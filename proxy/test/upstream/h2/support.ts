@@ -35,14 +35,14 @@ import { RawPeer } from "../../http/h2/frames.ts";
 
 const endpoints = new Map<number, UpstreamEndpoint>();
 
-/** The endpoint of a port, always the same object. */
+/** Returns the endpoint of a port, always the same object. */
 export function endpointOf(port: number): UpstreamEndpoint {
   const endpoint = endpoints.get(port) ?? { host: "127.0.0.1", port, address: `127.0.0.1:${port}` };
   endpoints.set(port, endpoint);
   return endpoint;
 }
 
-/** A client on the codec of the describe block (`describeHttp2Codecs`). */
+/** Creates a client on the codec of the describe block (`describeHttp2Codecs`). */
 export function createClient(
   options: {
     readonly connectTimeoutMs?: number;
@@ -78,7 +78,7 @@ export const getRequest: UpstreamRequest = {
   expectContinue: false,
 };
 
-/** The events that a handler got for one request. */
+/** The events that a handler received for one request. */
 export type Exchanged = {
   readonly stream: UpstreamStream;
   readonly connections: boolean[];
@@ -88,14 +88,14 @@ export type Exchanged = {
   trailers: HeaderList | undefined;
   ended: boolean;
   error: UpstreamError | undefined;
-  /** Set to make `onData` ask for a pause. */
+  /** Set to make `onData` request a pause. */
   full: boolean;
-  /** Ended or failed. */
+  /** Resolves when the request has ended or failed. */
   readonly settled: Promise<Exchanged>;
   when(condition: () => boolean): Promise<void>;
 };
 
-/** Sends a request and records everything; a second outcome is an error of its own. */
+/** Sends a request and records all events; a second outcome throws. */
 export function exchange(
   client: UpstreamClient,
   to: number | UpstreamEndpoint,
@@ -163,7 +163,7 @@ export function exchange(
   return exchanged;
 }
 
-/** A request body that the test feeds by hand. */
+/** A request body to which the test passes pieces. */
 export class FedBody implements RequestBody {
   readonly length: number | undefined;
   started = false;
@@ -199,7 +199,7 @@ export class FedBody implements RequestBody {
   }
 }
 
-/** A body that is at hand: delivered as soon as it is started. */
+/** Returns a body that is delivered in full as soon as it is started. */
 export const bodyOf = (text: string): RequestBody => ({
   length: text.length,
   started: false,
@@ -223,7 +223,7 @@ export type Backend = {
   close(): Promise<void>;
 };
 
-/** Node's own HTTP/2 server as an upstream, with a certificate over TLS. */
+/** Starts Node's own HTTP/2 server as an upstream; over TLS if a certificate is given. */
 export async function startBackend(
   handler: StreamHandler,
   settings: Settings = {},
@@ -266,12 +266,12 @@ export async function startBackend(
 export type RawBackend = {
   readonly port: number;
   readonly sockets: Socket[];
-  /** The next connection, as a peer that speaks frames. */
+  /** Returns the next connection, as a peer that speaks frames. */
   accept(): Promise<RawPeer>;
   close(): Promise<void>;
 };
 
-/** An upstream that answers with the frames or bytes that the test writes. */
+/** Starts an upstream that sends the frames or bytes that the test writes. */
 export async function startRawBackend(onSocket?: (socket: Socket) => void): Promise<RawBackend> {
   const sockets: Socket[] = [];
   const peers: RawPeer[] = [];

@@ -14,7 +14,7 @@ export const backend = issueCertificate(["backend.test", "spiffe://cluster.test/
 
 const contexts = createSecureContexts();
 
-/** A new endpoint at the port, as a policy has it. */
+/** Returns a new endpoint at the port, with the settings of a policy. */
 export const endpointWith = (
   port: number,
   policy: Partial<BackendTls> = {},
@@ -32,16 +32,16 @@ export const endpointWith = (
 
 export type TlsBackend = {
   readonly port: number;
-  /** Connections whose handshake is done, the oldest first. */
+  /** The connections whose handshake is complete, oldest first. */
   readonly secure: TLSSocket[];
-  /** Whether each of them continued a session. */
+  /** Whether each of these connections resumed a session. */
   readonly resumed: boolean[];
-  /** What came over all of them. */
+  /** The text received over all of these connections. */
   received: string;
   close(): void;
 };
 
-/** A TLS server that answers each request head with `answer`. */
+/** Starts a TLS server that responds to each request head with `answer`. */
 export async function startTlsBackend(
   certificate: Issued = backend,
   options: TlsOptions & { readonly answer?: string } = {},
