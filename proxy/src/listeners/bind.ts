@@ -5,7 +5,7 @@ import type { BindFailure } from "./bind-failure.ts";
 /** All addresses of both families, or only those of IPv4 if the system has no IPv6. */
 export const anyAddress: readonly string[] = ["::", "0.0.0.0"];
 
-/** The most connections that wait for the process to accept them (net.core.somaxconn may lower it). */
+/** The most connections that wait for the process to accept them (net.core.somaxconn can lower it). */
 const backlog = 4096;
 
 /** Errors that mean that the machine does not have this address family, as opposed to a port that is taken. */

@@ -98,7 +98,7 @@ const evaluators: {
   server_name: ({ host }) => host,
   server_port: ({ publicPort }) => publicPort.label,
   escaped_request_uri: (request) => escapeComponent(requestUri(request)),
-  // The fields that the backend gets, because the proxy has already decided which values to trust.
+  // Reads the field that is sent to the backend, because the proxy has already decided which value to trust.
   pass_access_scheme: (request) => request.headers.first("x-forwarded-proto") ?? scheme(request),
   best_http_host: ({ headers, authority }) => headers.first("x-forwarded-host") ?? authority,
   proxy_add_x_forwarded_for: (request) => {

@@ -2,8 +2,8 @@ import type { Fields } from "../message/fields.ts";
 
 /**
  * Returns the value of a header field for matches; undefined if the request does not have it. The values of repeated
- * fields are joined by a comma (RFC 9110 5.2), those of Cookie by `; ` (RFC 9113 8.2.3). `name` is in lower case, and
- * is compared without case.
+ * fields are joined by a comma (RFC 9110 5.2), those of Cookie by `; ` (RFC 9113 8.2.3). Names are compared without
+ * case; `name` must be in lower case.
  */
 export const headerValue = (headers: Fields, name: string): string | undefined =>
   name === "cookie" ? headers.cookies() : headers.joined(name, ",");

@@ -16,7 +16,7 @@ export type UpstreamLimits = {
   readonly resolver?: Resolver;
   /** Reads and writes the bytes of established connections; by default, Node's public sockets. */
   readonly sockets?: SocketLayer;
-  /** The HTTP/2 implementation; `node` by default. */
+  /** The HTTP/2 implementation; `native` by default. */
   readonly http2Codec?: Http2Codec;
   /** Rejects endpoints that are ports of the gateway itself; if absent, none is rejected. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
