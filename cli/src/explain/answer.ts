@@ -44,9 +44,7 @@ export type Answer = {
   readonly tls?: ExplainedTls;
   /** The requirements for the client and its connection; absent if there are none. */
   readonly clients?: ExplainedClients;
-  /**
-   * The filters of the listener, which run before the route is chosen and can affect the choice; absent without any.
-   */
+  /** The filters of the listener, which run before the route is chosen and can affect it; absent if there are none. */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
   /** The decisions of the route's JwtAuths about the token; absent if none was given. */

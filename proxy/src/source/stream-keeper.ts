@@ -36,10 +36,10 @@ const moveRetryMs = 5_000;
  * subscribes; the first message of the new one is then under way.
  */
 const successorGraceMs = 2_000;
-/** The least duration of a healthy stream. After consecutive shorter ones, reconnects are delayed. */
+/** The minimum duration of a healthy stream. After consecutive shorter ones, reconnects are delayed. */
 const healthyStreamMs = 10_000;
 const restartMs = 5_000;
-/** The number of failed rounds of attempts from which on a new certificate is requested. */
+/** The number of consecutive failed rounds after which a new certificate is requested. */
 const suspiciousRounds = 3;
 
 /**

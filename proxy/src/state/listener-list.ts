@@ -11,9 +11,9 @@ const groupOf = (owner: string): RouteGroup => (owner === "ingress" ? "ingress" 
 
 /**
  * Lists the sockets to accept on: those of all owners, each (port, protocol) once, sorted. Owners are expected to agree
- * on the properties of a shared socket; if they do not, the owner whose name sorts first wins. There are two
- * exceptions: Gateways and Ingresses have separate public ports. And the PROXY protocol, the connection limit and the
- * logging of requests apply to all owners if any of them sets these.
+ * on the properties of a shared socket; if they do not, the owner whose name sorts first wins, with two exceptions.
+ * Gateways and Ingresses have separate public ports. The PROXY protocol, the connection limit and the logging of
+ * requests apply to all owners if any of them sets them.
  */
 export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly OwnedListener[] {
   const byAddress = new Map<string, OwnedListener>();

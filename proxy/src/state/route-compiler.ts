@@ -27,7 +27,7 @@ export type RouteEnvironment = {
   readonly filters: FilterEnvironment;
   /** The limit of an attempt if a rule does not set one, in milliseconds; 0 for none. */
   readonly defaultBackendTimeoutMs: number;
-  /** Creates the observers of routes with their own logging or tracing settings, which are ignored if absent. */
+  /** Creates the observers of routes with their own logging or tracing settings; if absent, these are ignored. */
   readonly observerOf?: ObserverOf | undefined;
 };
 

@@ -6,8 +6,8 @@ const beatMs = 500;
 const slackMs = 500;
 
 /**
- * A clock that stops while the process cannot run because it is suspended, has no processor, or blocks itself. The time
- * limits of peers are measured with it, so that such a pause is not mistaken for slowness of a peer
+ * A clock that stops while the process cannot run because it is suspended, has no processor, or blocks its event loop.
+ * The time limits of peers are measured with it, so that such a pause is not mistaken for slowness of a peer
  * (docs/operations.md, "Timeouts"). Gaps of up to a second are not pauses, and count as time.
  */
 export class AwakeClock {

@@ -2,14 +2,15 @@ import { setFlagsFromString } from "node:v8";
 
 /**
  * V8 records which allocation sites create objects that outlive a collection. While the young generation is still
- * small, requests of the first busy moments do. From then on V8 allocates parts of every request in the old generation,
+ * small, objects of the first busy requests do. From then on V8 allocates parts of every request in the old generation,
  * where each keeps the rest of its request alive until a full collection, and young collections take ten times as long.
  */
 const collector = "--no-allocation-site-pretenuring";
 
 /**
- * The maximum of bytecode that V8 inlines into one optimised function, in bytes; its default is 920. A request passes
- * through some sixty small functions, most of which are not inlined with that default (docs/adr/0036-inlining.md).
+ * The maximum amount of bytecode that V8 inlines into one optimised function, in bytes; its default is 920. A request
+ * passes through some sixty small functions, most of which are not inlined with that default
+ * (docs/adr/0036-inlining.md).
  */
 const inlining = "--max-inlined-bytecode-size-cumulative=3000";
 

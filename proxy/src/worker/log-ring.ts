@@ -127,7 +127,7 @@ export class LogRingReader {
    */
   take(onPiece: (lines: Buffer) => void, pieceBytes: number): void {
     const { cells } = this;
-    // Must precede the read of `written`: a concurrent line is either read here, or its writer wakes us again.
+    // Must precede the read of `written`: a concurrent line is either read here, or its writer sends a new wake.
     Atomics.store(cells, askedAt, asked.nothing);
     const written = Atomics.load(cells, writtenAt);
     let taken = Atomics.load(cells, takenAt);

@@ -10,7 +10,7 @@ export type Machine = {
   readonly sharesPorts: boolean;
 };
 
-/** The platforms on which Node.js supports SO_REUSEPORT. That of macOS delivers every connection to one socket. */
+/** The platforms on which Node.js supports SO_REUSEPORT. Not macOS, which delivers every connection to one socket. */
 const sharingPlatforms: ReadonlySet<string> = new Set(["linux", "freebsd", "dragonfly", "sunos", "aix"]);
 
 const mebibyte = 1024 * 1024;

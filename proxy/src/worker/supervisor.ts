@@ -86,7 +86,7 @@ export type Supervisor = {
  * exceeds it, not counting its wait for a processor, hangs.
  */
 const callTimeoutMs = 60_000;
-/** How many messages of the first update may wait for a worker (one MiB); no requests are served until then. */
+/** How many messages of the first update may wait for a worker: one MiB. No requests are served before that update. */
 const messagesAhead = 8;
 const metricsTimeoutMs = 5_000;
 /** Clients wait while a worker hangs. Garbage collections and bursts take much less time than these limits. */
