@@ -40,7 +40,7 @@ const statusFields = { message: 2, code: 3 } as const;
 
 const kinds = { server: 2, client: 3 } as const;
 const statusError = 2;
-/** The flags of a span: that the next flag is set or cleared deliberately, and that the parent is remote. */
+/** The flags of a span: `hasIsRemote` marks `isRemote` as known, and `isRemote` marks the parent as remote. */
 const hasIsRemote = 0x100;
 const isRemote = 0x200;
 

@@ -8,9 +8,8 @@ import { setFlagsFromString } from "node:v8";
 const collector = "--no-allocation-site-pretenuring";
 
 /**
- * The maximum amount of bytecode that V8 inlines into one optimised function, in bytes; its default is 920. A request
- * passes through some sixty small functions, most of which are not inlined with that default
- * (docs/adr/0036-inlining.md).
+ * The maximum bytecode that V8 inlines into one optimised function, in bytes; its default is 920. A request passes
+ * through some sixty small functions, most of which are not inlined with that default (docs/adr/0036-inlining.md).
  */
 const inlining = "--max-inlined-bytecode-size-cumulative=3000";
 
