@@ -94,7 +94,7 @@ export class EndpointGroup {
     for (const { view } of this.views) view.refreshGauges();
   }
 
-  /** Drops the circuit breakers of the endpoints. No upstream of the group may be used afterwards. */
+  /** Drops the circuit breakers of the endpoints, because the group has been removed. */
   close(): void {
     for (const { view } of this.views) view.close();
   }

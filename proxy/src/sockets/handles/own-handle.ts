@@ -6,7 +6,8 @@ import type { HandleInternals, ServerTlsHandle, StreamHandle, TcpHandle } from "
 /**
  * The owner of an accepted TCP handle that has no socket, and of TLS on it. It ends, resets and closes the connection
  * as Node's sockets do (`Socket` of node:net: half-open, closed once both sides have ended). A handle is closed once,
- * and its reference is dropped before that. Errors and the close are reported in a later turn.
+ * and its reference is dropped before that. Failed system calls and the close are reported after the call that caused
+ * them.
  */
 export class OwnHandle implements HandleOwner {
   /** The handle; undefined once it is being closed or belongs to a socket. */

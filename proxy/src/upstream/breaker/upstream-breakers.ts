@@ -41,7 +41,7 @@ export class UpstreamBreakers {
     for (const breakers of this.byRoute.values()) breakers.configure(settings);
   }
 
-  /** Removes the breakers of routes that are no longer served. Requests of listener filters have no route. */
+  /** Removes the breakers of routes that are no longer served. Those of listener filters, without a route, are kept. */
   retainRoutes(isServed: (routeId: string) => boolean): void {
     for (const [routeId, breakers] of this.byRoute) {
       if (routeId === "" || isServed(routeId)) continue;
@@ -74,7 +74,7 @@ export class RouteBreakers {
     this.environment = environment;
   }
 
-  /** Returns the permission to send a request to the endpoint. A rejection by its breaker is counted and undefined. */
+  /** Returns the permission to send a request to the endpoint; undefined, and counted, if its breaker rejects it. */
   admit(endpoint: UpstreamEndpoint): Admission | undefined {
     let breaker = this.byEndpoint.get(endpoint);
     if (breaker === undefined) {
