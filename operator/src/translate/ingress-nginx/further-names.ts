@@ -13,7 +13,7 @@ import { haveSameItems, memo } from "../incremental/memo.ts";
 import type { HostClaim } from "../ingress/claims.ts";
 import { belongsTo, ingressListener, underName, type HostTable } from "../ingress/host-table.ts";
 import { anyPath } from "../ingress/path.ts";
-import type { TlsHostTable } from "../ingress/tls-host-table.ts";
+import type { TlsHostTable, TlsOffer } from "../ingress/tls-host-table.ts";
 import type { RedirectedName } from "./host-facts.ts";
 import { joinHosts } from "./joined-host.ts";
 
@@ -217,37 +217,67 @@ function redirectingHost({ table, claim }: Wish, redirect: RedirectedName): Host
 }
 
 /**
- * Adds further names without a certificate of their own. Each presents the certificates of its host that are
- * valid for it and, unless it redirects, has the same rules for clients.
+ * Adds the further names to the server names. A name without a certificate of its own is shown those of its host that are
+ * valid for it. An alias requests the client certificates of its host, whichever certificate it is shown; if its hosts have
+ * different rules, it requests those of the first host, or of another one whose requests are refused over HTTP.
  */
 function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
-  const added = new Map<string, TlsHostTable>();
-  for (const { name, table, redirect } of wishes) {
-    if (added.has(name.host) || findEntry(tlsHosts, name.host) !== undefined) continue;
-    const { host } = table.served.host;
-    const wildcard = `*${host.slice(Math.max(0, host.indexOf(".")))}`;
-    const covering = [host, wildcard].flatMap((one) => findEntry(tlsHosts, one) ?? []);
-    const source = covering.find((one) => one.host !== undefined || one.clients !== undefined);
-    const offers = source?.used.filter(({ certificate }) => certificate.covers(name)) ?? [];
-    if (source?.host === undefined || offers.length === 0) continue;
-    const ids = new Set(offers.map(({ certificate }) => certificate.id));
-    added.set(name.host, {
-      name,
-      host: {
-        bucket: name.kind === "wildcard" ? "wildcard" : "exact",
-        host: name.host,
-        certificates: source.host.certificates.filter((id) => ids.has(id)),
-      },
-      clients: redirect === undefined ? source.clients : undefined,
-      used: offers,
-      claims: [],
-      asks: false,
-      byNamespace: new Map(),
-      diagnostics: [],
-      events: [],
-    });
+  const named = new Map<string, TlsHostTable>();
+  for (const [host, same] of Map.groupBy(wishes, ({ name }) => name.host)) {
+    const own = findEntry(tlsHosts, host);
+    const [wish] = same;
+    if (wish === undefined || own?.clients !== undefined) continue;
+    const sources = same.map(({ table }) => sourceOf(tlsHosts, table.served.host.host));
+    const clients = wish.redirect === undefined ? rulesOf(sources) : undefined;
+    if (own === undefined) {
+      const table = tableOfName(wish.name, sources, clients);
+      if (table.host !== undefined || clients !== undefined) named.set(host, table);
+    } else if (clients !== undefined) named.set(host, { ...own, clients });
   }
-  if (added.size === 0) return tlsHosts;
-  const all = [...tlsHosts.values, ...added.values()].sort((a, b) => compareText(a.name.host, b.name.host));
+  if (named.size === 0) return tlsHosts;
+  const all = [...tlsHosts.values.filter(({ name }) => !named.has(name.host)), ...named.values()].sort(
+    (a, b) => compareText(a.name.host, b.name.host),
+  );
   return { keys: all.map(({ name }) => name.host), values: all };
+}
+
+/** Returns the table that decides about handshakes for a host: its own one, or that of the wildcard over it. */
+function sourceOf(tlsHosts: TlsHosts, host: string): TlsHostTable | undefined {
+  const wildcard = `*${host.slice(Math.max(0, host.indexOf(".")))}`;
+  return [host, wildcard]
+    .flatMap((one) => findEntry(tlsHosts, one) ?? [])
+    .find((one) => one.host !== undefined || one.clients !== undefined);
+}
+
+/** Returns the rules for clients of an alias; rules that refuse handshakes must be those of its first host. */
+function rulesOf(sources: readonly (TlsHostTable | undefined)[]): TlsHostTable["clients"] {
+  const [first] = sources;
+  return first?.clients ?? sources.find((source) => source?.clients?.rules.byRequest !== undefined)?.clients;
+}
+
+/** The table of a further name: with the certificates of the first source that has any for it, and the rules for clients. */
+function tableOfName(
+  name: HostPattern,
+  sources: readonly (TlsHostTable | undefined)[],
+  clients: TlsHostTable["clients"],
+): TlsHostTable {
+  const covers = ({ certificate }: TlsOffer): boolean => certificate.covers(name);
+  const source = sources.find((one) => one?.used.some(covers));
+  const used = source?.used.filter(covers) ?? [];
+  const ids = new Set(used.map(({ certificate }) => certificate.id));
+  return {
+    name,
+    host: source?.host && {
+      bucket: name.kind === "wildcard" ? "wildcard" : "exact",
+      host: name.host,
+      certificates: source.host.certificates.filter((id) => ids.has(id)),
+    },
+    clients,
+    used,
+    claims: [],
+    asks: false,
+    byNamespace: new Map(),
+    diagnostics: [],
+    events: [],
+  };
 }
