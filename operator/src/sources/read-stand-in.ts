@@ -1,7 +1,8 @@
 /**
- * Reads which object an invalid manifest of a kind with stand-ins is, and what it was meant to protect. Read generously, since what is not understood
- * here stays open: names that are misspelt by a letter or two, single entries in place of lists, text in place of maps,
- * lists at the wrong level, and what a repeated key has overwritten.
+ * Reads from an invalid manifest, of a kind with stand-ins, which object it describes and what that was meant to
+ * protect. The reading is lenient, because everything that is not recognised here stays unprotected. It accepts names
+ * misspelt by a letter or two, single entries instead of lists, text instead of maps, lists at the wrong level, and
+ * values that a repeated key has overwritten.
  */
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import { definitionOf, kindOfGroup } from "../api/kinds.ts";
@@ -18,15 +19,15 @@ import {
 import { isOfOwnDomain } from "../api/unknown-kind.ts";
 import { isRecord, setOwn } from "../api/validation/problem.ts";
 
-/** By map, the keys that a text repeats, with the values that they had before. */
+/** The keys that a text repeats in one map, with their overwritten values, by map. */
 export type Overwritten = ReadonlyMap<object, readonly (readonly [key: string, value: unknown])[]>;
 
 const nothingOverwritten: Overwritten = new Map();
 
-/** Targets of one object that are closed; the schemas allow 16. */
+/** The largest number of targets of one object that are closed; the schemas allow 16. */
 const maxTargets = 1_000;
 
-/** What a target reference means that does not say, or that names a kind that there is not. */
+/** The kind assumed for a target reference that specifies no kind or an unknown one. */
 const defaultTargets: { readonly [K in AttachingKind]: ClosableKind } = {
   SvcExternalAuth: "Gateway",
   ClientTrafficPolicy: "Gateway",
@@ -38,7 +39,10 @@ const defaultTargets: { readonly [K in AttachingKind]: ClosableKind } = {
   RouteOptions: "Gateway",
 };
 
-/** The object that an invalid manifest means, with what it was meant to protect; undefined for kinds without stand-ins. */
+/**
+ * Returns the object that an invalid manifest describes and what it was meant to protect; undefined for kinds without
+ * stand-ins.
+ */
 export function readStandIn(
   value: unknown,
   overwritten: Overwritten = nothingOverwritten,
@@ -68,7 +72,7 @@ export function readStandIn(
 const isAttaching = (kind: StandInKind): kind is AttachingKind =>
   (attachingKinds as readonly string[]).includes(kind);
 
-/** The values of a key, the one that counts first; none where the map does not have it. */
+/** Returns the values of a key, the effective one first; an empty list if the map lacks the key. */
 type ReadAll = (map: object, name: string) => readonly unknown[];
 
 function readAll(map: object, name: string, overwritten: Overwritten): readonly unknown[] {
@@ -76,7 +80,7 @@ function readAll(map: object, name: string, overwritten: Overwritten): readonly 
   return Object.hasOwn(map, name) ? [(map as Record<string, unknown>)[name], ...earlier] : earlier;
 }
 
-/** The kind, if its group is the kind's own, cannot be read, or is misspelt. */
+/** The kind, if its group matches that of the kind, cannot be read, or is misspelt. */
 function standInKindOf(apiVersion: unknown, written: unknown): StandInKind | [] {
   if (typeof written !== "string") return [];
   const similar = mostSimilar(written, standInKinds);
@@ -86,13 +90,13 @@ function standInKindOf(apiVersion: unknown, written: unknown): StandInKind | [] 
   const slash = apiVersion.indexOf("/");
   const group = slash === -1 ? apiVersion : apiVersion.slice(0, slash);
   const { group: own } = definitionOf(kind);
-  // Another kind of the group is what it says.
+  // The manifest names another existing kind of the group, so it is not a misspelt one.
   if (kind !== written && kindOfGroup(group, written) !== undefined) return [];
   const isMeant = isOfOwnDomain(own) && isOfOwnDomain(group);
   return isMeant || mostSimilar(group, [own]) !== undefined ? kind : [];
 }
 
-/** Class defaults, with text in the place of numbers and booleans; undefined where there are some that are no map. */
+/** Class defaults, with numbers and booleans converted to text; undefined if `spec` or the defaults are not a map. */
 function readDefaults(value: object, all: ReadAll): Readonly<Record<string, string>> | undefined {
   const defaults: Record<string, string> = {};
   for (const spec of all(value, "spec")) {
@@ -145,7 +149,7 @@ function readTarget(entry: unknown, kind: AttachingKind, all: ReadAll): readonly
   return values("name").map((name) => ({
     kind: target,
     name,
-    // One that is read in two ways is the whole.
+    // With two section names, the reference is ambiguous and closes the whole object.
     ...(sections.length === 1 && { sectionName: sections[0] }),
   }));
 }

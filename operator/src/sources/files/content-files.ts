@@ -17,20 +17,23 @@ import { describeReadError } from "./read-error.ts";
 export const contentFilePrefix = "files.svc-labs.dev/";
 
 export type ContentFiles = {
-  /** The state with the content of all files that its objects name, and a problem for each that cannot be used. */
+  /**
+   * Returns the state with the content of all files that its objects name, and a problem for each file that cannot be
+   * used.
+   */
   resolve(state: FolderState): Promise<FolderState>;
-  /** Whether one of these files is another one than when it was read. */
+  /** Whether one of these files has changed since it was read. */
   haveChanged(): Promise<boolean>;
 };
 
-/** An API server takes as much in one object. */
+/** The largest size of a content file; an API server accepts the same size in one object. */
 const maxFileBytes = 1024 * 1024;
-/** Files that are looked at once a second. */
+/** The largest number of files, whose metadata is read once a second. */
 const maxFiles = 1_000;
 
 type ContentObject = ObjectOf<"Secret"> | ObjectOf<"ConfigMap">;
 
-/** A file as it was read last; `signature` is undefined while it cannot be read. */
+/** The last read of a file; `signature` is undefined if it could not be read. */
 type KnownFile = { readonly signature: string | undefined; readonly content: Result<Buffer, string> };
 
 export function createContentFiles(): ContentFiles {
@@ -115,8 +118,9 @@ const namesFiles = (object: LoadedObject["object"]): boolean =>
   Object.keys(object.metadata.annotations ?? {}).some((name) => name.startsWith(contentFilePrefix));
 
 /**
- * Authors of manifests must not publish other files of the machine, such as keys of other programs, through an object.
- * Symbolic links, which they cannot make with a manifest, are followed.
+ * Whether a path leads to a file below the folder of the manifest. Authors of manifests must not publish other files of
+ * the machine through an object, such as keys of other programs. Symbolic links, which a manifest cannot create, are
+ * followed.
  */
 const isBeside = (path: string): boolean =>
   path !== "" &&
@@ -125,7 +129,7 @@ const isBeside = (path: string): boolean =>
   !path.includes("\0") &&
   !path.split("/").includes("..");
 
-/** Undefined: there is no such file. */
+/** The signature of the file at a path; undefined if it does not exist or its metadata cannot be read. */
 const signatureAt = async (path: string): Promise<string | undefined> => {
   try {
     return `${await realpath(path)} ${signatureOf(await stat(path, { bigint: true }))}`;

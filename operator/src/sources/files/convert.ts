@@ -11,12 +11,12 @@ import { maxDocumentValues, maxValueDepth } from "./limits.ts";
 /** Something that a manifest must not contain, at an offset in the text. */
 export type Fault = { readonly offset: number; readonly message: string };
 
-/** The value of a document, with the node that each map and list of it was made of. */
+/** The value of a document, with the node from which each of its maps and lists was made. */
 export type Converted = {
   readonly value: unknown;
   readonly nodes: ReadonlyMap<object, ParsedNode>;
   readonly overwritten: Overwritten;
-  /** In text order; if there are any, the value must not be used. */
+  /** The faults in text order. If the list is not empty, the value must not be used. */
   readonly faults: readonly Fault[];
 };
 
@@ -24,7 +24,7 @@ type State = {
   readonly nodes: Map<object, ParsedNode>;
   readonly overwritten: Map<object, (readonly [key: string, value: unknown])[]>;
   readonly faults: Fault[];
-  /** By anchor, the latest so far; undefined while the anchor's own node is being converted. */
+  /** The latest value of each anchor so far; undefined while the anchor's own node is being converted. */
   readonly anchors: Map<string, Expanded | undefined>;
   depth: number;
   valuesLeft: number;
@@ -136,7 +136,7 @@ function resolveAlias(anchor: string, offset: number, state: State): Expanded {
 const isMergeKey = (key: ParsedNode): boolean =>
   isScalar(key) && key.source === "<<" && (key.type === "PLAIN" || key.type === undefined);
 
-/** The text of a key. Plain keys are taken as they are written, so that `on`, `80` or `yes` are names, too. */
+/** The text of a key. A plain key is used as written, so that `on`, `80` or `yes` are names, too. */
 function keyText(key: ParsedNode, state: State): string | undefined {
   if (isScalar(key)) {
     if (typeof key.value === "string") return key.value;
@@ -154,7 +154,8 @@ function scalarValue(node: Scalar.Parsed, state: State): unknown {
       return value;
     case "number":
       if (Number.isFinite(value)) return value;
-      // Too large a number is text for Kubernetes' parser: `12e3456789` is how a commit may be abbreviated.
+      // A number that is too large is text for the parser of Kubernetes: `12e3456789` can be an abbreviated commit
+      // hash.
       if (/\d/.test(node.source)) return node.source;
       refuse(node.range[0], `${node.source} is not a number that JSON can hold`, state);
       return null;

@@ -1,12 +1,13 @@
 /**
- * Files that are written in place: `>`, `cp` and many editors truncate a file and write it again, so that it is empty or ends too early
- * for a moment. Such a file keeps its objects until it has settled (docs/standalone.md, "Files that are written in place").
+ * Detects files that are written in place. `>`, `cp` and many editors truncate a file and write it again, so that it is
+ * briefly empty or incomplete. Such a file keeps its objects until it has settled (docs/standalone.md, "Files that are
+ * written in place").
  */
 import type { FileState, PlacedDocument } from "./file-state.ts";
 import type { ListedFile } from "./listing.ts";
 import type { SettleTimes } from "./settling.ts";
 
-/** How far a file reaches: what shows whether a later version of it is cut. */
+/** The end and size of a file, by which a later version of it is recognised as cut. */
 export type Extent = {
   readonly inode: string;
   readonly text: Buffer;
@@ -14,18 +15,18 @@ export type Extent = {
   readonly isLastParsed: boolean;
 };
 
-/** A version of a file: what it contributes, and how far it reaches. */
+/** A version of a file, with what it contributes and its extent. */
 export type FileVersion = { readonly state: FileState; readonly extent: Extent };
 
-/** Since when a file may be cut. Monotonic milliseconds. */
+/** The times from which a file has possibly been cut, in monotonic milliseconds. */
 export type CutTimes = {
-  /** In its present version. */
+  /** The time at which its present version was read. */
   readonly sinceMs: number;
-  /** In all versions since the last one that was not. */
+  /** The time at which the first possibly cut version since the last whole one was read. */
   readonly firstMs: number;
 };
 
-/** Of a file that has not been read. */
+/** The extent of a file that has not been read. */
 export const noExtent: Extent = { inode: "", text: Buffer.alloc(0), documents: 0, isLastParsed: true };
 
 export const extentOf = (
@@ -40,9 +41,10 @@ export const extentOf = (
 });
 
 /**
- * Whether a version of a file may be cut, compared with the one whose objects are served: it holds nothing, its last document is not
- * YAML, it is the beginning of the former text, or lacks the end of its last line. A file that was renamed over another one is
- * whole, unless it is one that was cut before (`cut`) or empty. So is a file of which nothing is served.
+ * Whether a version of a file may be cut, compared with the version whose objects are served. A version may be cut if
+ * it is empty or without documents, its last document is not valid YAML, it is a prefix of the served text, or it lacks
+ * the newline at the end that the served text has. A version that a rename has moved into place counts as whole, unless
+ * it is empty or was itself cut before (`cut`). Any version counts as whole if no objects of the file are served.
  */
 export function mayBeCut(next: FileVersion, served: FileVersion, cut: FileVersion | undefined): boolean {
   const { extent } = next;
@@ -57,7 +59,7 @@ export function mayBeCut(next: FileVersion, served: FileVersion, cut: FileVersio
   );
 }
 
-/** When a file that may be cut is taken as it is. */
+/** The time at which a file that may be cut is used in its present version. */
 export const cutEndsMs = ({ sinceMs, firstMs }: CutTimes, times: SettleTimes): number =>
   Math.min(sinceMs + times.cutQuietMs, firstMs + times.maxCutMs);
 

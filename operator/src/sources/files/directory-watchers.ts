@@ -3,8 +3,8 @@ import { watch, type FSWatcher } from "node:fs";
 /** Reports changes in a set of directories, as far as the file system reports them. */
 export type DirectoryWatchers = {
   /**
-   * Watches exactly these directories: real path to a text that identifies the directory. True when a new directory is
-   * watched, so that a change just before may have been missed.
+   * Watches exactly these directories, given as a map of real path to a text that identifies the directory. Returns
+   * true if a watch was added, because a change shortly before that may have been missed.
    */
   update(directories: ReadonlyMap<string, string>): boolean;
   /** False when a directory cannot be watched, for example because the system's limit of watches is reached. */

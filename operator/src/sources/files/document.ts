@@ -1,4 +1,4 @@
-/** From the text of one document to the objects in it: parsing, `List` kinds, validation, places. */
+/** Reads the objects in the text of one document: parsing, `List` kinds, validation, positions. */
 import type { ParsedNode } from "yaml";
 import type { KnownObject } from "../../api/kinds.ts";
 import { definitionOf, kindOf, kindOfGroup } from "../../api/kinds.ts";
@@ -29,20 +29,20 @@ export type DocumentItem = Position &
       }
     | {
         readonly type: "invalid";
-        /** Absent when the manifest does not even say which object it is. */
+        /** The key of the object; absent if the manifest does not identify it. */
         readonly key?: ObjectKey;
         readonly ref?: ObjectRef;
         readonly problems: readonly Finding[];
-        /** Which object it is and what it was meant to protect, where it is of a kind with stand-ins. */
+        /** The object and what it was meant to protect, for kinds with stand-ins. */
         readonly standIn?: StandInSource;
       }
     | { readonly type: "ignored"; readonly apiVersion: string; readonly kind: string; readonly name: string }
   );
 
-/** What a document holds. With a fault, its text cannot be read, and all that is known are stand-ins for its objects. */
+/** The content of a document. With a fault, the text cannot be read, and `items` has only stand-ins for its objects. */
 export type ManifestDocument = { readonly items: readonly DocumentItem[]; readonly fault?: Finding };
 
-/** Reads the text of one document. Equal texts give equal results, so callers may keep them by the text. */
+/** Reads the text of one document. Equal texts yield equal results, so callers may cache them by the text. */
 export async function readDocument(text: string, pause?: Pause): Promise<ManifestDocument> {
   const plain = readPlainObject(text);
   if (plain !== undefined) {
@@ -72,7 +72,9 @@ export async function readDocument(text: string, pause?: Pause): Promise<Manifes
   return { items };
 }
 
-/** The object of a plain text; undefined where a place in the text is needed, of a finding or of an item of a list. */
+/**
+ * The object of a plain text; undefined if positions in the text are needed, for findings or for the items of a list.
+ */
 function readPlainObject(text: string): DocumentItem | undefined {
   const plain = readPlainText(text);
   if (plain === undefined) return undefined;
@@ -97,7 +99,7 @@ const ignored = (
   position: Position,
 ): DocumentItem => ({ ...position, type: "ignored", apiVersion, kind, name: readName(value) ?? "" });
 
-/** The objects of a text that cannot be read which are of a kind with stand-ins. */
+/** The objects, of kinds with stand-ins, of a text that cannot be read. */
 const readStandIns = (nodes: YamlNodes, converted: Converted): readonly DocumentItem[] =>
   [...manifestsOf(nodes.root, converted)].flatMap(({ value, offset }): DocumentItem | [] => {
     const invalid = describeInvalid(value, converted);
@@ -105,7 +107,7 @@ const readStandIns = (nodes: YamlNodes, converted: Converted): readonly Document
     return { ...nodes.positionOf(offset), ...invalid, type: "invalid", problems: [] };
   });
 
-/** Which object an invalid manifest means, and what it was meant to protect. */
+/** The object that an invalid manifest describes, and what it was meant to protect. */
 function describeInvalid(
   value: unknown,
   { overwritten }: Converted,
@@ -114,7 +116,10 @@ function describeInvalid(
   return { ...identify(value), ...(standIn !== undefined && { standIn }) };
 }
 
-/** `value` is what to validate, `written` what the text holds: they differ for an item that leaves out its kind. */
+/**
+ * A manifest at an offset. `value` is validated and `written` is the content of the text; they differ for an item of a
+ * list that omits its kind.
+ */
 export type Manifest = { readonly value: unknown; readonly written: unknown; readonly offset: number };
 
 /** The manifests of a document, in text order: one, or the items of a list. */
@@ -123,7 +128,7 @@ export const manifestsOf = (root: ParsedNode, converted: Converted): Iterable<Ma
 
 const asWritten = (value: unknown, offset: number): Manifest => ({ value, written: value, offset });
 
-/** `v1 List` and `<Kind>List` are replaced by their items; items of the latter may leave out their own kind. */
+/** Replaces `v1 List` and `<Kind>List` by their items; items of the latter may omit their own kind. */
 function* flattenLists(manifest: Manifest, converted: Converted): Generator<Manifest> {
   const { value, offset } = manifest;
   if (!isRecord(value) || !isList(value)) {
@@ -181,7 +186,10 @@ function readManifest(
 const withoutSecret = (value: unknown, message: string): string =>
   isRecord(value) && value["kind"] === "Secret" ? message.replace(/, found .*/s, "") : message;
 
-/** Which object a manifest means, as far as it says so; the manifest need not be valid. */
+/**
+ * The object that a manifest identifies; undefined if it lacks a name or is of an unknown kind. The manifest need not
+ * be valid.
+ */
 function identify(value: unknown): { readonly key: ObjectKey; readonly ref: ObjectRef } | undefined {
   const name = readName(value);
   if (!isRecord(value) || name === undefined) return undefined;

@@ -13,27 +13,32 @@ import { createSettling, settleTimes, type SettleTimes } from "./settling.ts";
 import { createWakeUp } from "./wake-up.ts";
 import type { Pause } from "./yaml-text.ts";
 
-/** A file that changes each time it is read is left as it was after so many tries. */
+/**
+ * The number of attempts to read a file that keeps changing while it is read; after that it is reported, and its last
+ * state is kept.
+ */
 const maxReadTries = 5;
 
-/** How often a folder is listed that cannot be watched, and one that can, in case a watch misses a change. */
+/**
+ * The intervals at which a folder is listed: one that cannot be watched, and one that can, in case a watch misses a
+ * change.
+ */
 const pollIntervalMs = { unwatched: 150, watched: 1_000 };
 
-/** Listing a large folder takes time; polling may spend this share of the time on it. */
+/** The largest share of the time that polling spends on listing, which is slow for a large folder. */
 const maxPollShare = 0.05;
 
-/** Several events usually follow each other closely; they are handled together. */
+/** The time for which events are gathered after the first; several usually follow each other closely. */
 const gatherMs = 5;
 
-/** A large change is read this long at a time before other changes are looked for. */
+/** The time for which a large change is read before the folder is checked for other changes. */
 const turnMs = 100;
 
-/** Manifests are parsed this long at a time before requests that wait for this thread are served. */
+/** The time for which manifests are parsed before other work of this thread, such as requests, is served. */
 const maxBlockMs = 8;
 
 /**
- * Reads a folder once. Fails when the folder cannot be read; everything that is wrong inside it is a problem of the
- * state.
+ * Reads a folder once. Fails if the folder cannot be read; every fault inside it is reported as a problem of the state.
  */
 export async function loadFolder(
   folder: string,
@@ -64,9 +69,9 @@ export type FileSourceOptions = {
 export type FileSource = { readonly closed: Promise<void> };
 
 /**
- * Reads a folder and follows it: a change arrives some 30 ms after it was made, and within 200 ms where the folder
- * cannot be watched or is still being written to. Fails when the folder cannot be read at the start; when it becomes
- * unreadable later, that is a problem of the state, whose objects stay.
+ * Reads a folder and follows it. A change arrives some 30 ms after it was made, and within 200 ms if the folder cannot
+ * be watched or is still being written to. Fails if the folder cannot be read at the start. If it becomes unreadable
+ * later, that is a problem of the state, whose objects are kept.
  */
 export async function startFileSource(
   options: FileSourceOptions,
@@ -78,7 +83,7 @@ export async function startFileSource(
   const settling = createSettling(times);
   const contents = createContentFiles();
   let state: FolderState | undefined;
-  /** The same with the content of the files that its objects name. */
+  /** The state with the content of the files that its objects name. */
   let resolved: FolderState | undefined;
   let missing: ManifestProblem | undefined;
   let lookMs = 0;
@@ -115,7 +120,7 @@ export async function startFileSource(
     if (looked.ok && state !== undefined && (await contents.haveChanged())) await take(state);
     if (looked.ok || looked.error.message === missing?.message) return;
     missing = looked.error;
-    // What was wrong in the folder stays reported: nothing shows that it was mended.
+    // Problems inside the folder stay reported, because nothing shows that they have been fixed.
     if (resolved !== undefined)
       onState({ ...resolved, problems: [keepsLastState(missing), ...resolved.problems] });
   }
@@ -133,21 +138,21 @@ export async function startFileSource(
     onState(resolved);
   }
 
-  /** Takes over what is in the folder now, unless it is what was taken over last. */
+  /** Applies the present content of the folder, unless it was applied before. */
   async function look(): Promise<Result<void, ManifestProblem>> {
     for (let tries = 1; !signal.aborted;) {
       const startedMs = performance.now();
       const listing = await listFolder(folder, limits);
       if (!listing.ok) return fail(listing.error);
       lookMs = performance.now() - startedMs;
-      if (watchers.update(listing.value.directories)) continue; // for changes since it was listed
+      if (watchers.update(listing.value.directories)) continue; // to find changes made since it was listed
       const verdict = settling.observe(listing.value, performance.now());
       if (verdict.type === "wait") {
         await sleep(verdict.waitMs, signal);
         continue;
       }
       if (verdict.type === "settled" || loader.nextCutEndMs <= performance.now()) {
-        // Nothing is served yet for which the first state could make way.
+        // The first state is read in one turn: nothing is served yet that other changes could update.
         const turn = state === undefined ? {} : { turnMs };
         const loaded = await loader.load(listing.value, { isLastTry: tries >= maxReadTries, ...turn });
         if (loaded.ok && loaded.value.type === "reading") {

@@ -1,4 +1,4 @@
-/** What one manifest file contributes, given what it holds now and what it contributed before. Pure. */
+/** Determines the contribution of one manifest file from its present content and its previous contribution. Pure. */
 import { definitionOf, type KnownObject } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import { closingKinds, createStandIn, effectOfInvalid, type StandInSource } from "../../api/stand-in.ts";
@@ -11,8 +11,10 @@ export type LoadedObject = {
   readonly object: KnownObject;
   readonly place: Place;
   /**
-   * `current`: as the file says now. `kept`: of an earlier state, because the file does not give a good one now. `stand-in`:
-   * there is no good one, and this closes what the object was meant to protect, if anything (operator/src/api/stand-in.ts).
+   * - `current`: the object as the file has it now.
+   * - `kept`: an earlier version, because the file has no valid one now.
+   * - `stand-in`: no valid version is known, and the stand-in closes what the object was meant to protect, if anything
+   *   (operator/src/api/stand-in.ts).
    */
   readonly state: "current" | "kept" | "stand-in";
 };
@@ -35,7 +37,10 @@ const noState: FileState = { objects: [], problems: [], ignored: [] };
 /** A document of a file and the line (0-based) at which its text begins. */
 export type PlacedDocument = { readonly document: ManifestDocument; readonly line: number };
 
-/** A file that cannot be read at all changes nothing but what is reported, which says so where it had objects. */
+/**
+ * The state of a file that cannot be read. It keeps its objects, and the problems mention that if there are any
+ * objects.
+ */
 export function unreadableFile(
   problems: readonly ManifestProblem[],
   previous: FileState | undefined,
@@ -44,20 +49,23 @@ export function unreadableFile(
   return { objects, problems: objects.length === 0 ? problems : problems.map(keepsLastState), ignored };
 }
 
-/** What a file contributed before and still does while it may be cut; other files may have its objects meanwhile. */
+/**
+ * The previous contribution of a file, which it keeps while it may be cut. Another file that has an object now takes
+ * precedence over the kept version.
+ */
 export const keptState = ({ objects, ...rest }: FileState): FileState => ({
   ...rest,
   objects: objects.map(keep),
 });
 
-/** Says of a file or folder that cannot be read that its objects stay as they were. */
+/** Adds to a problem of an unreadable file or folder that the last valid state of its objects is used. */
 export const keepsLastState = (problem: ManifestProblem): ManifestProblem =>
   withEffect(problem, "its last valid state is used");
 
 /**
- * The state of a file after it was read. A file with a document that cannot be parsed keeps its whole last state, since
- * the broken part could be any object; only without a last state are its other documents used. An invalid object keeps
- * its own last version.
+ * The state of a file after it was read. A file with a document that cannot be parsed keeps its whole last state,
+ * because the broken part could be any object; its other documents are used only if it has no last state. An invalid
+ * object keeps its own last version.
  */
 export function readFileState(
   file: string,
@@ -106,7 +114,7 @@ function readItem(
   }
 }
 
-/** What is wrong with a manifest; `namelessEffect` is what happens instead of one without a name. */
+/** The problems of a manifest; `namelessEffect` is the effect to report for a manifest without a name. */
 function problemsOf(
   file: string,
   item: DocumentItem,
@@ -135,7 +143,10 @@ const keepsMissing = "objects that are missing from the file since then keep the
 const lastValid = (key: ObjectKey | undefined, previous: FileState | undefined): LoadedObject | undefined =>
   previous?.objects.find((object) => object.key === key && object.state !== "stand-in");
 
-/** An invalid manifest without a name may be any object that is missing from the last state: all of those are kept. */
+/**
+ * The objects of the last state that are missing now. An invalid manifest without a name could be any of them, so all
+ * of them are kept.
+ */
 function missingFrom(
   objects: readonly LoadedObject[],
   previous: FileState | undefined,
@@ -144,13 +155,13 @@ function missingFrom(
   return (previous?.objects ?? []).filter(({ key }) => !present.has(key)).map(keep);
 }
 
-/** Whether a nameless object with a stand-in may be one that keeps its last valid version. */
+/** Whether a nameless stand-in could represent an object that keeps its last valid version. */
 const isMissing = ({ object, ref, state }: LoadedObject, missing: readonly LoadedObject[]): boolean =>
   state === "stand-in" &&
   isUnnamed(ref) &&
   missing.some((one) => one.state === "kept" && one.object.kind === object.kind);
 
-/** What is closed under the name that the object has, or under its place, which no reference can name. */
+/** Creates a stand-in under the name of the object, or else under its place, which no reference can name. */
 function standIn(source: StandInSource, place: Place, found: readonly Finding[]): LoadedObject {
   const { kind, namespace, name = `${unnamed}${formatPlace(place)})` } = source;
   const key = `${definitionOf(kind).group}/${kind}/${namespace}/${name}` as ObjectKey;
@@ -197,7 +208,7 @@ const problemAt = (
   ...(manifest?.ref === undefined ? {} : { object: manifest.ref }),
 });
 
-/** Whether ignoring a field loses something: it is a misspelt one, or one of an object that protects others. */
+/** Whether ignoring a field loses something: the field is misspelt, or belongs to an object that protects others. */
 const losesSomething = (isMisspelt: boolean | undefined, ref: ObjectRef | undefined): boolean =>
   isMisspelt === true || protecting.has(ref?.kind ?? "");
 

@@ -1,4 +1,4 @@
-/** Joins what all files of a folder contribute into one world. Pure. */
+/** Joins the contributions of all files of a folder into one world. Pure. */
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { kindOf } from "../../api/kinds.ts";
@@ -10,7 +10,7 @@ import { formatPlace, type ManifestProblem } from "./place.ts";
 
 export type FolderState = {
   readonly world: World;
-  /** The objects of the world and where they come from. */
+  /** The objects of the world with their places. */
   readonly objects: ReadonlyMap<ObjectKey, LoadedObject>;
   readonly problems: readonly ManifestProblem[];
   readonly ignored: readonly IgnoredManifest[];
@@ -19,9 +19,9 @@ export type FolderState = {
 export const emptyFolder: FolderState = { world: emptyWorld, objects: new Map(), problems: [], ignored: [] };
 
 /**
- * The state of a folder from the states of its files, in path order. Of several manifests of one object the first is
- * used and the others are errors; a kept object is replaced by one that another file holds now. An object whose content
- * did not change keeps its identity, so that nothing derived from it is computed again.
+ * The state of a folder from the states of its files, in path order. If several manifests define one object, the first
+ * is used and the others are errors. A kept object is replaced if another file has the object now. An object with
+ * unchanged content keeps its identity, so that nothing derived from it is computed again.
  */
 export function joinFiles(
   files: readonly FileState[],
@@ -50,7 +50,7 @@ export function joinFiles(
 }
 
 /**
- * The state of several folders, files or streams that are given together. What is reached twice, as a file and in its folder,
+ * The joined state of several folders, files or streams. An item that is reached twice, as a file and in its folder,
  * counts once.
  */
 export function joinFolders(folders: readonly FolderState[]): FolderState {
@@ -71,7 +71,7 @@ export function joinFolders(folders: readonly FolderState[]): FolderState {
   return joinFiles(files, [], emptyFolder);
 }
 
-/** The state with other objects under the same keys; `previous` is the one that this one replaces. */
+/** The state with other objects under the same keys; `previous` is the state that the result replaces. */
 export function replaceObjects(
   state: FolderState,
   objects: FolderState["objects"],

@@ -1,13 +1,13 @@
-/** The bounds of what a manifest folder may hold; docs/standalone.md lists them. */
+/** The limits of a manifest folder, listed in docs/standalone.md. */
 export type FolderLimits = {
   /** Manifest files read, in path order. */
   readonly maxFiles: number;
-  /** Directory entries looked at, hidden ones and other files included. */
+  /** Directory entries inspected, including hidden ones and files that are not manifests. */
   readonly maxEntries: number;
   /** Levels of folders below the manifest folder. */
   readonly maxFolderDepth: number;
   readonly maxFileBytes: number;
-  /** All files together, in path order. */
+  /** The total size of all files, counted in path order. */
   readonly maxTotalBytes: number;
 };
 
@@ -19,10 +19,10 @@ export const folderLimits: FolderLimits = {
   maxTotalBytes: 256 * 1024 * 1024,
 };
 
-/** Levels of maps and lists in one document; the API server stops at about the same. */
+/** Levels of maps and lists in one document; the limit of the API server is about the same. */
 export const maxValueDepth = 128;
 
-/** Values of one document, counting what its aliases and merge keys expand to. */
+/** Values in one document, after the expansion of its aliases and merge keys. */
 export const maxDocumentValues = 2_000_000;
 
 export const formatMebibytes = (bytes: number): string =>

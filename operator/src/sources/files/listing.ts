@@ -1,4 +1,4 @@
-/** Finds the manifest files of a folder, as they are at one moment. */
+/** Finds the manifest files of a folder at one moment. */
 import type { BigIntStats, Dirent } from "node:fs";
 import { opendir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,13 +8,13 @@ import type { ManifestProblem } from "./place.ts";
 import { describeReadError, isMissing } from "./read-error.ts";
 
 export type ListedFile = {
-  /** Path below the folder, with `/`: what files are sorted and named by. */
+  /** The path below the folder, separated by `/`, by which files are sorted and named. */
   readonly path: string;
-  /** Where the content is once all symbolic links are followed; it stays readable while the links are swapped. */
+  /** The path of the content after all symbolic links are resolved; it stays readable while the links are swapped. */
   readonly realPath: string;
   /** Changes when the content may have changed. */
   readonly signature: string;
-  /** Changes when another file takes its place, and not when it is written to. */
+  /** Changes when another file replaces this one, but not when this one is written to. */
   readonly inode: string;
   readonly bytes: number;
 };
@@ -22,11 +22,11 @@ export type ListedFile = {
 export type Listing = {
   /** In path order. */
   readonly files: readonly ListedFile[];
-  /** Paths of files and folders that exist but cannot be looked at; `problems` says why. */
+  /** Paths of files and folders that exist but cannot be read; `problems` has the reasons. */
   readonly unreadable: readonly string[];
   /**
-   * Every directory in which a change can change the listing or a file: real path to a text that identifies the
-   * directory, so that a directory that was deleted and created again differs.
+   * Every directory in which a change can affect the listing or a file, as a map of real path to a text that identifies
+   * the directory. That text differs for a directory that was deleted and created again.
    */
   readonly directories: ReadonlyMap<string, string>;
   readonly problems: readonly ManifestProblem[];
@@ -34,8 +34,8 @@ export type Listing = {
 
 /**
  * Lists `*.yaml`, `*.yml` and `*.json` below the folder, in path order. Hidden files and folders are skipped, which
- * leaves out the `..data` folders of a mounted ConfigMap, whose files are linked to from beside them. A file that is
- * reached by several paths is listed under the first. Fails when the folder itself cannot be read.
+ * excludes the `..data` folders of a mounted ConfigMap, whose files are reached by links beside them. A file with
+ * several paths is listed under the first. Fails if the folder itself cannot be read.
  */
 export async function listFolder(
   folder: string,
@@ -69,7 +69,10 @@ export async function listFolder(
   return ok({ files, unreadable, directories, problems });
 }
 
-/** What keeps the folder from being read, known before anything in it is; undefined where nothing does. */
+/**
+ * Returns the problem that prevents the folder from being opened, before anything in it is read; undefined if there is
+ * none.
+ */
 export async function findFolderProblem(folder: string): Promise<ManifestProblem | undefined> {
   try {
     await (await opendir(folder)).close();
@@ -134,7 +137,7 @@ async function visitSubfolder({ path, realPath }: Subfolder, depth: number, walk
 
 export const manifestName = /\.(?:ya?ml|json)$/i;
 
-/** Files go into the walk; a folder is returned, to be visited in order. */
+/** Adds a file to the walk; returns a folder, so that folders are visited in order. */
 async function inspect(
   parent: string,
   realParent: string,

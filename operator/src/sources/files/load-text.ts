@@ -1,4 +1,4 @@
-/** Manifests that are no folder: one file, or what a process is given on standard input. */
+/** Loads manifests that are not in a folder: a single file, or standard input. */
 import { stat } from "node:fs/promises";
 import { createReadStream } from "node:fs";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
@@ -16,8 +16,8 @@ import { splitDocuments } from "./split.ts";
 export type LoadedText = { readonly state: FolderState; readonly text: string };
 
 /**
- * Whether a path is something to read as a whole, a file, a pipe or a device, as opposed to a folder. What is not there, or
- * cannot be looked at, is what its name says.
+ * Whether a path is read as a whole (a file, a pipe or a device) and is not a folder. For a path that does not exist or
+ * cannot be inspected, the file name extension decides.
  */
 export const isFile = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -25,11 +25,11 @@ export const isFile = (path: string): Promise<boolean> =>
     () => manifestName.test(path),
   );
 
-/** Reads a file of any name. Fails when it cannot be read, or is larger than a file of a folder may be. */
+/** Reads a file of any name. Fails if it cannot be read or exceeds the size limit of files in a folder. */
 export const loadFile = (path: string): Promise<Result<LoadedText, ManifestProblem>> =>
   loadStream(path, createReadStream(path));
 
-/** Reads a stream to its end; findings call it `name`. */
+/** Reads a stream to its end; `name` identifies it in findings. */
 export async function loadStream(
   name: string,
   stream: AsyncIterable<Uint8Array | string>,

@@ -18,41 +18,48 @@ import { settleTimes, type SettleTimes } from "./settling.ts";
 import { splitDocuments } from "./split.ts";
 import type { Pause } from "./yaml-text.ts";
 
-/** Reads a listed folder, again and again; what did not change since the last time costs nothing. */
+/** Reads a listed folder repeatedly, without the cost of reading unchanged files again. */
 export type FolderLoader = {
   /**
-   * Fails when a file is no longer what was listed; nothing is taken over then, and the folder must be listed again.
-   * In the last try such a file is a problem instead, so that one which never rests cannot hold up the others.
+   * Fails if a file differs from the listing; nothing is applied then, and the folder must be listed again. In the last
+   * attempt such a file is reported as a problem instead, so that a file that never rests cannot delay the others.
    *
-   * What has changed is taken over together. Where reading it takes longer than `turnMs`, the caller gets its turn (`reading`)
-   * and must come back with a fresh listing. Files that have changed meanwhile and that are no part of it overtake it, if they
-   * were known before and lose no object: what moves from file to file, or is new, is never seen by half.
+   * All changes are applied together. If reading them takes longer than `turnMs`, the result is `reading`, and the
+   * caller must call again with a new listing. Files that change meanwhile and are not part of this batch are applied
+   * before it, if they were known before and lose no object. An object that moves between files, or a new group of
+   * files, is therefore never applied in part.
    */
   load(
     listing: Listing,
     options: { readonly isLastTry: boolean; readonly turnMs?: number },
   ): Promise<Result<LoadOutcome, "changed">>;
-  /** When a file that may be cut is taken as it is, by the next call of `load` (monotonic milliseconds); infinity: there is none. */
+  /**
+   * The time at which the next call of `load` uses a file that may be cut in its present version (monotonic
+   * milliseconds); infinity if no file may be cut.
+   */
   readonly nextCutEndMs: number;
 };
 
 export type LoaderOptions = {
   readonly pause?: Pause;
   readonly times?: SettleTimes;
-  /** Called with the path of a file that was cut whenever it was read, and is now taken as it is. */
+  /** Called with the path of a file that was cut at every read and is now used in its present version. */
   readonly onNeverWhole?: (file: string) => void;
 };
 
-/** `state` of a folder that is being read: that with the changes which have overtaken the others, if there are any. */
+/**
+ * The result of `load`. For `reading`, `state` is the folder with the changes that were applied before the batch, or
+ * undefined if there are none.
+ */
 export type LoadOutcome =
   | { readonly type: "read"; readonly state: FolderState }
   | { readonly type: "reading"; readonly state: FolderState | undefined };
 
-/** Changes that are taken over together, while they are read. */
+/** Changes that are applied together, while they are being read. */
 type Batch = {
   readonly paths: Set<string>;
   readonly read: Map<string, KnownFile>;
-  /** The file that the last turn ended in. */
+  /** The file in which the last turn ended. */
   begun: BegunFile | undefined;
 };
 
@@ -65,15 +72,17 @@ type BegunFile = {
   readonly placed: PlacedDocument[];
 };
 
-/** A file as it was read last, with the documents in it by the hash of their text. */
+/** The last read of a file, with its documents by the hash of their text. */
 type KnownFile = FileVersion & {
   readonly signature: string;
   readonly documents: ReadonlyMap<string, ManifestDocument>;
-  /** What the file holds now, which may be cut; the rest is of the version before, which is served. */
+  /**
+   * The present content of the file, which may be cut; the other fields describe the version before, which is served.
+   */
   readonly cut?: CutTimes & { readonly next: KnownFile };
 };
 
-/** The signature of no file: an entry with it is read again the next time. */
+/** A signature that no file has: an entry with it is read again the next time. */
 const unread = "";
 
 export function createFolderLoader(
@@ -84,7 +93,7 @@ export function createFolderLoader(
   let files: ReadonlyMap<string, KnownFile> = new Map();
   let current = emptyFolder;
   let batch: Batch | undefined;
-  /** The problems of the listing that was taken over last. */
+  /** The problems of the listing that was applied last. */
   let ofListing: FolderState["problems"] = [];
 
   return {
@@ -115,7 +124,7 @@ export function createFolderLoader(
       // Each turn makes progress, even after a slow listing.
       const untilMs = performance.now() + turnMs;
       let hasBegun = false;
-      // What has overtaken the others is none of them any more.
+      // Changes that were applied before the batch are not part of it.
       const together = changed.filter(isChanged);
       for (const { path } of together) batch.paths.add(path);
       for (const file of together) {
@@ -149,12 +158,12 @@ export function createFolderLoader(
     },
   };
 
-  /** When a file that may be cut is taken as it is. */
+  /** The time at which a file that may be cut is used in its present version. */
   function endOfCut({ signature, cut }: KnownFile): number {
     return cut?.next.signature === signature ? cutEndsMs(cut, times) : Number.POSITIVE_INFINITY;
   }
 
-  /** What a file contributes that holds `next` now: what it did before, while it may be cut. */
+  /** The state of a file whose content is `next` now: its previous contribution while it may be cut. */
   function wholeOrKept(path: string, next: KnownFile, known: KnownFile | undefined): KnownFile {
     if (known === undefined || !mayBeCut(next, known, known.cut?.next)) return next;
     const nowMs = performance.now();
@@ -168,7 +177,10 @@ export function createFolderLoader(
     return next;
   }
 
-  /** Takes over files that have changed while others are read; false: they wait for these. */
+  /**
+   * Applies files that have changed while others are being read. Returns false if one of them lost an object, so that
+   * all wait for the batch.
+   */
   async function overtake(
     late: readonly ListedFile[],
     read: (file: ListedFile) => Promise<KnownFile | "paused" | undefined>,
@@ -185,7 +197,7 @@ export function createFolderLoader(
     return true;
   }
 
-  /** The problems of a listing, which say where objects are kept all the same. */
+  /** The problems of a listing, with a remark where objects are kept. */
   function withKept(
     problems: FolderState["problems"],
     kept: ReadonlyMap<string, KnownFile>,
@@ -202,7 +214,10 @@ export function createFolderLoader(
     return joinFiles(inPathOrder, problems, current);
   }
 
-  /** Undefined when the file changed since it was listed; `paused` when the time is over before it is read. */
+  /**
+   * Reads a file. Returns undefined if it changed since it was listed, and `paused` if the time ended before it was
+   * read.
+   */
   async function loadFile(
     file: ListedFile,
     known: KnownFile | undefined,
@@ -264,13 +279,13 @@ export function createFolderLoader(
   }
 }
 
-/** Files of which all before them, in path order, take as much as all together may. */
+/** The files whose size, added to that of all files before them in path order, exceeds the limit. */
 function filesBeyondLimit({ files }: Listing, maxTotalBytes: number): ReadonlySet<ListedFile> {
   let bytes = 0;
   return new Set(files.filter((file) => (bytes += file.bytes) > maxTotalBytes));
 }
 
-/** The files that objects are known of, and the folders that hold such files; the empty path is the whole folder. */
+/** The files with known objects, and the folders that contain such files; the empty path is the whole folder. */
 function placesWithObjects(files: ReadonlyMap<string, KnownFile>): ReadonlySet<string> {
   const places = new Set<string>();
   for (const [path, { state }] of files) {

@@ -6,16 +6,16 @@ import type { Place } from "./place.ts";
 import { splitDocuments } from "./split.ts";
 import { parseYaml } from "./yaml-text.ts";
 
-/** The text of a manifest file; empty where it cannot be read any more. */
+/** Returns the text of a manifest file; empty if it can no longer be read. */
 export type ReadManifest = (file: string) => Promise<string>;
 
 /** Reads a file of a folder. */
 export const readManifest: ReadManifest = (file) => readFile(file, "utf8").catch(() => "");
 
 /**
- * The places of fields of an object, by path, read from its file again; a field that the file does not contain has the
- * place of the level around it. `object` is where the object begins. When the file has changed in the meantime, every
- * field has that place.
+ * Returns the places of the fields of an object, by path, from its file, which is read again. A field that the file
+ * does not contain has the place of the closest level around it. `object` is the place of the object itself. If the
+ * file has changed in the meantime, every field has that place.
  */
 export async function locateInFile(
   object: Place,

@@ -2,9 +2,9 @@ import { isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Converted } from "./convert.ts";
 
 /**
- * The offset at which the field of this path is written, or, where it is not written at all, that of the closest
- * level around it: a missing field is reported at the map that lacks it. The path is one of a SchemaProblem:
- * `spec.rules[0].host`, `metadata.annotations["a/b"]`, or that of a diagnostic, which leaves the quotes out.
+ * Returns the offset of the field with this path. If the text does not contain the field, it is the offset of the
+ * closest level around it: a missing field is reported at the map that lacks it. The path is that of a SchemaProblem,
+ * such as `spec.rules[0].host` or `metadata.annotations["a/b"]`, or that of a diagnostic, which has no quotes.
  */
 export function locateField({ nodes }: Converted, value: unknown, path: string, start: number): number {
   let current = value;
@@ -20,7 +20,7 @@ export function locateField({ nodes }: Converted, value: unknown, path: string, 
   return offset;
 }
 
-/** One step of a path; `cut` says that only the beginning of a long key is known. */
+/** One step of a path; with `cut`, only the beginning of a long key is known. */
 type Step = { readonly name: string; readonly cut: boolean };
 
 function findStep(

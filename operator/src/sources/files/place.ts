@@ -3,15 +3,18 @@ import type { ObjectRef } from "../../api/object.ts";
 /** A place in a text: 1-based line and column; columns count UTF-16 code units, as editors do. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** A place in a manifest file. `file` is the path as the user reaches it: the folder as given, then the file in it. */
+/**
+ * A place in a manifest file. `file` is the path by which the user reaches it: the folder as given, then the file in
+ * it.
+ */
 export type Place = Position & { readonly file: string };
 
-/** What is wrong with a document, at a place in that document. */
+/** A problem of a document, at a position in that document. */
 export type Finding = Position & {
   readonly message: string;
-  /** Path of the field, which the message begins with, where it is about one. */
+  /** The path of the field with which the message begins; absent if the problem is not about one field. */
   readonly field?: string;
-  /** Of a field that is left out: another one was meant. */
+  /** Set for an ignored field whose name resembles that of a known one. */
   readonly isMisspelt?: true;
 };
 
@@ -22,19 +25,21 @@ export type Finding = Position & {
 export type ManifestProblemReason =
   "Unreadable" | "InvalidYaml" | "InvalidObject" | "DuplicateObject" | "IgnoredField";
 
-/** What is wrong in a manifest folder. Without a line, the whole file or folder is meant. */
+/** A problem of a manifest folder. Without a line, it applies to the whole file or folder. */
 export type ManifestProblem = {
   readonly reason: ManifestProblemReason;
-  /** `error`: something of the file is not used as written. `warning`: it is used, without what is named here. */
+  /**
+   * `error`: a part of the file is not used as written. `warning`: the file is used, except for what the message names.
+   */
   readonly severity: "error" | "warning";
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
-  /** Where the manifest begins that the problem is in. */
+  /** The beginning of the manifest with the problem. */
   readonly manifest?: Position;
-  /** The object of that manifest, as far as it says which one it is. */
+  /** The object of that manifest, if the manifest identifies it. */
   readonly object?: ObjectRef;
-  /** Path of the field, which the message begins with, where it is about one. */
+  /** The path of the field with which the message begins; absent if the problem is not about one field. */
   readonly field?: string;
   /** One sentence. */
   readonly message: string;

@@ -1,19 +1,23 @@
 /**
- * The short way for manifests as most are written: block maps and lists with scalars on one line each. `js-yaml` reads these in a
- * sixth of the time that `yaml` needs, because it keeps no token and no node. What it reads must be what `yaml` reads
- * (yaml-text.ts), so it gets only texts of a form in which the two cannot differ, line by line; any other text, and any text about
- * which there is something to report with its place, is read by `yaml` (docs/adr/0041-plain-manifests-by-js-yaml.md).
+ * The fast path for manifests in the usual form: block maps and lists with scalars on one line each. `js-yaml` reads
+ * these in a sixth of the time that `yaml` needs, because it keeps no tokens and no nodes. The result must be the same
+ * as that of `yaml` (yaml-text.ts), so `js-yaml` gets only texts of a form in which the two cannot differ, line by
+ * line. Any other text, and any text with a finding to report at its position, is read by `yaml`
+ * (docs/adr/0041-plain-manifests-by-js-yaml.md).
  */
 import { CORE_SCHEMA, load } from "js-yaml";
 import type { Position } from "./place.ts";
 
-/** The value of a plain document, and where it begins. */
+/** The value of a plain document and the position of its content. */
 export type PlainDocument = { readonly value: unknown; readonly position: Position };
 
-/** Longer texts are read by `yaml`, which lets other work run in between. */
+/**
+ * The largest size of a text that `js-yaml` reads. Longer texts are read by `yaml`, which lets other work run in
+ * between.
+ */
 const maxPlainChars = 65_536;
 
-/** Words that are another value than text in YAML 1.1, in any case; `yaml` knows which. */
+/** Words, in any case, that YAML 1.1 reads as a value other than text; `yaml` decides which. */
 const otherTypes = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
   .map((word) => word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`))
   .join("|");
@@ -24,7 +28,7 @@ const key = String.raw`${notOtherType}[A-Za-z][\w./-]{0,250}`;
 
 const quoted = String.raw`"[^"\\\x00-\x1f\x7f-\uffff]*"|'[^'\x00-\x1f\x7f-\uffff]*'`;
 
-/** Values of one type for every reader: an address and a quantity are text. */
+/** Values with the same type for every reader; an address and a quantity are text. */
 const typed = String.raw`true|false|null|0|-?[1-9]\d{0,14}`;
 const address = String.raw`\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?`;
 const quantity = String.raw`[1-9]\d{0,14}[A-Za-z]{1,2}`;
@@ -41,7 +45,7 @@ const map = String.raw`\{ ?${key}: (?:${scalar})(?:, ${key}: (?:${scalar}))* ?\}
 const value = [quoted, address, quantity, typed, text, list, map].join("|");
 const comment = String.raw`#[\x20-\x7e\xa1-\u1fff]*`;
 
-/** An entry of a map, or an item of a list, or both; the value is missing where it follows on lines of its own. */
+/** An entry of a map, or an item of a list, or both; the value is missing if it follows on separate lines. */
 const line = new RegExp(
   String.raw`( {0,60})((?:- {1,3}){0,3})(?:(${key}):(?: +(${value}))?|(${value})) *(?: ${comment})?(?:\n|$)`,
   "y",
@@ -50,7 +54,7 @@ const line = new RegExp(
 /** Lines without content. */
 const empty = new RegExp(String.raw` {0,250}(?:${comment})?\n`, "y");
 
-/** Undefined where the text is not plain, or not right: `yaml` is to read it. */
+/** Reads a plain text. Returns undefined if the text is not plain or not valid, so that `yaml` must read it. */
 export function readPlainText(document: string): PlainDocument | undefined {
   const position = document.length > maxPlainChars ? undefined : findPlainContent(document);
   if (position === undefined) return undefined;
@@ -61,12 +65,12 @@ export function readPlainText(document: string): PlainDocument | undefined {
   }
 }
 
-/** Where the content of a plain document begins; undefined where the document is not plain. */
+/** The position of the content of a plain document; undefined if the document is not plain. */
 function findPlainContent(document: string): Position | undefined {
   let at = document.startsWith("---\n") ? 4 : 0;
   let lineNumber = at === 0 ? 1 : 2;
   let first: Position | undefined;
-  /** The column up to which the next line may be indented; a deeper one would continue the value of this one. */
+  /** The largest indentation of the next line; a deeper line would continue the value of this one. */
   let maxIndent = 0;
   for (; at < document.length; lineNumber++) {
     empty.lastIndex = at;

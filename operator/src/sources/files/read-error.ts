@@ -2,10 +2,10 @@ import { textOf } from "@svc-gateway/common/values/errors.ts";
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
-/** True when something is not (or no longer) there. */
+/** Whether the error means that the file or folder does not (or no longer) exist. */
 export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 
-/** Why a file or folder cannot be read, as a sentence about `what`. */
+/** The reason why a file or folder cannot be read, as a sentence about `what`. */
 export function describeReadError(error: unknown, what: "the file" | "the folder"): string {
   switch (codeOf(error)) {
     case "ENOENT":

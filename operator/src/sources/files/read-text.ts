@@ -5,20 +5,23 @@ import { formatMebibytes } from "./limits.ts";
 import { signatureOf, type ListedFile } from "./listing.ts";
 import { describeReadError, isMissing } from "./read-error.ts";
 
-/** Why a file has no text. `changed`: it is no longer what was listed, so the folder must be listed again. */
+/**
+ * The reason why a file has no text. With `changed`, the file differs from the listing, so the folder must be listed
+ * again.
+ */
 export type ReadFailure =
   { readonly type: "changed" } | { readonly type: "unusable"; readonly message: string };
 
 const changed: ReadFailure = { type: "changed" };
 const unusable = (message: string): Result<never, ReadFailure> => fail({ type: "unusable", message });
 
-/** The text of a listed file; fails unless it is the very content that was listed. */
+/** The text of a listed file; fails unless the content is exactly that which was listed. */
 export async function readText(file: ListedFile, maxBytes: number): Promise<Result<string, ReadFailure>> {
   if (file.bytes > maxBytes) {
     return unusable(`the file is not read: it is larger than ${formatMebibytes(maxBytes)}`);
   }
   try {
-    // Without O_NONBLOCK, opening what became a pipe in the meantime would wait for a writer.
+    // Without O_NONBLOCK, opening a path that has become a pipe in the meantime would wait for a writer.
     await using handle = await open(file.realPath, constants.O_RDONLY | constants.O_NONBLOCK);
     const bytes = Buffer.alloc(file.bytes);
     let length = 0;

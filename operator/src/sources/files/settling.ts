@@ -1,16 +1,16 @@
 import type { Listing } from "./listing.ts";
 
-/** How long a folder must stay as it is before a change is taken over. Milliseconds. */
+/** How long a folder must remain unchanged before a change is applied, in milliseconds. */
 export type SettleTimes = {
-  /** After any change: editors and scripts write in several steps. */
+  /** The time after any change, because editors and scripts write in several steps. */
   readonly quietMs: number;
-  /** After a file disappeared or became empty, which is often the first half of a rewrite. */
+  /** The time after a file disappeared or became empty, which is often the first half of a rewrite. */
   readonly vanishedQuietMs: number;
-  /** A folder that never comes to rest is read after this time. */
+  /** The time after which a folder that never comes to rest is read anyway. */
   readonly maxMs: number;
-  /** A file that may be cut, because it is written in place, keeps its objects until it has not changed for this time. */
+  /** How long a file that may be cut (written in place) must remain unchanged; it keeps its objects until then. */
   readonly cutQuietMs: number;
-  /** A file that may be cut whenever it is read is taken as it is after this time. */
+  /** The time after which a file that was possibly cut at every read is used in its present version. */
   readonly maxCutMs: number;
 };
 
@@ -25,13 +25,16 @@ export const settleTimes: SettleTimes = {
 /** Decides when a changed folder has come to rest. Times are monotonic milliseconds. */
 export type Settling = {
   /**
-   * What to do with a listing taken now: nothing (it equals the one that was accepted last), wait and list again, or
-   * take it over. The first listing is taken over at once.
+   * Decides about a new listing: ignore it (it equals the one accepted last), wait and list again, or apply it. The
+   * first listing is applied immediately.
    */
   observe(listing: Listing, nowMs: number): SettleVerdict;
-  /** The listing was taken over. */
+  /** Records that the listing was applied. */
   accept(listing: Listing): void;
-  /** The listing has come to rest, and is taken over later: what differs from it begins to change now. */
+  /**
+   * Records that the listing has come to rest and is applied later. Differences from it count as changes that begin
+   * now.
+   */
   defer(listing: Listing, nowMs: number): void;
 };
 

@@ -1,11 +1,11 @@
-/** One document of a stream: its text, and the number of the line (0-based) on which that text begins. */
+/** One document of a stream, as its text and the number of the line (0-based) on which the text begins. */
 export type DocumentText = { readonly text: string; readonly line: number };
 
 /**
  * Splits a YAML stream at its document markers. A line that begins with `---` or `...` ends a document in every
- * context, also in quoted and block scalars (YAML 1.2.2, 9.1.2 and 9.1.4), so documents can be separated without
- * parsing them, and an edit of one of many costs the parsing of one. Directives and comments ahead of a document stay
- * with it.
+ * context, even in quoted and block scalars (YAML 1.2.2, 9.1.2 and 9.1.4). Documents can therefore be separated without
+ * parsing, and an edit of one of them requires the parsing of only that one. Directives and comments ahead of a
+ * document stay with it.
  */
 export function splitDocuments(stream: string): readonly DocumentText[] {
   const documents: DocumentText[] = [];
@@ -38,14 +38,14 @@ export function splitDocuments(stream: string): readonly DocumentText[] {
   return documents;
 }
 
-/** True when the line at this place begins with the marker, followed by white space or nothing. */
+/** Whether the line at this offset begins with the marker, followed by white space or nothing. */
 function isMarker(stream: string, at: number, marker: string): boolean {
   if (!stream.startsWith(marker, at)) return false;
   const after = stream[at + marker.length];
   return after === undefined || after === "\n" || after === "\r" || after === " " || after === "\t";
 }
 
-/** A line that belongs to no document's content: blank, a comment, or a directive. */
+/** Whether a line belongs to the content of no document: it is blank, a comment or a directive. */
 function isPreamble(stream: string, at: number, end: number): boolean {
   for (let index = at; index < end; index++) {
     const character = stream[index];

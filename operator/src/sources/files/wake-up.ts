@@ -1,7 +1,7 @@
 /** Lets a notification wake one waiter; a notification without a waiter is kept. */
 export type WakeUp = {
   readonly notify: () => void;
-  /** Waits for a notification, at most this long; true when there was one. An abort ends the wait. */
+  /** Waits for a notification for at most `maxMs` and returns whether one was received. An abort ends the wait. */
   wait(maxMs: number, signal: AbortSignal): Promise<boolean>;
 };
 

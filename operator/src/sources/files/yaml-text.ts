@@ -1,6 +1,6 @@
 /**
- * Reads the text of YAML documents into nodes, as YAML 1.1 where that differs from 1.2, because that is what kubectl
- * reads. JSON is read the same way: it is YAML, and has the same need for line numbers.
+ * Parses YAML documents into nodes, by the rules of YAML 1.1 where they differ from 1.2, because kubectl does so. JSON
+ * is parsed the same way: it is YAML, and needs line numbers, too.
  */
 import { Composer, Lexer, LineCounter, Parser, type Document, type ParsedNode, type Tags } from "yaml";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
@@ -13,10 +13,13 @@ export type YamlNodes = {
   readonly positionOf: (offset: number) => Position;
 };
 
-/** Why a text is not YAML; `nodes` are what the parser took it for all the same, in places by guesswork. */
+/**
+ * The reason why a text is not YAML. `nodes` are the nodes that the parser recognised in spite of the fault, partly by
+ * guesswork.
+ */
 export type YamlFault = Finding & { readonly nodes?: YamlNodes };
 
-/** Lets other work of the process run now and then; undefined means "go on". */
+/** Lets other work of the process run now and then; returns undefined if the caller can continue without waiting. */
 export type Pause = () => Promise<void> | undefined;
 
 /** Tags of YAML 1.1 that Kubernetes' parser leaves as text, so that a date or `1:30` stays what was written. */
@@ -43,13 +46,16 @@ const keepKubernetesTags = (tags: Tags): Tags =>
         : tag,
     );
 
-/** YAML 1.1 also takes names such as `e1` and `.` for numbers; Kubernetes' parser asks for a digit, except in `.inf` and `.nan`. */
+/**
+ * YAML 1.1 also reads names such as `e1` and `.` as numbers. The parser of Kubernetes requires a digit, except in
+ * `.inf` and `.nan`.
+ */
 const withDigitFirst = ({ source, flags }: RegExp): RegExp =>
   new RegExp(`^(?=[-+]?\\.?(?:\\d|inf|nan))(?:${source})`, `${flags}i`);
 
 /**
- * Parses a text that holds one document (see splitDocuments). A document without content gives no entry; one that
- * cannot be read gives the first place where that shows, because what follows is mostly guesswork.
+ * Parses a text with one document (see splitDocuments). A document without content yields no entry. A faulty document
+ * yields only its first fault, because later ones are mostly consequences of it.
  */
 export async function parseYaml(
   text: string,
@@ -65,7 +71,7 @@ export async function parseYaml(
   const composer = new Composer({
     version: "1.1",
     customTags: keepKubernetesTags,
-    uniqueKeys: false, // convert.ts does it in linear time
+    uniqueKeys: false, // checked by convert.ts in linear time
     prettyErrors: false,
     logLevel: "silent",
   });

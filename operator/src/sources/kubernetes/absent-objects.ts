@@ -1,7 +1,10 @@
-/** Objects that there are and that are not held: each is its name and its version. See docs/controller.md, "Memory". */
+/** Objects that exist but are not held: only their names and versions are kept. See docs/controller.md, "Memory". */
 import type { KubeObject } from "../../api/object.ts";
 
-/** Why an object is not held: the Secret is not named by any object, or its namespace exceeds its memory budget. */
+/**
+ * The reason why an object is not held: the Secret is not named by any object, or its namespace exceeds its memory
+ * budget.
+ */
 export type Absence = "unnamed" | "no room";
 
 export type AbsentObject = {

@@ -5,7 +5,10 @@ import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { Agent, type Dispatcher, request } from "undici";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 
-/** Why a call failed. `status` is the HTTP status, 0 when there was no answer. `retryAfterMs` comes from the server. */
+/**
+ * The reason why a call failed. `status` is the HTTP status, or 0 if no response was received. `retryAfterMs` is the
+ * server's Retry-After.
+ */
 export type ApiError = {
   readonly status: number;
   /** `reason` of the Status object, such as `Expired`, `Conflict` or `AlreadyExists`. */
@@ -22,23 +25,23 @@ export type ApiRequest = {
   readonly body?: unknown;
   readonly patch?: PatchType;
   readonly signal?: AbortSignal;
-  /** The media type of the answer, which is some JSON; `application/json` unless given. */
+  /** The media type of the response, a form of JSON; `application/json` by default. */
   readonly accept?: string;
-  /** Limit of the whole call in milliseconds; `defaultTimeoutMs` unless given. */
+  /** The time limit of the whole call in milliseconds; `defaultTimeoutMs` by default. */
   readonly timeoutMs?: number;
 };
 
 /**
- * Plain calls to the API server, one connection pool for all of them. Objects are not turned into classes: at ten
- * thousand objects that would cost more than everything else.
+ * Plain calls to the API server over one connection pool. Objects are not converted to classes: with ten thousand
+ * objects that would cost more than everything else.
  */
 export type ApiClient = {
   call<T>(path: string, options?: ApiRequest): Promise<Result<T, ApiError>>;
-  /** The beginning of an answer that is no JSON, such as a log: at most `maxBytes` of it. */
+  /** Reads at most the first `maxBytes` of a response that is not JSON, such as a log. */
   readText(path: string, options: TextRequest): Promise<Result<string, ApiError>>;
   /**
-   * Opens a watch and hands over each line, parsed. Ends ok when the server closed it, or with the error that ended
-   * it; nothing arrives for `idleTimeoutMs`: an error.
+   * Opens a watch and passes on each line, parsed. Succeeds when the server closes the watch, and fails with the error
+   * that ended it, or if nothing arrives for `idleTimeoutMs`.
    */
   watch(path: string, options: WatchRequest): Promise<Result<void, ApiError>>;
   close(): Promise<void>;
@@ -48,7 +51,7 @@ export type TextRequest = Pick<ApiRequest, "query" | "signal" | "timeoutMs"> & {
 
 export type WatchRequest = {
   readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** The server has accepted the watch; events follow when there are any. */
+  /** Called when the server has accepted the watch; events follow as they occur. */
   readonly onOpen?: () => void;
   readonly onEvent: (event: unknown) => void;
   readonly signal: AbortSignal;
@@ -63,10 +66,12 @@ const contentTypes: { readonly [P in PatchType]: string } = {
 
 const defaultTimeoutMs = 30_000;
 
-/** An object or list larger than this is refused: no kind that is read here comes near it. */
+/** The largest size of an object or list; no kind that is read here comes near it. */
 const maxResponseBytes = 512 * 1024 * 1024;
 
-/** The configuration of the pod, of `KUBECONFIG`, or of the home folder, in that order of client-node. */
+/**
+ * Loads the configuration in the order of client-node: `KUBECONFIG`, the home folder, the service account of the pod.
+ */
 export function loadKubeConfig(): KubeConfig {
   const config = new KubeConfig();
   config.loadFromDefault();
@@ -74,17 +79,18 @@ export function loadKubeConfig(): KubeConfig {
 }
 
 /**
- * An API server that is away may swallow packets, and the system asks again for a connection after ever longer waits;
- * a new attempt finds it sooner when it is back.
+ * The limit for opening a connection. An unreachable API server can drop packets, and the operating system retries the
+ * connection at growing intervals; a new attempt detects sooner that the server is back.
  */
 const connectTimeoutLimitMs = 3_000;
 
 /**
- * A server that vanishes without closing its connections is noticed on watches, too, which may be silent for a minute.
+ * The idle time after which TCP keep-alive starts. It detects a server that vanished without closing its connections
+ * even on watches, which can be silent for a minute.
  */
 const keepAliveInitialDelayMs = 10_000;
 
-/** One for each watch, of which there are about fifty, and the rest for calls. */
+/** The largest number of connections: one for each watch, of which there are about fifty, and the rest for calls. */
 const maxConnections = 128;
 
 /** `connectTimeoutMs` is the limit of a connection with its TLS handshake, in milliseconds. */
@@ -107,7 +113,8 @@ export async function createApiClient(
   );
   const agent = new Agent({
     connect: { ...connect, timeout: connectTimeoutMs, keepAliveInitialDelay: keepAliveInitialDelayMs },
-    // On one connection of HTTP/2, calls that wait for it would wait beyond their limit, and all watches end with it.
+    // With one HTTP/2 connection, calls waiting for it would exceed their time limit, and all watches would end with
+    // it.
     allowH2: false,
     connections: maxConnections,
     headersTimeout: 0,
@@ -115,7 +122,7 @@ export async function createApiClient(
   });
 
   const send = async (path: string, options: ApiRequest, signal: AbortSignal) => {
-    // Asked for every time: a service account token is replaced in its file long before the process ends.
+    // Read for every request: a service account token is replaced in its file long before the process ends.
     const { headers } = await securityOf(config);
     const type = options.patch === undefined ? "application/json" : contentTypes[options.patch];
     const answer = request(`${cluster.server}${path}${queryOf(options.query)}`, {
@@ -153,7 +160,7 @@ export async function createApiClient(
         if (response.statusCode >= 400) return fail(await errorOf(response));
         const chunks: Buffer[] = [];
         let bytes = 0;
-        // Leaving the loop ends the answer.
+        // Leaving the loop aborts the response.
         for await (const chunk of response.body as AsyncIterable<Buffer>) {
           chunks.push(chunk);
           bytes += chunk.length;
@@ -192,7 +199,7 @@ export async function createApiClient(
   };
 }
 
-/** Ends a call at its limit, or when its caller gives up. */
+/** A signal that aborts at the time limit of a call, or when its caller aborts. */
 function limitOf({
   timeoutMs = defaultTimeoutMs,
   signal,
@@ -201,7 +208,7 @@ function limitOf({
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** Gives up waiting when the signal aborts: a call that waits for a connection of the pool does not check its signal. */
+/** Stops waiting when the signal aborts: a call that waits for a connection of the pool does not check its signal. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);

@@ -1,4 +1,7 @@
-/** What the API server holds at one moment, as a controller would read it: for commands that look once and follow nothing. */
+/**
+ * Lists the objects of an API server at one moment, as a controller would read them, for commands that read once and do
+ * not watch.
+ */
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../../api/kinds.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
@@ -10,13 +13,13 @@ import { watchesOf, type Watched, type WatchedOptions } from "./watched.ts";
 /** A collection that could not be read. */
 export type UnreadCollection = {
   readonly kind: KindName;
-  /** Undefined: that of all namespaces. */
+  /** The namespace of the collection; undefined for all namespaces. */
   readonly namespace: string | undefined;
   readonly error: ApiError;
 };
 
 export type ClusterListing = {
-  /** Reduced to what a controller holds of them. */
+  /** The objects, reduced to the parts that a controller holds. */
   readonly objects: readonly KubeObject[];
   readonly unread: readonly UnreadCollection[];
 };
@@ -27,10 +30,13 @@ export type ClusterListingOptions = Omit<WatchedOptions, "ownSecrets"> & {
   readonly signal: AbortSignal;
 };
 
-/** Lists that run at a time: an API server counts all requests of a user together. */
+/** The largest number of concurrent lists: an API server counts all requests of a user together. */
 const maxRunning = 4;
 
-/** Lists the kinds with the selections of a controller; a collection that cannot be read is named, and the rest is read. */
+/**
+ * Lists the kinds with the selections of a controller. A collection that cannot be read is reported in `unread`, and
+ * the others are still read.
+ */
 export async function listCluster(options: ClusterListingOptions): Promise<ClusterListing> {
   const { client, kinds, signal } = options;
   const waiting = kinds.flatMap((installed) => watchesOf(installed, { ...options, ownSecrets: [] }));
@@ -40,7 +46,7 @@ export async function listCluster(options: ClusterListingOptions): Promise<Clust
     const { kind, selection } = watched;
     const listed = await listWatched(watched, client, signal);
     if (!listed.ok) unread.push({ kind, namespace: selection.namespace, error: listed.error });
-    // One Secret may be in several selections.
+    // One Secret can match several selections.
     else for (const object of listed.value.objects) objects.set(`${kind} ${nameOf(refOf(object))}`, object);
   };
   const work = async (): Promise<void> => {

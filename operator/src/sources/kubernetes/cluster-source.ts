@@ -25,23 +25,23 @@ export type ClusterSourceOptions = {
   readonly kinds: readonly InstalledKind[];
   /** The namespaces that may be read; undefined: all of them. */
   readonly namespaces?: readonly string[] | undefined;
-  /** What the world holds besides what is read: objects in the place of kinds that are not followed. */
+  /** Objects that the world holds in addition to those that are read, for kinds that are not followed. */
   readonly assumed?: readonly KubeObject[];
-  /** Secrets that the controllers keep for themselves: read by name, for any type and labels. */
+  /** The controllers' own Secrets, read by name, with any type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
-  /** Whether Secrets of type Opaque need no label, as those that Ingresses of ingress-nginx name. */
+  /** Whether Secrets of type Opaque need no label, as required for Secrets that Ingresses of ingress-nginx name. */
   readonly readsPlainSecrets?: boolean;
   /** Secrets that the settings name. */
   readonly namedSecrets?: readonly NamespacedName[];
-  /** What the objects of one namespace may take, in bytes; beyond it the newest are left out. */
+  /** The largest size of the objects of one namespace, in bytes; beyond it the newest are left out. */
   readonly maxNamespaceBytes: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** The world has changed; called for every change once all kinds have listed. */
+  /** Called for every change of the world once all kinds have been listed. */
   readonly onDirty: () => void;
-  /** A status of an object has changed that the world does not hold. */
+  /** Called when the status of an object has changed, which the world does not hold. */
   readonly onObserved: (kind: KindName, name: string) => void;
-  /** A watch of the kind has failed, or works again. Kinds that are read by several watches say so for each. */
+  /** Called when a watch of the kind has failed or works again, separately for each watch of the kind. */
   readonly onWatch: (kind: KindName, watch: string, state: "works" | "failed") => void;
   readonly onEvent: (kind: KindName, event: WatchEventName) => void;
   readonly onError: (kind: KindName) => void;
@@ -49,36 +49,36 @@ export type ClusterSourceOptions = {
 };
 
 export type ClusterSource = {
-  /** True once every watched kind has listed: only then may anything be published. */
+  /** True once every watched kind has been listed; nothing must be published before. */
   readonly ready: boolean;
-  /** The present world. Cheap when nothing changed since the last call. */
+  /** The present world. Cheap if nothing has changed since the last call. */
   world(): World;
-  /** What the API server last said about an object (`namespace/name`) besides what the world holds. */
+  /** Returns the version and status of an object (`namespace/name`) that the API server last reported. */
   observed(kind: KindName, name: string): Observed | undefined;
-  /** Takes note of the answer to a write that began when the version `since` was observed. */
+  /** Records the response to a write that began when the version `since` was observed. */
   remember(kind: KindName, object: KubeObject, since: string): void;
-  /** Whether what the API server last said about an object is what this process has written. */
+  /** Whether the last observed version of an object is the one that this process has written. */
   isWritten(kind: KindName, name: string): boolean;
-  /** The objects that the world does not hold because their namespace takes more than it may, in no order. */
+  /** The objects that the world does not hold because their namespace exceeds its budget, in no particular order. */
   leftOut(): readonly AbsentObject[];
   /** Resolves when all watches have ended after the signal. */
   readonly done: Promise<void>;
 };
 
-/** Secrets are as large as 1 MiB, and a page is held as a whole. */
+/** The page size for Secrets. A Secret can have 1 MiB, and a page is held as a whole. */
 const secretPageSize = 20;
 /** The longest wait of an object for the Secrets that it names. */
 const parkMs = 10_000;
-/** Problems of an invalid object in one line of the log. */
+/** The largest number of problems of an invalid object in one log line. */
 const maxLoggedProblems = 5;
 
 /** Follows all kinds of the API server and keeps a world of them. See docs/controller.md, "Memory". */
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
   const { client, signal, log, clock = monotonicClock } = options;
   let world = createWorld(options.assumed ?? []);
-  /** Changes that the world does not hold yet: of each object only the last one, so that they stay bounded. */
+  /** Changes not yet applied to the world: only the last one of each object, so that they stay bounded. */
   let pending = new Map<string, WorldChange>();
-  /** What the world does not hold yet because a Secret that it names is being read. */
+  /** Changes that wait because a Secret that they name is being read. */
   const parked = new Map<string, { readonly change: WorldChange; readonly names: ReadonlySet<string> }>();
   const waiting = new Set<Watched>();
   const watched = new Map<KindName, readonly Watched[]>();
@@ -95,7 +95,10 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
 
   const secrets = (): readonly Watched[] => watched.get("Secret") ?? [];
 
-  /** The world gets what another watch of the kind holds under the name, if any does. */
+  /**
+   * Replaces an object in the world by that of another watch of the kind with the same name, or deletes it if no other
+   * watch holds one.
+   */
   const leave = ({ kind }: Watched, name: string): void => {
     const others = (watched.get(kind) ?? []).map(({ own }) => own.get(name));
     const other = others.find((object) => object !== undefined);
@@ -105,7 +108,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     pending.set(`${kind} ${name}`, change);
   };
 
-  /** From now on only the name and the version of an object are held. True when the world loses it. */
+  /** Stops holding an object except for its name and version. Returns true if the world loses it. */
   const leaveOut = (one: Watched, name: string, object: AbsentObject): boolean => {
     one.absent.set(name, object);
     if (one.own.get(name) === undefined) return false;
@@ -114,7 +117,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     return true;
   };
 
-  /** What is not held of an object is read again, and held if it is still wanted. */
+  /** Reads an object that is not held, and holds it if it is still wanted. */
   const load = (one: Watched, name: string, why: Absence): Promise<void> => {
     const wanted = (): boolean =>
       one.absent.get(name)?.why === why && (why === "no room" || secretNames.has(name));
@@ -149,7 +152,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     return one && { one, name };
   };
 
-  /** Secrets that no object names any more. */
+  /** Stops holding the data of Secrets that no object names any more. */
   const release = (names: readonly string[]): void => {
     for (const name of names) {
       for (const one of secrets()) {
@@ -161,7 +164,10 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     }
   };
 
-  /** An object is not in the world before the Secrets that it names: else their hosts would be without them meanwhile. */
+  /**
+   * Adds an object to the world, but not before the Secrets that it names: otherwise its hosts would lack their
+   * certificates meanwhile. Returns true if the world has changed.
+   */
   const show = (one: Watched, name: string, object: KubeObject): boolean => {
     const { kind } = one;
     const key = `${kind} ${name}`;
@@ -179,7 +185,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       release(secretNames.set(key, names));
       return true;
     }
-    // What the world still holds of the object may name others.
+    // The version of the object that the world still holds may name other Secrets.
     secretNames.set(key, new Set([...before, ...names]));
     const entry = { change, names };
     parked.set(key, entry);
@@ -196,7 +202,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     return false;
   };
 
-  /** Takes in a version of an object. True when the world has changed. */
+  /** Applies a version of an object. Returns true if the world has changed. */
   const put = (one: Watched, object: KubeObject, isComplete: boolean): boolean => {
     const { kind, own, absent } = one;
     const name = nameOf(refOf(object));
@@ -205,7 +211,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       return leaveOut(one, name, absentObject(object, "unnamed"));
     }
     if (!isComplete) {
-      // An object has named it since its page was read; it may have been read again already.
+      // An object has named the Secret since its page was read, and it may have been read again already.
       if (own.observed(name)?.version === object.metadata.resourceVersion) return false;
       absent.set(name, absentObject(object, "unnamed"));
       void load(one, name, "unnamed");
@@ -213,7 +219,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     }
     const outcome = own.put(name, object);
     const stored = own.get(name);
-    // What is held in place of an invalid object has a finding; of the others, the log is all that says it.
+    // A replacement of an invalid object has a finding; for other invalid objects, the log is the only report.
     if (outcome.invalid !== undefined && (stored === undefined || invalidityOf(stored) === undefined)) {
       const problems = describeInvalid(outcome.invalid).slice(0, maxLoggedProblems).join("; ");
       const effect = effectOfInvalid(undefined, stored !== undefined);
@@ -251,7 +257,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       options.onWatch(kind, watch, "works");
     };
 
-    /** Of pages that were read already: those whose data was not kept. */
+    /** The Secrets, of pages that were already read, whose data was not kept. */
     const stripped = new WeakSet<KubeObject>();
     const reduce = (object: KubeObject): KubeObject => {
       if (!isSecret || secretNames.has(nameOf(refOf(object)))) return one.reduce(object);
@@ -273,7 +279,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       if (isFirst || changed + dropped > 0) dirty();
     };
 
-    // Which Secrets are named is known when all others have listed.
+    // The Secrets that objects name are known once all other kinds have been listed.
     if (isSecret) await othersListed.promise;
     return runReflector({
       client,

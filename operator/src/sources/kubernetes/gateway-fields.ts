@@ -6,18 +6,18 @@ import type { OptionalField } from "../../translate/gateway/status/supported-fea
 import { type ApiClient, type ApiError, describeApiError } from "./api-client.ts";
 import { createOutageLog } from "./outage-log.ts";
 
-/** Which optional fields the definitions of the Gateway API have that are installed. */
+/** The optional fields that the installed definitions of the Gateway API have. */
 export type GatewayFields = {
-  /** False also while it is not known. */
+  /** Whether the definitions have a field; false while that is not known. */
   has(field: OptionalField): boolean;
   /**
-   * Whether the API server has returned the definitions, or has denied access to them: then no field counts as
-   * installed.
+   * Whether the API server has returned the definitions or has denied access to them. If access is denied, no field
+   * counts as installed.
    */
   isKnown(): boolean;
-  /** Calls back when an answer may have changed. */
+  /** Calls the listener when a result of `has` or `isKnown` may have changed. */
   subscribe(listener: () => void): () => void;
-  /** Resolves after the signal. */
+  /** Resolves after the signal has aborted. */
   readonly done: Promise<void>;
 };
 
@@ -35,12 +35,12 @@ type Document = { readonly components?: { readonly schemas?: { readonly [name: s
 
 const { group, versions } = definitionOf("Gateway");
 const version = versions[0] ?? "";
-/** Every client that the API server knows may read it (role `system:discovery`). */
+/** The path of the OpenAPI document, which every authenticated client may read (role `system:discovery`). */
 const documentPath = `/openapi/v3/apis/${group}/${version}`;
 
-/** Definitions are replaced rarely, and the document is about a megabyte. */
+/** The interval between reads: definitions are rarely replaced, and the document is about a megabyte. */
 const refreshMs = 5 * 60_000;
-/** After a failure, and while there is no definition in the document. */
+/** The interval after a failure, and while the document has no definition. */
 const retryMs = 10_000;
 
 export type GatewayFieldsOptions = {
@@ -53,8 +53,8 @@ export type GatewayFieldsOptions = {
 };
 
 /**
- * Reads the OpenAPI document of the Gateway API every few minutes. What was known stays while it cannot be read. See
- * docs/gateway-api.md, "Classes".
+ * Reads the OpenAPI document of the Gateway API every few minutes. The last known fields are kept while it cannot be
+ * read. See docs/gateway-api.md, "Classes".
  */
 export function followGatewayFields(options: GatewayFieldsOptions): GatewayFields {
   const { client, fields, log, signal, clock = systemClock } = options;
@@ -68,7 +68,7 @@ export function followGatewayFields(options: GatewayFieldsOptions): GatewayField
     present = next;
     listeners.notify();
   };
-  /** The value is how long to wait until the next time, in milliseconds. */
+  /** Reads the document once and returns the time until the next read, in milliseconds. */
   const read = async (): Promise<number> => {
     const answer = await client.call<Document>(documentPath, { signal });
     if (!answer.ok) {
@@ -79,7 +79,7 @@ export function followGatewayFields(options: GatewayFieldsOptions): GatewayField
     }
     outage.works();
     const definitions = definitionsIn(answer.value);
-    // A moment after a definition has been made it is in no document.
+    // A newly created definition is missing from the document for a moment.
     if (!definitions.has("Gateway")) return retryMs;
     settle(new Set(fields.filter(({ kind, path }) => hasField(definitions.get(kind), path))));
     return refreshMs;
@@ -96,10 +96,10 @@ export function followGatewayFields(options: GatewayFieldsOptions): GatewayField
   };
 }
 
-/** Memoized: the same answer for the same question. */
+/** Whether the API server refused the request for good: a repeated request would get the same response. */
 const isRefusal = ({ status }: ApiError): boolean => status >= 400 && status < 500 && status !== 429;
 
-/** By kind, in the version of the document. */
+/** Returns the definitions in the version of the document, by kind. */
 function definitionsIn({ components }: Document): ReadonlyMap<string, Schema> {
   const found = new Map<string, Schema>();
   for (const schema of Object.values(components?.schemas ?? {})) {

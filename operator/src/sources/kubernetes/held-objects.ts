@@ -5,16 +5,19 @@ import { instead } from "./instead-of-invalid.ts";
 import { declaredPart } from "./object-parts.ts";
 
 /**
- * What the API server reports about an object besides its declared part. It changes whenever a controller reports
- * something, so it is kept apart from the world: a written status must not cause a build.
+ * The part of an object that is not declared. It changes whenever a controller reports something, so it is kept apart
+ * from the world: a written status must not cause a build.
  */
 export type Observed = {
   readonly version: string;
-  /** As the server sent it, unknown fields included: parts of it belong to other controllers. */
+  /** The status as received, including unknown fields, because parts of it belong to other controllers. */
   readonly status: unknown;
 };
 
-/** `version` is the last one that the watch brought; `observed` may be newer. `written` is what our last write has made. */
+/**
+ * A held object. `version` is the last one that the watch has reported; `observed` may be newer. `written` is the
+ * version that our last write created.
+ */
 type Held = {
   readonly object: KubeObject;
   readonly version: string;
@@ -22,7 +25,9 @@ type Held = {
   readonly written?: string;
 };
 
-/** What a new version of an object changes of what is held, and why it is not the version that is held, where it is invalid. */
+/**
+ * The effect of a new version on the held object, and, if the version is invalid and therefore not held, the reason.
+ */
 export type PutOutcome = {
   readonly change: "declared" | "observed" | "nothing";
   readonly invalid?: InvalidObject;
@@ -33,21 +38,22 @@ export type HeldObjects = {
   get(name: string): KubeObject | undefined;
   observed(name: string): Observed | undefined;
   names(): readonly string[];
-  /** Takes in a version. In place of an invalid one, the held one stays, or a stand-in is held if the kind has them. */
+  /** Stores a version. If it is invalid, the held version is kept, or a stand-in is held if the kind has stand-ins. */
   put(name: string, object: KubeObject): PutOutcome;
   /**
-   * Takes note of a version that a write has answered: the watch will report it soon. `since` is the version that was
-   * observed when the write began; what the watch has brought meanwhile is that very version, or one that is newer.
+   * Records a version that a write has returned, which the watch will report soon. `since` is the version that was
+   * observed when the write began. If the watch has reported another version meanwhile, that is the written version or
+   * a newer one.
    */
   remember(name: string, object: KubeObject, since: string): void;
-  /** Whether what is observed is what the last write has made. */
+  /** Whether the observed version is the one that the last write created. */
   isWritten(name: string): boolean;
   delete(name: string): void;
 };
 
 /**
  * Creates an empty store. An object keeps its identity while its declared part is the same, so that results derived
- * from it stay valid through a new list.
+ * from it remain valid after a new list.
  */
 export function createHeldObjects(): HeldObjects {
   const held = new Map<string, Held>();

@@ -5,35 +5,41 @@ import type { KubeObject } from "../../api/object.ts";
 import { type ApiClient, type ApiError, describeApiError } from "./api-client.ts";
 import { createOutageLog } from "./outage-log.ts";
 
-/** The Leases of ingress-nginx that some replica of it renews. */
+/** The Leases of ingress-nginx that a replica of it renews. */
 export type IngressNginxLeases = {
-  /** Their names as `namespace/name`, sorted; the same list while nothing changes. */
+  /** The names of the Leases as `namespace/name`, sorted; the same list while nothing changes. */
   renewed(): readonly string[];
-  /** Calls back when the list has changed. */
+  /** Calls the listener when the list has changed. */
   subscribe(listener: () => void): () => void;
-  /** Resolves after the signal. */
+  /** Resolves after the signal has aborted. */
   readonly done: Promise<void>;
 };
 
-/** Nothing is read where no class of ingress-nginx is served. */
+/** The Leases of a controller that serves no class of ingress-nginx: none are read. */
 export const noIngressNginxLeases: IngressNginxLeases = {
   renewed: () => [],
   subscribe: () => () => undefined,
   done: Promise.resolve(),
 };
 
-/** That of its chart under the usual name of the release, and that of its flag `--election-id` unless set. */
+/**
+ * The name of the Lease in the ingress-nginx chart with its usual release name, and the default of the flag
+ * `--election-id`.
+ */
 export const ingressNginxLeaseNames = ["ingress-nginx-leader", "ingress-controller-leader"] as const;
 
 type Lease = KubeObject & {
   readonly spec?: { readonly holderIdentity?: string | null; readonly renewTime?: string | null };
 };
 
-/** ingress-nginx renews every 7.5 s. */
+/** The interval between reads; ingress-nginx renews every 7.5 s. */
 const intervalMs = 30_000;
-/** It gives a leader up after 30 s; clocks of other machines differ a little. */
+/**
+ * The greatest age of a current Lease. ingress-nginx replaces a leader after 30 s, and clocks of other machines differ
+ * a little.
+ */
 const recentMs = 60_000;
-/** Of one name and request: anybody who may create Leases can use the name. */
+/** The largest number of Leases read by one request for one name: anyone who may create Leases can use the name. */
 const maxLeases = 100;
 
 export type IngressNginxLeasesOptions = {
@@ -42,21 +48,21 @@ export type IngressNginxLeasesOptions = {
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** A time of day, with which the times in Leases are compared. */
+  /** A wall clock, with which the times in Leases are compared. */
   readonly clock?: Clock;
 };
 
 /**
- * Lists the Leases every half a minute. One is renewed if the time in it is of the last minute, or has changed since it was
- * last read, because clocks differ. What was known stays while the API server fails, but not when it refuses. See
- * docs/ingress-nginx.md, "Beside ingress-nginx".
+ * Lists the Leases every 30 seconds. A Lease counts as renewed if its time is within the last minute, or, because
+ * clocks differ, has changed since the previous read. The last known Leases are kept while the API server fails, but
+ * not when it refuses the request. See docs/ingress-nginx.md, "Beside ingress-nginx".
  */
 export function followIngressNginxLeases(options: IngressNginxLeasesOptions): IngressNginxLeases {
   const { client, namespaces, log, signal, clock = systemClock } = options;
   const outage = createOutageLog(log, "list of ingress-nginx's Leases");
   const listeners = createListeners();
   const paths = pathsOf(namespaces);
-  /** By path, when each Lease was renewed. */
+  /** The renewal time of each Lease, by path. */
   const seen = new Map<string, ReadonlyMap<string, string>>();
   const renewedAt = new Map<string, readonly string[]>();
   let present: readonly string[] = [];
@@ -103,7 +109,7 @@ export function followIngressNginxLeases(options: IngressNginxLeasesOptions): In
   return { renewed: () => present, subscribe: listeners.subscribe, done: run() };
 }
 
-/** Lists by name, which a role can permit without permitting all others. */
+/** The paths of lists restricted by name, which a role can permit without permitting all other Leases. */
 const pathsOf = (namespaces: readonly string[] | undefined): readonly string[] =>
   (namespaces?.map((namespace) => `namespaces/${namespace}/leases`) ?? ["leases"]).flatMap((collection) =>
     ingressNginxLeaseNames.map(
@@ -112,12 +118,12 @@ const pathsOf = (namespaces: readonly string[] | undefined): readonly string[] =
     ),
   );
 
-/** Its name and when it was renewed; nothing for a Lease that has been released. */
+/** Returns the name of a Lease and the time of its renewal; nothing for a Lease that has been released. */
 function timeOf({ metadata, spec }: Lease): readonly (readonly [string, string])[] {
   const { holderIdentity, renewTime } = spec ?? {};
   if (!holderIdentity || !renewTime) return [];
   return [[`${metadata.namespace ?? ""}/${metadata.name}`, renewTime]];
 }
 
-/** The same answer for the same question. */
+/** Whether the API server refused the request for good: a repeated request would get the same response. */
 const isRefusal = ({ status }: ApiError): boolean => status >= 400 && status < 500 && status !== 429;

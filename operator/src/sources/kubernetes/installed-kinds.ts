@@ -6,19 +6,19 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { type ApiClient, type ApiError, describeApiError } from "./api-client.ts";
 import { createOutageLog } from "./outage-log.ts";
 
-/** A kind that the API server serves, and where. */
+/** A kind that the API server serves, with its version and path. */
 export type InstalledKind = {
   readonly kind: KindName;
   readonly apiVersion: string;
-  /** Path of its collection over all namespaces. */
+  /** The path of its collection over all namespaces. */
   readonly path: string;
 };
 
 type ResourceList = { readonly resources?: readonly { readonly name: string }[] };
 
 /**
- * Asks the API server which of the kinds that we read it serves, each in the version we prefer among those served.
- * A kind that is missing is simply not in the answer; a server that cannot be asked is an error.
+ * Returns the kinds that we read and that the API server serves, each in the version that we prefer among those served.
+ * A missing kind is absent from the result; a failed request is an error.
  */
 export async function findInstalledKinds(
   client: Pick<ApiClient, "call">,
@@ -49,8 +49,8 @@ const waits = { firstMs: 500, maxMs: 5_000 } as const satisfies Backoff;
 
 const ownGroup = /\.svc-labs\.dev$/;
 /**
- * Definitions that were created together with the controller are served a moment later; this is the longest wait for
- * them.
+ * The longest wait for our own kinds. Definitions that were created together with the controller are served a moment
+ * later.
  */
 const ownKindsLimitMs = 30_000;
 
@@ -58,14 +58,14 @@ export type WaitForKindsOptions = {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** How long kinds of our own are waited for after the first answer, in milliseconds. */
+  /** How long our own kinds are awaited after the first response, in milliseconds. */
   readonly ownKindsMs?: number;
 };
 
 /**
- * Asks until the API server answers and serves the kinds of our own, which Helm creates a moment before the controller
- * starts: a kind that is missing now is not watched. After a while the controller goes on without those that are
- * missing. Undefined when the signal aborts before.
+ * Repeats the request until the API server responds and serves our own kinds, which Helm creates a moment before the
+ * controller starts: a kind that is missing now is not watched. After `ownKindsMs` the controller continues without the
+ * missing kinds. Returns undefined if the signal aborts before.
  */
 export async function waitForInstalledKinds({
   client,
@@ -99,7 +99,7 @@ function missingOwnKinds(found: readonly InstalledKind[]): readonly KindName[] {
   return kindNames.filter((kind) => ownGroup.test(definitionOf(kind).group) && !present.has(kind));
 }
 
-/** Plural names of a group version; none when the server does not know it. */
+/** The plural names of a group version; empty if the server does not know it. */
 async function resourcesAt(
   client: Pick<ApiClient, "call">,
   base: string,
@@ -110,13 +110,13 @@ async function resourcesAt(
   return ok(new Set((answer.value.resources ?? []).map(({ name }) => name)));
 }
 
-/** Path of the collection of a kind in one namespace. */
+/** The path of the collection of a kind in one namespace. */
 export function pathInNamespace({ path, kind }: InstalledKind, namespace: string): string {
   const { plural } = definitionOf(kind);
   return `${path.slice(0, -plural.length)}namespaces/${namespace}/${plural}`;
 }
 
-/** Path of one object of a kind, named `namespace/name`, or `name` for cluster-scoped kinds. */
+/** The path of one object of a kind, named `namespace/name`, or `name` for cluster-scoped kinds. */
 export function pathOfObject(installed: InstalledKind, name: string): string {
   const [namespace = "", objectName] = name.split("/");
   return objectName === undefined

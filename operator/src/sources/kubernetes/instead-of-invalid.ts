@@ -1,6 +1,6 @@
 /**
- * What is used in place of an invalid object that the API server has, such as one that was written before the schema of its kind
- * was made stricter: the same as in files (docs/policy-status.md, "Policies that are not valid").
+ * Replaces invalid objects of the API server, such as those written before the schema of their kind was made stricter,
+ * as for files (docs/policy-status.md, "Policies that are not valid").
  */
 import type { KubeObject } from "../../api/object.ts";
 import { createStandIn, isStandIn, keepInstead } from "../../api/stand-in.ts";
@@ -8,8 +8,8 @@ import type { InvalidObject } from "../../api/validate.ts";
 import { readStandIn } from "../read-stand-in.ts";
 
 /**
- * The last valid version of the object, else a stand-in. Undefined where nothing changes: objects of kinds without stand-ins are
- * not used, or stay as they were.
+ * Returns the last valid version of the object, or else a stand-in; undefined for kinds without stand-ins, whose
+ * invalid objects are not used, or stay in their last valid version.
  */
 export function instead(
   declared: KubeObject,

@@ -1,7 +1,7 @@
-/** What the objects of one namespace may take in the memory of a controller. See docs/controller.md, "Memory". */
+/** Limits the memory that a controller uses for the objects of one namespace. See docs/controller.md, "Memory". */
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
-/** An object that takes memory, or would. */
+/** An object with the memory that it takes, or would take if it were held. */
 export type Weighed = {
   readonly namespace: string;
   readonly bytes: number;
@@ -11,16 +11,16 @@ export type Weighed = {
 };
 
 export type NamespaceBudgets = {
-  /** An object has this weight from now on. False: there is no room for it, as it is among the newest. */
+  /** Sets the weight of an object. Returns false if there is no room for it, because it is among the newest. */
   put(key: string, object: Weighed): boolean;
   delete(key: string): void;
-  /** Whether some namespace takes more than it may. */
+  /** Whether any namespace exceeds its budget. */
   isExceeded(): boolean;
 };
 
 export type NamespaceBudgetsOptions = {
   readonly maxBytes: number;
-  /** An object is left out, or may be held again. */
+  /** Called when an object is left out; `onReturn` is called when it can be held again. */
   readonly onLeave: (key: string) => void;
   readonly onReturn: (key: string) => void;
   readonly clock: Pick<Clock, "schedule">;
@@ -31,17 +31,17 @@ type Entry = Weighed & { readonly key: string; isHeld: boolean };
 type Namespace = {
   readonly entries: Map<string, Entry>;
   bytes: number;
-  /** The first one that is left out; newer ones are, too. */
+  /** The first object that is left out; newer ones are left out, too. */
   firstOut: Entry | undefined;
   cancelSettle: (() => void) | undefined;
 };
 
-/** The held objects are selected at most so often, since that is slow for many objects. */
+/** The shortest interval between selections of the held objects, which are slow for many objects. */
 const settleMs = 250;
 
 /**
- * Decides what is held of namespaces that take too much: the objects of the lowest rank, and of one rank the oldest, as many
- * as there is room for. Every replica that has seen the same objects holds the same.
+ * Decides which objects of namespaces over their budget are held: in the order of rank, then of age, the oldest first,
+ * until the budget is spent. Replicas that have seen the same objects hold the same ones.
  */
 export function createNamespaceBudgets({
   maxBytes,
@@ -112,7 +112,7 @@ export function createNamespaceBudgets({
       const { firstOut } = namespace;
       if (namespace.bytes <= maxBytes && firstOut === undefined) return true;
       entry.isHeld = firstOut === undefined || compare(entry, firstOut) < 0;
-      // A further one that is left out changes nothing for the others.
+      // Another object that is left out changes nothing for the others.
       const isFurther = firstOut !== undefined && firstOut.key !== key && !entry.isHeld && wasHeld !== true;
       if (!isFurther || namespace.bytes <= maxBytes) settleSoon(object.namespace, namespace);
       return entry.isHeld;
@@ -129,7 +129,7 @@ export function createNamespaceBudgets({
 const compare = (a: Entry, b: Entry): number =>
   a.rank - b.rank || a.createdMs - b.createdMs || (a.key < b.key ? -1 : 1);
 
-/** About what an object takes, in bytes: the length of its JSON, without what would be escaped in it. */
+/** The approximate size of an object in bytes: the length of its JSON without escapes. */
 export function weigh(value: unknown): number {
   switch (typeof value) {
     case "string":

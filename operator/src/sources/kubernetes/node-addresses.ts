@@ -5,7 +5,7 @@ import { type ApiClient, describeApiError } from "./api-client.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { runReflector } from "./reflector.ts";
 
-/** The addresses of the cluster's nodes, as far as clients outside may use them. */
+/** The addresses of the cluster's nodes that clients outside can use. */
 export type NodeAddresses = {
   /** One address of each node, sorted by the names of the nodes; the same list while nothing changes. */
   list(): readonly string[];
@@ -31,7 +31,7 @@ export type NodeAddressesOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Follows the nodes, and keeps one address of each: its external one, else the internal one. */
+/** Follows the nodes and keeps one address of each: the external one, or else the internal one. */
 export function followNodeAddresses({ client, log, signal }: NodeAddressesOptions): NodeAddresses {
   const ofNode = new Map<string, string>();
   const listeners = createListeners();

@@ -3,11 +3,12 @@ import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 
-/** Reads single objects: those that were not held and are wanted now. */
+/** Reads single objects that were not held and are wanted now. */
 export type ObjectLoader = {
   /**
-   * Reads the object at a path until that succeeds, it does not exist, or it is not wanted any more; `accept` gets it.
-   * The promise resolves after the first try, failed or not. A path is read once at a time.
+   * Reads the object at a path until the read succeeds, the object does not exist, or it is no longer wanted; passes it
+   * to `accept`. The promise resolves after the first attempt, successful or not. Calls for a path that is being read
+   * share one read.
    */
   load(path: string, wanted: () => boolean, accept: (object: KubeObject) => void): Promise<void>;
 };

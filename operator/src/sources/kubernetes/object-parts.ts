@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/object.ts";
 
 /**
- * The part of an object that is held. A controller holds every object of a cluster in memory, and old versions of them
- * while it lists; so unused parts are removed as soon as an object arrives: managed fields, which are often half of it,
- * the last-applied annotation, and of the data of a ConfigMap all but its CA bundle and short settings.
+ * Returns the part of an object that is held. A controller holds every object of a cluster in memory, and old versions
+ * of them while it lists. Unused parts are therefore removed as soon as an object arrives: managed fields, which are
+ * often half of it, the last-applied annotation, and all data of a ConfigMap except its CA bundle and short settings.
  */
 export function heldPart(object: KubeObject): KubeObject {
   const { managedFields: _managed, ...metadata } = object.metadata as Metadata;
@@ -13,8 +13,8 @@ export function heldPart(object: KubeObject): KubeObject {
 }
 
 /**
- * The declared part of an object, which the world holds. Versions and the statuses that controllers write are removed;
- * the status of a Service says where it is reached, which is an input.
+ * Returns the declared part of an object, which the world holds. Versions and the statuses that controllers write are
+ * removed, except the status of a Service: its addresses are an input.
  */
 export function declaredPart(object: KubeObject): KubeObject {
   const { resourceVersion: _version, ...metadata } = object.metadata;
@@ -29,15 +29,15 @@ type Metadata = KubeObject["metadata"] & { readonly managedFields?: unknown };
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** So much of the settings of one ConfigMap is held. */
+/** The largest size of the settings of one ConfigMap that is held. */
 const maxSettingsBytes = 65_536;
-/** Names of settings and of header fields; names of files have a dot. */
+/** Names of settings and of header fields; names of files differ by their dot. */
 const settingName = /^[A-Za-z0-9_-]{1,128}$/;
 
 /**
- * A ConfigMap with its CA bundle and with what may be settings of ingress-nginx or header fields: values of one line, and parts of
- * nginx's configuration. Others hold files and reports, which are large, and ConfigMaps serve many as a lock whose annotations
- * change every few seconds.
+ * Returns a ConfigMap with only its CA bundle and the entries that can be settings of ingress-nginx or header fields:
+ * values of one line, and snippets of nginx configuration. Other ConfigMaps have large files and reports, and many
+ * serve as a lock whose annotations change every few seconds.
  */
 function onlySettings({ apiVersion, kind, ...rest }: KubeObject): KubeObject {
   const { annotations: _annotations, ...metadata } = rest.metadata;

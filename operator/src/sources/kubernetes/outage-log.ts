@@ -7,11 +7,15 @@ export type OutageLog = {
   works(): void;
 };
 
-/** A single failure is no outage: a restart of an API server ends every watch once. */
+/**
+ * The number of failures that make an outage. A single failure is not one: a restart of an API server ends every watch
+ * once.
+ */
 const failuresUntilWarning = 2;
 
 /**
- * A warning once a second try has failed as well, and an info when that is over; everything else is for debugging.
+ * Logs a warning when a second attempt has failed, too, and an info line when the outage is over; everything else is
+ * logged at debug.
  */
 export function createOutageLog(log: Logger, what: string, fields: LogFields = {}): OutageLog {
   let failures = 0;

@@ -13,7 +13,7 @@ import { heldPart } from "./object-parts.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { runReflector } from "./reflector.ts";
 
-/** The kinds of objects that are made for a Gateway, and where they are. */
+/** The kinds of objects that are created for a Gateway, with their paths. */
 export const provisionedKinds = {
   ServiceAccount: { apiVersion: "v1", base: "/api/v1", plural: "serviceaccounts" },
   Service: { apiVersion: "v1", base: "/api/v1", plural: "services" },
@@ -34,28 +34,31 @@ export type ProvisionedRef = {
   readonly name: string;
 };
 
-/** The path of an object that is made for a Gateway. */
+/** The path of an object that is created for a Gateway. */
 export function pathOfProvisioned({ kind, namespace, name }: ProvisionedRef): string {
   const { base, plural } = provisionedKinds[kind];
   return `${base}/namespaces/${namespace}/${plural}/${name}`;
 }
 
-/** The part of such an object that is read. */
+/** The part of a provisioned object that is read. */
 export type Provisioned = KubeObject & {
   readonly spec?: { readonly replicas?: number; readonly clusterIP?: string };
   readonly status?: { readonly readyReplicas?: number };
 };
 
-/** The objects that this controller has made for Gateways, as the API server has them. */
+/** The objects that this controller has created for Gateways, as stored in the API server. */
 export type ProvisionedObjects = {
-  /** True once all of them are known. */
+  /** True once all objects have been listed. */
   isListed(): boolean;
   get(ref: ProvisionedRef): Provisioned | undefined;
-  /** Those that belong to a Gateway (`namespace/name`). */
+  /** The objects that belong to a Gateway (`namespace/name`). */
   of(gateway: string): readonly Provisioned[];
-  /** The Gateways that have any. */
+  /** The Gateways with at least one object. */
   gateways(): Iterable<string>;
-  /** Calls back with the Gateway of an object that was added, changed or removed, or undefined when all may have. */
+  /**
+   * Calls the listener with the Gateway of an object that was added, changed or removed, or with undefined if all
+   * objects may have changed.
+   */
   subscribe(listener: (gateway: string | undefined) => void): () => void;
   /** Resolves when the watches have ended after the signal. */
   readonly done: Promise<void>;
@@ -80,12 +83,12 @@ export const nothingProvisioned: ProvisionedObjects = {
   done: Promise.resolve(),
 };
 
-/** One kind in one namespace, or in all of them. */
+/** A watch of one kind in one namespace, or in all of them. */
 type Watched = { readonly kind: ProvisionedKind; readonly namespace: string | undefined };
 
 const labelSelector = `${componentLabel} in (${dedicatedComponent},${identityComponent})`;
 
-/** Follows the objects that are created for Gateways, so that a change or deletion is noticed at once. */
+/** Follows the objects that are created for Gateways, so that a change or deletion is noticed immediately. */
 export function followProvisionedObjects(options: ProvisionedObjectsOptions): ProvisionedObjects {
   const { client, controllerName, log, signal } = options;
   const kinds = Object.keys(provisionedKinds) as ProvisionedKind[];
@@ -160,13 +163,13 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
   };
 }
 
-/** The Gateway (`namespace/name`) that an object is made for. */
+/** The Gateway (`namespace/name`) for which an object was created. */
 export function gatewayOf({ metadata }: KubeObject): string | undefined {
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === "Gateway");
   return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
 }
 
-/** Identifies the declared part of an object, without what controllers report. */
+/** Returns a hash of the declared part of an object, without what controllers report. */
 export function fingerprintOf(object: KubeObject): string {
   const { apiVersion: _version, kind, metadata, status: _status, ...rest } = heldPart(object) as Provisioned;
   const { namespace, name, uid, labels, annotations, ownerReferences, finalizers, deletionTimestamp } =

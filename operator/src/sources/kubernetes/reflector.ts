@@ -6,34 +6,36 @@ import type { ApiClient, ApiError } from "./api-client.ts";
 import { heldPart } from "./object-parts.ts";
 
 /**
- * What a reflector passes to its owner, with objects from which unused parts are removed. Calls come in order; the
- * owner's store is the only state.
+ * The callbacks of a reflector, with objects from which unused parts are removed. Calls are in order; the owner's store
+ * is the only state.
  */
 export type ReflectorEvents = {
-  /** A complete list: replaces everything at once, so that no half-read state is ever seen. */
+  /** Passes a complete list, which replaces everything at once, so that no partially read state is ever visible. */
   onList(objects: readonly KubeObject[]): void;
   onApply(object: KubeObject): void;
   onDelete(object: KubeObject): void;
-  /** The API server has accepted the watch: from now on nothing is missed, even if nothing happens for long. */
+  /**
+   * Called when the API server has accepted the watch: from now on no change is missed, even if none happens for long.
+   */
   onOpen?(): void;
-  /** The watch ended in a way that is not the ordinary end of a watch. */
+  /** Called when the watch, or a list, has failed. */
   onError(error: ApiError): void;
-  /** The watch starts over with a list (first time excluded). */
+  /** Called when the watch starts over with a list, except for the first one. */
   onRestart(): void;
 };
 
 export type ReflectorOptions = {
   readonly client: ApiClient;
-  /** Collection, for example `/apis/networking.k8s.io/v1/ingresses`. */
+  /** The path of the collection, for example `/apis/networking.k8s.io/v1/ingresses`. */
   readonly path: string;
-  /** Added to each object: lists of the API server leave them out of their items. */
+  /** The version added to each object, because lists of the API server omit it in their items, as they do `kind`. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Objects of a page of a list; `defaultPageSize` unless given. */
+  /** The number of objects in a page of a list; `defaultPageSize` by default. */
   readonly pageSize?: number;
-  /** What is kept of an object, as soon as it arrives; all of it unless given. */
+  /** Reduces an object to the part that is kept, as soon as it arrives; by default all of it is kept. */
   readonly reduce?: (object: KubeObject) => KubeObject;
   readonly events: ReflectorEvents;
   readonly signal: AbortSignal;
@@ -43,13 +45,16 @@ export type ReflectorOptions = {
 };
 
 const defaultPageSize = 500;
-/** Short, so that a controller catches up soon after an outage of its API server, however long that was. */
+/** The waits are short, so that a controller catches up soon after an outage of its API server, however long. */
 const backoff: Backoff = { firstMs: 500, maxMs: 5_000, jitter: "half" };
-/** What a server's own Retry-After may ask for. */
+/** The longest Retry-After of a server that is respected. */
 const maxRetryAfterMs = 30_000;
-/** The server ends a watch after this time; a little jitter keeps watches of one process apart. */
+/**
+ * The time after which the server ends a watch; up to 60 s of jitter are added, so that the watches of one process end
+ * at different times.
+ */
 const watchTimeoutSeconds = 300;
-/** Bookmarks arrive about once a minute, so a silent watch is a dead connection. */
+/** The longest silence of a watch. Bookmarks arrive about once a minute, so a silent watch is a dead connection. */
 const idleTimeoutMs = 150_000;
 
 type List = {
@@ -60,8 +65,8 @@ type List = {
 type WatchEvent = { readonly type?: string; readonly object?: KubeObject & { readonly code?: number } };
 
 /**
- * Lists a collection, then follows it for ever: resumes a watch where it ended, lists again only when the server has
- * forgotten that place (410 Gone), and waits longer and longer between failures. Returns when the signal aborts.
+ * Lists a collection and follows it until the signal aborts. Resumes a watch where it ended, lists again only if the
+ * server has discarded that version (410 Gone), and waits for growing intervals after failures.
  */
 export async function runReflector(options: ReflectorOptions): Promise<void> {
   const { signal, events, clock = systemClock } = options;
@@ -92,12 +97,12 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
     if (progress.isExpired || (!ended.ok && ended.error.status === 410)) {
       version = undefined;
       events.onRestart();
-      // A server that forgets at once what it has just listed must not be asked in a tight loop, either.
+      // A server that immediately discards the version it has just listed must not be polled in a tight loop, either.
       if (isListing && !progress.moved) await sleep(clock, waits.next(undefined), signal);
       continue;
     }
     if (!ended.ok) events.onError(ended.error);
-    // A server that ends watches at once must not be asked in a tight loop.
+    // A server that ends watches immediately must not be polled in a tight loop.
     if (!ended.ok || !progress.moved) {
       await sleep(clock, waits.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
     }
@@ -108,7 +113,7 @@ export type ListOptions = Omit<ReflectorOptions, "client" | "events" | "random" 
   readonly client: Pick<ApiClient, "call">;
 };
 
-/** Reads a collection once, page by page; the version is the one from which a watch can follow it. */
+/** Reads a collection once, page by page; `version` is the one from which a watch can follow it. */
 export async function listCollection(
   options: ListOptions,
 ): Promise<Result<{ readonly version: string; readonly objects: readonly KubeObject[] }, ApiError>> {
@@ -128,7 +133,7 @@ export async function listCollection(
     for (const item of page.value.items ?? []) objects.push(take(item, options));
     const last = token;
     token = page.value.metadata?.continue;
-    // A list that leads back to where it was would be read for ever, into memory.
+    // A list that repeats its continue token would be read into memory indefinitely.
     if (token && token === last) {
       return fail({
         status: 0,
@@ -142,7 +147,7 @@ export async function listCollection(
   }
 }
 
-/** Done at once for each object, so that unused parts of a long list are not held. */
+/** Reduces one object. Applied to each as it arrives, so that unused parts of a long list are not held. */
 export function take(
   object: KubeObject,
   { apiVersion, kind, reduce }: Pick<ReflectorOptions, "apiVersion" | "kind" | "reduce">,
@@ -151,7 +156,7 @@ export function take(
   return reduce === undefined ? kept : reduce(kept);
 }
 
-/** One watch, from `progress.version` on; leaves the last seen version and whether the server has forgotten it. */
+/** Runs one watch from `progress.version` on. Sets the last seen version, and whether the server has discarded it. */
 async function follow(
   options: ReflectorOptions,
   progress: { version: string; isExpired: boolean; moved: boolean },

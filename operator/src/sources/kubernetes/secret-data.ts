@@ -1,4 +1,4 @@
-/** What is held of a Secret. See docs/controller.md, "Memory". */
+/** Reduces Secrets to the parts that are held. See docs/controller.md, "Memory". */
 import { maxSecretValueBytes, tooLargeSecretValue } from "../../api/secret-value.ts";
 import type { KubeObject } from "../../api/object.ts";
 
@@ -9,27 +9,29 @@ type Secret = KubeObject & {
 
 const tlsType = "kubernetes.io/tls";
 const tlsKeys = ["tls.crt", "tls.key", "ca.crt"];
-/** Of Secrets of other types, which may hold a certificate and its key as well. */
+/** The keys of Secrets of other types, which may also contain a certificate and its key. */
 const otherKeys = ["auth", ...tlsKeys];
 
-/** Characters of a value in base64. */
+/** The largest length of a value in base64 characters. */
 const maxValueLength = Math.ceil(maxSecretValueBytes / 3) * 4;
 
-/** A Secret with only those of its values that a configuration can use, and none that is longer than one may be. */
+/**
+ * Returns a Secret with only the values that a configuration can use; a value that is too long is replaced by a marker.
+ */
 export function usableSecret(object: KubeObject): KubeObject {
   const { type, data = {} } = object as Secret;
   return withData(object, type === tlsType ? tlsKeys : otherKeys, data);
 }
 
-/** What Secrets of ingress-nginx hold besides: authorities and their revocation list beside a certificate. */
+/** The keys of Secrets for ingress-nginx, which can also have the revocation list of its authorities. */
 const plainKeys = [...otherKeys, "ca.crl"];
-/** In base64, of a value that can be the hash of a password: where each key is a user. */
+/** The largest length, in base64, of a value that can be a password hash, in Secrets with a key per user. */
 const maxHashLength = 1_024;
 const maxUsers = 1_000;
 
 /**
- * A Secret for Ingresses of ingress-nginx, which need no label and have other keys: certificates, authorities and users, one
- * of them by key.
+ * Reduces a Secret for Ingresses of ingress-nginx. These Secrets need no label and have other keys: certificates,
+ * authorities, and users in a single value or as one key each.
  */
 export function plainSecret(object: KubeObject): KubeObject {
   const { data = {} } = object as Secret;
@@ -38,7 +40,7 @@ export function plainSecret(object: KubeObject): KubeObject {
   return withData(object, [...keys], data);
 }
 
-/** A Secret that the controllers keep for themselves. */
+/** Reduces one of the controllers' own Secrets, with all its keys. */
 export const ownSecret = (object: KubeObject): KubeObject => {
   const { data = {} } = object as Secret;
   return withData(object, Object.keys(data), data);
@@ -59,7 +61,7 @@ function withData(
   return { apiVersion, kind, metadata, ...kept } as KubeObject;
 }
 
-/** A Secret that no object names: its name and its version. */
+/** Reduces a Secret that no object names to its name and version. */
 export function secretWithoutData({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion } = metadata;
   const kept = {

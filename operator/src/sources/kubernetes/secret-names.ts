@@ -1,8 +1,8 @@
-/** Which Secrets other objects name: only their data is held. See docs/controller.md, "Memory". */
+/** Finds the Secrets that other objects name; only the data of these is held. See docs/controller.md, "Memory". */
 import type { KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
 
-/** Kinds that name no Secret, of which there are many. */
+/** Kinds with many objects, which name no Secret. */
 const silentKinds: ReadonlySet<KindName> = new Set([
   "ClusterTrustBundle",
   "ConfigMap",
@@ -13,24 +13,24 @@ const silentKinds: ReadonlySet<KindName> = new Set([
   "Service",
 ]);
 
-/** In the place of a namespace: a Secret of this name in any of them. */
+/** Placeholder namespace that matches a Secret of the name in any namespace. */
 const anyNamespace = "*";
-/** Longer than any `namespace/name`. */
+/** The largest length of a name to consider, more than any `namespace/name` has. */
 const maxNameLength = 320;
-/** Of one object; an object of Kubernetes has room for more, but no use. */
+/** The largest number of names of one object. Kubernetes objects have room for more, but no use for them. */
 const maxNames = 4096;
 /** Annotations whose values may name Secrets. */
 const namingAnnotation = /secret|tls|ssl|auth|cert/i;
-/** Fields that hold the name of an object, of which some are Secrets. */
+/** Fields with the name of an object, which can be a Secret. */
 const namingField = /^name$|secret/i;
 
-/** Fields that name objects of other kinds, of which there are many. */
+/** Frequent fields that name objects of other kinds. */
 const silentFields: ReadonlySet<string> = new Set(["service", "backendRefs", "parentRefs", "targetRefs"]);
 
 /**
- * The Secrets that an object may name, as `namespace/name`: the values of all fields and annotations that can hold the
- * name of a Secret, whether they do or not. Rather too many than too few: the gateway treats a Secret that is not among
- * them as missing.
+ * Returns the Secrets that an object might name, as `namespace/name`: the values of all fields and annotations that can
+ * contain the name of a Secret, whether they do or not. It errs on the side of too many, because the gateway treats a
+ * Secret that is not among them as missing.
  */
 export function secretNamesIn(kind: KindName, object: KubeObject): ReadonlySet<string> {
   const found = new Set<string>();
@@ -66,14 +66,14 @@ export function secretNamesIn(kind: KindName, object: KubeObject): ReadonlySet<s
 
 /** The Secrets that each object names. */
 export type SecretNames = {
-  /** Sets the names that an object has from now on; returns the names that are unused now. */
+  /** Sets the names that an object has from now on; returns the names that are no longer used. */
   set(object: string, names: ReadonlySet<string>): readonly string[];
   of(object: string): ReadonlySet<string>;
   /** Whether any object names the Secret `namespace/name`. */
   has(name: string): boolean;
 };
 
-/** `always`: Secrets that the settings name. */
+/** Creates an index with the Secrets that the settings name (`always`). */
 export function createSecretNames(always: readonly string[]): SecretNames {
   const ofObject = new Map<string, ReadonlySet<string>>();
   const counts = new Map<string, number>();

@@ -1,19 +1,19 @@
 import { definitionOf, type KindName } from "../../api/kinds.ts";
 import type { InstalledKind } from "./installed-kinds.ts";
 
-/** Which kinds are followed, and what that means for the Gateway API. */
+/** The kinds that are followed, and the resulting state of the Gateway API. */
 export type WatchPlan = {
   readonly kinds: readonly InstalledKind[];
-  /** Whether Gateway API objects are served; if not, whether the operator wanted it so or kinds are missing. */
+  /** Whether Gateway API objects are served, and if not, whether the settings disable them or kinds are missing. */
   readonly gatewayApi: "served" | "disabled" | "missing";
-  /** Kinds of the Gateway API that must be installed and are not. */
+  /** Required kinds of the Gateway API that are not installed. */
   readonly missing: readonly KindName[];
 };
 
 export type WatchPlanOptions = {
   readonly disableIngress: boolean;
   readonly disableGatewayApi: boolean;
-  /** Whether kinds without a namespace are left alone. */
+  /** Whether cluster-scoped kinds are not followed. */
   readonly disableClusterScope: boolean;
 };
 
@@ -21,9 +21,9 @@ const requiredKinds: readonly KindName[] = ["GatewayClass", "Gateway", "HTTPRout
 const gatewayGroup = "gateway.networking.k8s.io";
 
 /**
- * Decides what is followed. Without one of the kinds that the Gateway API cannot do without, the controller is an
- * Ingress controller and leaves the whole API alone (docs/controller.md, "Ingress-only mode"). ReferenceGrants stay:
- * Ingresses need them, too.
+ * Decides which kinds are followed. If a kind that the Gateway API requires is missing, the controller is an Ingress
+ * controller and ignores the whole API (docs/controller.md, "Ingress-only mode"). ReferenceGrants are still followed,
+ * because Ingresses need them, too.
  */
 export function planWatches(
   installed: readonly InstalledKind[],

@@ -7,25 +7,25 @@ import type { InstalledKind } from "./installed-kinds.ts";
 import { weigh, type Weighed } from "./namespace-budgets.ts";
 import { ownSecret, plainSecret, usableSecret } from "./secret-data.ts";
 
-/** One list-and-watch: Secrets are read by narrow ones, so that other Secrets never reach this process. */
+/** The selection of one list-and-watch. Those of Secrets are narrow, so that other Secrets never reach this process. */
 export type Selection = {
-  /** Undefined: all namespaces. */
+  /** The namespace to read; undefined for all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 };
 
-/** A list-and-watch of a kind, and what it knows. */
+/** A list-and-watch of a kind with its objects. */
 export type Watched = {
   readonly kind: KindName;
   readonly installed: InstalledKind;
   readonly selection: Selection;
-  /** Among those of its kind. */
+  /** The index among the watches of its kind. */
   readonly index: number;
   readonly own: HeldObjects;
-  /** What it knows of and does not hold, by `namespace/name`. */
+  /** Objects that it knows of and does not hold, by `namespace/name`. */
   readonly absent: Map<string, AbsentObject>;
-  /** What is held of an object that is held. */
+  /** Reduces an object to the part that is held. */
   readonly reduce: (object: KubeObject) => KubeObject;
 };
 
@@ -36,7 +36,10 @@ const secretSelections: readonly Selection[] = [
   { labelSelector: "ingress.svc-labs.dev/auth-tls=true" },
 ];
 
-/** Secrets without a label, which Ingresses of ingress-nginx name; those of the other watches are not held twice. */
+/**
+ * Secrets without a label, which Ingresses of ingress-nginx name. Secrets that other watches select are excluded, so
+ * that they are not held twice.
+ */
 const plainSecrets: Selection = {
   fieldSelector: "type=Opaque",
   labelSelector: "ingress.svc-labs.dev/auth-basic!=true,ingress.svc-labs.dev/auth-tls!=true",
@@ -86,7 +89,7 @@ export function watchesOf(
   }));
 }
 
-/** Kinds that protect are left out last: without them, what they protect would be open. */
+/** Kinds that protect others are left out last: without them, the objects that they protect would be open. */
 const protectingKinds: ReadonlySet<KindName> = new Set([
   "BackendTLSPolicy",
   "BasicAuth",
@@ -97,7 +100,9 @@ const protectingKinds: ReadonlySet<KindName> = new Set([
   "SvcExternalAuth",
 ]);
 
-/** What an object takes in memory; those without a namespace are the operators' own and are not bounded. */
+/**
+ * Returns the memory that an object takes. Objects without a namespace belong to cluster operators and are not limited.
+ */
 export function weighed(kind: KindName, object: KubeObject): Weighed {
   const { namespace = "", creationTimestamp = "" } = object.metadata;
   const createdMs = Date.parse(creationTimestamp);
