@@ -1,10 +1,10 @@
-/** Lets a bounded number of tasks run, and a bounded number wait. */
+/** Runs a bounded number of tasks and lets a bounded number wait. */
 export type BoundedGate = {
-  /** Runs the task when there is room; undefined, without running it, when too many wait already. */
+  /** Runs the task when there is room; returns undefined without running it if too many wait already. */
   run<Value>(task: () => Promise<Value>): Promise<Value> | undefined;
 };
 
-/** Creates a gate. Waiting tasks run in the order in which they came. */
+/** Creates a gate. Waiting tasks run in the order of their arrival. */
 export function createBoundedGate(limits: {
   readonly maxRunning: number;
   readonly maxWaiting: number;
@@ -31,7 +31,9 @@ export function createBoundedGate(limits: {
   };
 }
 
-/** Allows at most so many calls within any window, so that a flood of causes does not become a flood of effects. */
+/**
+ * Allows at most `maxPerWindow` calls within any window, so that a flood of causes does not become a flood of effects.
+ */
 export function createRateCap(options: {
   readonly maxPerWindow: number;
   readonly windowMs: number;

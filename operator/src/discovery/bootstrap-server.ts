@@ -23,14 +23,14 @@ export type BootstrapServerOptions = BootstrapOptions & {
   readonly identity: ServerIdentity;
   readonly metrics: DiscoveryServerMetrics;
   readonly log: Logger;
-  /** For the Event `BootstrapRejected`; called a few times in any minute at most. */
+  /** Called for the Event `BootstrapRejected`, at most `maxReportsPerMinute` times in any minute. */
   readonly onRejected?: (rejection: { readonly reason: BootstrapReason; readonly principal: string }) => void;
   readonly limits?: ConnectionLimits;
 };
 
 const defaultLimits: ConnectionLimits = {
   maxConnections: 512,
-  // Proxies on one node may share an address, but one address cannot use all places.
+  // Proxies on one node can share an address, but one address cannot use all places.
   maxConnectionsPerAddress: 128,
   handshakeTimeoutMs: 10_000,
 };
@@ -49,7 +49,7 @@ const maxReportsPerMinute = 10;
 export function createBootstrapServer(options: BootstrapServerOptions): GrpcServer {
   const { metrics, log, onRejected, clock = systemClock } = options;
   const bootstrap = createBootstrap(options);
-  // Every series is there at zero, so that the first rejection is an increase.
+  // Every series exists at zero, so that the first rejection is an increase.
   metrics.bootstraps.with({ result: "accepted", reason: "ok" });
   for (const reason of Object.keys(bootstrapCodes)) metrics.bootstraps.with({ result: "rejected", reason });
   const mayReport = createRateCap({
@@ -117,7 +117,7 @@ export function createBootstrapServer(options: BootstrapServerOptions): GrpcServ
   return server;
 }
 
-/** The reason of the API server is not shown to a caller that is not authenticated. */
+/** Returns the message for the caller. Reasons of the API server are not shown to unauthenticated callers. */
 function detailsOf({ reason, message }: BootstrapRejection): string {
   switch (reason) {
     case "sa_token":

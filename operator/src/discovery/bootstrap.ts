@@ -11,7 +11,7 @@ import type { CaKeeper } from "./ca-keeper.ts";
 import { publicKeyOfCsr } from "./csr.ts";
 import type { ExpectedPrincipals } from "./principals.ts";
 
-/** Why a proxy gets no identity: the values of the label `reason` of `svc_discovery_bootstrap_total`. */
+/** The reason why a proxy gets no identity: the values of the label `reason` of `svc_discovery_bootstrap_total`. */
 export type BootstrapReason =
   | "wire_version"
   | "sa_token"
@@ -34,14 +34,14 @@ export type BootstrapRejection = {
 export type ReviewedToken = WorkloadIdentity & { readonly pod?: WorkloadPod };
 
 export type TokenRejection = {
-  /** The token is not valid for the audience; it is not that of a service account; the review itself failed. */
+  /** The token is invalid for the audience, does not belong to a service account, or could not be reviewed. */
   readonly reason: "sa_token" | "invalid_principal" | "token_review_error";
   /** For the log of the controller; the caller does not see it. */
   readonly message: string;
   readonly principal?: string;
 };
 
-/** Asks the API server whose token this is (TokenReview). The signal ends the wait for an answer. */
+/** Identifies the owner of a token by a TokenReview of the API server. The signal ends the wait for a response. */
 export type ReviewToken = (
   token: string,
   audience: string,
@@ -72,12 +72,12 @@ export const bootstrapCodes: Readonly<Record<BootstrapReason, status>> = {
 
 const maxTokenLength = 16 * 1024;
 const reviewTimeoutMs = 10_000;
-/** Bounds the load on the API server: further callers wait, and are rejected when too many wait. */
+/** Bounds the load on the API server: additional callers wait, and are rejected if too many wait. */
 const reviewLimits = { maxRunning: 16, maxWaiting: 128 };
 
 /**
- * Decides about requests for an identity: cheap checks first, then the token, then who it belongs to, and only then the
- * signing request of a caller who is known. See docs/discovery.md, "Bootstrap".
+ * Decides about requests for an identity. The order is cheap checks, the token, the owner of the token, and only then
+ * the signing request of a known caller. See docs/discovery.md, "Bootstrap".
  */
 export function createBootstrap(
   options: BootstrapOptions,
@@ -140,7 +140,7 @@ export function createBootstrap(
   };
 }
 
-/** A review that fails or hangs must not keep its place. */
+/** Reviews a token within a time limit: a review that fails or hangs must not occupy its place. */
 async function reviewInTime(
   reviewToken: ReviewToken,
   token: string,

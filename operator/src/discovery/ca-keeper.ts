@@ -10,7 +10,7 @@ import {
 } from "./certificate-authority.ts";
 import { formatRetiredRoots, parseRetiredRoots, retiredRootsAt, type RetiredRoot } from "./retired-roots.ts";
 
-/** The authority that signs now, and every root that is trusted. */
+/** The authority that signs now and all trusted roots. */
 export type CaState = {
   readonly authority: CertificateAuthority;
   readonly retired: readonly RetiredRoot[];
@@ -19,21 +19,25 @@ export type CaState = {
 };
 
 export type CaKeeper = {
-  /** Undefined until an authority was read or created: nothing is signed and nothing served. */
+  /**
+   * The present state; undefined until an authority was read or created, and until then nothing is signed or served.
+   */
   current(): CaState | undefined;
   subscribe(listener: (state: CaState) => void): () => void;
-  /** Reads the store now, for example after this replica became the leader. Resolves when that is done. */
+  /**
+   * Reads the store now, for example after this replica became the leader. Resolves when the result has been applied.
+   */
   reconcile(): Promise<void>;
   stop(): void;
 };
 
 export type CaKeeperOptions = {
   readonly store: CaStore;
-  /** `auto` creates and replaces the authority; `external` only reads it. */
+  /** The mode: `auto` creates and replaces the authority; `external` only reads it. */
   readonly mode: "auto" | "external";
   readonly trustDomain: string;
   readonly svidLifetimeMs: number;
-  /** Only the leader writes. */
+  /** Whether this replica is the leader: only the leader writes. */
   readonly isLeading: () => boolean;
   readonly log: Logger;
   readonly clock?: Clock;
@@ -41,16 +45,14 @@ export type CaKeeperOptions = {
 
 const checkIntervalMs = 60 * 60_000;
 const retryMs = 5_000;
-/**
- * An authority that the controller created itself is replaced when this part of its lifetime is left: one year of ten.
- */
+/** An authority created by the controller is replaced when this share of its lifetime is left: one year of ten. */
 const renewalShare = 0.1;
 
 /**
- * Keeps the certificate authority of the discovery channel: reads it from its store, follows changes, creates and
- * replaces it in `auto` mode, and keeps a replaced root trusted for two lives of a proxy certificate. What is in the
- * store is the truth; an authority that cannot be used, or a store that does not answer, leaves the last one in place.
- * See docs/discovery.md, "Certificate authority".
+ * Keeps the certificate authority of the discovery channel. Reads it from its store, follows changes, creates and
+ * replaces it in `auto` mode, and keeps a replaced root trusted for twice the lifetime of a proxy certificate. The
+ * store is authoritative. If its authority cannot be used, or the store does not respond, the last authority remains in
+ * use. See docs/discovery.md, "Certificate authority".
  */
 export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
   const { store, mode, trustDomain, svidLifetimeMs, isLeading, log, clock = systemClock } = options;
@@ -67,7 +69,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
     until: clock.nowMs() + 2 * svidLifetimeMs,
   });
 
-  /** The authority in the store, created or replaced first where that is this replica's task. */
+  /** Returns the authority in the store; if this replica is responsible for that, creates or replaces it first. */
   const loadOrCreate = async (): Promise<Result<Stored>> => {
     const content = await store.read();
     if (!content.ok) return content;
@@ -94,7 +96,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
     const content = { ...created, retiredPem: formatRetiredRoots(retired) };
     const written = await store.write(content, previous?.content);
     if (!written.ok) return written;
-    // After a conflict the authority of the faster replica counts; the watch leads there.
+    // After a conflict, the authority of the faster replica counts; the watch reports it.
     if (written.value === "conflict") return problem("another replica has written the certificate authority");
     log.info({ replaced: previous !== undefined }, "certificate authority created");
     return load(content);
@@ -146,7 +148,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
       const result = await settle().catch((error: unknown) => problem(`internal error: ${String(error)}`));
       isSettled = result.ok;
       const reason = result.ok ? "" : result.error.message;
-      // It is retried every few seconds; the same error is logged once.
+      // The run is retried every few seconds; the same error is logged only once.
       if (reason !== "") {
         log[reason === lastProblem ? "debug" : "warn"]({ reason }, "certificate authority is not ready");
       } else if (lastProblem !== "") log.info({}, "certificate authority is ready again");

@@ -21,14 +21,14 @@ import { createSelfSigned } from "./self-signed.ts";
 /** A certificate authority as it is stored: the values of `tls.crt` and `tls.key`. */
 export type CaPem = { readonly certificatePem: string; readonly privateKeyPem: string };
 
-/** A fresh certificate: the leaf and what a peer needs to get from it to the trusted root. */
+/** A new certificate: the leaf and the certificates that a peer needs to verify it with the trusted root. */
 export type IssuedCertificate = { readonly chainPem: string; readonly notAfterMs: number };
 
 export type SvidRequest = {
-  /** The key that the certificate is for, DER (SubjectPublicKeyInfo). */
+  /** The subject's public key, DER (SubjectPublicKeyInfo). */
   readonly publicKey: Uint8Array;
   readonly identity: WorkloadIdentity;
-  /** Part of the subject of the certificate. */
+  /** The pod that is named in the subject of the certificate. */
   readonly pod?: WorkloadPod;
   readonly nowMs: number;
   readonly lifetimeMs: number;
@@ -38,19 +38,19 @@ export type ServerCertificateRequest = SvidRequest & { readonly dnsNames: readon
 
 /** Signs the certificates of the discovery channel. See docs/discovery.md, "Identities". */
 export type CertificateAuthority = {
-  /** `tls.crt` as it was read. */
+  /** The value of `tls.crt` as read. */
   readonly certificatePem: string;
   /** The certificate that verifiers must trust: the last one of `tls.crt`. */
   readonly rootPem: string;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  /** A certificate for a proxy: client authentication only. */
+  /** Issues a certificate for a proxy, with client authentication only. */
   issueSvid(request: SvidRequest): Promise<IssuedCertificate>;
-  /** A certificate for a controller: server authentication only. */
+  /** Issues a certificate for a controller, with server authentication only. */
   issueServerCertificate(request: ServerCertificateRequest): Promise<IssuedCertificate>;
 };
 
-/** Certificates are valid from a little earlier, because clocks of nodes differ. */
+/** The time by which the validity of certificates begins earlier, because clocks of nodes differ. */
 const backdateMs = 5 * 60_000;
 const caLifetimeMs = 10 * 365.25 * 24 * 60 * 60_000;
 const maxPemLength = 64 * 1024;
@@ -65,9 +65,9 @@ export async function createCertificateAuthority(trustDomain: string, nowMs: num
 }
 
 /**
- * Reads a stored authority. `tls.crt` holds the signing certificate, followed by its issuers up to the root if it is
- * not a root itself. Says why it cannot be used: not PEM, not an authority, a key of another certificate, or one that is too
- * weak. Whether it has expired is the caller's question.
+ * Reads a stored authority. `tls.crt` contains the signing certificate, followed by its issuers up to the root if it is
+ * not a root itself. Fails if the authority cannot be used: it is not PEM or not an authority, its key belongs to
+ * another certificate, or its key is too weak. The caller checks whether it has expired.
  */
 export async function loadCertificateAuthority(
   trustDomain: string,
@@ -149,8 +149,9 @@ async function load(trustDomain: string, pem: CaPem): Promise<Result<Certificate
 }
 
 /**
- * Whether a key is at least as strong as P-256, which is worth 128 bits: the larger NIST curves, and RSA from 3072 bits
- * (NIST SP 800-57 part 1, table 2). RSA ends at 8192 bits, because a check costs the cube of the length.
+ * Whether a key is at least as strong as P-256, which provides 128 bits of security: P-256 and the larger NIST curves,
+ * and RSA from 3072 bits (NIST SP 800-57 part 1, table 2). RSA keys are limited to 8192 bits, because the cost of a
+ * check grows with the cube of the length.
  */
 export function isStrongKey(key: KeyObject): boolean {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};

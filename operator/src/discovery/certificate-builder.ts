@@ -19,11 +19,11 @@ import {
 /** The engine for everything that pkijs signs and verifies. */
 export const cryptoEngine = new CryptoEngine({ name: "node", crypto: webcrypto });
 
-/** Whose name and key sign a certificate. */
+/** The name and key that sign a certificate. */
 export type Signer = {
   readonly name: RelativeDistinguishedNames;
   readonly key: webcrypto.CryptoKey;
-  /** The key identifier in the signer's certificate; absent when it has none. */
+  /** The key identifier in the signer's certificate; absent if it has none. */
   readonly keyId?: ArrayBuffer;
 };
 
@@ -69,13 +69,16 @@ export async function signCertificate(request: CertificateRequestBody, signer: S
   return new Uint8Array(certificate.toSchema(true).toBER());
 }
 
-/** The key identifier of RFC 5280 section 4.2.1.2, method 1. It names a key and protects nothing. */
+/** The key identifier of RFC 5280 section 4.2.1.2, method 1. It identifies a key and has no security function. */
 export function keyIdOf(key: PublicKeyInfo): ArrayBuffer {
   const digest = createHash("sha1").update(key.subjectPublicKey.valueBlock.valueHexView).digest();
   return new Uint8Array(digest).buffer;
 }
 
-/** Whether the certificate may sign others, and if so, that what it signs may not. */
+/**
+ * Basic constraints: whether the certificate may sign others. The certificates that an authority signs must not sign
+ * others.
+ */
 export const basicConstraints = (isAuthority: boolean): Extension => {
   const value = isAuthority ? { cA: true, pathLenConstraint: 0 } : { cA: false };
   return extension("2.5.29.19", true, new BasicConstraints(value).toSchema().toBER());
@@ -112,14 +115,20 @@ function authorityKeyId(keyId: ArrayBuffer): Extension {
 const extension = (extnID: string, critical: boolean, extnValue: ArrayBuffer): Extension =>
   new Extension({ extnID, critical, extnValue });
 
-/** 128 bits with a first bit of 0, so that the number is positive, and a second of 1, so that its length is fixed. */
+/**
+ * A serial number of 128 bits. Its first bit is 0, so that the number is positive, and the second is 1, so that its
+ * length is fixed.
+ */
 function serialNumber(): ArrayBuffer {
   const bytes = new Uint8Array(randomBytes(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return bytes.buffer;
 }
 
-/** UTCTime up to 2049, GeneralizedTime from then on (RFC 5280 section 4.1.2.5). Certificates know whole seconds. */
+/**
+ * Returns a UTCTime up to 2049, and a GeneralizedTime from then on (RFC 5280 section 4.1.2.5). Certificates have a
+ * resolution of whole seconds.
+ */
 function timeOf(unixMs: number): Time {
   const value = new Date(Math.floor(unixMs / 1000) * 1000);
   const type = value.getUTCFullYear() < 2050 ? TimeType.UTCTime : TimeType.GeneralizedTime;

@@ -4,16 +4,16 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { ClientMessage, type Scope } from "@svc-gateway/proto/generated/discovery.js";
 import type { ReportedCheck } from "./fleet.ts";
 
-/** A message of a proxy, checked. `unknown` is one of a newer proxy and is ignored. */
+/** A validated message of a proxy; `unknown` is a message of a newer proxy and is ignored. */
 export type ProxyMessage =
   | {
       readonly kind: "subscribe";
       readonly wireVersion: number;
       readonly nodeId: string;
       readonly scope: ScopeText;
-      /** Whether it takes an update in parts. */
+      /** Whether the proxy accepts updates in parts. */
       readonly takesParts: boolean;
-      /** The fields of resources that it reads; empty: it does not say. */
+      /** The fields of resources that the proxy reads; empty if it does not report them. */
       readonly knownFields: readonly string[];
     }
   | { readonly kind: "ack"; readonly nonce: Uint8Array }
@@ -23,7 +23,7 @@ export type ProxyMessage =
   | { readonly kind: "ping" }
   | { readonly kind: "unknown" };
 
-/** The scope as it was sent, undefined when it was not. */
+/** The scope as received; undefined if the message has none. */
 type ScopeText = Scope | undefined;
 
 const maxChecks = 64;
@@ -31,7 +31,7 @@ const maxTextLength = 256;
 const maxDetailLength = 1024;
 const maxPort = 65_535;
 
-/** Reads a message and cuts what only goes into logs and reports to a bounded length. */
+/** Reads a message and truncates texts that only go into logs and reports. */
 export function readProxyMessage(bytes: Uint8Array): Result<ProxyMessage> {
   let message: ClientMessage;
   try {
@@ -80,7 +80,7 @@ export function readProxyMessage(bytes: Uint8Array): Result<ProxyMessage> {
   }
 }
 
-/** Reads the scope of a subscription; undefined when it is absent or names no Gateway that could exist. */
+/** Reads the scope of a subscription; undefined if it is absent or names a Gateway that cannot exist. */
 export function readScope(scope: Scope | undefined): ProxyScope | undefined {
   switch (scope?.scope) {
     case "shared_pool":

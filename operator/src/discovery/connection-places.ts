@@ -2,30 +2,30 @@ import type { Socket } from "node:net";
 
 export type PlaceLimits = {
   readonly maxConnections: number;
-  /** Connections of one address. */
+  /** The largest number of connections from one address. */
   readonly maxConnectionsPerAddress: number;
 };
 
 /** Decides which connections are admitted. See docs/discovery.md, "Limits". */
 export type ConnectionPlaces = {
-  /** False when there is no place: each is taken by a connection with a call. */
+  /** Admits a connection. Returns false if there is no place because each is used by a connection with a call. */
   take(socket: Socket): boolean;
   leave(socket: Socket): void;
-  /** A peer (`address:port`) has one call more or less. */
+  /** Adjusts the number of calls of a peer (`address:port`). */
   onCall(peer: string, calls: 1 | -1): void;
 };
 
 type Place = { readonly socket: Socket; readonly address: string; calls: number };
 
 /**
- * Admits a bounded number of connections. At a limit, of one address or of all, the oldest connection without a call is
- * closed: peers that connect and stay idle cannot lock others out.
+ * Admits a bounded number of connections. When a limit is reached, per address or in total, the oldest connection
+ * without a call is closed, so that idle peers cannot lock others out.
  */
 export function createConnectionPlaces(limits: PlaceLimits): ConnectionPlaces {
-  /** By `address:port`, the oldest first. */
+  /** The places by `address:port`, the oldest first. */
   const places = new Map<string, Place>();
   const perAddress = new Map<string, number>();
-  /** A socket that is closed does not know its peer any more. */
+  /** The peer of each socket, because a closed socket no longer knows it. */
   const peers = new WeakMap<Socket, string>();
 
   const drop = (peer: string, { address }: Place): void => {
@@ -35,7 +35,7 @@ export function createConnectionPlaces(limits: PlaceLimits): ConnectionPlaces {
     else perAddress.set(address, left);
   };
 
-  /** True when a silent connection was closed. */
+  /** Closes the oldest matching connection without a call; returns whether there was one. */
   const makeRoom = (isCandidate: (place: Place) => boolean): boolean => {
     for (const [peer, place] of places) {
       if (place.calls > 0 || !isCandidate(place)) continue;
@@ -71,5 +71,5 @@ export function createConnectionPlaces(limits: PlaceLimits): ConnectionPlaces {
   };
 }
 
-/** As gRPC names the peer of a call. */
+/** The peer in the form that gRPC uses for calls. */
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress}:${remotePort}`;

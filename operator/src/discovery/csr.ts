@@ -8,8 +8,8 @@ const maxCsrBytes = 16 * 1024;
 
 /**
  * Reads a certificate signing request (PKCS #10, RFC 2986) in PEM and returns its key as DER (SubjectPublicKeyInfo).
- * The request must be signed with that key, and the key must be strong enough. What else it asks for is not looked at:
- * the token decides what goes into the certificate.
+ * The request must be signed with that key, and the key must be strong enough. Everything else that it requests is
+ * ignored, because the token determines the content of the certificate.
  */
 export async function publicKeyOfCsr(pem: Uint8Array): Promise<Result<Uint8Array>> {
   if (pem.byteLength > maxCsrBytes) return problem("the certificate signing request is larger than 16 KiB");

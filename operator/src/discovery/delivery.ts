@@ -4,18 +4,21 @@ import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ScopeSnapshot } from "./snapshot-cache.ts";
 import type { PreparedUpdate } from "./prepared-update.ts";
 
-/** An update with the nonce under which it will be acknowledged. */
+/** An update with the nonce by which it is acknowledged. */
 export type OutgoingUpdate = { readonly update: PreparedUpdate; readonly nonce: Uint8Array };
 
 /** Brings one proxy to the present snapshot of its scope. */
 export type Delivery = {
-  /** Sends what is due: nothing while an update is in flight or the proxy has the present version. */
+  /** Sends the next update, unless one is in flight or the proxy has the present version. */
   advance(): void;
-  /** The proxy has applied the update with this nonce. False when no such update is in flight. */
+  /** Records that the proxy has applied the update with this nonce. Returns false if no such update is in flight. */
   acknowledge(nonce: Uint8Array): boolean;
-  /** The proxy has rejected it and kept what it had; a full update follows. False when none is in flight. */
+  /**
+   * Records that the proxy has rejected the update with this nonce and kept its state; a full update follows. Returns
+   * false if no such update is in flight.
+   */
   refuse(nonce: Uint8Array): boolean;
-  /** What the proxy serves, as far as it has said so on this stream. */
+  /** The snapshot that the proxy last acknowledged on this stream. */
   acknowledged(): Snapshot | undefined;
   close(): void;
 };
@@ -26,14 +29,15 @@ export type DeliveryOptions = {
   readonly clock: Clock;
 };
 
-/** After so many refusals in a row the reason will not go away by itself. */
+/** The number of consecutive refusals after which the cause is assumed to be permanent. */
 const patientRefusals = 3;
 const slowFullIntervalMs = 30_000;
 
 /**
- * The sending side of a stream: the first update is full, later ones are deltas from what was acknowledged, one is in
- * flight at a time, and changes meanwhile become one update. A refusal is answered with a full update, after
- * `patientRefusals` in a row at most every `slowFullIntervalMs`. See docs/discovery.md, "Snapshots".
+ * The sending side of a stream. The first update is full, and later ones are deltas from the acknowledged snapshot.
+ * Only one update is in flight at a time, and changes meanwhile are combined into one update. A refusal is followed by
+ * a full update, after `patientRefusals` consecutive ones at most every `slowFullIntervalMs`. See docs/discovery.md,
+ * "Snapshots".
  */
 export function createDelivery({ current, send, clock }: DeliveryOptions): Delivery {
   let base: Snapshot | undefined;

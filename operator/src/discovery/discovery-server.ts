@@ -16,7 +16,7 @@ import { createSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
 import { createStreamServer, type StreamLimits } from "./stream-server.ts";
 
 export type DiscoveryServerOptions = {
-  /** Absent: every address. */
+  /** The address to listen on; if absent, all addresses. */
   readonly host?: string;
   readonly streamPort: number;
   readonly bootstrapPort: number;
@@ -27,14 +27,14 @@ export type DiscoveryServerOptions = {
   readonly caMode: "auto" | "external";
   readonly svidLifetimeMs: number;
   readonly sharedProxyServiceAccount: string;
-  /** The Gateways that have proxies of their own now. */
+  /** The Gateways that have dedicated proxies now. */
   readonly dedicatedGateways: () => Iterable<DedicatedGateway>;
   readonly caStore: CaStore;
   readonly reviewToken: ReviewToken;
   readonly leadership: LeadershipState;
   readonly metrics: DiscoveryServerMetrics;
   readonly log: Logger;
-  /** For the Event `BootstrapRejected`; called a few times in any minute at most. */
+  /** Called for the Event `BootstrapRejected`, at most ten times in any minute. */
   readonly onBootstrapRejected?: (rejection: {
     readonly reason: BootstrapReason;
     readonly principal: string;
@@ -46,24 +46,24 @@ export type DiscoveryServerOptions = {
 
 /** The controller's side of the discovery channel. */
 export type DiscoveryServer = {
-  /** Where snapshots are published; streams are refused until the first publication. */
+  /** The cache to publish snapshots to; streams are refused until the first publication. */
   readonly cache: SnapshotCache;
   readonly fleet: Fleet;
-  /** Whether there is a certificate authority and a certificate of it to show, without which nothing is served. */
+  /** Whether a certificate authority and a server certificate signed by it exist; without them nothing is served. */
   isReady(): boolean;
-  /** The roots that proxies must trust, PEM; for copies beside dedicated Gateways. */
+  /** The roots that proxies must trust, PEM, to be copied beside dedicated Gateways. */
   trustBundlePem(): string | undefined;
   /** Calls back after readiness or the trust bundle changed; the returned function ends it. */
   subscribe(listener: () => void): () => void;
   /** Binds both ports and starts to keep the certificate authority. */
   listen(): Promise<Result<{ readonly streamPort: number; readonly bootstrapPort: number }>>;
-  /** Brings metrics up to date that change with time alone; called before each export. */
+  /** Updates the metrics that change with time alone; called before each export. */
   refreshMetrics(): void;
-  /** Ends all streams, so that proxies connect to another replica at once, and closes both ports. */
+  /** Ends all streams, so that proxies immediately connect to another replica, and closes both ports. */
   close(): Promise<void>;
 };
 
-/** Puts the parts of the controller's side together. See docs/discovery.md. */
+/** Assembles the controller's side of the channel. See docs/discovery.md. */
 export function createDiscoveryServer(options: DiscoveryServerOptions): DiscoveryServer {
   const { installNamespace, trustDomain, svidLifetimeMs, leadership, log, clock = systemClock } = options;
   const keeper = createCaKeeper({
@@ -102,7 +102,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     port: options.bootstrapPort,
     ...(options.onBootstrapRejected !== undefined && { onRejected: options.onBootstrapRejected }),
   });
-  // A new leader writes what is missing in the store.
+  // A new leader creates what is missing in the store.
   const unsubscribe = leadership.subscribe(() => void keeper.reconcile());
   return {
     cache,

@@ -8,7 +8,7 @@ import { formatIdentity, type WorkloadIdentity } from "@svc-gateway/proto/identi
 import { scopeKey } from "./principals.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
 
-/** A check of a proxy, as it reports it. */
+/** A check as reported by a proxy. */
 export type ReportedCheck = {
   readonly subsystem: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export type ReportedCheck = {
   readonly reason: string;
 };
 
-/** A proxy that is connected to this replica, as it is now. */
+/** The present state of a proxy that is connected to this replica. */
 export type FleetNode = {
   /** Pod name. */
   readonly nodeId: string;
@@ -24,37 +24,37 @@ export type FleetNode = {
   readonly scope: ProxyScope;
   /** Release of the proxy; undefined until it has reported. */
   readonly release: string | undefined;
-  /** Undefined until it has reported, and while a check is pending. */
+  /** The health; undefined until the proxy has reported it, and while a check is pending. */
   readonly health: "ready" | "degraded" | undefined;
   readonly degradedChecks: readonly string[];
   /** Listener ports that are bound, ascending. */
   readonly boundPorts: readonly number[];
   readonly lastAckedVersion: string | undefined;
-  /** Whether it has acknowledged what its scope should have. */
+  /** Whether the proxy has acknowledged the present snapshot of its scope. */
   readonly isInSync: boolean;
-  /** For how long it has not, in milliseconds; 0 while it is in sync. */
+  /** How long the proxy has not been in sync, in milliseconds; 0 while it is in sync. */
   readonly behindMs: number;
   /** Fields of resources that this release sends and that the proxy drops (docs/upgrading.md, "Version skew"). */
   readonly unknownFields: readonly string[];
 };
 
-/** What must be in place at every proxy of a scope. */
+/** The resources and ports that every proxy of a scope must have. */
 export type ProgrammedQuestion = {
   readonly scope: ProxyScope;
-  /** Resources with these hashes are in what the proxy has acknowledged last. */
+  /** Resources, with their hashes, that the last acknowledged snapshot must contain. */
   readonly resources: Iterable<readonly [ResourceKey, string]>;
-  /** Listener ports that are bound. */
+  /** Listener ports that must be bound. */
   readonly ports: Iterable<number>;
 };
 
 /** The proxies that are connected to this replica. */
 export type Fleet = {
-  /** A proxy by its name, and by the namespace of its identity where pods of several have that name. */
+  /** Returns a proxy by its name, and by the namespace of its identity if pods of several namespaces have that name. */
   node(nodeId: string, namespace?: string): FleetNode | undefined;
   nodes(): readonly FleetNode[];
-  /** Whether at least one proxy of the scope is connected, and all that are have this in place. */
+  /** Whether at least one proxy of the scope is connected, and all connected ones have these resources and ports. */
   isProgrammed(question: ProgrammedQuestion): boolean;
-  /** Calls back after a proxy connected, disconnected or reported a change; the scope is the one that it belongs to. */
+  /** Calls back with the scope of a proxy after it connected, disconnected or reported a change. */
   subscribe(listener: (scope: ProxyScope) => void): () => void;
 };
 
@@ -71,7 +71,7 @@ export type JoinRequest = {
   readonly identity: WorkloadIdentity;
   readonly scope: ProxyScope;
   readonly unknownFields: readonly string[];
-  /** A newer stream of the same proxy has taken this one's place. */
+  /** Called when a newer stream of the same proxy has replaced this one. */
   readonly onReplaced: () => void;
 };
 
@@ -86,7 +86,7 @@ type Entry = JoinRequest & {
   boundPorts: readonly number[];
   release?: string;
   checks: readonly ReportedCheck[];
-  /** Since when there is a snapshot that it has not acknowledged; undefined while it is in sync. */
+  /** The time from which a snapshot has not been acknowledged; undefined while the proxy is in sync. */
   behindSinceMs: number | undefined;
 };
 

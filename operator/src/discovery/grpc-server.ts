@@ -18,19 +18,19 @@ export type GrpcServerOptions = Omit<TlsListenerOptions, "onConnection"> & {
   readonly grpcOptions?: ServerOptions;
 };
 
-/** A gRPC server on a TLS listener of its own. */
+/** A gRPC server on its own TLS listener. */
 export type GrpcServer = {
-  /** A peer has one call more or less. */
+  /** Adjusts the number of calls of a peer. */
   onCall: TlsListener["onCall"];
-  /** Binds; resolves with the port. */
+  /** Binds the port and resolves with it. */
   listen(): Promise<Result<number>>;
-  /** Stops accepting, lets calls that are ending end, and closes open connections after a second. */
+  /** Stops accepting connections, lets ending calls finish, and closes open connections after a second. */
   close(): Promise<void>;
 };
 
 /**
- * Serves gRPC on TLS connections that were accepted and checked by `createTlsListener`. gRPC's own listener would
- * neither bound connections nor let a certificate change while it runs.
+ * Serves gRPC on TLS connections that `createTlsListener` has accepted and checked. gRPC's own listener neither limits
+ * connections nor can change its certificate while it runs.
  */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { identity, keepalive } = options;
@@ -56,7 +56,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     listen: listener.listen,
     async close() {
       unsubscribe();
-      // Closes each session when its last call has ended. It resolves too early to be waited for.
+      // Closes each session when its last call has ended. It resolves too early to be awaited.
       server.tryShutdown(() => {});
       await listener.close(drainMs);
       server.forceShutdown();

@@ -1,10 +1,13 @@
-/** What a proxy drops of what controllers of this release send. See docs/adr/0040-known-fields.md. */
+/**
+ * Determines the fields that a proxy drops from resources of controllers of this release. See
+ * docs/adr/0040-known-fields.md.
+ */
 import { contractFields } from "@svc-gateway/common/ir/contract-fields.ts";
 
-/** The last answer: proxies of one release, which connect together in an upgrade, share it. */
+/** The last result, shared by proxies of one release, which connect at about the same time in an upgrade. */
 let last: { readonly stated: string; readonly unknown: readonly string[] } | undefined;
 
-/** The fields of resources that are not among these, sorted; all of them for a proxy that states none. */
+/** The fields of resources that are not among `knownFields`, sorted; all of them for a proxy that reports none. */
 export function fieldsBeyond(knownFields: readonly string[]): readonly string[] {
   const stated = knownFields.join("\n");
   if (last?.stated === stated) return last.unknown;

@@ -1,6 +1,7 @@
 /**
- * The pod of a proxy in the subject of its certificate: `OU` is its name, `UID` its uid. They are not among the alternative
- * names, where controllers of older releases expect nothing besides the identity. See docs/discovery.md, "Identities".
+ * The pod of a proxy in the subject of its certificate: `OU` is its name, `UID` its uid. They are not among the
+ * alternative names, because controllers of older releases expect only the identity there. See docs/discovery.md,
+ * "Identities".
  */
 import type { WorkloadPod } from "@svc-gateway/proto/identity.ts";
 import type { NameAttribute } from "./certificate-builder.ts";
@@ -16,10 +17,10 @@ export const podAttributes = (pod: WorkloadPod | undefined): readonly NameAttrib
         [userId, pod.uid],
       ];
 
-/** The subject of a certificate as Node.js gives it; a repeated attribute is a list. */
+/** The subject of a certificate as parsed by Node.js; a repeated attribute is a list. */
 export type CertificateSubject = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The pod in a subject; undefined when it names none. */
+/** The pod in a subject; undefined if it names none. */
 export function podOfSubject(subject: CertificateSubject | undefined): WorkloadPod | undefined {
   const { OU: name, UID: uid = "" } = subject ?? {};
   return typeof name === "string" && typeof uid === "string" ? { name, uid } : undefined;

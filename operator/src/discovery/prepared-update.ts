@@ -3,14 +3,17 @@ import { maxPartBytes } from "@svc-gateway/proto/wire.ts";
 import { encodedLength, encodeUpdate, type EncodedUpdate } from "./update-encoding.ts";
 import { createPartReader, type PartReader } from "./update-parts.ts";
 
-/** An update of a snapshot, to be sent to any number of proxies. */
+/** An update of a snapshot, which can be sent to any number of proxies. */
 export type PreparedUpdate = {
   readonly isFull: boolean;
-  /** Its length as one message, but for the few bytes that differ from proxy to proxy. */
+  /** The length of the update as one message, without the few bytes that differ between proxies. */
   readonly bytes: number;
-  /** It as one message, encoded once for all proxies. */
+  /** Returns the update as one message, encoded once for all proxies. */
   whole(): EncodedUpdate;
-  /** It in parts, for one proxy: those of a large update are not kept, so that many proxies cost no more memory than one. */
+  /**
+   * Returns the update in parts, for one proxy. Parts of a large update are not kept, so that many proxies use no more
+   * memory than one.
+   */
   parts(): PartReader;
 };
 
@@ -29,7 +32,7 @@ export function prepareUpdate(update: SnapshotUpdate): PreparedUpdate {
   };
 }
 
-/** Nonce, flag, tags and lengths of a message besides the update. */
+/** The largest size of the nonce, flag, tags and lengths of a message in addition to the update. */
 export const overheadBytes = 64;
 
 function once(whole: () => EncodedUpdate): PartReader {

@@ -7,20 +7,20 @@ import {
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { isSameIdentity, type WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
 
-/** Who may receive which scope. */
+/** The service accounts that may receive each scope. */
 export type ExpectedPrincipals = {
-  /** The service account of the scope's proxies; undefined when there is no such dedicated Gateway. */
+  /** The service account of the scope's proxies; undefined if there is no such dedicated Gateway. */
   ofScope(scope: ProxyScope): WorkloadIdentity | undefined;
   /** Whether an identity belongs to any scope. */
   includes(identity: WorkloadIdentity): boolean;
 };
 
-/** A Gateway with proxies of its own, and their service account, which lives in the Gateway's namespace. */
+/** A Gateway with dedicated proxies, and their service account in the Gateway's namespace. */
 export type DedicatedGateway = { readonly gateway: NamespacedName; readonly serviceAccount: string };
 
 /**
- * The service account of the shared pool, and those of the dedicated Gateways as they are at the moment of the
- * question. See docs/discovery.md, "Scopes".
+ * Expects the service account of the shared pool, and those of the dedicated Gateways at the time of each call. See
+ * docs/discovery.md, "Scopes".
  */
 export function createExpectedPrincipals(options: {
   readonly shared: WorkloadIdentity;

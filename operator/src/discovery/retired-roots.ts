@@ -4,7 +4,7 @@ import { toPem } from "./pem.ts";
 /** A root that no longer signs and is still trusted, because certificates that it signed are in use. */
 export type RetiredRoot = { readonly certificatePem: string; readonly until: number };
 
-/** Certificates of hostile size or number are not kept: a root is replaced once in years. */
+/** The largest number of retired roots, a protection against hostile content: a root is replaced once in years. */
 const maxRetiredRoots = 8;
 const maxTextLength = 64 * 1024;
 
@@ -12,7 +12,7 @@ const entry =
   /^# trusted until ([0-9TZ:.-]+)\n(-----BEGIN CERTIFICATE-----\n[A-Za-z0-9+/=\s]+?-----END CERTIFICATE-----)/gm;
 
 /**
- * Writes retired roots as PEM, each below a comment with its end. PEM readers skip the comment, so the text is a trust
+ * Writes retired roots as PEM, each after a comment with its end. PEM readers skip the comment, so the text is a trust
  * bundle.
  */
 export const formatRetiredRoots = (roots: readonly RetiredRoot[]): string =>
@@ -20,7 +20,7 @@ export const formatRetiredRoots = (roots: readonly RetiredRoot[]): string =>
     .map(({ certificatePem, until }) => `# trusted until ${new Date(until).toISOString()}\n${certificatePem}`)
     .join("");
 
-/** Reads what `formatRetiredRoots` wrote. What has another form is left out. */
+/** Reads the output of `formatRetiredRoots`. Entries in any other form are omitted. */
 export function parseRetiredRoots(text: string): readonly RetiredRoot[] {
   if (text.length > maxTextLength) return [];
   return Array.from(text.matchAll(entry)).flatMap(([, time = "", pem = ""]) => {
@@ -31,8 +31,8 @@ export function parseRetiredRoots(text: string): readonly RetiredRoot[] {
 }
 
 /**
- * The retired roots at a moment: those that were known, the one that has just been replaced, none whose time is over,
- * and never the root that signs. A root that is retired keeps the end that it got first.
+ * Returns the retired roots at a moment: the known ones without those whose time is over, and never the signing root. A
+ * retired root keeps its earliest end.
  */
 export function retiredRootsAt(
   nowMs: number,

@@ -3,10 +3,10 @@ import type { Extension } from "pkijs";
 import { commonName, signCertificate } from "./certificate-builder.ts";
 import { toPem } from "./pem.ts";
 
-/** A certificate that its own key has signed. */
+/** A certificate signed by its own key. */
 export type SelfSigned = { readonly certificatePem: string; readonly privateKeyPem: string };
 
-/** Creates a certificate with a fresh P-256 key, signed by that key. */
+/** Creates a certificate with a new P-256 key, signed by that key. */
 export async function createSelfSigned(
   name: string,
   validity: { readonly notBeforeMs: number; readonly notAfterMs: number },

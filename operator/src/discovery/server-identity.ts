@@ -16,7 +16,7 @@ export type TlsMaterial = {
 };
 
 export type ServerIdentity = {
-  /** Undefined until there is a certificate authority. */
+  /** The present certificate; undefined until there is a certificate authority. */
   current(): TlsMaterial | undefined;
   subscribe(listener: (material: TlsMaterial) => void): () => void;
   stop(): void;
@@ -34,16 +34,16 @@ export type ServerIdentityOptions = {
 };
 
 /**
- * How long a controller keeps using a certificate of the replaced root: proxies read the new root from a mounted
+ * How long a controller keeps using a certificate of a replaced root: proxies read the new root from a mounted
  * ConfigMap, which the kubelet refreshes within about two minutes.
  */
 const adoptionDelayMs = 5 * 60_000;
 const retryMs = 5_000;
 
 /**
- * Keeps the controller's own certificate: issued when there is an authority, renewed at half its lifetime, and issued
- * again some minutes after the authority was replaced. Clients are verified with the new bundle at once. Only new
- * connections use a new certificate; open streams continue. See docs/discovery.md, "Identities".
+ * Keeps the controller's own certificate. It is issued when an authority exists, renewed at half its lifetime, and
+ * issued again some minutes after the authority was replaced. Clients are verified with the new bundle immediately.
+ * Only new connections use a new certificate; open streams continue. See docs/discovery.md, "Identities".
  */
 export function createServerIdentity(options: ServerIdentityOptions): ServerIdentity {
   const { keeper, identity, dnsNames, lifetimeMs, log, clock = systemClock } = options;
@@ -51,7 +51,10 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
   let material: TlsMaterial | undefined;
   let issuer: CaState["authority"] | undefined;
   let renewAtMs = 0;
-  /** When a certificate of a new authority is due: after the adoption delay, but before the old certificate ends. */
+  /**
+   * The time at which a certificate of a new authority is due: after the adoption delay, but before the old certificate
+   * ends.
+   */
   let adoptAtMs = 0;
   let endsMs = 0;
   let isIssuing = false;
@@ -135,7 +138,7 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
   };
 }
 
-/** The names under which a Service of the cluster is reached: short, with namespace, and full. */
+/** The DNS names of a Service of the cluster: short, with namespace, and full. */
 export const serviceDnsNames = (service: string, namespace: string): readonly string[] => [
   service,
   `${service}.${namespace}`,

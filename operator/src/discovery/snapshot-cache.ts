@@ -4,20 +4,20 @@ import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import { scopeKey } from "./principals.ts";
 import { prepareUpdate, type PreparedUpdate } from "./prepared-update.ts";
 
-/** The present snapshot of a scope, and the updates that lead to it. */
+/** The present snapshot of a scope and the updates that lead to it. */
 export type ScopeSnapshot = {
   readonly snapshot: Snapshot;
-  /** The update from a base, or the full one without a base. Proxies with the same base share it. */
+  /** Returns the update from a base, or the full one without a base. Proxies with the same base share it. */
   updateFrom(base: Snapshot | undefined): PreparedUpdate;
 };
 
-/** What each scope should have. A proxy's stream reads its own scope and cannot name another. */
+/** The present snapshot of each scope. A proxy's stream reads its own scope and cannot name another. */
 export type SnapshotCache = {
-  /** False until the first publication: before that nothing may be served, not even an empty snapshot. */
+  /** Whether snapshots have been published; until then nothing must be served, not even an empty snapshot. */
   isListed(): boolean;
   /**
-   * Replaces the snapshots of all scopes; a scope that is not named is removed. Listeners of a scope are notified only
-   * when its version has changed.
+   * Replaces the snapshots of all scopes; scopes that are not listed are removed. Listeners of a scope are notified
+   * only if its version has changed.
    */
   publish(snapshots: Iterable<readonly [ProxyScope, Snapshot]>): void;
   get(scope: ProxyScope): ScopeSnapshot | undefined;
@@ -25,7 +25,10 @@ export type SnapshotCache = {
   subscribe(scope: ProxyScope, listener: () => void): () => void;
 };
 
-/** Bases differ only for proxies that lag; further ones are prepared for each of them. */
+/**
+ * The largest number of updates shared per snapshot. Bases differ only for proxies that lag; additional ones are
+ * prepared for each of these proxies.
+ */
 const maxSharedUpdates = 16;
 
 export function createSnapshotCache(): SnapshotCache {

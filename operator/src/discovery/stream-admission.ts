@@ -16,14 +16,14 @@ import { podOfSubject, type CertificateSubject } from "./pod-attributes.ts";
 import { scopeKey, type ExpectedPrincipals } from "./principals.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
 
-/** How a stream ends when its proxy is not admitted or breaks the protocol. */
+/** The end of a stream whose proxy is not admitted or violates the protocol. */
 export type StreamRefusal = {
   readonly code: status;
   readonly message: string;
   readonly principal?: string;
 };
 
-/** What a stream needs of the certificate that its peer has shown. */
+/** The fields of a peer's certificate that a stream needs. */
 export type PeerCertificate = {
   readonly subject?: CertificateSubject;
   readonly subjectaltname?: string | undefined;
@@ -35,12 +35,12 @@ export type AdmittedProxy = {
   readonly nodeId: string;
   readonly scope: ProxyScope;
   readonly identity: WorkloadIdentity;
-  /** Undefined for a certificate that was issued without one. */
+  /** The pod; undefined for a certificate that was issued without one. */
   readonly pod: WorkloadPod | undefined;
   readonly certificateEndsMs: number;
-  /** Whether it takes an update in parts. */
+  /** Whether the proxy accepts updates in parts. */
   readonly takesParts: boolean;
-  /** Fields of resources that controllers of this release send and that it drops. */
+  /** Fields of resources that controllers of this release send and that the proxy drops. */
   readonly unknownFields: readonly string[];
 };
 
@@ -52,7 +52,7 @@ export type StreamAdmissionOptions = {
 
 /**
  * Decides about the first message of a stream: the wire version, the form of the message, whether this replica knows
- * the world yet, and whether the certificate is that of the scope's service account. See docs/discovery.md, "Stream".
+ * the world yet, and whether the certificate belongs to the scope's service account. See docs/discovery.md, "Stream".
  */
 export function admitProxy(
   { trustDomain, principals, cache }: StreamAdmissionOptions,

@@ -7,7 +7,7 @@ import { openSession, type StreamSession, type StreamSessionOptions } from "./st
 
 export type DiscoveryCall = ServerDuplexStream<Buffer, Buffer>;
 
-// gRPC does not say reliably which of the two it was.
+// gRPC does not report reliably which of the two happened.
 const closedByProxy = "the proxy closed the stream or its connection was lost";
 
 export type StreamCallOptions = Omit<StreamSessionOptions, "proxy" | "write" | "end"> &
@@ -15,9 +15,9 @@ export type StreamCallOptions = Omit<StreamSessionOptions, "proxy" | "write" | "
 
 /** A call of Stream that is being served. */
 export type ServedCall = {
-  /** Ends the stream; without a refusal it is no error. */
+  /** Ends the stream; without a refusal, it ends without an error. */
   end(refusal?: StreamRefusal): void;
-  /** Resolves when the transport has nothing more of this call. */
+  /** Resolves when the transport has closed the call. */
   readonly closed: Promise<void>;
 };
 

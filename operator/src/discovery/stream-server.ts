@@ -27,7 +27,7 @@ const defaultLimits: StreamLimits = {
   maxStreams: 4096,
 };
 
-/** A proxy has one stream, and for a moment two. */
+/** A proxy has one stream, and temporarily two. */
 const maxStreamsPerConnection = 4;
 
 /** Serves Stream: mutual TLS, one stream per proxy. See docs/discovery.md, "Stream". */

@@ -15,13 +15,13 @@ import type { SnapshotCache } from "./snapshot-cache.ts";
 import type { AdmittedProxy, StreamRefusal } from "./stream-admission.ts";
 import { encodeServerMessage } from "./update-encoding.ts";
 
-/** Names of settings that one line of the log lists. */
+/** The largest number of field names in one log line. */
 const maxLoggedFields = 10;
 
 /** The stream of an admitted proxy, without its transport. */
 export type StreamSession = {
   receive(message: ProxyMessage): void;
-  /** The transport is closed or closing; nothing is sent any more. */
+  /** Ends the session when the transport is closed or closing; nothing is sent after that. */
   close(): void;
 };
 
@@ -34,14 +34,15 @@ export type StreamSessionOptions = {
   readonly metrics: DiscoveryServerMetrics;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Sends a message; calls back when the transport has taken it. */
+  /** Sends a message; calls back when the transport has accepted it. */
   readonly write: (message: Buffer, onFlushed: () => void) => void;
-  /** Ends the stream; without a refusal it is no error. */
+  /** Ends the stream; without a refusal, it ends without an error. */
   readonly end: (refusal?: StreamRefusal) => void;
 };
 
 /**
- * A proxy acknowledges each update and reports changes; a client that sends more than this is not one of our proxies.
+ * The largest rate of messages. A proxy only acknowledges updates and reports changes; a client that sends more is not
+ * one of our proxies.
  */
 const messageCap = { maxPerWindow: 1000, windowMs: 10_000 };
 
@@ -64,7 +65,7 @@ export function openSession(options: StreamSessionOptions): StreamSession {
   let isWriting = false;
   let isClosed = false;
 
-  /** `next`: what is to be sent right after it, if anything. */
+  /** Sends a message. `next`, if given, sends the next message right after it. */
   const send = (message: Buffer, next?: () => void): void => {
     isWriting = true;
     write(message, () => {
@@ -74,7 +75,7 @@ export function openSession(options: StreamSessionOptions): StreamSession {
     });
   };
 
-  /** Sends part after part, each when the transport has taken the one before: only then it is encoded. */
+  /** Sends the parts sequentially. Each is encoded only when the transport has accepted the previous one. */
   const sendParts = ({ update, nonce }: OutgoingUpdate): void => {
     const read = update.parts();
     const sendNext = (): void => {
@@ -86,7 +87,7 @@ export function openSession(options: StreamSessionOptions): StreamSession {
     sendNext();
   };
 
-  /** To a proxy of an older release. */
+  /** Sends an update in one message, to a proxy of an older release. */
   const sendWhole = ({ update, nonce }: OutgoingUpdate): void => {
     if (update.bytes > maxMessageToProxyBytes - overheadBytes) {
       log.error(
@@ -110,21 +111,21 @@ export function openSession(options: StreamSessionOptions): StreamSession {
   });
 
   /**
-   * Announces a change of leadership in a message of its own, unless a message that carries it is in flight or was
-   * never sent.
+   * Announces a change of leadership in a separate message, unless a message that carries it is in flight or none was
+   * ever sent.
    */
   const announce = (): void => {
     if (isClosed || isWriting || announced === undefined || announced === leadership.isLeading()) return;
     sendState();
   };
 
-  /** A message without a snapshot. */
+  /** Sends a message without a snapshot. */
   const sendState = (): void => {
     announced = leadership.isLeading();
     send(encodeServerMessage(announced));
   };
 
-  /** A stream must not outlive the right to its scope. */
+  /** Ends the stream if its proxy has lost the right to its scope; otherwise sends the next update. */
   const onScopeChange = (): void => {
     const expected = principals.ofScope(proxy.scope);
     if (expected !== undefined && isSameIdentity(expected, proxy.identity)) return delivery.advance();
@@ -180,7 +181,7 @@ export function openSession(options: StreamSessionOptions): StreamSession {
       case "health_report":
         return membership.setHealth(message.release, message.checks);
       case "ping":
-        // A message in flight carries it already.
+        // A message in flight already answers it.
         if (!isWriting) sendState();
         return;
       case "unknown":

@@ -6,42 +6,42 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { createConnectionPlaces, type PlaceLimits } from "./connection-places.ts";
 import type { TlsMaterial } from "./server-identity.ts";
 
-/** Bounds against peers that open connections and do nothing with them. */
+/** Limits on peers that open connections and do nothing with them. */
 export type ConnectionLimits = PlaceLimits & { readonly handshakeTimeoutMs: number };
 
 export type TlsListenerOptions = {
-  /** Absent: every address, IPv6 and IPv4. */
+  /** The address to listen on; if absent, all IPv6 and IPv4 addresses. */
   readonly host?: string;
   readonly port: number;
   readonly limits: ConnectionLimits;
-  /** Whether peers must show a certificate that chains to a trusted root and is for clients. */
+  /** Whether peers must present a client certificate that chains to a trusted root. */
   readonly requireClientCertificate: boolean;
   readonly onConnection: (socket: TLSSocket) => void;
-  /** A peer whose handshake was complete, but whose certificate is missing or not trusted. */
+  /** Called for a peer whose handshake was complete, but whose certificate is missing or not trusted. */
   readonly onUntrusted: (peer: string | undefined, reason: string) => void;
 };
 
 export type TlsListener = {
-  /** A peer (`address:port`) has one call more or less; its connection is silent while it has none. */
+  /** Adjusts the number of calls of a peer (`address:port`); its connection counts as idle while it has none. */
   onCall(peer: string, calls: 1 | -1): void;
-  /** Takes a new certificate and new roots into use for new connections. */
+  /** Uses a new certificate and new roots for new connections. */
   setMaterial(material: TlsMaterial): void;
-  /** Binds; resolves with the port. Until there is material, connections are closed at once. */
+  /** Binds the port and resolves with it. Until certificates are set, connections are closed immediately. */
   listen(): Promise<Result<number>>;
-  /** Stops accepting at once, and closes what is still open after the grace period. */
+  /** Stops accepting connections immediately, and closes those that are still open after the grace period. */
   close(graceMs: number): Promise<void>;
 };
 
 /**
- * Accepts the TLS connections of the discovery channel: TLS 1.3, HTTP/2, bounded in number. There are no session
- * tickets, so that the certificate is verified on every connection. See docs/discovery.md, "Limits".
+ * Accepts the TLS connections of the discovery channel: TLS 1.3, HTTP/2, limited in number. Session tickets are
+ * disabled, so that the certificate is verified on every connection. See docs/discovery.md, "Limits".
  */
 export function createTlsListener(options: TlsListenerOptions): TlsListener {
   const { limits, requireClientCertificate, onConnection, onUntrusted } = options;
   const sockets = new Set<Socket>();
   const places = createConnectionPlaces(limits);
   let hasMaterial = false;
-  // An untrusted peer is let through the handshake and closed right after it, so that it can be counted and logged.
+  // An untrusted peer may complete the handshake and is closed right after it, so that it can be counted and logged.
   const server = createServer({
     ALPNProtocols: ["h2"],
     handshakeTimeout: limits.handshakeTimeoutMs,
@@ -65,7 +65,7 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
     socket.on("error", () => {});
     if (socket.alpnProtocol !== "h2") return void socket.destroy();
     if (requireClientCertificate && !socket.authorized) {
-      // Node types this as an Error and gives the code of OpenSSL as a string.
+      // Node declares this as an Error, but the value is the OpenSSL code as a string.
       const reason = String(socket.authorizationError);
       onUntrusted(socket.remoteAddress, reason === "UNABLE_TO_GET_ISSUER_CERT" ? "NO_CERTIFICATE" : reason);
       return void socket.destroy();

@@ -2,10 +2,13 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ServerMessage, Snapshot } from "@svc-gateway/proto/generated/discovery.js";
 
-/** An update as bytes of one `Snapshot` message, all but its nonce. */
+/** An update as the bytes of one `Snapshot` message without its nonce. */
 export type EncodedUpdate = { readonly body: Uint8Array };
 
-/** The resources, which may be tens of thousands, are written into place without an object of a message for each. */
+/**
+ * Encodes an update. Resources, of which there can be tens of thousands, are written in place without a message object
+ * for each.
+ */
 export function encodeUpdate({ version, full, resources, removed }: SnapshotUpdate): EncodedUpdate {
   const rest = new Snapshot({ version, full, removed: [...removed] }).serialize();
   const lengths = resources.map(lengthOf);
@@ -22,7 +25,7 @@ export function encodeUpdate({ version, full, resources, removed }: SnapshotUpda
   return { body };
 }
 
-/** The length of that message. */
+/** The length of the encoded update. */
 export function encodedLength({ version, full, resources, removed }: SnapshotUpdate): number {
   const rest = new Snapshot({ version, full }).serialize().length;
   const keys = removed.reduce((sum, key) => sum + delimitedLength(Buffer.byteLength(key)), 0);
@@ -39,14 +42,14 @@ export const bodyTag = (3 << 3) | 2;
 export const lengthOf = ({ key, hash, body }: Resource): number =>
   [key, hash, body].reduce((sum, text) => sum + delimitedLength(Buffer.byteLength(text)), 0);
 
-/** Of tag, length and so many bytes. */
+/** The length of a field with its tag, its length and `length` bytes of content. */
 export function delimitedLength(length: number): number {
   let bytes = 2;
   for (let rest = length >>> 7; rest > 0; rest >>>= 7) bytes++;
   return bytes + length;
 }
 
-/** Writes tag and length; gives where the bytes go. */
+/** Writes tag and length; returns the offset of the content. */
 export function writeHead(to: Buffer, at: number, tag: number, length: number): number {
   let next = to.writeUInt8(tag, at);
   let rest = length;
@@ -54,21 +57,23 @@ export function writeHead(to: Buffer, at: number, tag: number, length: number): 
   return to.writeUInt8(rest, next);
 }
 
-/** Writes a field of text; gives where the next one goes. */
+/** Writes a text field; returns the offset of the next field. */
 export function writeText(to: Buffer, at: number, tag: number, text: string): number {
   const start = writeHead(to, at, tag, Buffer.byteLength(text));
   return start + to.write(text, start);
 }
 
-/** What a message carries besides the flag: an update or a part of one, with the nonce under which it will be acknowledged. */
+/**
+ * The content of a message besides the flag: an update or a part of one, with the nonce by which it is acknowledged.
+ */
 export type OutgoingMessage = { readonly update: EncodedUpdate; readonly nonce: Uint8Array };
 
-/** Tag of `ServerMessage.snapshot`. */
+/** The tag of `ServerMessage.snapshot`. */
 const snapshotTag = (1 << 3) | 2;
 
 /**
- * Writes a `ServerMessage`. Fields of a message may come in any order and bytes of the same message may be joined, so
- * that flag and nonce, which differ from proxy to proxy, are written around the bytes that do not.
+ * Encodes a `ServerMessage`. Fields of a message can be in any order, and parts of the same message are merged. Flag
+ * and nonce, which differ between proxies, are therefore written around the shared bytes.
  */
 export function encodeServerMessage(leading: boolean, outgoing?: OutgoingMessage): Buffer {
   const flag = new ServerMessage({ leading, answers_pings: true }).serialize();

@@ -13,24 +13,24 @@ import {
   type EncodedUpdate,
 } from "./update-encoding.ts";
 
-/** Gives the parts of an update one after the other, each encoded when it is asked for; undefined after the last. */
+/** Returns the next part of an update, encoded on request; undefined after the last. */
 export type PartReader = () => EncodedUpdate | undefined;
 
-/** Tag of `Snapshot.removed`. */
+/** The tag of `Snapshot.removed`. */
 const removedTag = (5 << 3) | 2;
-/** `Snapshot.more` and `Resource.more`, which are true. */
+/** The fields `Snapshot.more` and `Resource.more` with the value true. */
 const snapshotMore = Uint8Array.of(6 << 3, 1);
 const resourceMore = Uint8Array.of(4 << 3, 1);
-/** A piece of a body that is shorter than this waits for the next part, unless it is the last one. */
+/** The smallest piece of a body, except for the last one; a shorter piece waits for the next part. */
 const minPieceBytes = 1024;
-/** Tags and lengths of a resource and its fields, at most. */
+/** The largest size of the tags and lengths of a resource and its fields. */
 const maxResourceHead = 4 * 6 + resourceMore.length;
 const minPartBytes = 16 * 1024;
 
 /**
- * Cuts an update into parts: `Snapshot` messages without their nonce of at most `maxBytes`, which is 16 KiB or more. A
- * body that is longer than what is left of a part goes on in the next. Of the whole only the part that was asked for is
- * held as bytes. See docs/discovery.md, "Parts".
+ * Splits an update into parts. Each is a `Snapshot` message without its nonce of at most `maxBytes`, which must be at
+ * least 16 KiB. A body that exceeds the rest of a part continues in the next. Only the requested part is held as bytes,
+ * never the whole update. See docs/discovery.md, "Parts".
  */
 export function createPartReader(
   { version, full, resources, removed }: SnapshotUpdate,
@@ -41,7 +41,7 @@ export function createPartReader(
   const limit = maxBytes - snapshotMore.length;
   let nextRemoved = 0;
   let nextResource = 0;
-  /** Of the next resource: the characters of its body that are in earlier parts. */
+  /** The number of characters of the next resource's body that are in earlier parts. */
   let written = 0;
   let isOver = false;
 
@@ -109,7 +109,7 @@ function writeResource(
   return at + suffix.length;
 }
 
-/** The beginning of a text of at most so many bytes of UTF-8; never ends inside a character. */
+/** Returns the beginning of a text, at most `maxBytes` in UTF-8, without splitting a character. */
 function pieceOf(text: string, maxBytes: number): string {
   const piece = text.slice(0, maxBytes);
   const isAscii = Buffer.byteLength(piece) === piece.length;
