@@ -9,8 +9,8 @@ import type { Reconciler } from "./reconciler.ts";
 import type { SessionKeyOptions } from "./session-key-secret.ts";
 
 /**
- * Makes the fallback certificate once a server name needs it: the Secret is created where there is none, and never changed,
- * so that all replicas and proxies show the same one (docs/ingress-nginx.md, "Certificates").
+ * Creates the fallback certificate once a server name needs it. The Secret is created if it does not exist, and is
+ * never changed, so that all replicas and proxies present the same certificate (docs/ingress-nginx.md, "Certificates").
  */
 export function fallbackCertificateReconciler({ client, installNamespace }: SessionKeyOptions): Reconciler {
   const name = `${installNamespace}/${fallbackSecret}`;

@@ -33,19 +33,19 @@ export type ReconcilersOptions = IngressReconcilerOptions &
     readonly controllerName: string;
     readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
     readonly client: ApiClient;
-    /** The kinds that the cluster has. */
+    /** The kinds that the cluster has installed. */
     readonly installed: ReadonlySet<KindName>;
-    /** The Services of Gateways; undefined: they have none. */
+    /** The settings for the Services of Gateways; undefined if they have none. */
     readonly vips: VipSettings | undefined;
-    /** What has been made for Gateways, the nodes of the cluster, the fields of definitions; undefined where there are no Gateways. */
+    /** The objects created for Gateways; like `nodes` and `gatewayFields`, undefined if Gateways are not served. */
     readonly provisioned: ProvisionedObjects | undefined;
-    /** Whether Gateways may have proxies of their own. */
+    /** Whether Gateways may have dedicated proxies. */
     readonly hasDedicated: boolean;
     readonly nodes: NodeAddresses | undefined;
     readonly gatewayFields: GatewayFields | undefined;
   };
 
-/** Every reconciler of the controller, one per kind that the cluster has. */
+/** Returns the reconcilers of the controller for the kinds that the cluster has. */
 export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
   const all = [
     ingressReconciler(options),

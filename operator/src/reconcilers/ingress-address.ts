@@ -3,7 +3,7 @@ import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.
 import type { ObjectOf } from "../api/kinds.ts";
 import { createLookup, type World } from "../world.ts";
 
-/** Where clients reach the proxies: an entry of `status.loadBalancer.ingress`. */
+/** An address at which clients reach the proxies: an entry of `status.loadBalancer.ingress`. */
 export type Address = { readonly hostname?: string; readonly ip?: string };
 
 export type AddressOptions = {
@@ -12,8 +12,8 @@ export type AddressOptions = {
 };
 
 /**
- * The addresses of an Ingress of this controller: the one from the flag, else those that the cluster gave to the
- * Service of the shared proxies, and none until it has. The same list while nothing changes.
+ * Returns the addresses of the Ingresses of this controller: the one from the flag, or else those that the cluster has
+ * assigned to the Service of the shared proxies, if any. The list keeps its identity while nothing changes.
  */
 export function createAddressReader(options: AddressOptions): (world: World) => readonly Address[] {
   const { statusAddress, sharedProxyService } = options;

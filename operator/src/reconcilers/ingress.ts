@@ -7,9 +7,9 @@ import type { Reconciler } from "./reconciler.ts";
 import { uniformStatusReconciler } from "./status-reconciler.ts";
 
 export type IngressReconcilerOptions = {
-  /** What `--status-address` says. */
+  /** The value of `--status-address`. */
   readonly statusAddress: string | undefined;
-  /** The Service of the shared proxies, whose address is the Ingresses' without `--status-address`. */
+  /** The Service of the shared proxies. Its addresses are those of the Ingresses if `--status-address` is not set. */
   readonly sharedProxyService: NamespacedName;
 };
 
@@ -25,7 +25,7 @@ export function ingressReconciler(options: IngressReconcilerOptions): Reconciler
   });
 }
 
-/** The whole list is ours: an Ingress is served by one controller, and entries carry no owner. */
+/** Replaces the whole list, which is ours: an Ingress is served by one controller, and entries have no owner. */
 const setAddresses =
   (addresses: readonly Address[]): StatusChange =>
   (status) =>
@@ -33,7 +33,7 @@ const setAddresses =
       ? {}
       : { loadBalancer: { ingress: addresses.length === 0 ? null : addresses } };
 
-/** Removes the addresses that this controller wrote; those that another controller has written since stay. */
+/** Removes the addresses that this controller wrote; those that another controller has written since are kept. */
 const clearAddresses =
   (addresses: readonly Address[]): StatusChange =>
   (status) =>
@@ -45,7 +45,7 @@ const presentAddresses = (status: unknown): unknown =>
   (status as { readonly loadBalancer?: { readonly ingress?: unknown } } | undefined)?.loadBalancer?.ingress ??
   [];
 
-/** The same result for the same input as last time. */
+/** Remembers the result for the last input. */
 function rememberLast<I, O>(compute: (input: I) => O): (input: I) => O {
   let last: { readonly input: I; readonly output: O } | undefined;
   return (input) => {

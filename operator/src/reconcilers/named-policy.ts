@@ -14,7 +14,7 @@ import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";
 
 export type NamedPolicyOptions = {
   readonly controllerName: string;
-  /** Whether policies of the kind are attached to Gateways as well, and have `status.ancestors`. */
+  /** Whether policies of the kind are also attached to Gateways, and therefore have `status.ancestors`. */
   readonly isAttached: boolean;
 };
 
@@ -55,7 +55,10 @@ const noAttachments: readonly PolicyAttachment[] = [];
 
 type Entry = { readonly controllerName?: unknown; readonly conditions?: unknown };
 
-/** Brings our entry of `status.controllers` in line and leaves those of other controllers; without a status it is removed. */
+/**
+ * Updates our entry of `status.controllers` and keeps those of other controllers; without a status, our entry is
+ * removed.
+ */
 function setController(controllerName: string, status?: PolicyStatus): StatusChange {
   return (present, nowMs) => {
     const current = (present as { readonly controllers?: unknown } | undefined)?.controllers;

@@ -3,7 +3,7 @@ import type { DesiredCondition } from "../translate/condition.ts";
 import { mergeConditions, mergeOwnedEntries } from "../write/conditions.ts";
 import type { StatusChange } from "../write/status-writer.ts";
 
-/** An object that a policy affects (Gateway API, PolicyAncestorStatus), and what to say of the policy there. */
+/** An object that a policy affects (Gateway API, PolicyAncestorStatus), and the conditions of the policy there. */
 export type DesiredAncestor = {
   readonly ref: AncestorRef;
   readonly conditions: readonly DesiredCondition[];
@@ -17,19 +17,19 @@ type AncestorRef = {
   readonly sectionName?: string;
 };
 
-/** As the API server has it; other writers may have set any fields. */
+/** An entry as stored in the API server; other writers may have set any fields. */
 type Entry = {
   readonly ancestorRef?: object;
   readonly controllerName?: unknown;
   readonly conditions?: unknown;
 };
 
-/** What `status.ancestors` holds at most, over all controllers. */
+/** The largest number of entries in `status.ancestors`, over all controllers. */
 const maxAncestors = 16;
 
 /**
- * Brings our entries of `status.ancestors` in line and leaves those of other controllers as they are. Where there is no
- * room for all, those of others and the first of ours stay.
+ * Updates our entries of `status.ancestors` and keeps those of other controllers unchanged. If there is no room for
+ * all, the entries of others and the first of ours are kept.
  */
 export function setAncestors(
   controllerName: string,
@@ -63,7 +63,7 @@ export function setAncestors(
   };
 }
 
-/** The name of an ancestor, with its defaults filled in. */
+/** The identity of an ancestor, with its defaults filled in. */
 function keyOf(ref: object | undefined): string {
   const {
     group = "",

@@ -9,8 +9,8 @@ import type { Reconciler } from "./reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";
 
 /**
- * Writes `status.ancestors` of all policies of a kind (Gateway API, PolicyStatus). `controllerName` is what our entries
- * are signed with; `attachmentsOf` may give policies of other kinds too, which are left alone.
+ * Writes `status.ancestors` of all policies of a kind (Gateway API, PolicyStatus). `controllerName` identifies our
+ * entries. `attachmentsOf` can also return policies of other kinds, which are ignored.
  */
 export function policyReconciler(
   kind: PolicyKind,
@@ -31,7 +31,7 @@ export function policyReconciler(
   });
 }
 
-/** Brings our entries of `status.ancestors` in line with an attachment. */
+/** Updates our entries of `status.ancestors` according to an attachment. */
 export const setPolicyAncestors = (
   controllerName: string,
   { object, ancestors }: PolicyAttachment,

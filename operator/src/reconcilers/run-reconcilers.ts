@@ -19,27 +19,27 @@ export type ReconcileMetrics = Pick<
 export type RunReconcilersOptions = {
   readonly reconcilers: readonly Reconciler[];
   readonly statuses: StatusWriter;
-  /** Whether what the API server has of an object is what was written here last. */
+  /** Whether the observed version of an object is the last one written by this process. */
   readonly isWritten: (kind: KindName, name: string) => boolean;
   readonly metrics: ReconcileMetrics;
   readonly log: Logger;
-  /** The leader's term. */
+  /** Aborts at the end of the leader's term. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 };
 
 export type RunningReconcilers = {
-  /** A new build: the objects that it changes are reconciled. */
+  /** Reconciles the objects that a new build changes. */
   onBuild(build: Build): void;
-  /** The status of an object was changed by another writer. */
+  /** Reconciles an object whose status was changed by another writer. */
   onObserved(kind: KindName, name: string): void;
-  /** Proxies connected, disconnected or reported a change. */
+  /** Reconciles the objects that wait for proxies, after proxies connected, disconnected or reported a change. */
   onProxies(): void;
-  /** Resolves when everything is in line. */
+  /** Resolves when all queues are empty. */
   idle(): Promise<void>;
 };
 
-/** Writes of one kind at a time, and how fast they may follow each other: the API server has other clients, too. */
+/** The concurrency and rate of the writes of one kind, limited because the API server has other clients, too. */
 const queueLimits = {
   concurrency: 4,
   rate: { perSecond: 200, burst: 200 },
@@ -47,12 +47,12 @@ const queueLimits = {
 } as const;
 
 /**
- * A status that another writer has changed is reconciled after this time: two controllers that overwrite each other
+ * The delay before a status that another writer has changed is reconciled: two controllers that overwrite each other
  * must not write without a pause.
  */
 const observedDelayMs = 1_000;
 
-/** Runs reconcilers for one term, each with a queue of its own. */
+/** Runs reconcilers for one term, each with its own queue. */
 export function runReconcilers(options: RunReconcilersOptions): RunningReconcilers {
   const { reconcilers, signal, log, isWritten, clock = monotonicClock } = options;
   let build: Build | undefined;
@@ -64,7 +64,7 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
     createWorkQueue({
       ...queueLimits,
       signal,
-      // Objects of a namespace that has thousands of them do not hold back those of others.
+      // A namespace with thousands of objects does not delay the objects of others.
       turnOf: (name) => name.slice(0, Math.max(0, name.indexOf("/"))),
       process: (name) => reconcileOne(reconciler, name, build, { ...options, failures }),
       onBug: (error) => log.error({ controller: reconciler.controller, err: error }, "reconciliation threw"),
@@ -76,7 +76,7 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
     const waiting = new Map(observed);
     observed.clear();
     for (const [kind, names] of waiting) {
-      // The watch may report this controller's own write before the API server has answered it.
+      // The watch can report this controller's own write before the API server has answered it.
       const changed = [...names].filter((name) => !isWritten(kind, name));
       for (const [reconciler, queue] of queues) {
         if (reconciler.kind === kind) for (const name of changed) queue.add(name);
@@ -114,7 +114,7 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
   };
 }
 
-/** The series of a reconciler exist at zero from the start, so that its first error is an increase. */
+/** Creates the series of each reconciler at zero, so that its first error is an increase. */
 export function prepareReconcileMetrics(reconcilers: readonly Reconciler[], metrics: ReconcileMetrics): void {
   for (const { controller } of reconcilers) {
     for (const result of ["ok", "error"]) metrics.reconciles.with({ controller, result });
@@ -154,7 +154,7 @@ async function reconcileOne(
   } else {
     metrics.reconcileErrors.with({ controller }).inc();
     const error = result.error.message;
-    // It is retried until it succeeds; the same error is logged once.
+    // The reconciliation is retried until it succeeds; the same error is logged only once.
     const level = failures.get(key) === error ? "debug" : "warn";
     failures.set(key, error);
     log[level]({ ...fields, result: "error", error }, "reconcile failed");
@@ -163,8 +163,8 @@ async function reconcileOne(
 }
 
 /**
- * The fields by which tools for controllers that are built with controller-runtime find lines: those of an object, of the
- * reconciler's kind where it has one.
+ * The log fields by which tools for controllers built with controller-runtime find lines. They identify the object, and
+ * the reconciler's kind if it has one.
  */
 function objectFields(kind: KindName | undefined, object: string): LogFields {
   const slash = object.indexOf("/");
@@ -176,6 +176,6 @@ function objectFields(kind: KindName | undefined, object: string): LogFields {
   };
 }
 
-/** A bug in one reconciler is a failure of what it was working on, and of nothing else. */
+/** Converts an exception into a failure, so that a bug affects only the object being reconciled. */
 const describeBug = (error: unknown): Result<never> =>
   problem(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

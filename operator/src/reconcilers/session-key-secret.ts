@@ -9,12 +9,12 @@ import type { Reconciler } from "./reconciler.ts";
 
 export type SessionKeyOptions = {
   readonly client: Pick<ApiClient, "call">;
-  /** Where the controllers are installed. */
+  /** The namespace in which the controllers are installed. */
   readonly installNamespace: string;
 };
 
 /**
- * Makes the key of session cookies once: the Secret is created where there is none, and never changed
+ * Creates the key of session cookies once. The Secret is created if it does not exist, and is never changed
  * (docs/features/backend-policy.md, "The key of the cookies").
  */
 export function sessionKeyReconciler({ client, installNamespace }: SessionKeyOptions): Reconciler {

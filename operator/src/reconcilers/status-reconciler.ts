@@ -7,21 +7,21 @@ import { createLookup } from "../world.ts";
 import type { StatusChange } from "../write/status-writer.ts";
 import type { Reconciler } from "./reconciler.ts";
 
-/** What the status of one object should say. */
+/** The desired status of one object. */
 export type DesiredStatus = { readonly object: KubeObject; readonly change: StatusChange };
 
 export type StatusReconcilerOptions = {
   readonly kind: KindName;
   /**
-   * The statuses that a build asks for. What stays the same from one build to the next must be the same value: only other
-   * values are looked at. The same list as before costs nothing at all.
+   * The desired statuses of a build. A status that is unchanged since the previous build must be the same value,
+   * because only other values are reconciled. The same list as before costs nothing.
    */
   readonly statuses: (build: Build) => readonly DesiredStatus[];
-  /** What to do with an object that was ours in the previous build and is not any more. */
+  /** The change for an object that was ours in the previous build and no longer is. */
   readonly release: (build: Build) => StatusChange;
 };
 
-/** A reconciler of a kind of which we write nothing but the status. */
+/** Creates a reconciler that writes only the status of a kind. */
 export const statusReconciler = ({ kind, statuses, release }: StatusReconcilerOptions): Reconciler =>
   reconcilerOf(kind, {
     dirty(previous, next) {
@@ -34,14 +34,17 @@ export const statusReconciler = ({ kind, statuses, release }: StatusReconcilerOp
 
 export type UniformStatusOptions = {
   readonly kind: KindName;
-  /** The objects that get the status: the same list while nothing changes. */
+  /** The objects that get the status; the same list while nothing changes. */
   readonly objects: (build: Build) => readonly KubeObject[];
-  /** The status input of all of them: the same value while nothing changes. */
+  /** The change for all of these objects; the same value while nothing changes. */
   readonly change: (build: Build) => StatusChange;
   readonly release: (build: Build) => StatusChange;
 };
 
-/** The same where all objects get the same status: a change of one of many costs no list and no index of all. */
+/**
+ * Creates a status reconciler for a kind whose objects all get the same status. A change of one of many objects
+ * requires no list and no index of all.
+ */
 export const uniformStatusReconciler = ({
   kind,
   objects,
@@ -90,7 +93,7 @@ function findObject({ world }: Build, kind: KindName, name: string): KubeObject 
 const namesOf = (objects: readonly KubeObject[]): ReadonlySet<string> =>
   new Set(objects.map((object) => nameOf(refOf(object))));
 
-/** By object: built once for each list. */
+/** The statuses of each list by object, indexed once. */
 const indexes = new WeakMap<readonly DesiredStatus[], ReadonlyMap<KubeObject, DesiredStatus>>();
 
 function indexOf(list: readonly DesiredStatus[]): ReadonlyMap<KubeObject, DesiredStatus> {
@@ -101,7 +104,7 @@ function indexOf(list: readonly DesiredStatus[]): ReadonlyMap<KubeObject, Desire
   return index;
 }
 
-/** Names of the objects whose status is another one in the two lists. */
+/** The names of the objects whose statuses differ between the two lists. */
 function differences(before: readonly DesiredStatus[], after: readonly DesiredStatus[]): ReadonlySet<string> {
   const { removed, added } = listChanges(before, after);
   return namesOf([...added, ...removed].map(({ object }) => object));

@@ -1,4 +1,4 @@
-/** Which addresses of a Service are those that a Gateway asks for (GEP-5093). See docs/gateway-api.md, "Routability". */
+/** Assigns addresses of a Service to the requests of a Gateway (GEP-5093). See docs/gateway-api.md, "Routability". */
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { DesiredCondition } from "../../translate/condition.ts";
 import {
@@ -8,7 +8,7 @@ import {
   type RequestedAddress,
 } from "../../translate/gateway/addresses.ts";
 
-/** An address as a status reports it; without `routability` when the installed definitions do not have the field. */
+/** An address in a status; `routability` is omitted if the installed definitions do not have the field. */
 export type StatusAddress = {
   readonly type: "IPAddress" | "Hostname";
   readonly value: string;
@@ -20,13 +20,13 @@ export type UsableAddress = Required<StatusAddress>;
 
 export type Assignment = {
   readonly addresses: readonly UsableAddress[];
-  /** The requests without an address. */
+  /** The requests for which no address is available. */
   readonly unsatisfied: readonly AddressRequest[];
 };
 
 /**
- * Gives each request an address of its own, those first that fewer addresses satisfy. A request for any IP address may have
- * a host name where the load balancer gives nothing else.
+ * Assigns a separate address to each request; requests that fewer addresses satisfy come first. A request for any IP
+ * address can get a host name if the load balancer provides nothing else.
  */
 export function assignAddresses(
   { requests }: RequestedAddress,
@@ -55,7 +55,7 @@ function fits({ value, routability }: AddressRequest, address: UsableAddress): b
   return value === "" || value === address.value || canonicalIp(value) === canonicalIp(address.value);
 }
 
-/** The condition `AddressesAssigned` of a Gateway that has some or all of the addresses that it requests. */
+/** The condition `AddressesAssigned` of a Gateway that has some or all of the requested addresses. */
 export function assignmentCondition(unsatisfied: readonly AddressRequest[]): DesiredCondition {
   return unsatisfied.length === 0
     ? {
@@ -72,7 +72,7 @@ export function assignmentCondition(unsatisfied: readonly AddressRequest[]): Des
       };
 }
 
-/** The condition of a Gateway that will have no address. */
+/** The condition of a Gateway that will not get an address. */
 export const noAssignment = (message: string): DesiredCondition => ({
   type: "AddressesAssigned",
   status: "False",

@@ -23,17 +23,16 @@ import {
 } from "./address-assignment.ts";
 import type { Notes } from "./notes.ts";
 
-/** The addresses of a Gateway, or why it has none. The same value while nothing changes. */
+/** The addresses of a Gateway, or the reason why it has none. The same value while nothing changes. */
 export type GatewayAddresses = {
   readonly addresses: readonly StatusAddress[];
   /**
-   * The state of the condition `AddressesAssigned`; undefined: not known yet, or not supported by the installed
-   * definitions.
+   * The condition `AddressesAssigned`; undefined if it is not known yet or not supported by the installed definitions.
    */
   readonly assignment: DesiredCondition | undefined;
-  /** What is missing still. */
+  /** The reason why an address is still missing. */
   readonly pending: ConditionReason | undefined;
-  /** Why its request can never be fulfilled. */
+  /** The reason why the request of the Gateway can never be fulfilled. */
   readonly refusal: ConditionReason | undefined;
 };
 
@@ -43,14 +42,17 @@ type Reader = (
 ) => GatewayAddresses;
 
 export type AddressesOf = {
-  /** Where clients reach the Gateway now. */
+  /** The addresses at which clients reach the Gateway now. */
   readonly present: Reader;
   /** The addresses after the handover to the proxies that should serve it. */
   readonly target: Reader;
 };
 
 export type GatewayAddressOptions = {
-  /** The Services of Gateways of the shared proxies; undefined: those have the addresses of the Ingresses. */
+  /**
+   * The settings for Services of Gateways on the shared proxies; undefined if these have the addresses of the
+   * Ingresses.
+   */
   readonly vips: VipSettings | undefined;
   readonly ingressAddresses: (world: World) => readonly Address[];
   /** The addresses of the nodes; the same list while nothing changes. */
@@ -61,7 +63,7 @@ export type GatewayAddressOptions = {
   readonly hasRoutability: () => boolean;
 };
 
-/** See docs/gateway-api.md, "Addresses". */
+/** Creates the readers of Gateway addresses. See docs/gateway-api.md, "Addresses". */
 export function createGatewayAddressReader(options: GatewayAddressOptions): AddressesOf {
   const { vips, ingressAddresses, nodeAddresses, refusals, hasRoutability } = options;
   const simple = memoizedAddresses(false);
@@ -95,7 +97,10 @@ const hasPinned = ({ spec }: ObjectOf<"Service">, pinned: string | undefined): b
 
 const noNodes: readonly string[] = [];
 
-/** Memoized: equal input gives the same value. `isRouted`: with routability, each request one address. */
+/**
+ * Memoized functions that return the same value for the same input. With `isRouted`, each request gets one address,
+ * with its routability.
+ */
 function memoizedAddresses(isRouted: boolean) {
   const assign = (requested: RequestedAddress, usable: readonly UsableAddress[]): GatewayAddresses => {
     if (usable.length === 0) return notAssigned;
@@ -111,7 +116,7 @@ function memoizedAddresses(isRouted: boolean) {
     pending: undefined,
     refusal,
   }));
-  /** An address that was to be a cluster IP is one that is not assigned (GEP-5093). */
+  /** A refused request for a cluster IP counts as not assigned (GEP-5093). */
   const refusedBecause = memo(({ requests }: RequestedAddress) => {
     const isCluster = requests.some(({ routability }) => routability === clusterRoutability);
     const refuse = isCluster ? addressNotAssigned : notUsable;
@@ -142,7 +147,7 @@ const notAssigned: GatewayAddresses = {
   refusal: undefined,
 };
 
-/** As many as a status can hold. */
+/** The largest number of addresses in a status. */
 const maxAddresses = 16;
 
 const plain = (usable: readonly UsableAddress[]): GatewayAddresses => ({
@@ -166,7 +171,7 @@ function assigned(requested: RequestedAddress, usable: readonly UsableAddress[])
   };
 }
 
-/** IP addresses come first. */
+/** Converts addresses, IP addresses first. */
 function asUsable(addresses: readonly Address[], routability: string): readonly UsableAddress[] {
   const ips = addresses.flatMap(({ ip }) =>
     ip === undefined ? [] : [{ type: "IPAddress", value: ip, routability } as const],
@@ -178,7 +183,8 @@ function asUsable(addresses: readonly Address[], routability: string): readonly 
 }
 
 /**
- * A requested host name that the load balancer has not assigned; a load balancer without any address is not ready yet.
+ * Returns a requested host name that the load balancer has not assigned. A load balancer without any address is not
+ * ready yet.
  */
 function missingHostname(
   { hostnames, requests }: RequestedAddress,
@@ -190,7 +196,10 @@ function missingHostname(
   return hostnames.find((host) => usable.every(({ value }) => value !== host));
 }
 
-/** The cluster IPs of a Service that is reached from outside count only where they are asked for. */
+/**
+ * The addresses of a Service that clients can use. For a Service that is reached from outside, cluster IPs count only
+ * if they are requested.
+ */
 function usableAddresses(
   { spec, status }: ObjectOf<"Service">,
   nodes: readonly string[],

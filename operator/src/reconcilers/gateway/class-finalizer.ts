@@ -11,8 +11,8 @@ export type ClassFinalizerOptions = {
 };
 
 /**
- * Keeps the classes of this controller that have Gateways, shared or dedicated: without its class a Gateway would lose
- * its proxies and its address at once (docs/gateway-api.md, "Classes").
+ * Keeps a finalizer on the classes of this controller that have Gateways, shared or dedicated: without its class a
+ * Gateway would immediately lose its proxies and its address (docs/gateway-api.md, "Classes").
  */
 export function classFinalizerReconciler({ client, controllerName }: ClassFinalizerOptions): Reconciler {
   const finalizers = createFinalizerKeeper(client, classFinalizer);
@@ -34,7 +34,7 @@ export function classFinalizerReconciler({ client, controllerName }: ClassFinali
       const found = createLookup(world)("GatewayClass", "", name);
       if (found === undefined || found.spec.controllerName !== controllerName) return ok("gone");
       if (!isUsed(name, world)) return finalizers.remove(found, signal);
-      // The API server takes no new finalizers of what is being deleted.
+      // The API server accepts no new finalizers on objects that are being deleted.
       return found.metadata.deletionTimestamp === undefined ? finalizers.add(found, signal) : ok("too late");
     },
   };

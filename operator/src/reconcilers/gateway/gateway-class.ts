@@ -15,7 +15,10 @@ const owned: ReadonlySet<string> = new Set(["Accepted", "SupportedVersion"]);
 
 type PresentStatus = { readonly conditions?: unknown; readonly supportedFeatures?: unknown };
 
-/** Writes the status of GatewayClasses of ours; `installed` are the kinds that the cluster has, `fields` what these have. */
+/**
+ * Writes the status of our GatewayClasses; `installed` are the kinds of the cluster, `fields` the fields of their
+ * definitions.
+ */
 export function gatewayClassReconciler(
   installed: ReadonlySet<KindName>,
   fields: Pick<GatewayFields, "has" | "isKnown" | "subscribe">,
@@ -50,7 +53,7 @@ function changeOf(
   const { generation } = object.metadata;
   return (current, nowMs) => {
     const present = (current ?? {}) as PresentStatus;
-    // Before they are known, what another run of the controller has said stays.
+    // Until the features are known, those of an earlier run of the controller are kept.
     const features = featuresOf() ?? present.supportedFeatures;
     return {
       conditions: mergeConditions({

@@ -19,13 +19,16 @@ export type GatewayReconcilerOptions = {
   readonly addressesOf: AddressesOf;
   readonly fleet: Pick<Fleet, "isProgrammed">;
   readonly handover: Pick<Handover, "notReady">;
-  /** Which object of a Gateway (`namespace/name`) has another owner; undefined: none. */
+  /**
+   * Returns a message about an object of the Gateway (`namespace/name`) that has another owner; undefined if there is
+   * none.
+   */
   readonly takenOf?: (name: string) => string | undefined;
   /** Calls back with a Gateway (`namespace/name`) whose addresses or proxies may have changed. */
   readonly subscribe: (look: (name: string) => void) => () => void;
 };
 
-/** Whether proxies of the Gateway's own serve it. */
+/** The condition for whether dedicated proxies serve the Gateway. */
 const dedicatedProxyReady = "gateway.svc-labs.dev/DedicatedProxyReady";
 
 /** Condition types that this controller writes about a Gateway. */
@@ -45,7 +48,7 @@ type PresentStatus = {
   readonly attachedListenerSets?: unknown;
 };
 
-/** Writes the status of Gateways of ours (docs/gateway-api.md, "Conditions"). */
+/** Writes the status of our Gateways (docs/gateway-api.md, "Conditions"). */
 export const gatewayReconciler = (options: GatewayReconcilerOptions): Reconciler =>
   withProxyWaiters((waiters) => createReconciler(options, waiters));
 
@@ -68,7 +71,7 @@ function createReconciler(options: GatewayReconcilerOptions, waiters: ProxyWaite
           ),
           undefined,
         ),
-      // The controller that serves it now writes its status.
+      // The controller that now serves the Gateway writes its status.
       release: () => () => ({}),
     }),
     subscribe,
@@ -106,7 +109,7 @@ function changeOf(
       nowMs,
       pendingOf: ({ port }) => (port === undefined ? noPort : pendingListener),
     });
-    // Those with proxies of their own also say whether these serve.
+    // Gateways with dedicated proxies also report whether these serve.
     const waits = status.placement.inDedicated || programmed.reason === "Pending";
     waiters.note(
       nameOf(refOf(status.object)),
@@ -127,7 +130,7 @@ function changeOf(
       }),
       ...(!isDeepStrictEqual(present.listeners, listeners) && { listeners }),
       ...(!isDeepStrictEqual(present.addresses ?? [], addresses) && { addresses }),
-      // Definitions that do not know the field drop it: a zero is not insisted on.
+      // Definitions without the field drop it, so a missing field equals zero.
       ...(status.attachedListenerSets !== (present.attachedListenerSets ?? 0) && {
         attachedListenerSets: status.attachedListenerSets,
       }),
@@ -135,7 +138,7 @@ function changeOf(
   };
 }
 
-/** For Gateways that have proxies of their own, will get them or still have them. */
+/** The readiness of dedicated proxies, for Gateways that have them, will get them or still have them. */
 function readiness(
   status: GatewayStatus,
   handover: GatewayReconcilerOptions["handover"],

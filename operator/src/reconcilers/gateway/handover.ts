@@ -8,11 +8,11 @@ import type { AddressesOf } from "./address.ts";
 import { notProgrammed } from "./not-programmed.ts";
 import type { Notes } from "./notes.ts";
 
-/** Decides when a Gateway may move from its present proxies to the ones that should serve it. */
+/** Decides when a Gateway may move from its present proxies to those that are intended to serve it. */
 export type Handover = {
-  /** What is missing at the proxies of the Gateway's own; undefined: one is Ready and serves. */
+  /** The reason why the dedicated proxies of a Gateway are not ready; undefined once one is Ready and serves it. */
   notReady(status: GatewayStatus): ConditionReason | undefined;
-  /** Whether the proxies that should have the Gateway serve it, under an address of their own. */
+  /** Whether the intended proxies serve the Gateway, and it has an address there. */
   isDone(status: GatewayStatus, world: World): boolean;
 };
 
@@ -20,11 +20,11 @@ export type HandoverOptions = {
   readonly fleet: Pick<Fleet, "isProgrammed">;
   readonly provisioned: Pick<ProvisionedObjects, "get">;
   readonly addressesOf: AddressesOf;
-  /** Why the objects of a Gateway (`namespace/name`) could not be made. */
+  /** The reason why the objects of a Gateway (`namespace/name`) could not be created. */
   readonly failures: Pick<Notes<string>, "get">;
 };
 
-/** See docs/dedicated-gateways.md, "Change of mode". */
+/** Creates the handover. See docs/dedicated-gateways.md, "Change of mode". */
 export function createHandover({ fleet, provisioned, addressesOf, failures }: HandoverOptions): Handover {
   const notReady: Handover["notReady"] = ({ object, bound, listeners, scope }) => {
     const { namespace, name } = object.metadata;
@@ -34,7 +34,7 @@ export function createHandover({ fleet, provisioned, addressesOf, failures }: Ha
     if (deployment === undefined) return provisioning("The Deployment does not exist yet");
     if ((deployment.status?.readyReplicas ?? 0) < 1)
       return provisioning("No pod of the Deployment is ready yet");
-    // When a Gateway moves back to the shared proxies, its own ones still serve it.
+    // When a Gateway moves back to the shared proxies, its dedicated ones still serve it.
     if (scope.kind === "shared") return undefined;
     return notProgrammed({ bound, listeners, scope }, fleet) === undefined
       ? undefined

@@ -19,7 +19,7 @@ type PresentStatus = { readonly conditions?: unknown; readonly listeners?: unkno
 
 type ListenerSetReconcilerOptions = Pick<GatewayReconcilerOptions, "addressesOf" | "fleet" | "subscribe">;
 
-/** Writes the status of ListenerSets of Gateways of ours (GEP-1713). */
+/** Writes the status of ListenerSets of our Gateways (GEP-1713). */
 export const listenerSetReconciler = (options: ListenerSetReconcilerOptions): Reconciler =>
   withProxyWaiters((waiters) => createReconciler(options, waiters));
 

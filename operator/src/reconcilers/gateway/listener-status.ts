@@ -17,15 +17,15 @@ const owned: ReadonlySet<string> = new Set([
 export type ProgrammedInput = {
   readonly present: unknown;
   readonly generation: number | undefined;
-  /** Why it can never be programmed as it is. */
+  /** The reason why the listener can never be programmed in its present form. */
   readonly refusal: ConditionReason | undefined;
-  /** What the listener still waits for. */
+  /** The reason why the listener still waits. */
   readonly pending: ConditionReason | undefined;
 };
 
 /**
- * The condition `Programmed`. Once it is true for a generation it stays so; until then it says nothing about that
- * generation, but that the one before is not the last word (docs/gateway-api.md, "Programmed").
+ * The condition `Programmed`. Once it is true for a generation, it remains so. Until then it is reported for the
+ * previous generation, which shows that it is not final for this one (docs/gateway-api.md, "Programmed").
  */
 export function programmedCondition({
   present,
@@ -65,7 +65,9 @@ function isProgrammed(present: unknown, generation: number | undefined): boolean
   );
 }
 
-/** The listeners of a status: the present ones by name, without removed ones. */
+/**
+ * The statuses of the listeners, based on the present ones of the same name; those of removed listeners are dropped.
+ */
 export function mergeListeners(
   present: unknown,
   listeners: readonly ListenerStatus[],

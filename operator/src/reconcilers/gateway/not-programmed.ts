@@ -2,10 +2,10 @@ import type { Fleet } from "../../discovery/fleet.ts";
 import type { ConditionReason } from "../../translate/condition.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 
-/** The reason of a listener whose Gateway has no address; the condition of the Gateway says what is missing. */
+/** The reason of a listener whose Gateway has no address; the condition of the Gateway reports what is missing. */
 export const noAddress: ConditionReason = { reason: "Pending", message: "The Gateway has no address yet" };
 
-/** What keeps a Gateway from being served by all proxies that should have it. */
+/** The reason why a Gateway is not yet served by all intended proxies; undefined if it is. */
 export function notProgrammed(
   { bound, listeners, scope }: Pick<GatewayStatus, "bound" | "listeners" | "scope">,
   fleet: Pick<Fleet, "isProgrammed">,

@@ -3,7 +3,7 @@ import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 /** Values by name, with listeners for changes. */
 export type Notes<Value> = {
   get(name: string): Value | undefined;
-  /** Undefined removes it. */
+  /** Sets the value of a name; undefined removes it. */
   set(name: string, value: Value | undefined): void;
   subscribe(listener: (name: string) => void): () => void;
 };

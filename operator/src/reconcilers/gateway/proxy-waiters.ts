@@ -4,8 +4,8 @@ import type { Reconciler } from "../reconciler.ts";
 export type ProxyWaiters = { note(name: string, waits: boolean): void };
 
 /**
- * A reconciler that, when proxies report, reconciles only the objects that wait for them: once a listener is programmed
- * it stays so, and proxies report every change.
+ * Creates a reconciler that, when proxies report, reconciles only the objects that wait for them: once a listener is
+ * programmed it remains so, and proxies report every change.
  */
 export function withProxyWaiters(create: (waiters: ProxyWaiters) => Reconciler): Reconciler {
   const waiting = new Set<string>();
@@ -19,14 +19,14 @@ export function withProxyWaiters(create: (waiters: ProxyWaiters) => Reconciler):
     ...reconciler,
     waitingForProxies: () => [...waiting],
     reconcile(name, context) {
-      // A deleted object is not noted.
+      // A deleted object is no longer recorded as waiting.
       waiting.delete(name);
       return reconciler.reconcile(name, context);
     },
   };
 }
 
-/** Whether conditions say that proxies, or something else that will come, are waited for. */
+/** Whether a condition `Programmed` is pending, for proxies or for something else that is expected. */
 export const isPending = (conditions: unknown): boolean =>
   Array.isArray(conditions) &&
   (conditions as readonly { readonly type?: unknown; readonly reason?: unknown }[]).some(

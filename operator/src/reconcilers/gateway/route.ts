@@ -17,7 +17,7 @@ type ParentStatus = {
 /** Condition types that this controller writes about a route at a parent. */
 const owned: ReadonlySet<string> = new Set(["Accepted", "ResolvedRefs", "PartiallyInvalid"]);
 
-/** Writes `status.parents` of the routes of one kind; the entries of other controllers stay as they are. */
+/** Writes `status.parents` of the routes of one kind; the entries of other controllers are kept unchanged. */
 export function routeReconciler(kind: RouteKind, controllerName: string): Reconciler {
   const isOurs = (entry: ParentStatus): boolean => entry.controllerName === controllerName;
   const changeOf = (route: RouteStatus): StatusChange => {

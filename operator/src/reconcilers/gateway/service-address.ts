@@ -2,7 +2,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { type ApiClient, type ApiError, describeApiError } from "../../sources/kubernetes/api-client.ts";
 import { fieldManager } from "../../write/status-writer.ts";
 
-/** A Service that is to be applied, as far as its address goes. */
+/** The address fields of a Service that will be applied. */
 export type AddressedService = {
   readonly metadata: { readonly name: string; readonly namespace: string };
   readonly spec?: { readonly clusterIP?: unknown };
@@ -13,16 +13,16 @@ type Present = {
   readonly spec?: { readonly clusterIP?: string };
 };
 
-/** The API server's reason for refusing an address; undefined when it grants it, or when that is not known. */
+/** The API server's reason for refusing an address; undefined if it grants the address or has not decided. */
 export type AddressRefusal = string | undefined;
 
 const collectionOf = ({ metadata: { namespace } }: AddressedService): string =>
   `/api/v1/namespaces/${namespace}/services`;
 
 /**
- * Makes a cluster IP possible. The cluster IP of a Service cannot be changed, so the Service is deleted and created
- * again with the new address, but only after a dry run has shown that the API server grants it. The value is its
- * refusal.
+ * Prepares a Service for another cluster IP. The cluster IP of a Service cannot be changed, so the Service must be
+ * deleted and created again. It is deleted only after a dry run has shown that the API server grants the new address.
+ * Returns the reason if it refuses.
  */
 export async function deleteForNewClusterIp(
   client: Pick<ApiClient, "call">,
@@ -52,8 +52,8 @@ export async function deleteForNewClusterIp(
     : problem(describeApiError(deleted.error));
 }
 
-/** A Service of the same name would be refused for its name. */
+/** The name of the Service in the dry run; the same name would be refused as already existing. */
 const trialName = (name: string): string => `${name.slice(0, 55).replace(/-+$/, "")}-address`;
 
-/** 422: the address is outside the range of the cluster or already in use. */
+/** Whether the address was refused. 422 means that it is outside the range of the cluster or already in use. */
 const isRefusal = ({ status }: ApiError): boolean => status === 422;

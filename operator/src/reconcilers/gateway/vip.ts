@@ -21,25 +21,25 @@ type Service = ObjectOf<"Service">;
 
 export type VipReconcilerOptions = {
   readonly client: ApiClient;
-  /** Where the Services are. */
+  /** The namespace of the Services. */
   readonly namespace: string;
   readonly handover: Pick<Handover, "isDone">;
   readonly fleet: Pick<Fleet, "subscribe">;
   readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
   /** The API server's reason for refusing an address that a Gateway (`namespace/name`) requests. */
   readonly refusals: Pick<Notes<string>, "set">;
-  /** Notes that the Service of a Gateway has another owner, for its status. */
+  /** Records that the Service of a Gateway has another owner, for its status. */
   readonly taken: Pick<Notes<string>, "set">;
   readonly clock?: Pick<Clock, "schedule">;
 };
 
 /**
- * A Service that differs is reconciled again after this time, even if nothing has changed: an address may be free now,
- * or a Service with the same name may be deleted.
+ * The interval after which a differing Service is reconciled again, even if nothing has changed: an address may have
+ * become free, or a Service with the same name may have been deleted.
  */
 const resyncMs = 15_000;
 
-/** A Service that is not as it should be. Without `wanted` it is one that belongs to no Gateway. */
+/** A Service that differs from the desired state; `wanted` is undefined if it belongs to no Gateway. */
 type Outstanding = { readonly wanted: Vip | undefined; readonly present: Service | undefined };
 
 /**
@@ -91,13 +91,13 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     if (isTaken) takenFrom.set(name, owner);
     else takenFrom.delete(name);
     if (isTaken) return problem(message);
-    // The ports that the API server reports count: a table that was built without them is built again.
+    // The ports reported by the API server are authoritative: a table that was built without them is built again.
     const known = createLookup(world)("Service", namespace, name);
     if (found.ok && !isDeepStrictEqual(mappingOf(found.value), mappingOf(known))) return ok("waiting");
     const refused = await deleteForNewClusterIp(client, service, found.ok ? found.value : undefined, signal);
     if (!refused.ok) return refused;
     refusals.set(nameOf(refOf(gateway)), refused.value);
-    // The status says why; another try would be rejected as well.
+    // The status has the reason; another attempt would be rejected as well.
     if (refused.value !== undefined) return ok("refused");
     const applied = await client.call<Service>(pathOf(name), {
       method: "PATCH",
@@ -160,7 +160,9 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
 
 const isOurs = ({ metadata }: Service): boolean => metadata.labels?.[componentLabel] === vipComponent;
 
-/** By name: what is to be created, changed, deleted, or waits for its Gateway to leave. */
+/**
+ * Returns, by name, the Services that must be created, changed or deleted, or that wait for their Gateways to leave.
+ */
 function outOfLine({ world, translation }: Build, namespace: string): ReadonlyMap<string, Outstanding> {
   const lookup = createLookup(world);
   const found = new Map<string, Outstanding>();
@@ -184,7 +186,7 @@ function outOfLine({ world, translation }: Build, namespace: string): ReadonlyMa
 
 const isLeaving = ({ wanted }: Outstanding): boolean => wanted?.state === "leaving";
 
-/** Whether reconciling again would give the same result; failures are retried by the queue. */
+/** Whether another reconciliation would have the same result; failures are retried by the queue. */
 const isSame = (before: Outstanding | undefined, now: Outstanding): boolean =>
   before !== undefined &&
   before.present === now.present &&
@@ -194,7 +196,7 @@ const isSame = (before: Outstanding | undefined, now: Outstanding): boolean =>
 const vipsIn = (world: World, namespace: string): readonly string[] =>
   [...objectsIn(world, "Service", namespace)].filter(isOurs).map(({ metadata }) => metadata.name);
 
-/** Whether a Service has all that it should have; what others have added is theirs. */
+/** Whether a Service has all desired values; additions of others are tolerated. */
 const isInLine = (present: Service, wanted: VipService): boolean =>
   contains(present.metadata.labels, wanted.metadata.labels) &&
   contains(present.metadata.annotations, wanted.metadata.annotations) &&

@@ -20,20 +20,20 @@ export type ApplierOptions = {
   readonly controllerName: string;
   readonly provisioned: Pick<ProvisionedObjects, "get">;
   readonly refusals: Pick<Notes<string>, "set">;
-  /** Which object of a Gateway (`namespace/name`) has another owner, for its status. */
+  /** A message about an object of a Gateway (`namespace/name`) that has another owner, for its status. */
   readonly taken: Pick<Notes<string>, "set">;
 };
 
-/** Applies objects, each only when it is not known to be as it should be. */
+/** Applies objects, except those that are known to be up to date. */
 export type Applier = {
-  /** In their order, up to the first that fails. */
+  /** Applies the objects in their order and stops at the first failure. */
   apply(objects: readonly Manifest[], signal: AbortSignal): Promise<Result<string>>;
 };
 
-/** What an object was when it was last applied, and what came of it. */
+/** The manifest that was last applied and a fingerprint of the resulting object. */
 type Applied = { readonly wanted: string; readonly fingerprint: string };
 
-/** An object that is dropped from it is only applied once more. */
+/** The largest number of remembered objects; a forgotten object is only applied once more. */
 const maxKnown = 20_000;
 
 type ManagedDeployment = {
@@ -52,8 +52,8 @@ const ownsReplicas = ({ metadata }: ManagedDeployment): boolean =>
   ) === true;
 
 /**
- * Uses server-side apply, which leaves fields that are not set here to others. The API server adds defaults to objects,
- * so its answer is remembered instead of comparing field by field: an object that equals it is up to date.
+ * Uses server-side apply, which does not modify fields that are not set here. The API server adds defaults to objects,
+ * so its response is remembered instead of comparing field by field: an object that equals the response is up to date.
  */
 export function createApplier({
   client,
@@ -86,7 +86,7 @@ export function createApplier({
       const refused = await deleteForNewClusterIp(client, manifest, present, signal);
       if (!refused.ok) return refused;
       refusals.set(gatewayOf(manifest) ?? "", refused.value);
-      // The status says why; another try would be rejected as well.
+      // The status has the reason; another attempt would be rejected as well.
       if (refused.value !== undefined) return ok("refused");
     }
     if (kind === "Deployment" && present !== undefined && manifest.spec?.["replicas"] === undefined) {
@@ -107,8 +107,8 @@ export function createApplier({
   };
 
   /**
-   * A Deployment that an autoscaler scales keeps its number of replicas. While this controller is the only owner of the
-   * field, leaving it out would set it back to one.
+   * Keeps the number of replicas of a Deployment that is scaled by an autoscaler. While this controller is the only
+   * owner of the field, omitting it would reset it to one.
    */
   const keepReplicas = async (manifest: Manifest, signal: AbortSignal): Promise<Result<string>> => {
     const { apiVersion, kind, metadata } = manifest;
@@ -128,7 +128,7 @@ export function createApplier({
     return applied.ok ? ok("updated") : problem(describeApiError(applied.error));
   };
 
-  /** What belongs to another owner is never written, known or not. */
+  /** Refuses to write an object that belongs to another owner, known or not. */
   const refuseTaken = (manifest: Manifest): Result<string> => {
     const { kind, metadata } = manifest;
     const message = `${kind} ${metadata.namespace}/${metadata.name} exists but was not created for this Gateway; it is left unchanged`;

@@ -25,10 +25,16 @@ const pathOf = ({ apiVersion, kind, metadata }: Finalized): string =>
     ? `/apis/${apiVersion}/gatewayclasses/${metadata.name}`
     : `/apis/${apiVersion}/namespaces/${metadata.namespace}/gateways/${metadata.name}`;
 
-/** Statuses are written at the same time; an object that keeps changing is retried later. */
+/**
+ * The largest number of attempts. Statuses are written at the same time; an object that keeps changing is retried
+ * later.
+ */
 const maxAttempts = 4;
 
-/** Changes the list only in the version that was read, so that finalizers of others are kept. */
+/**
+ * Creates a keeper of one finalizer. It changes the list only in the version that was read, so that finalizers of
+ * others are kept.
+ */
 export function createFinalizerKeeper(client: Pick<ApiClient, "call">, name: string): FinalizerKeeper {
   const change = async (
     object: Finalized,

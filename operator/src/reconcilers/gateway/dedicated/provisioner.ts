@@ -27,17 +27,17 @@ export type ProvisionerOptions = {
   readonly trust: Pick<TrustCopies, "ensure">;
   readonly handover: Pick<Handover, "isDone">;
   readonly fleet: Pick<Fleet, "subscribe">;
-  /** Why the objects of a Gateway (`namespace/name`) could not be made, for its status. */
+  /** The reason why the objects of a Gateway (`namespace/name`) could not be created, for its status. */
   readonly failures: Notes<string>;
   /** The API server's reason for refusing an address that a Gateway requests. */
   readonly refusals: Notes<string>;
-  /** Which object of a Gateway has another owner, for its status. */
+  /** A message about an object of a Gateway that has another owner, for its status. */
   readonly taken: Notes<string>;
 };
 
 /**
- * Creates the objects of Gateways in their namespaces, restores those that were changed, and deletes those that a
- * Gateway does not need any more, before the Gateway itself is deleted (docs/dedicated-gateways.md, "Objects").
+ * Creates the objects of Gateways in their namespaces, restores changed ones, and deletes those that a Gateway no
+ * longer needs, before the Gateway itself is deleted (docs/dedicated-gateways.md, "Objects").
  */
 export function provisioner(options: ProvisionerOptions): Reconciler {
   const { client, controllerName, provisioned, trust, handover, fleet, failures, refusals, taken } = options;
@@ -63,7 +63,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     return pruned.ok ? applied : pruned;
   };
 
-  /** What was made for this very Gateway, and not for one that had its name before. */
+  /** The objects that were created for exactly this Gateway, not for an earlier one of the same name. */
   const madeFor = ({ metadata: { namespace, name, uid } }: ObjectOf<"Gateway">): readonly Provisioned[] =>
     provisioned
       .of(`${namespace}/${name}`)
@@ -87,7 +87,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     return ok(objects.length === 0 ? "unchanged" : "deleted");
   };
 
-  /** A Gateway that needs nothing of its own, with what is there for it besides its identity. */
+  /** Deletes the objects of a Gateway that needs no dedicated ones, except its identity. */
   const release = async (
     name: string,
     identity: Manifest | undefined,
@@ -110,7 +110,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
   };
 
   const reconcile: Reconciler["reconcile"] = async (name, { build, signal }) => {
-    // Before the existing objects are known, nothing is created again or dropped.
+    // Until the existing objects are known, nothing is created or deleted.
     if (!provisioned.isListed()) return ok("waiting");
     const dedicated = findByName(build.translation.dedicated, name);
     const isGoing = dedicated?.gateway.metadata.deletionTimestamp !== undefined;
@@ -131,7 +131,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     }
   };
 
-  /** No object of a Gateway is deleted before the Gateway while it is not known how the Gateway should be served. */
+  /** Whether the objects of a Gateway are kept unchanged, because it is not known how the Gateway should be served. */
   const isHeld = (name: string, { world, translation }: Build): boolean => {
     const gateway = findGateway(world, name);
     if (gateway === undefined || gateway.metadata.deletionTimestamp !== undefined) return false;
@@ -166,7 +166,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
       const unsubscribe = [
         provisioned.subscribe((gateway) => {
           if (gateway !== undefined) return look(gateway);
-          // Those that have nothing yet have waited for the lists as well.
+          // Gateways without objects have waited for the lists as well.
           for (const name of lastBuild === undefined ? [] : reconciler.dirty(undefined, lastBuild))
             look(name);
         }),
@@ -211,7 +211,7 @@ const findGateway = (world: Build["world"], name: string): ObjectOf<"Gateway"> |
   return createLookup(world)("Gateway", namespace, gateway);
 };
 
-/** Whether another controller serves a Gateway: then its finalizer is not ours to take away. */
+/** Whether another controller serves a Gateway, whose finalizer must then not be removed here. */
 function isForeign({ spec }: ObjectOf<"Gateway">, world: Build["world"], controllerName: string): boolean {
   const gatewayClass = createLookup(world)("GatewayClass", "", spec.gatewayClassName);
   return gatewayClass !== undefined && gatewayClass.spec.controllerName !== controllerName;
@@ -230,6 +230,6 @@ function notAmong(wanted: readonly Manifest[], present: readonly Provisioned[]):
   return present.filter((object) => !keys.has(keyOf(object)));
 }
 
-/** The Service is deleted last: while it exists, a new leader knows what is left to delete. */
+/** Sorts objects for deletion, the Service last: while it exists, a new leader knows what is left to delete. */
 const inOrderOfRemoval = (objects: readonly Provisioned[]): readonly Provisioned[] =>
   [...objects].sort((a, b) => Number(a.kind === "Service") - Number(b.kind === "Service"));

@@ -12,16 +12,16 @@ import type { Reconciler } from "../../reconciler.ts";
 const trustComponent = "discovery-trust";
 const instanceLabel = "app.kubernetes.io/instance";
 
-/** The copies of the trust bundle in the namespaces of Gateways with proxies of their own. */
+/** The copies of the trust bundle in the namespaces of Gateways with dedicated proxies. */
 export type TrustCopies = {
-  /** Puts the copy into a namespace, or brings it up to date. */
+  /** Creates or updates the copy in a namespace. */
   ensure(namespace: string, world: World, signal: AbortSignal): Promise<Result<string>>;
   readonly reconciler: Reconciler;
 };
 
 /**
  * Copies the ConfigMap with the authorities of the discovery channel into each namespace that needs it, and deletes the
- * copy with the last such Gateway. ConfigMaps of that name with another owner are not changed.
+ * copy when the last such Gateway is removed. ConfigMaps of that name with another owner are not changed.
  */
 export function createTrustCopies(client: ApiClient, installNamespace: string): TrustCopies {
   const find = (namespace: string, world: World): ObjectOf<"ConfigMap"> | undefined =>
