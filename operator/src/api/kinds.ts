@@ -1,4 +1,4 @@
-/** The kinds this gateway reads, as data. Everything that lists, watches, parses or names kinds starts from here. */
+/** The kinds that this gateway reads, as data. All code that lists, watches, parses or names kinds is based on it. */
 import { kindDefinitions, type KubeObjects } from "./generated/index.ts";
 import type { KindDefinition } from "./schema.ts";
 
@@ -16,7 +16,7 @@ export const kindNames: readonly KindName[] = Object.keys(kindDefinitions) as Ki
 /** The definition of a kind: group, versions read (preferred first), plural, scope, schema. */
 export const definitionOf = (kind: KindName): KindDefinition => kindDefinitions[kind];
 
-/** `group/version`, or only the version for the core group, of the preferred version. */
+/** The preferred `group/version`, or only the version for the core group. */
 export const apiVersionOf = (kind: KindName): string => {
   const { group, versions } = kindDefinitions[kind];
   return formatApiVersion(group, versions[0] ?? "");
@@ -31,7 +31,7 @@ const byApiVersion: ReadonlyMap<string, KindName> = new Map(
   ),
 );
 
-/** The kind of a manifest, or undefined when this gateway does not read that kind in that version. */
+/** The kind of a manifest; undefined if this gateway does not read that kind in that version. */
 export const kindOf = (apiVersion: string, kind: string): KindName | undefined =>
   byApiVersion.get(`${apiVersion} ${kind}`);
 

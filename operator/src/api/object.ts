@@ -22,14 +22,14 @@ export type ObjectMeta = {
 /** The metadata of a namespaced object; validateObject fills in the namespace "default" where a manifest has none. */
 export type NamespacedMeta = ObjectMeta & { readonly namespace: string };
 
-/** What every Kubernetes object has. Stored objects are never mutated, so identity means equality of content. */
+/** The fields of every Kubernetes object. Stored objects are never mutated, so identical objects have equal content. */
 export type KubeObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 };
 
-/** Names an object in a message, an Event or a status. `namespace` is absent for cluster-scoped kinds. */
+/** Identifies an object in a message, an Event or a status. `namespace` is absent for cluster-scoped kinds. */
 export type ObjectRef = {
   readonly kind: string;
   readonly namespace?: string;

@@ -1,6 +1,6 @@
 /**
- * The part of Kubernetes' structural OpenAPI v3 schema that describes the kinds of this gateway. The JSON files under
- * schemas/ hold nothing else; scripts/generate-api.ts makes them.
+ * The subset of the structural OpenAPI v3 schema of Kubernetes that describes the kinds of this gateway. The JSON files
+ * under schemas/ contain nothing else; scripts/generate-api.ts generates them.
  */
 export type Schema = {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
@@ -34,17 +34,17 @@ export type Schema = {
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 };
 
-/** One CEL rule; `self` is the value at the rule's place, `oldSelf` its value before an update. */
+/** One CEL rule; `self` is the value to which the rule belongs, `oldSelf` its value before an update. */
 export type ValidationRule = { readonly rule: string; readonly message?: string };
 
 /** One file of schemas/: a kind, the versions under which it is read (preferred first) and the preferred schema. */
 export type KindDefinition = {
   readonly kind: string;
-  /** Empty for the core group. */
+  /** The API group; empty for the core group. */
   readonly group: string;
   readonly versions: readonly string[];
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Without apiVersion, kind and metadata, which are the same for every kind. */
+  /** The schema without apiVersion, kind and metadata, which are the same for every kind. */
   readonly schema: Schema;
 };

@@ -1,4 +1,4 @@
-/** Bounds of the values of Secrets. See docs/controller.md, "Memory". */
+/** Limits of the values of Secrets. See docs/controller.md, "Memory". */
 import { Buffer } from "node:buffer";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "./kinds.ts";
@@ -6,17 +6,17 @@ import type { ObjectOf } from "./kinds.ts";
 /** The longest certificate chain, key, bundle of authorities or list of users that is read from a Secret. */
 export const maxSecretValueBytes = 256 * 1024;
 
-/** Is held in the place of a value that is longer: `(too large)` in base64. */
+/** Replaces a value that is too long: `(too large)` in base64. */
 export const tooLargeSecretValue = "KHRvbyBsYXJnZSk=";
 
-/** A value of a Secret, decoded; undefined when there is none. The problem is one that is too long. */
+/** Returns a decoded value of a Secret; undefined if there is none. Fails if the value is too long. */
 export function readSecretValue(
   { data }: Pick<ObjectOf<"Secret">, "data">,
   key: string,
 ): Result<Buffer | undefined> {
   const encoded = data?.[key];
   if (encoded === undefined) return ok(undefined);
-  // Three bytes are four characters.
+  // Base64 encodes three bytes as four characters.
   if (encoded === tooLargeSecretValue || encoded.length > Math.ceil(maxSecretValueBytes / 3) * 4) {
     return problem(`${key} is larger than ${maxSecretValueBytes / 1024} KiB`);
   }

@@ -1,7 +1,8 @@
 /**
- * Stand-ins for invalid objects of which no valid version is known. Taken for absent, an object that protects something would
- * leave it open, so its stand-in closes that (docs/standalone.md, "Objects that protect"). One that protects nothing by itself
- * has a stand-in so that findings about objects that name it say that it is invalid, and why, instead of that it does not exist.
+ * Stand-ins for invalid objects without a known valid version. If such an object were treated as absent, everything
+ * that it protects would be open, so its stand-in closes that (docs/standalone.md, "Objects that protect"). An object
+ * that protects nothing on its own has a stand-in so that findings about objects that name it report that it is
+ * invalid, and why, and not that it does not exist.
  */
 import { apiVersionOf, type KnownObject } from "./kinds.ts";
 
@@ -19,7 +20,7 @@ export const attachingKinds = [
 
 export type AttachingKind = (typeof attachingKinds)[number];
 
-/** The kinds that have an effect only where others name them, and none while they are invalid. */
+/** The kinds that have an effect only where other objects name them, and none while they are invalid. */
 export const namedKinds = [
   "RateLimit",
   "RequestSizeLimit",
@@ -31,7 +32,10 @@ export const namedKinds = [
 
 export const isNamedKind = (kind: string): boolean => (namedKinds as readonly string[]).includes(kind);
 
-/** The kinds whose stand-ins close something. Of class defaults, which protect whole classes, as much is used as can be read. */
+/**
+ * The kinds whose stand-ins close something. Class defaults protect whole classes, so all defaults that can be read
+ * apply.
+ */
 export const closingKinds = [...attachingKinds, "SvcIngressClassParameters"] as const;
 
 /** The kinds that have stand-ins. */
@@ -54,7 +58,7 @@ export const closableKinds = [
 
 export type ClosableKind = (typeof closableKinds)[number];
 
-/** What an invalid object names, as far as it can be read. `sectionName` is a listener or a port of it. */
+/** A target of an invalid object, as far as it can be read; `sectionName` is a listener or port of the target. */
 export type ClosedTarget = {
   readonly kind: ClosableKind;
   readonly name: string;
@@ -64,27 +68,27 @@ export type ClosedTarget = {
 const targets: unique symbol = Symbol("targets of a stand-in");
 const invalidity: unique symbol = Symbol("why the newest version of an object is not used");
 
-/** Why the newest version of an object is not used. `generation` is that of this version, where it has one. */
+/** The reasons why the newest version of an object is not used. `generation` is that of this version, if it has one. */
 export type Invalidity = { readonly problems: readonly string[]; readonly generation: number | undefined };
 
-/** What can be read of an invalid object of such a kind. */
+/** The readable parts of an invalid object of a kind with stand-ins. */
 export type StandInSource = {
   readonly kind: StandInKind;
   readonly namespace: string;
-  /** Undefined: it has none that can be read, so no reference can lead to it. */
+  /** The name; undefined if none can be read, so that no reference can lead to the object. */
   readonly name: string | undefined;
   readonly creationTimestamp: string | undefined;
-  /** As the API server has set them; files have none. */
+  /** The values `uid` and `generation` set by the API server; files have none. */
   readonly uid?: string | undefined;
   readonly generation?: number | undefined;
   readonly targets: readonly ClosedTarget[];
-  /** Of a SvcIngressClassParameters; undefined: they cannot be read. */
+  /** The defaults of a SvcIngressClassParameters; undefined if they cannot be read. */
   readonly defaultAnnotations?: Readonly<Record<string, string>> | undefined;
 };
 
 /**
- * An object in the place of an invalid one. It holds nothing of it but its name, its age, what it names and why it is invalid:
- * its `problems`, of which there is at least one.
+ * Creates the replacement of an invalid object. It has only the name, the age and the targets of that object, and the
+ * reasons why it is invalid: at least one entry in `problems`.
  */
 export function createStandIn(
   source: StandInSource & { readonly name: string; readonly problems: readonly string[] },
@@ -98,7 +102,7 @@ export function createStandIn(
     ...(generation !== undefined && { generation }),
   };
   const { defaultAnnotations } = source;
-  // Nothing may read more of the spec of a stand-in: `isStandIn` is asked first.
+  // No caller may read more of the spec of a stand-in: `isStandIn` is checked first.
   const spec = defaultAnnotations === undefined ? {} : { defaultAnnotations };
   const object = {
     apiVersion: apiVersionOf(kind),
@@ -111,14 +115,16 @@ export function createStandIn(
   return object as unknown as KnownObject;
 }
 
-/** What a stand-in closes; undefined for any other object. */
+/** The targets that a stand-in closes; undefined for any other object. */
 export const targetsOfStandIn = (object: object): readonly ClosedTarget[] | undefined =>
   (object as { readonly [targets]?: readonly ClosedTarget[] })[targets];
 
 /** Whether an object only replaces an invalid one, so that its spec must not be read. */
 export const isStandIn = (object: object): boolean => targetsOfStandIn(object) !== undefined;
 
-/** What happens in place of what an invalid object says: to one with a stand-in, without one, or while a version is kept. */
+/**
+ * Describes the effect of an invalid object: of one with a stand-in, of one without, or while a valid version is kept.
+ */
 export function effectOfInvalid(object: object | undefined, isKept: boolean): string {
   if (isKept) return "its last valid version is used";
   const {
@@ -132,21 +138,24 @@ export function effectOfInvalid(object: object | undefined, isKept: boolean): st
     : "its defaults that can be read apply";
 }
 
-/** The last valid version of an object, in place of a newest one that is invalid. */
+/** Marks the last valid version of an object as a replacement of an invalid newest one. */
 export const keepInstead = <T extends object>(object: T, why: Invalidity): T => ({
   ...object,
   [invalidity]: why,
 });
 
-/** Why the newest version of an object is not used, of a stand-in or of a kept version; undefined where it is valid. */
+/**
+ * The reasons why the newest version of an object is not used, for a stand-in or a kept version; undefined if it is
+ * valid.
+ */
 export const invalidityOf = (object: object): Invalidity | undefined =>
   (object as { readonly [invalidity]?: Invalidity })[invalidity];
 
-/** The generation of the newest version of an object, whether it is used or not. */
+/** The generation of the newest version of an object, used or not. */
 export const newestGeneration = (object: {
   readonly metadata: { readonly generation?: number };
 }): number | undefined => invalidityOf(object)?.generation ?? object.metadata.generation;
 
-/** What is wrong with the object that a stand-in replaces, its first problem; undefined for any other object. */
+/** The first problem of the object that a stand-in replaces; undefined for any other object. */
 export const problemOfStandIn = (object: object): string | undefined =>
   isStandIn(object) ? invalidityOf(object)?.problems[0] : undefined;

@@ -1,28 +1,28 @@
-/** Kinds that this gateway does not read, but that a user may have meant for it. */
+/** Describes kinds that this gateway does not read but that a user may have intended for it. */
 import { didYouMean, mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import { definitionOf, kindNames } from "./kinds.ts";
 import type { SchemaProblem } from "./validation/problem.ts";
 import { describeValue } from "./validation/problem.ts";
 
-/** Whether a group is in the domain of this gateway, under a name that it has or another one. */
+/** Whether a group is in the domain of this gateway, whether the gateway defines the group or not. */
 export const isOfOwnDomain = (group: string): boolean => /^(?:.*\.)?svc-labs\.dev$/.test(group);
 
-/** Groups that only this gateway defines kinds in. */
+/** Groups whose kinds only this gateway defines. */
 const ownGroups: ReadonlySet<string> = new Set(
   kindNames.map((kind) => definitionOf(kind).group).filter(isOfOwnDomain),
 );
 
 const groups: ReadonlySet<string> = new Set(kindNames.map((kind) => definitionOf(kind).group));
 
-/** Kinds that were of another group in versions of Kubernetes up to 1.21. */
+/** Kinds that were in another group in Kubernetes up to 1.21. */
 const formerGroups: { readonly [apiGroupAndKind: string]: string } = {
   "extensions Ingress": "networking.k8s.io/v1",
 };
 
 /**
- * Describes what is wrong with a manifest of an unknown kind that was meant for this gateway: its group belongs to the
- * gateway, or its kind and group differ by a letter or two from those of a kind that it reads. Undefined for the kinds
- * of other software.
+ * Describes the problem of a manifest of an unknown kind that was intended for this gateway: its group belongs to the
+ * gateway, or its kind and group differ by a letter or two from those of a kind that it reads. Returns undefined for
+ * the kinds of other software.
  */
 export function describeUnknownKind(apiVersion: string, kind: string): SchemaProblem | undefined {
   const slash = apiVersion.indexOf("/");

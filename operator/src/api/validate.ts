@@ -1,4 +1,4 @@
-/** Turns a parsed manifest into a typed object, or reports what is wrong with it. Never throws, for any input. */
+/** Converts a parsed manifest into a typed object, or reports its problems. Never throws, for any input. */
 import { type Result, fail, ok } from "@svc-gateway/common/values/result.ts";
 import type { KindName, KnownObject } from "./kinds.ts";
 import { apiVersionOf, definitionOf, kindOf, kindOfGroup } from "./kinds.ts";
@@ -11,12 +11,12 @@ import { compileWalk, type Walk } from "./validation/walk.ts";
 
 export type { SchemaProblem } from "./validation/problem.ts";
 
-/** Findings that do not keep an object from being used, such as unknown fields, which are dropped. */
+/** A valid object. Its warnings are findings that do not prevent its use, such as unknown fields, which are dropped. */
 export type ValidObject = { readonly object: KnownObject; readonly warnings: readonly SchemaProblem[] };
 
 /**
- * Why a manifest gives no object. `unknown-kind`: it is well formed but of a kind that this gateway does not read, so a
- * caller may skip it. `invalid`: the API server would reject it.
+ * The reason why a manifest yields no object. With `unknown-kind`, it is well formed but of a kind that this gateway
+ * does not read, so a caller may skip it. With `invalid`, the API server would reject it.
  */
 export type InvalidObject =
   | { readonly reason: "unknown-kind"; readonly apiVersion: string; readonly kind: string }
@@ -63,7 +63,7 @@ function validateKind(
   return ok({ object: complete, warnings });
 }
 
-/** The kinds whose names have another form than those of the rest. */
+/** The kinds whose names have a form that differs from that of the others. */
 const nameForms: { readonly [K in KindName]?: NameForm } = {
   Service: "label",
   Namespace: "label",

@@ -1,15 +1,15 @@
-/** Checks of single values: types, enums, ranges, lengths, patterns, formats, and the combinations of them. */
+/** Checks of single values: types, enums, ranges, lengths, patterns, formats, and combinations of these. */
 import { isIPv4, isIPv6 } from "node:net";
 import type { Schema } from "../schema.ts";
 import { describeValue, isRecord } from "./problem.ts";
 
-/** Says what is expected of a value that is wrong, in words that follow "must"; undefined for a right value. */
+/** Returns what is expected of an invalid value, in words that follow "must"; undefined for a valid value. */
 export type Constraint = (value: unknown) => string | undefined;
 
-/** Text that is longer is not matched against a pattern, so that matching stays cheap. */
+/** The longest text that is matched against a pattern, so that matching stays cheap; longer text never matches. */
 const maxPatternLength = 4096;
 
-/** The constraints of a string, in the order in which the first failing one is reported. */
+/** The constraints of a string; the first one that fails, in this order, is reported. */
 export function compileString(schema: Schema): readonly Constraint[] {
   const { minLength, maxLength, pattern } = schema;
   const constraints: Constraint[] = [];
@@ -49,7 +49,7 @@ export function compileNumber({ type, format, minimum, maximum }: Schema): reado
   ];
 }
 
-/** What the API server stores as an integer, even where a number of ECMAScript is only near it. */
+/** Whether the API server stores a number as an integer, even if a number of ECMAScript only approximates it. */
 const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 export function compileEnum(values: readonly unknown[]): Constraint {
@@ -78,7 +78,7 @@ function isDateTime(text: string): boolean {
   );
 }
 
-/** Padded standard base64; line breaks are allowed as Go's decoder allows them. */
+/** Whether a text is padded standard base64; line breaks are allowed, as in Go's decoder. */
 function isBase64(text: string): boolean {
   const plain = text.includes("\n") || text.includes("\r") ? text.replaceAll(/[\r\n]/g, "") : text;
   return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
@@ -109,7 +109,7 @@ export function compileCombinations(schema: Schema): readonly Constraint[] {
   return constraints;
 }
 
-/** A branch of a combination as a yes-or-no test. Constraints of a type do not apply to values of another one. */
+/** Compiles a branch of a combination into a test. Constraints of one type do not apply to values of another. */
 function compileTest(schema: Schema): (value: unknown) => boolean {
   const strings = compileString(schema);
   const always = [...(schema.enum ? [compileEnum(schema.enum)] : []), ...compileCombinations(schema)];
@@ -141,7 +141,7 @@ function describeTest(schema: Schema): string {
 const bare = (value: unknown): string =>
   typeof value === "string" && value !== "" ? value : describeValue(value);
 
-/** Kubernetes counts code points; two UTF-16 units make at most one more. */
+/** Compares the length of a text in code points, as Kubernetes does. A code point has one or two UTF-16 units. */
 function textLengthIsAtMost(text: string, max: number): boolean {
   if (text.length <= max) return true;
   if (text.length > 2 * max) return false;

@@ -1,6 +1,6 @@
 /**
- * The rules that span fields and that the API server checks by code for its own kinds, as far as a manifest of this
- * gateway can break them (Kubernetes API reference, the pages of each kind), and what it fills in by code.
+ * The rules across fields that the API server checks in code for its own kinds, as far as they apply to manifests of
+ * this gateway (Kubernetes API reference, the pages of each kind), and the values that it fills in by code.
  */
 import { Buffer } from "node:buffer";
 import { isIPv4, isIPv6 } from "node:net";
@@ -15,7 +15,7 @@ import { describeValue, reportErrorAt } from "./problem.ts";
 
 type Report = (steps: readonly (string | number)[], message: string) => void;
 
-/** Checks a structurally valid object and gives it back, completed where the API server completes it. */
+/** Checks a structurally valid object and returns it, completed where the API server completes it. */
 export function checkCoreKind<T extends KnownObject>(object: T, findings: Findings): T {
   const check = checks[object.kind] as ((object: T, report: Report) => T) | undefined;
   return check === undefined

@@ -1,6 +1,6 @@
 /**
- * Checks metadata as the API server does (Kubernetes API reference, "ObjectMeta"; "Annotations": all together at
- * most 256 KiB) and keeps the fields of ObjectMeta that this project reads.
+ * Checks metadata as the API server does (Kubernetes API reference, "ObjectMeta"; "Annotations": at most 256 KiB in
+ * total) and keeps the fields of ObjectMeta that this project reads.
  */
 import { Buffer } from "node:buffer";
 import type { Schema } from "../schema.ts";
@@ -54,14 +54,17 @@ const walkMetadata = compileWalk({
   },
 });
 
-/** `signed`: a DNS subdomain, after that of a signer and its path, each with a colon (ClusterTrustBundle). */
+/**
+ * The forms of object names. `signed` is a DNS subdomain, preceded by a signer's and its path, each with a colon
+ * (ClusterTrustBundle).
+ */
 export type NameForm = "label" | "subdomain" | "signed";
 
-/** What depends on the kind: its scope, and what its names look like. */
+/** The rules that depend on the kind: its scope and the form of its names. */
 export type NameRules = { readonly namespaced: boolean; readonly nameForm: NameForm };
 
 /**
- * The checked metadata. A namespaced object without a namespace gets "default", as kubectl does it; the namespace
+ * Returns the checked metadata. A namespaced object without a namespace gets "default", as with kubectl; the namespace
  * of a cluster-scoped object is dropped with a warning.
  */
 export function checkMetadata(

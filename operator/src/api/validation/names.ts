@@ -4,14 +4,19 @@ import { isIP } from "node:net";
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const labelValue = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
-/** Lower-case letters, digits and `-`, at most 63, beginning and ending with a letter or digit (RFC 1123). */
+/**
+ * A DNS label: lower-case letters, digits and `-`, at most 63, beginning and ending with a letter or digit (RFC 1123).
+ */
 export const isDnsLabel = (text: string): boolean => text.length <= 63 && dnsLabel.test(text);
 
-/** Labels joined by dots, at most 253 characters. */
+/** A DNS subdomain: labels joined by dots, at most 253 characters. */
 export const isDnsSubdomain = (text: string): boolean =>
   text.length <= 253 && text.split(".").every((label) => dnsLabel.test(label));
 
-/** What an Ingress may name as host: a subdomain, or `*.` before one; no IP address. Undefined when it is fine. */
+/**
+ * Returns the problem of the host of an Ingress, which must be a subdomain, optionally after `*.`, and not an IP
+ * address; undefined for a valid host.
+ */
 export function hostProblem(host: string): string | undefined {
   if (isIP(host) !== 0) return "must be a DNS name, not an IP address";
   const name = host.startsWith("*.") ? host.slice(2) : host;

@@ -1,4 +1,4 @@
-/** How validation names what it found: where, what was expected, what was there. */
+/** The findings of validation, each with its place, the expected value and the value found. */
 
 import { clipText } from "@svc-gateway/common/values/clip.ts";
 
@@ -6,23 +6,26 @@ import { clipText } from "@svc-gateway/common/values/clip.ts";
 export type SchemaProblem = {
   readonly path: string;
   readonly message: string;
-  /** Of a warning: something of the object is not used as it was meant. */
+  /** Set for a warning about an unknown field whose name resembles a known one. */
   readonly isMisspelt?: true;
 };
 
-/** Where findings go while one object is walked. `path` is the current place and is pushed and popped. */
+/** Collects findings while one object is visited. `path` is the current place; steps are pushed and popped. */
 export type Findings = {
   readonly path: (string | number)[];
   readonly errors: SchemaProblem[];
   readonly warnings: SchemaProblem[];
-  /** Values that may still be visited; at 0 the walk ends. */
+  /** The number of values that may still be visited; at 0 the walk ends. */
   valuesLeft: number;
 };
 
-/** Findings kept of one kind (errors or warnings) for one object; the last says how many more there are not. */
+/** The largest number of findings of one severity for one object; one more reports that others are not listed. */
 const maxFindings = 50;
 
-/** Values of one object: the 3 MiB that the API server accepts in a request cannot hold more fields of use. */
+/**
+ * The largest number of values of one object. The 3 MiB that the API server accepts in a request have room for no more
+ * useful fields.
+ */
 const maxValues = 300_000;
 
 export const createFindings = (): Findings => ({ path: [], errors: [], warnings: [], valuesLeft: maxValues });
@@ -35,7 +38,7 @@ export const reportWarning = (findings: Findings, message: string): void => {
   keep(findings.warnings, findings.path, message);
 };
 
-/** Reports a field that is left out, although another one was clearly meant. */
+/** Reports an unknown field whose name resembles a known one. */
 export const reportMisspelt = (findings: Findings, message: string): void => {
   keep(findings.warnings, findings.path, message, { isMisspelt: true });
 };
@@ -49,7 +52,7 @@ export const reportErrorAt = (
   keep(findings.errors, [...findings.path, ...steps], message);
 };
 
-/** Counts one visited value; false when the object is too large to go on, which is reported once. */
+/** Counts one visited value. Returns false if the object is too large to continue, which is reported once. */
 export function takeValue(findings: Findings): boolean {
   if (findings.valuesLeft > 0) {
     findings.valuesLeft--;
@@ -73,7 +76,9 @@ function keep(
     list.push({ path: "", message: "more problems follow that are not listed" });
 }
 
-/** `spec.rules[0].host`; a key that is no identifier is written `metadata.annotations["a/b"]`. */
+/**
+ * Formats a path as `spec.rules[0].host`; a key that is not an identifier is written as `metadata.annotations["a/b"]`.
+ */
 export function formatPath(path: readonly (string | number)[]): string {
   let text = "";
   for (const step of path) {
@@ -84,7 +89,7 @@ export function formatPath(path: readonly (string | number)[]): string {
   return text;
 }
 
-/** A key as paths show it: JSON, of which a long one is cut at its end, so that it can be found by its beginning. */
+/** Formats a key for a path, as JSON. A long key is cut at its end, so that its beginning can be searched for. */
 const describeKey = (key: string): string =>
   key.length > maxShown
     ? `${JSON.stringify(key.slice(0, maxShown))}... (${key.length} characters)`
@@ -92,7 +97,9 @@ const describeKey = (key: string): string =>
 
 const maxShown = 80;
 
-/** A value as messages show it: JSON for scalars, of a long text what matters; otherwise what it is. */
+/**
+ * Formats a value for a message: scalars as JSON, long texts shortened to their significant part, other values by type.
+ */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string": {
@@ -112,14 +119,14 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** True for what JSON or YAML calls an object: no list, no class instance such as a Date. */
+/** Whether a value is an object of JSON or YAML, and not a list or a class instance such as a Date. */
 export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Sets an own property, also where the name is `__proto__`, which assignment would take for the prototype. */
+/** Sets an own property, even one named `__proto__`, for which an assignment would set the prototype. */
 export function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__") {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });

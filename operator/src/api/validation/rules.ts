@@ -11,10 +11,10 @@ import type { Schema, ValidationRule } from "../schema.ts";
 import { isDnsSubdomain } from "./names.ts";
 import { type Findings, reportError } from "./problem.ts";
 
-/** Reports the rules that a structurally valid value breaks. */
+/** Reports the rules that a structurally valid value violates. */
 export type CheckRules = (value: unknown, findings: Findings) => void;
 
-/** The check of all rules in a schema, or undefined when it has none. */
+/** Compiles all rules of a schema; undefined if it has none. */
 export function compileRules(schema: Schema): CheckRules | undefined {
   const check = compileNode(schema);
   if (check === undefined) return undefined;
@@ -22,7 +22,7 @@ export function compileRules(schema: Schema): CheckRules | undefined {
   return (value, findings) => check(convert(value), findings);
 }
 
-/** True for rules that compare with the value before an update; an object in a file has none. */
+/** Whether a rule compares with the value before an update; an object in a file has no such value. */
 export const isTransitionRule = ({ rule }: ValidationRule): boolean => /\boldSelf\b/.test(rule);
 
 type Predicate = (self: CelInput) => boolean;
@@ -30,7 +30,7 @@ type CheckNode = (value: CelInput, findings: Findings) => void;
 
 const { STRING, BOOL } = CelScalar;
 
-/** Compiled patterns of rules; the rules of the schemas hold a fixed few. */
+/** The compiled patterns of rules, whose number is small and fixed by the schemas. */
 const patterns = new Map<string, RE2JS>();
 
 const environment = celEnv({
@@ -43,7 +43,8 @@ const environment = celEnv({
   },
   funcs: [
     ...strings,
-    // From the libraries that Kubernetes adds to CEL, what the schemas use. A format is its name here.
+    // The functions that the schemas use of the libraries that Kubernetes adds to CEL. A format is represented by its
+    // name.
     celFunc("isIP", [STRING], BOOL, (text) => isIP(text) !== 0),
     celFunc("format.dns1123Subdomain", [], STRING, () => "dns1123Subdomain"),
     celMethod("validate", STRING, [STRING], listType(STRING), (text) =>
@@ -55,14 +56,14 @@ const environment = celEnv({
   ],
 });
 
-/** A CEL expression as a function of its variables. Throws when this evaluator cannot compile it. */
+/** Compiles a CEL expression into a function of its variables. Throws if this evaluator cannot compile it. */
 export function compileExpression(
   expression: string,
 ): (variables: Readonly<Record<string, CelInput>>) => ReturnType<ReturnType<typeof plan>> {
   return plan(environment, parse(expression));
 }
 
-/** The rule as a predicate, or undefined when it cannot be compiled here. */
+/** Compiles a rule into a predicate; undefined if it cannot be compiled here. */
 export function compileRule(rule: ValidationRule): Predicate | undefined {
   try {
     const program = compileExpression(rule.rule);
@@ -111,7 +112,7 @@ function visit(
   findings.path.pop();
 }
 
-/** Objects become maps and integers bigints, which CEL distinguishes from doubles. */
+/** Converts values for CEL: objects become maps, and integers become bigints, which CEL distinguishes from doubles. */
 function compileConversion(schema: Schema): (value: unknown) => CelInput {
   const fields = new Map(
     Object.entries(schema.properties ?? {}).map(([name, child]) => [name, compileConversion(child)] as const),
@@ -133,7 +134,7 @@ function compileConversion(schema: Schema): (value: unknown) => CelInput {
   };
 }
 
-/** A value whose schema is open; rules cannot name its fields. */
+/** Converts a value whose schema is open; rules cannot name its fields. */
 function convertOpen(value: unknown): CelInput {
   return typeof value === "string" || typeof value === "boolean" || typeof value === "number" ? value : null;
 }
@@ -144,7 +145,7 @@ const celKeywords = new Set(
   ),
 );
 
-/** The name under which a rule sees a field, as Kubernetes escapes it. */
+/** The name of a field in rules, escaped as by Kubernetes. */
 function escapeName(name: string): string {
   if (celKeywords.has(name)) return `__${name}__`;
   return name

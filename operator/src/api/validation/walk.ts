@@ -1,7 +1,7 @@
 /**
- * Compiles a schema into a function that checks a value, drops what the schema does not know and fills in defaults,
- * as the API server does when it stores an object (Kubernetes documentation, "Extend the Kubernetes API with
- * CustomResourceDefinitions": pruning, defaulting and nullable). The result shares nothing with the input but text.
+ * Compiles a schema into a function that checks a value, drops unknown fields and fills in defaults, as the API server
+ * does when it stores an object (Kubernetes documentation, "Extend the Kubernetes API with CustomResourceDefinitions":
+ * pruning, defaulting and nullable). The result shares only text with the input.
  */
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import type { Schema } from "../schema.ts";
@@ -24,10 +24,10 @@ import {
   takeValue,
 } from "./problem.ts";
 
-/** Gives the checked copy of a value; what is wrong with it goes to the findings. */
+/** Returns the checked copy of a value and adds problems to the findings. */
 export type Walk = (value: unknown, findings: Findings) => unknown;
 
-/** Levels below a field whose content the schema leaves open. */
+/** The largest number of levels below a field whose content the schema leaves open. */
 const maxOpenDepth = 64;
 
 export function compileWalk(schema: Schema): Walk {
@@ -145,7 +145,10 @@ function compileObject(schema: Schema, constraints: readonly Constraint[]): Walk
   };
 }
 
-/** A name that is close to a known one was meant for it, so what it says is missing there. */
+/**
+ * Reports an unknown field. A name similar to a known one was probably meant for it, so the known field lacks its
+ * value.
+ */
 function reportUnknown(findings: Findings, name: string, known: Iterable<string>): void {
   const meant = mostSimilar(name, known);
   if (meant === undefined) reportWarning(findings, "unknown field");
@@ -210,7 +213,7 @@ function compileArray(schema: Schema, constraints: readonly Constraint[]): Walk 
 
 const count = (entries: number): string => (entries === 1 ? "1 entry" : `${entries} entries`);
 
-/** Entries of a set must differ; entries of a map list must differ in their key fields. */
+/** Reports duplicates. Entries of a set must differ; entries of a map list must differ in their key fields. */
 function reportDuplicates(
   list: readonly unknown[],
   keys: readonly string[] | undefined,
@@ -239,7 +242,7 @@ const openObject: Walk = (value, findings) => {
   return {};
 };
 
-/** Copies a value of any shape, with a bound on its depth. */
+/** Copies a value of any shape, with a limit on its depth. */
 function copyOpen(value: unknown, findings: Findings, depth: number): unknown {
   if (!takeValue(findings)) return null;
   if (depth > maxOpenDepth) {
