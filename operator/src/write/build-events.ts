@@ -7,8 +7,8 @@ import { createEventCap } from "./event-cap.ts";
 import type { ObjectEvent } from "./event-object.ts";
 
 /**
- * The Events that a build calls for, about the objects as they are now. An Event that comes again about the same object
- * is the same value as before.
+ * Returns the Events that a build requires, about the present objects. A repeated Event about the same object is the
+ * same value as before.
  */
 export function createBuildEvents(): (build: Build) => readonly ObjectEvent[] {
   const known = new WeakMap<DesiredEvent, ObjectEvent>();

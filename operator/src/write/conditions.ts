@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from "node:util";
 import type { DesiredCondition } from "../translate/condition.ts";
 
 export type ConditionsInput = {
-  /** As the API server has them; undefined when the object has none. */
+  /** The conditions stored in the API server; undefined if the object has none. */
   readonly current: unknown;
   readonly desired: readonly DesiredCondition[];
-  /** Condition types of this controller: those that are not desired are taken away. */
+  /** Condition types of this controller; those that are not desired are removed. */
   readonly owned: ReadonlySet<string>;
-  /** Generation of the object that `desired` was computed from. */
+  /** The generation of the object from which `desired` was computed. */
   readonly generation: number | undefined;
   readonly nowMs: number;
 };
 
 /**
- * The conditions as they should be: own ones replaced by type, all others unchanged and in their place. An equal
- * condition stays the same, the transition time moves only with the status, and conditions of an older generation do
- * not replace those of a newer one.
+ * Returns the desired conditions: own ones are replaced by type, all others are unchanged and keep their position. An
+ * equal condition keeps its identity, the transition time changes only with the status, and conditions of an older
+ * generation do not replace those of a newer one.
  */
 export function mergeConditions({ current, desired, owned, generation, nowMs }: ConditionsInput): unknown[] {
   const wanted = new Map(desired.map((condition) => [condition.type, condition]));
@@ -32,15 +32,18 @@ export function mergeConditions({ current, desired, owned, generation, nowMs }: 
 }
 
 export type OwnedEntries<T> = {
-  /** The list as the API server has it, such as `status.parents` or `status.ancestors`. */
+  /** The list stored in the API server, such as `status.parents` or `status.ancestors`. */
   readonly current: unknown;
-  /** Our entries as they should be, by key. The function gets the present entry, if there is one. */
+  /** Our desired entries, by key. Each function receives the present entry, if any. */
   readonly desired: ReadonlyMap<string, (present: T | undefined) => T>;
   readonly isOurs: (entry: T) => boolean;
   readonly keyOf: (entry: T) => string;
 };
 
-/** A list that several controllers share: our entries replaced, added or taken away, all others where they were. */
+/**
+ * Merges a list that several controllers share: our entries are replaced, added or removed, all others keep their
+ * position.
+ */
 export function mergeOwnedEntries<T extends object>(input: OwnedEntries<T>): unknown[] {
   const { current, desired, isOurs, keyOf } = input;
   const missing = new Map(desired);
@@ -82,7 +85,7 @@ function renew(
   return isDeepStrictEqual(present, next) ? present : next;
 }
 
-/** Whole seconds, as the API server keeps them. */
+/** Formats a time in whole seconds, as the API server stores it. */
 const formatTime = (timeMs: number): string => new Date(timeMs).toISOString().replace(/\.\d+Z$/, "Z");
 
 const entriesOf = (list: unknown): Readonly<Record<string, unknown>>[] =>

@@ -1,15 +1,14 @@
 import type { ObjectEvent } from "./event-object.ts";
 
-/** So many Events of one reason may one object have. */
+/** The largest number of Events for one reason and object. */
 export const maxEventsOfObject = 100;
 
 /**
- * Makes the function that keeps the first hundred Events of each object and reason, and one more with the number of the
- * others: thousands of Events are not readable and would delay those of other objects. See docs/controller.md,
- * "Events".
+ * Creates a function that keeps the first hundred Events of each object and reason, and one more with the number of the
+ * others: thousands of Events are unreadable and would delay those of other objects. See docs/controller.md, "Events".
  */
 export function createEventCap(): (events: readonly ObjectEvent[]) => readonly ObjectEvent[] {
-  /** By what they say, so that the same is the same value from one build to the next. */
+  /** The summaries by content, so that an equal summary is the same value from one build to the next. */
   let summaries = new Map<string, ObjectEvent>();
   return (events) => {
     if (events.length <= maxEventsOfObject) return events;

@@ -14,15 +14,15 @@ export type ObjectEvent = {
   readonly message: string;
 };
 
-/** The reporter: the controller, and the pod that it runs in. */
+/** The reporter of an Event: the controller and the pod in which it runs. */
 export type EventSource = { readonly controller: string; readonly instance: string };
 
-/** What `events.k8s.io/v1` allows for `note`, in bytes. */
+/** The limit of `note` in `events.k8s.io/v1`, in bytes. */
 const maxNoteBytes = 1024;
-/** Leaves room for the hash in the 253 characters of a name. */
+/** The length of the object's name in the name of the Event, which leaves room for the hash within 253 characters. */
 const maxNamePrefix = 200;
 
-/** Namespace and name of the one Event for this object, reason and message, the same on every replica. */
+/** The namespace and name of the single Event for this object, reason and message, equal on all replicas. */
 export function eventKey(event: ObjectEvent): { readonly namespace: string; readonly name: string } {
   const { regarding, type, reason, message } = event;
   const { apiVersion, kind, namespace = "", name, uid = "" } = regarding;
@@ -32,10 +32,13 @@ export function eventKey(event: ObjectEvent): { readonly namespace: string; read
   return { namespace: eventNamespace(event), name: `${prefix}.${hash}` };
 }
 
-/** Events about objects without a namespace live in `default`: the API server accepts no other. */
+/**
+ * The namespace of an Event. Events about objects without a namespace are stored in `default`: the API server accepts
+ * no other.
+ */
 export const eventNamespace = ({ regarding }: ObjectEvent): string => regarding.namespace ?? "default";
 
-/** The Event as it is created: its first occurrence, without a series. */
+/** The Event at its creation, with its first occurrence and without a series. */
 export function eventObject(event: ObjectEvent, source: EventSource, nowMs: number): object {
   return {
     apiVersion: "events.k8s.io/v1",
@@ -52,18 +55,18 @@ export function eventObject(event: ObjectEvent, source: EventSource, nowMs: numb
   };
 }
 
-/** The merge patch of a repeat. `count` is at least 2. */
+/** The merge patch for a repeated occurrence; `count` is at least 2. */
 export const seriesPatch = (count: number, nowMs: number): object => ({
   series: { count, lastObservedTime: microTime(nowMs) },
 });
 
-/** An Event as the API server has it, as far as it matters here. */
+/** The part of a stored Event that is read. */
 export type StoredEvent = {
   readonly eventTime?: string | null;
   readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null;
 };
 
-/** How often it was seen, and when last (milliseconds since 1970). */
+/** Returns the number of occurrences of an Event and the time of the last one (milliseconds since 1970). */
 export function readSeries({ eventTime, series }: StoredEvent): {
   readonly count: number;
   readonly atMs: number;
@@ -72,10 +75,10 @@ export function readSeries({ eventTime, series }: StoredEvent): {
   return { count: Math.max(1, series?.count ?? 1), atMs: Number.isNaN(atMs) ? 0 : atMs };
 }
 
-/** RFC 3339 with microseconds, as `MicroTime` requires. */
+/** Formats a time as RFC 3339 with microseconds, as `MicroTime` requires. */
 const microTime = (timeMs: number): string => new Date(timeMs).toISOString().replace("Z", "000Z");
 
-/** Never inside a character. */
+/** Truncates a text to a number of bytes, never inside a character. */
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= maxBytes) return text;

@@ -18,8 +18,8 @@ import { createWorkQueue } from "./work-queue.ts";
 
 export type EventRecorder = {
   /**
-   * All Events that the present state calls for: new ones are created, known ones are repeats, and ended ones may
-   * return.
+   * Sets all Events that the present state requires: new ones are created, known ones count as repeats, and ended ones
+   * can return.
    */
   sync(events: readonly ObjectEvent[]): void;
   /** Records one occurrence. */
@@ -32,37 +32,41 @@ export type EventRecorderOptions = {
   readonly client: ApiClient;
   readonly source: EventSource;
   readonly log: Logger;
-  /** Nothing is sent after it. */
+  /** Ends the recorder; nothing is sent after it. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
-  /** Wall clock for what is written. */
+  /** The wall clock for written times. */
   readonly nowMs?: () => number;
-  /** How many Events are remembered; further ones are not sent. */
+  /** How many Events are remembered; additional ones are not sent. */
   readonly maxEvents?: number;
 };
 
-/** One Event: what it says, and what the API server has of it. */
+/** An Event with its state in the API server. */
 type Entry = {
   readonly event: ObjectEvent;
-  /** Whether the last `sync` named it. */
+  /** Whether the last `sync` included it. */
   isPresent: boolean;
-  /** How often it has happened according to the API server; 0 while that is not known. */
+  /** The number of occurrences according to the API server; 0 while that is unknown. */
   count: number;
-  /** It has happened so often since then. */
+  /** The number of occurrences that have not been sent. */
   unsent: number;
-  /** When it was sent last, on the monotonic clock. */
+  /** The time at which it was last sent, on the monotonic clock. */
   sentAtMs: number;
-  /** It is queued, or will be at a known time. */
+  /** Whether it is queued, or will be at a known time. */
   isPlanned: boolean;
   cancelTimer: () => void;
 };
 
-/** A repeat is sent at most so often. */
+/** The shortest interval between sent repeats. */
 const repeatMs = 60_000;
-/** An Event that returns after its end is sent again, but not when it flickers. */
+/**
+ * The shortest interval before an Event that returns after its end is sent again, so that flickering Events are not.
+ */
 const returnMs = 5_000;
 const defaultMaxEvents = 10_000;
-/** Answers after which another try would not help: the namespace is being deleted, or the object's name is invalid. */
+/**
+ * Statuses after which another attempt would not help: the namespace is being deleted, or the object's name is invalid.
+ */
 const refusals: ReadonlySet<number> = new Set([400, 403, 404, 405, 413, 422]);
 const limits = {
   concurrency: 2,
@@ -71,9 +75,9 @@ const limits = {
 } as const;
 
 /**
- * Writes Events of `events.k8s.io/v1` about objects: one Event for each object, reason and message, whose count rises
- * at most once a minute while the reason lasts. Its name is derived from its content, so that a new leader continues
- * the Events of the old one. See docs/controller.md, "Events".
+ * Writes Events of `events.k8s.io/v1` about objects: one Event for each object, reason and message, whose count
+ * increases at most once a minute while the reason persists. The name of an Event is derived from its content, so that
+ * a new leader continues the Events of the old one. See docs/controller.md, "Events".
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, source, log, signal, clock = monotonicClock, nowMs = Date.now } = options;
@@ -87,7 +91,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     signal,
     clock,
     process: (key) => send(key),
-    // A namespace with thousands of Events does not hold back those of others.
+    // A namespace with thousands of Events does not delay those of others.
     turnOf: namespaceOf,
     onBug: (error) => log.error({ err: error }, "event recorder failed"),
   });
@@ -124,7 +128,10 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return !created.ok && created.error.status === 409 ? adopt(entry) : created;
   };
 
-  /** Another process, or this one in an earlier term, has sent the Event already: this is a repeat. */
+  /**
+   * Adopts an Event that another process, or this one in an earlier term, has already sent: this occurrence is a
+   * repeat.
+   */
   const adopt = async (entry: Entry): Promise<Result<unknown, ApiError>> => {
     const found = await client.call<StoredEvent>(pathOf(entry.event), { signal });
     if (!found.ok) return found;
@@ -140,7 +147,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const body = seriesPatch(count, nowMs());
     const raised = await client.call(pathOf(entry.event), { method: "PATCH", patch: "merge", body, signal });
     if (raised.ok) settle(entry, { count, sent });
-    // Events live for an hour in most clusters.
+    // Most clusters delete Events after an hour.
     return !raised.ok && raised.error.status === 404 ? create(entry) : raised;
   };
 
@@ -150,7 +157,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     entry.sentAtMs = clock.nowMs() - (now.agoMs ?? 0);
   };
 
-  /** Sends it as soon as its last sending is so long ago. */
+  /** Sends an Event once `afterMs` have passed since it was last sent. */
   const plan = (key: string, entry: Entry, afterMs: number): void => {
     if (entry.isPlanned) return;
     entry.isPlanned = true;
@@ -201,8 +208,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 
   /**
-   * Makes room for an Event of a namespace: evicts the oldest that is neither called for nor being sent, else the
-   * newest of the namespace that has most, if that has more.
+   * Makes room for an Event of a namespace. Evicts the oldest Event that is neither present nor being sent, or else the
+   * newest of the namespace with the most Events, if that has more than this one.
    */
   const evict = (forNamespace: string): void => {
     for (const [key, entry] of entries) {
@@ -242,10 +249,10 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** Of a key, which is `namespace/name`. */
+/** The namespace of a key, which is `namespace/name`. */
 const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
 
-/** Remembered by identity: the same few Events are named by every build. */
+/** Event keys by identity, because every build refers to the same few Events. */
 const keys = new WeakMap<ObjectEvent, string>();
 
 function keyOf(event: ObjectEvent): string {

@@ -1,6 +1,6 @@
 /**
- * Applies a JSON merge patch (RFC 7396 section 2) to a copy: null takes a member away, objects are merged, everything
- * else replaces what is there.
+ * Applies a JSON merge patch (RFC 7396 section 2) to a copy: null removes a member, objects are merged, and any other
+ * value replaces the present one.
  */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;

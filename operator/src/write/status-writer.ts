@@ -10,8 +10,8 @@ import type { Observed } from "../sources/kubernetes/held-objects.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 
 /**
- * What a status should say, as a JSON merge patch (RFC 7396) of the status that the API server has: parts that belong to
- * other controllers are left out of it or carried over. It is asked again when the status has changed in between.
+ * Returns the desired change of a status as a JSON merge patch (RFC 7396) of the status in the API server. Parts that
+ * belong to other controllers are omitted or carried over. It is called again if the status has changed in between.
  */
 export type StatusChange = (status: unknown, nowMs: number) => object;
 
@@ -19,39 +19,42 @@ export type StatusTarget = {
   readonly kind: KindName;
   /** `namespace/name`, or `name`. */
   readonly name: string;
-  /** The object of the status: one that was deleted and created again under its name is another. */
+  /** The uid of the object: an object that was deleted and created again under its name is a different one. */
   readonly uid: string | undefined;
   readonly change: StatusChange;
 };
 
-/** `gone`: the object no longer exists, which is not a failure. */
+/** The result of a write. `gone` means that the object no longer exists, which is not a failure. */
 export type StatusOutcome = "written" | "unchanged" | "gone";
 
 export type StatusWriter = {
-  /** Brings a status in line. Ends at once when the signal aborts; what is under way then may or may not arrive. */
+  /**
+   * Writes a status if it differs. Ends immediately when the signal aborts; a request that is being sent then may or
+   * may not be applied.
+   */
   write(target: StatusTarget, signal: AbortSignal): Promise<Result<StatusOutcome>>;
 };
 
 export type StatusWriterOptions = {
   readonly client: ApiClient;
   readonly source: Pick<ClusterSource, "observed" | "remember">;
-  /** Path of an object; undefined when its kind is not installed. */
+  /** Returns the path of an object; undefined if its kind is not installed. */
   readonly pathOf: (kind: KindName, name: string) => string | undefined;
   readonly metrics: Pick<MetricSet<typeof controllerMetrics>, "statusPatches" | "statusPatchDuration">;
-  /** Wall clock for transition times. */
+  /** The wall clock for transition times. */
   readonly nowMs?: () => number;
 };
 
-/** Names the writer in `metadata.managedFields`. */
+/** The name of this writer in `metadata.managedFields`. */
 export const fieldManager = "svc-controller";
 
-/** An object that another writer keeps changing is left to the queue, which retries it later. */
+/** The largest number of attempts. If another writer keeps changing the object, the queue retries it later. */
 const maxAttempts = 4;
 
 /**
- * Writes statuses so that nothing of other writers is lost: every write is based on one version of the object and
- * rejected by the API server when there is a newer one; then the newer one is read and the change computed again.
- * Nothing is sent when the status is up to date. See docs/adr/0009-status-by-merge-patch.md.
+ * Writes statuses without losing changes of other writers. Every write is based on one version of the object, and the
+ * API server rejects it if a newer one exists; then the newer version is read and the change is computed again. Nothing
+ * is sent if the status is up to date. See docs/adr/0009-status-by-merge-patch.md.
  */
 export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   const { client, source, pathOf, metrics, nowMs = Date.now } = options;
@@ -115,7 +118,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
 const changesNothing = (patch: object, { status }: Observed): boolean =>
   isDeepStrictEqual(applyMergePatch(status, patch), status ?? {});
 
-/** An object that was deleted in the meantime is a conflict like one that was changed. */
+/** The result label of a patch; an object that was deleted in the meantime counts as a conflict, like a changed one. */
 function resultOf(sent: Result<unknown, ApiError>): "ok" | "error" | "conflict" {
   if (sent.ok) return "ok";
   return sent.error.status === 409 || sent.error.status === 404 ? "conflict" : "error";

@@ -1,16 +1,19 @@
-/** Keys that wait, of parties that take turns: a party with many keys does not delay one with few. */
+/** A queue of keys whose parties take turns: a party with many keys does not delay one with few. */
 export type Turns = {
-  /** Once however often it is added. */
+  /** Adds a key; a key that is already waiting is not added again. */
   add(key: string): void;
-  /** The next key, which waits no more; undefined when none waits. */
+  /** Removes and returns the next key; undefined if none is waiting. */
   take(): string | undefined;
   clear(): void;
   readonly size: number;
 };
 
-/** Parties take turns in the order in which they came; keys of one party in the order in which they were added. */
+/**
+ * Creates an empty queue. Parties take turns in order of arrival; keys of one party are in the order in which they were
+ * added.
+ */
 export function createTurns(partyOf: (key: string) => string): Turns {
-  /** The next party first. */
+  /** The waiting keys by party, the next party first. */
   const parties = new Map<string, Set<string>>();
   let size = 0;
   return {

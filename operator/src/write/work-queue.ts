@@ -4,40 +4,43 @@ import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import { createTurns } from "./turns.ts";
 
 /**
- * Keys that wait to be processed. A key means that its object is to be reconciled, so that adding it twice is the same
- * as once.
+ * A queue of keys to be processed. A key represents an object to reconcile, so adding it twice has the same effect as
+ * once.
  */
 export type WorkQueue = {
   /**
-   * The key will be processed at least once from now on: at once if there is room, after the running pass if it is
-   * being processed. A wait after a failure ends, but the failures stay counted.
+   * Ensures that the key is processed at least once from now on: immediately if there is room, or after the running
+   * pass if it is being processed. A wait after a failure ends, but the failures stay counted.
    */
   add(key: string): void;
-  /** Keys that are queued, wait for another try, or are being processed. */
+  /** The number of keys that are queued, wait for another attempt, or are being processed. */
   readonly size: number;
   /** Resolves when nothing is queued or running; keys that wait after a failure count as queued. */
   idle(): Promise<void>;
 };
 
 export type WorkQueueOptions = {
-  /** Works on one key. An error is tried again later, longer and longer after the last try. */
+  /** Processes one key. A failure is retried later, with growing waits after each attempt. */
   readonly process: (key: string, signal: AbortSignal) => Promise<Result<unknown, unknown>>;
-  /** Keys in work at the same time. */
+  /** The largest number of keys that are processed at the same time. */
   readonly concurrency: number;
-  /** Starts per second in the long run, and at once after a quiet time. */
+  /** The sustained number of starts per second, and the burst that is allowed after a quiet time. */
   readonly rate: { readonly perSecond: number; readonly burst: number };
-  /** First and longest wait after failures of one key; it doubles in between. */
+  /** The first and the longest wait after failures of one key; the wait doubles in between. */
   readonly backoff: Backoff;
-  /** Ends everything: waiting keys are dropped, and the running process function is aborted by the same signal. */
+  /** Ends the queue: waiting keys are dropped, and the signal also aborts running calls of `process`. */
   readonly signal: AbortSignal;
-  /** `process` threw, which is a bug; the key is tried again like after a failure. */
+  /** Called when `process` threw, which is a bug; the key is retried as after a failure. */
   readonly onBug: (error: unknown) => void;
-  /** The party of a key; queued keys of different parties take turns. Without it, first come, first served. */
+  /**
+   * The party of a key; queued keys of different parties take turns. Without it, keys are processed in order of
+   * arrival.
+   */
   readonly turnOf?: (key: string) => string;
   readonly clock?: Clock;
 };
 
-/** Where a key is. `again` is set when it was added while in work. */
+/** The state of a key; `again` is set when it was added while being processed. */
 type Entry = {
   state: "queued" | "running" | "waiting";
   again: boolean;
@@ -45,7 +48,7 @@ type Entry = {
   cancelTimer: () => void;
 };
 
-/** Creates an empty queue. A key is never in work twice at a time. */
+/** Creates an empty queue. A key is never processed twice at the same time. */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { process, concurrency, backoff, signal, onBug, clock = monotonicClock } = options;
   const entries = new Map<string, Entry>();
@@ -146,7 +149,9 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
 }
 
-/** A token bucket: `take` gives 0 and takes one, or the time until there is one. */
+/**
+ * A token bucket: `take` consumes a token and returns 0, or returns the time in milliseconds until one is available.
+ */
 function createAllowance(
   { perSecond, burst }: WorkQueueOptions["rate"],
   clock: Clock,
