@@ -9,21 +9,24 @@ import { updateWorld, type World } from "../world.ts";
 type Secret = ObjectOf<"Secret">;
 
 export type CertificateKeeper = {
-  /** The world as it is to be translated at a time (milliseconds since 1970): unusable Secrets have their last good certificate. */
+  /**
+   * Returns the world to translate at a time (milliseconds since 1970): unusable Secrets have their last good
+   * certificate.
+   */
   keep(world: World, nowMs: number): World;
-  /** Secrets whose last good certificate is in service. */
+  /** The number of Secrets whose last good certificate is in service. */
   readonly count: number;
 };
 
 type Kept = {
-  /** The Secret as the source has it now. */
+  /** The present Secret of the source. */
   readonly unusable: Secret;
-  /** The same with its last good certificate. */
+  /** The same Secret with its last good certificate. */
   readonly withCertificate: Secret;
   readonly certificate: TlsCertificate;
 };
 
-/** Bytes of certificates and keys that are kept for the Secrets of one namespace. */
+/** The largest size, in bytes, of certificates and keys that are kept for the Secrets of one namespace. */
 const maxBytesOfNamespace = 4 * 1_048_576;
 
 /**
@@ -38,7 +41,7 @@ export function createCertificateKeeper(): CertificateKeeper {
   let output:
     { readonly secrets: World["Secret"]; readonly kept: readonly Kept[]; readonly world: World } | undefined;
 
-  /** What was in service under the name of a Secret that is now another one. */
+  /** The certificate that was in service for the earlier version of a Secret. */
   const certificateBefore = (before: Secret, after: Secret): TlsCertificate | undefined => {
     if (before.metadata.uid !== after.metadata.uid) return undefined;
     const known = kept.get(nameOf(before.metadata));
@@ -70,7 +73,7 @@ export function createCertificateKeeper(): CertificateKeeper {
 
   return {
     keep(world, nowMs) {
-      // By now the last build has asked for those that something names.
+      // The last build has finished and marked the Secrets that any object names.
       for (const [name, { withCertificate }] of kept) if (!wasServed(withCertificate)) kept.delete(name);
       follow(world.Secret);
       for (const [name, { certificate }] of kept) if (certificate.notAfterMs < nowMs) kept.delete(name);

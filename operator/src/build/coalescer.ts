@@ -1,24 +1,24 @@
 /**
- * Turns any number of "something changed" into few builds (docs/architecture.md, "Level, not event"): a change after a
- * quiet time is built at once, builds start at least an interval apart, at most one runs and at most one waits.
+ * Combines any number of changes into few builds (docs/architecture.md, "Level, not event"): a change after a quiet
+ * time is built immediately, builds start at least an interval apart, at most one runs and at most one waits.
  */
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 
 export type Coalescer = {
-  /** Something changed: a build that starts after this call will happen. */
+  /** Records a change: a build that starts after this call will happen. */
   markDirty(): void;
   /** Resolves when no build runs or waits. */
   idle(): Promise<void>;
-  /** No further build starts; resolves when the running one, if any, has ended. */
+  /** Prevents further builds; resolves when the running one, if any, has ended. */
   stop(): Promise<void>;
 };
 
 export type CoalescerOptions = {
-  /** Builds from the state of things at the time it is called. */
+  /** Builds from the state at the time of the call. */
   readonly build: () => void | Promise<void>;
-  /** Least time between the starts of two builds. */
+  /** The shortest time between the starts of two builds. */
   readonly minIntervalMs: number;
-  /** A build that throws is a bug; the next change is built all the same. */
+  /** Called when a build throws, which is a bug; the next change is built nevertheless. */
   readonly onBug: (error: unknown) => void;
   readonly clock?: Clock;
 };
@@ -41,7 +41,7 @@ export function createCoalescer(options: CoalescerOptions): Coalescer {
   const plan = (): void => {
     if (!isWanted) return settle();
     if (isRunning || cancelTimer !== undefined) return;
-    // Never synchronously: the caller may be in the middle of a group of changes.
+    // A build never starts synchronously, because the caller may be in the middle of a group of changes.
     const delayMs = Math.max(0, lastStartMs + minIntervalMs - clock.nowMs());
     cancelTimer = clock.schedule(delayMs, () => {
       cancelTimer = undefined;

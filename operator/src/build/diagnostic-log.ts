@@ -8,14 +8,14 @@ import { isTransient } from "../translate/diagnostics/transient.ts";
 import type { Diagnostic } from "../translate/finding.ts";
 
 /**
- * Whether a finding is more than a warning to the log. A mistake in a declaration is not, unless requests are served
- * without the protection that was requested.
+ * Whether a finding is logged as an error and not as a warning. A mistake in a declaration is a warning, unless
+ * requests are served without the protection that was requested.
  */
 export const isLoggedAsError = ({ reason, severity }: Pick<Diagnostic, "reason" | "severity">): boolean =>
   reason === "CleartextFallback" || (reason === "ForeignAnnotation" && severity === "error");
 
 export type DiagnosticLog = {
-  /** Takes in what a build has found, all of it. */
+  /** Logs the findings of a build, of which it must get all. */
   report(diagnostics: readonly Diagnostic[]): void;
   /** Stops logging. */
   stop(): void;
@@ -26,29 +26,34 @@ export type DiagnosticLogOptions = {
   readonly clock?: Pick<Clock, "schedule">;
 };
 
-/** So many findings of one object and reason are logged, and then how many others there are. */
+/**
+ * The largest number of findings of one object and reason that are logged; of the others, only the number is logged.
+ */
 const maxLines = 100;
-/** How long further findings of a group are counted before their number is logged. */
+/** How long additional findings of a group are counted before their number is logged. */
 const othersMs = 1_000;
 
-/** Objects that are applied together arrive in any order, and the pods of a new Service take a while to start. */
+/**
+ * How long a transient finding must last before it is logged: objects that are applied together arrive in any order,
+ * and the pods of a new Service take a while to start.
+ */
 const patienceMs = 10_000;
 
 /**
- * Logs the findings of builds: each one once while it lasts, and its end. A finding that disappears when another object
- * arrives is logged after it has lasted for ten seconds, all others at once. See docs/reference/events.md.
+ * Logs the findings of builds, each one once while it lasts, and its end. A finding that disappears when another object
+ * arrives is logged after it has lasted for ten seconds, all others immediately. See docs/reference/events.md.
  */
 export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticLogOptions): DiagnosticLog {
   const known = createUseCounts();
   const places = createUseCounts();
-  /** Cancels the wait of a finding that is not logged yet. Holds no more entries than there are findings. */
+  /** Cancels the wait of a finding that is not logged yet. Has at most one entry for each finding. */
   const waiting = new Map<string, () => void>();
   /** Places with a logged finding. */
   const logged = new Set<string>();
-  /** Findings that were logged, and how many of each group. */
+  /** The logged findings, and their number in each group (`lines`). */
   const written = new Set<string>();
   const lines = createUseCounts();
-  /** By group, how many findings are only counted. */
+  /** How many findings of each group are only counted, by group. */
   const others = new Map<string, { count: number; readonly cancel: () => void }>();
   let last: readonly Diagnostic[] = [];
 
@@ -86,7 +91,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     waiting.delete(key);
     if (written.delete(key)) lines.remove([groupOf(diagnostic)]);
     const place = placeOf(diagnostic);
-    // Another finding at the same place means that it is not resolved.
+    // If another finding has the same place, the problem is not resolved.
     if (places.count(place) > 0 || !logged.delete(place)) return;
     if (diagnostic.severity === "info") log.debug(fieldsOf(diagnostic), "finding resolved");
     else log.info(fieldsOf(diagnostic), "finding resolved");
@@ -118,7 +123,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
 const keyOf = ({ object, severity, reason, field, message }: Diagnostic): string =>
   JSON.stringify([formatRef(object), severity, reason, field, message]);
 
-/** What a finding is about, without its reason. */
+/** The object, reason and field of a finding, without its severity and message. */
 const placeOf = ({ object, reason, field }: Diagnostic): string =>
   JSON.stringify([formatRef(object), reason, field]);
 

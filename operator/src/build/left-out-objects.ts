@@ -1,16 +1,16 @@
-/** The findings about objects that a controller leaves out. See docs/controller.md, "Memory". */
+/** Findings and Events about objects that a controller leaves out. See docs/controller.md, "Memory". */
 import type { AbsentObject } from "../sources/kubernetes/absent-objects.ts";
 import { namespaceTooLarge } from "../translate/diagnostics/sizes.ts";
 import type { Diagnostic } from "../translate/finding.ts";
 import { listMemo, memo } from "../translate/incremental/memo.ts";
 import type { ObjectEvent } from "../write/event-object.ts";
 
-/** A finding for each. */
+/** Returns a finding for each object. */
 export function leftOutFindings(objects: readonly AbsentObject[]): readonly Diagnostic[] {
   return findingsOf(objects, undefined);
 }
 
-/** An Event for each. */
+/** Returns an Event for each object. */
 export function leftOutEvents(objects: readonly AbsentObject[]): readonly ObjectEvent[] {
   return eventsOf(objects, undefined);
 }

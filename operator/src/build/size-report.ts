@@ -12,14 +12,15 @@ export type SizeReportOptions = {
   readonly maxScopeBytes: number;
 };
 
-/** So many namespaces of a scope have a series. */
+/** The largest number of namespaces of a scope with a series. */
 const maxNamespaces = 10;
-/** From this share of the limit on, a warning is logged. */
+/** The share of the limit from which the health check is degraded. */
 const nearLimit = 0.8;
 
 /**
- * Reports the sizes of snapshots: the largest namespaces of each scope, everything besides routes and certificates of
- * Gateways under the empty name, and the health check from 80 percent of the limit on. See docs/routing.md, "Size".
+ * Reports the sizes of snapshots: the largest namespaces of each scope, and everything else except routes and
+ * certificates of Gateways under the empty name. The health check is degraded from 80 percent of the limit on. See
+ * docs/routing.md, "Size".
  */
 export function createSizeReport({
   metrics: { snapshotBytes },
@@ -57,11 +58,12 @@ export function createSizeReport({
   };
 }
 
-/** Names of scopes and namespaces hold no spaces. */
+/** The key of a series; names of scopes and namespaces contain no spaces. */
 const seriesOf = (scope: string, namespace: string): string => `${scope} ${namespace}`;
 
 /**
- * In characters: all but a few of these resources are ASCII. What a Gateway shows to backends is counted for its namespace.
+ * The size of resources that belong to no namespace, in characters, because nearly all of these resources are ASCII.
+ * The certificates that a Gateway presents to backends count for its namespace.
  */
 const bytesBesidesRoutes = (resources: readonly Resource[]): number =>
   resources.reduce((sum, { key, body }) => (isOfNamespace(key) ? sum : sum + body.length), 0);

@@ -21,7 +21,7 @@ import type { World } from "../world.ts";
 import { createCertificateKeeper } from "./certificate-keeper.ts";
 import { createTableCounter, type TableMetrics } from "./table-metrics.ts";
 
-/** What the proxies of a scope should have. */
+/** The snapshot for the proxies of a scope. */
 export type ScopedSnapshot = readonly [ProxyScope, Snapshot];
 
 /** One build of the routing table: its world and its translation. */
@@ -41,30 +41,30 @@ type BuildMetrics = TableMetrics &
 export type TableBuilderOptions = {
   readonly source: Pick<ClusterSource, "ready" | "world"> & Partial<Pick<ClusterSource, "leftOut">>;
   readonly settings: TranslateSettings;
-  /** Fetches the key sets that tokens are checked with. */
+  /** Fetches the key sets with which tokens are verified. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
-  /** The ports of the gateway's pods; undefined until they are known, and nothing is built before. */
+  /** The ports of the gateway's pods; undefined until they are known, and until then nothing is built. */
   readonly ownPorts?: () => OwnPorts | undefined;
   /** The Leases that an ingress-nginx in the cluster renews, as `namespace/name`. */
   readonly ingressNginxLeases?: () => readonly string[];
-  /** Hands the snapshots of all scopes to the discovery channel. */
+  /** Passes the snapshots of all scopes to the discovery channel. */
   readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
-  /** Called before anything is published, with the Gateways that have proxies of their own. */
+  /** Called before anything is published, with the Gateways that have dedicated proxies. */
   readonly admit?: (dedicated: Translation["scopes"]["dedicated"]) => void;
-  /** Resources of a scope besides those of the translation, from the same world. */
+  /** Resources of a scope in addition to those of the translation, from the same world. */
   readonly addResources?: (world: World, scope: ProxyScope) => readonly Resource[];
-  /** Everything else that follows from a build. */
+  /** Called after a build for all other consequences. */
   readonly onBuild: (build: Build) => void;
   readonly metrics: BuildMetrics;
   readonly log: Logger;
-  /** Wall clock, by which certificates expire. */
+  /** The wall clock, which determines when certificates expire. */
   readonly nowMs?: () => number;
 };
 
 /**
- * Makes the function that builds the routing table from the present world and publishes it. Before every watch has
- * listed once it does nothing; a build that fails leaves the last table in place. Snapshots are sent first: everything
- * else that follows from a build waits until the event loop has sent them. One build at a time.
+ * Creates the function that builds the routing table from the present world and publishes it. It does nothing until
+ * every watch has listed once. If a build fails, the last table remains in service. Snapshots are sent first: all other
+ * consequences of a build wait until the event loop has sent them. Only one build may run at a time.
  */
 export function createTableBuilder(options: TableBuilderOptions): () => Promise<void> {
   const { source, settings, metrics, log, nowMs = Date.now } = options;
@@ -129,12 +129,12 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
   };
 }
 
-/** The paths that are served without a protection that they ask for. */
+/** The number of paths that are served without a protection that they request. */
 export const countUnprotected = memo((reports: Translation["nginxReports"]) =>
   reports.reduce((sum, { unprotectedPaths }) => sum + unprotectedPaths, 0),
 );
 
-/** One builder for each scope, while the scope exists. */
+/** Builds the snapshots of all scopes, with one builder for each scope while the scope exists. */
 function createSnapshotBuilders(): (
   scopes: Translation["scopes"],
   additions: (scope: ProxyScope) => readonly Resource[],

@@ -11,7 +11,7 @@ export type TableMetrics = Pick<
   "routingTableHosts" | "routingTableRoutes" | "tlsCertsLoaded"
 >;
 
-/** Counts what the tables of all scopes hold, from what differs from the ones before. */
+/** Counts the content of the tables of all scopes, based on the differences from the previous ones. */
 export function createTableCounter(metrics: TableMetrics): (tables: readonly Routing[]) => void {
   const countRoutes = createRouteCounter(metrics);
   let lastTls: readonly TlsPort[] = [];
@@ -27,7 +27,10 @@ export function createTableCounter(metrics: TableMetrics): (tables: readonly Rou
   };
 }
 
-/** As proxies count: host names with routes and route ids, each once, however many ports or hosts show them. */
+/**
+ * Counts as proxies do: host names with routes, and route ids, each once, regardless of the number of ports or hosts
+ * that have them.
+ */
 function createRouteCounter(metrics: TableMetrics): (hosts: Routing["hosts"]) => void {
   const names = createUseCounts();
   const routes = { ingress: createUseCounts(), gateway: createUseCounts() };
@@ -51,7 +54,9 @@ const namesOf = (hosts: Routing["hosts"]): readonly string[] =>
 
 const buckets: readonly TlsHost["bucket"][] = ["exact", "wildcard", "default"];
 
-/** As proxies count: the server names of each bucket, each once, however many ports and certificates they have. */
+/**
+ * Counts as proxies do: the server names of each bucket, each once, regardless of the number of ports and certificates.
+ */
 function countCertificates(ports: readonly TlsPort[], metrics: TableMetrics): void {
   const served = new Map(buckets.map((bucket) => [bucket, new Set<string>()]));
   for (const { hosts } of ports) {
