@@ -62,7 +62,7 @@ export type ClusterPipelineOptions = {
   /** The ports of the gateway's pods; undefined until they are known. */
   readonly ownPorts: Pick<GatewayPods, "current" | "subscribe">;
   readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
-  /** Learns, before anything is published, which Gateways have proxies of their own. */
+  /** Called before anything is published, with the Gateways that have dedicated proxies. */
   readonly admit: (dedicated: Iterable<DedicatedGateway>) => void;
   readonly onBuild: (build: Build) => void;
   readonly metrics: MetricSet<typeof controllerMetrics>;
@@ -72,16 +72,16 @@ export type ClusterPipelineOptions = {
 
 /** The Service of the shared proxies in the install namespace; the chart creates it under this name. */
 const sharedProxyService = "svc-shared-proxy";
-/** Keys that the leader makes and every replica hands to its proxies. */
+/** The Secrets of keys that the leader creates and every replica passes to its proxies. */
 const ownSecrets = [sessionKeySecret, ticketKeySecret, fallbackSecret];
-/** The objects of one namespace may take one part in so many of the heap. */
+/** The objects of one namespace may use at most this fraction of the heap: one tenth. */
 const heapShares = 10;
-/** Certificates expire without any event. */
+/** The interval of builds that find expired certificates, which cause no event. */
 const expiryCheckMs = 60 * 60_000;
 
 /**
- * Connects the API server to snapshots, statuses and Events: watches, builds, publication, and what the leader writes.
- * Resolves when all of it has ended after the signal.
+ * Connects the API server to snapshots, statuses and Events: watches, builds, publication, and the writes of the
+ * leader. Resolves when all of them have ended after the signal.
  */
 export async function runClusterPipeline(options: ClusterPipelineOptions): Promise<void> {
   const { client, kinds, settings, watchHealth, metrics, log, signal } = options;
@@ -129,7 +129,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
   });
   prepareReconcileMetrics(reconcilers, metrics);
-  // At zero from the start, so that the first error is an increase.
+  // Series exist at zero from the start, so that the first error is an increase.
   for (const { kind } of kinds) metrics.watchErrors.with({ kind: kind.toLowerCase() });
   const pathOf = (kind: KindName, name: string): string | undefined => {
     const found = installed.get(kind);

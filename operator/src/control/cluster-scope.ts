@@ -1,9 +1,9 @@
-/** A controller with Roles alone: what it assumes of objects without a namespace, and what it cannot do. */
+/** Defines a controller with Roles alone: the cluster-scoped objects that it assumes, and its limitations. */
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { KubeObject } from "../api/object.ts";
 
 /**
- * What cannot work with `--disable-cluster-scope`, one sentence each: for the log, `status` and
+ * The limitations of `--disable-cluster-scope`, one sentence each: for the log, `status` and
  * docs/namespaced-installation.md, which a test compares.
  */
 export const limitsWithoutClusterScope: readonly string[] = [
@@ -17,7 +17,10 @@ export const limitsWithoutClusterScope: readonly string[] = [
   "Events about objects without a namespace are not written",
 ];
 
-/** The classes that the settings name, as objects; none without `--disable-cluster-scope`, which reads them instead. */
+/**
+ * The classes that the settings name, as objects; empty without `--disable-cluster-scope`, because the classes are then
+ * read.
+ */
 export function assumedObjects({
   disableClusterScope,
   controllerName,

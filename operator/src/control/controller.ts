@@ -1,4 +1,4 @@
-/** `serve controller`: the parts of the control plane put together. See docs/controller.md. */
+/** `serve controller`: assembles the parts of the control plane. See docs/controller.md. */
 import type { ResourceEvent } from "@dot-i/k8s-operator";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { AdminAccess, AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
@@ -50,28 +50,30 @@ export type ControllerOptions = {
     readonly controller: MetricSet<typeof controllerMetrics>;
     readonly discovery: DiscoveryServerMetrics;
   };
-  /** Gets the subsystem `controller`. */
+  /** The registry in which the subsystem `controller` is registered. */
   readonly health: HealthRegistry;
-  /** Ends the controller in order: the lease is given up, streams end, nothing more is written. */
+  /** Ends the controller in order: the lease is released, streams end, and nothing more is written. */
   readonly signal: AbortSignal;
-  /** The API server; without it the pod's own, `KUBECONFIG`, or that of the home folder. */
+  /** The API server; by default that of `KUBECONFIG`, of the home folder, or of the service account of the pod. */
   readonly kubeConfig?: KubeConfig;
 };
 
 export type RunningController = {
-  /** Pages of the admin port besides health and metrics. */
+  /** The pages of the admin port in addition to health and metrics. */
   readonly adminRoutes: readonly AdminRoute[];
-  /** Brings metrics up to date that change with time alone; called before each export. */
+  /** Updates the metrics that change with time alone; called before each export. */
   refreshMetrics(): void;
-  /** Decides who may read the admin port; undefined: every caller. */
+  /** Decides which callers may read the admin port; undefined if all may. */
   readonly adminAccess: AdminAccess | undefined;
-  /** Whether an address is that of a pod of the gateway: what comes from one was sent through it. */
+  /**
+   * Whether an address belongs to a pod of the gateway. A request from such an address was sent through the gateway.
+   */
   readonly isOwnPeer: (ip: string) => boolean;
-  /** What the console shows, as it is now. */
+  /** The present state, as the console shows it. */
   readonly inspect: ControllerView;
   readonly streamPort: number;
   readonly bootstrapPort: number;
-  /** Resolves when everything has ended: after the signal, or because a part failed, which is logged. */
+  /** Resolves when everything has ended, after the signal or because a part failed, which is logged. */
   readonly done: Promise<void>;
 };
 
@@ -88,9 +90,9 @@ const leaseName = "svc-leader-lock";
 const eventController = "svc-labs.dev/gateway-controller";
 
 /**
- * Starts a controller. It serves the discovery channel at once and retries until it has a first routing table: an API
- * server that cannot be reached is a pending health check and does not end the process. A problem is a port that cannot
- * be bound, a pod template that none can have, or a missing configuration of the API server.
+ * Starts a controller. It serves the discovery channel immediately and retries until it has a first routing table: an
+ * API server that cannot be reached is a pending health check and does not end the process. Fails if a port cannot be
+ * bound, the pod template is invalid, or the configuration of the API server is missing.
  */
 export async function startController(options: ControllerOptions): Promise<Result<RunningController>> {
   const { settings, logger: log, metrics, health, signal } = options;
@@ -116,7 +118,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
     ports: ownPortsOf(settings),
   });
 
-  /** A replica whose table cannot be fetched yet is not ready. */
+  /** Reports the table once it can also be fetched; until then the replica is not ready. */
   const reportTable = (): void => {
     if (build !== undefined && discovery.isReady()) watchHealth.onTable();
   };
@@ -193,7 +195,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
   await operator.start();
 
   const end = async (): Promise<void> => {
-    // A part that ends by itself has met a bug: the others end in order.
+    // A part that ends on its own has a bug: the others end in order.
     await Promise.race([aborted(signal), running]).catch((error: unknown) =>
       log.error({ err: error }, "controller failed"),
     );
@@ -224,7 +226,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
   });
 }
 
-/** Where the pods of Gateways with proxies of their own are; empty where there can be none. */
+/** The places of the pods of dedicated Gateways; empty if there can be none. */
 function dedicatedPodsOf(settings: ControllerSettings): readonly Partial<WatchedResource>[] {
   if (dedicatedSettingsOf(settings) === undefined) return [];
   const labelSelector = `${componentLabel}=${dedicatedComponent}`;
@@ -248,7 +250,7 @@ function createDiscovery(
   },
 ): DiscoveryServer {
   const log = logger.child("svc_discovery");
-  // Rejections are reported by the replica that received them: no other replica knows of them.
+  // Each replica reports the rejections that it received, because no other replica knows of them.
   const recorder = createEventRecorder({ client, source: events, log, signal });
   const pod = createOwnPod({ client, namespace: settings.podNamespace, name: settings.podName, signal });
   return createDiscoveryServer({
@@ -302,10 +304,10 @@ function announcePlan(
   }
 }
 
-/** The server that client-node assumes when it finds no configuration, which is no API server. */
+/** The server that client-node assumes when it finds no configuration; it is not an API server. */
 const assumedServer = "http://localhost:8080";
 
-/** The client's own configuration throws on what it cannot use, such as a malformed KUBECONFIG. */
+/** Creates the client. client-node throws on a configuration that it cannot use, such as a malformed KUBECONFIG. */
 async function connect(
   given: KubeConfig | undefined,
 ): Promise<Result<{ readonly config: KubeConfig; readonly client: ApiClient }>> {

@@ -18,16 +18,16 @@ export type LeaderWorkOptions = {
   readonly leadership: Pick<Leadership, "term" | "subscribe">;
   readonly reconcilers: readonly Reconciler[];
   readonly statuses: StatusWriter;
-  /** Whether what the API server has of an object is what this process has written. */
+  /** Whether the observed version of an object is the one that this process has written. */
   readonly isWritten: (kind: KindName, name: string) => boolean;
   readonly events: EventSource;
-  /** Whether Events about objects without a namespace, which are in the namespace `default`, are written. */
+  /** Whether Events about cluster-scoped objects, which are stored in the namespace `default`, are written. */
   readonly writesClusterEvents: boolean;
   readonly metrics: ReconcileMetrics;
   readonly log: Logger;
 };
 
-/** What only the leader does: statuses and Events. */
+/** The work of the leader alone: statuses and Events. */
 export type LeaderWork = {
   onBuild(build: Build): void;
   onObserved(kind: KindName, name: string): void;
@@ -38,7 +38,7 @@ type Term = LeaderWork & { readonly signal: AbortSignal };
 
 /**
  * Does the leader's work while this replica leads. Each term begins with the last build, reconciles everything again,
- * and ends with its signal: nothing is sent after it.
+ * and ends with its signal, after which nothing is sent.
  */
 export function createLeaderWork(options: LeaderWorkOptions): LeaderWork {
   const { leadership, log } = options;
@@ -76,7 +76,7 @@ export function createLeaderWork(options: LeaderWorkOptions): LeaderWork {
       lastBuild = build;
       const before = term;
       const now = present();
-      // A term that has just begun knows the build already.
+      // A term that has just begun already has the build.
       if (now !== undefined && now === before) now.onBuild(build);
     },
     onObserved: (kind, name) => present()?.onObserved(kind, name),

@@ -12,8 +12,8 @@ import {
 } from "../translate/settings.ts";
 
 /**
- * The translation settings from the flags, with what only a controller in a cluster creates for Gateways. Call it once:
- * results are cached by the identity of the settings.
+ * The translation settings from the flags, with the settings for objects that only a controller in a cluster creates
+ * for Gateways. Call it once: results are cached by the identity of the settings.
  */
 export const translateSettingsOf = (
   settings: Pick<
@@ -96,7 +96,7 @@ export const translateSettingsOf = (
   maxKeySetBytes: defaultTranslateSettings.maxKeySetBytes,
 });
 
-/** The translation settings of a controller in a cluster that has these kinds. Call it once, as `translateSettingsOf`. */
+/** The translation settings of a controller in a cluster with these kinds. Call it once, like `translateSettingsOf`. */
 export const clusterTranslateSettings = (
   settings: ControllerSettings,
   installed: ReadonlySet<KindName>,
@@ -111,7 +111,7 @@ export const clusterTranslateSettings = (
   localPorts: ownPortsOf(settings),
 });
 
-/** The namespaces that a controller reads, sorted; undefined: all of them. */
+/** The namespaces that a controller reads, sorted; undefined for all namespaces. */
 export function readNamespacesOf({
   readNamespace,
   watchNamespace,
@@ -123,7 +123,7 @@ export function readNamespacesOf({
   return [...new Set([...readNamespace, ...watchNamespace, podNamespace])].sort();
 }
 
-/** Those of them that may have Gateways of ours, with what is made for these; undefined: all of them. */
+/** The namespaces that can have Gateways of ours, with the objects created for these; undefined for all namespaces. */
 export function servedNamespacesOf(
   settings: Parameters<typeof readNamespacesOf>[0],
 ): readonly string[] | undefined {
@@ -131,7 +131,7 @@ export function servedNamespacesOf(
   return read === undefined || settings.watchNamespace.length === 0 ? read : settings.watchNamespace;
 }
 
-/** The ports of all processes of an installation: every replica has those of this one. */
+/** The ports of all processes of an installation; every replica has the same as this one. */
 export const ownPortsOf = ({
   adminPort,
   healthPort,
@@ -149,11 +149,11 @@ export const ownPortsOf = ({
     ...(adminUi ? [adminUiPort] : []),
   ].filter((port) => port > 0);
 
-/** Without a listener, the public port is the default one of the scheme. */
+/** Returns the public port: by default that of the listener, or without a listener the default port of the scheme. */
 const publicPort = (given: number, listenerPort: number, ofScheme: number): number =>
   given === localPublicPort ? listenerPort || ofScheme : given;
 
-/** The Services of Gateways as the flags want them; undefined without a selector for the shared proxies. */
+/** The settings of the Services of Gateways from the flags; undefined without a selector for the shared proxies. */
 export function vipSettingsOf({
   podNamespace,
   sharedProxySelector,
@@ -167,7 +167,7 @@ export function vipSettingsOf({
   return { namespace: podNamespace, selector: sharedProxySelector, serviceType: sharedVipServiceType };
 }
 
-/** What Gateways with proxies of their own get; undefined where Gateways are left alone. */
+/** The settings of dedicated Gateways; undefined if these are not served. */
 export function dedicatedSettingsOf({
   podNamespace,
   dedicatedImage,
@@ -195,7 +195,7 @@ export function dedicatedSettingsOf({
   const host = `${discoveryService}.${podNamespace}.svc`;
   return {
     image: dedicatedImage,
-    // A malformed one has ended the start.
+    // A malformed template has already ended the start.
     podTemplate: template.ok ? template.value : {},
     discoveryEndpoint: `${host}:${discoveryPort}`,
     bootstrapEndpoint: `${host}:${discoveryBootstrapPort}`,
