@@ -7,7 +7,7 @@ import type { LeadershipControl } from "./leadership.ts";
 export type LeaderElectionOptions = {
   readonly client: ApiClient;
   readonly namespace: string;
-  /** Name of the Lease, shared by all replicas. */
+  /** The name of the Lease, shared by all replicas. */
   readonly leaseName: string;
   /** This replica: its pod name. */
   readonly identity: string;
@@ -16,7 +16,7 @@ export type LeaderElectionOptions = {
   readonly signal: AbortSignal;
   readonly leadership: Pick<LeadershipControl, "isLeading" | "holdUntil" | "resign">;
   readonly outage: OutageLog;
-  /** Wall clock for what is written to the Lease. */
+  /** The wall clock for times written to the Lease. */
   readonly nowMs?: () => number;
 };
 
@@ -31,20 +31,24 @@ type Lease = {
   };
 };
 
-/** What a replica has seen of the Lease, and when, on its own monotonic clock: other machines' clocks may be wrong. */
+/**
+ * The last version of the Lease seen by this replica, and when, on its own monotonic clock: other machines' clocks may
+ * be wrong.
+ */
 type Observed = { version: string; atMs: number };
 
-/** One attempt on the lease: when it ends at the latest, and whether this replica led when it began. */
+/** One attempt on the lease: the signal ends it, and `leading` is whether this replica led when it began. */
 type Attempt = { readonly signal: AbortSignal; readonly leading: boolean; readonly observed: Observed };
 
-/** The longest that releasing the lease may delay the end of the process. */
+/** The longest time by which releasing the lease may delay the end of the process. */
 const releaseTimeoutMs = 2_000;
 
 /**
- * Holds a Lease while it can (docs/controller.md, "Leadership"). A replica leads from a successful write until one renew
- * interval before the lease's end, counted from before that write, unless it renews it in the meantime: so leadership
- * ends before a standby can take the lease, which it does when the lease has not moved for its whole life. When the
- * signal aborts, leadership ends at once and the holder is cleared. Returns after that.
+ * Holds a Lease while it can (docs/controller.md, "Leadership"). After a successful write, a replica leads until one
+ * renew interval before the lease's end, counted from before that write, unless it renews the lease in the meantime.
+ * Leadership therefore ends before a standby can acquire the lease, which requires that the lease has not changed for
+ * its whole duration. When the signal aborts, leadership ends immediately, the holder is cleared, and the function
+ * returns.
  */
 export async function runLeaderElection(options: LeaderElectionOptions): Promise<void> {
   const { signal, renewIntervalMs, ttlMs, leadership } = options;
@@ -53,7 +57,7 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
   signal.addEventListener("abort", resign, { once: true });
   while (!signal.aborted) {
     const startedMs = performance.now();
-    // Two attempts fit between the moment when the lease should be renewed and the end of leadership.
+    // Two attempts fit between the time at which the lease should be renewed and the end of leadership.
     const limit = AbortSignal.timeout(Math.max(1_000, renewIntervalMs / 2));
     const leading = leadership.isLeading();
     const held = await tryHold(options, { signal: AbortSignal.any([signal, limit]), leading, observed });
@@ -62,7 +66,7 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
     if (!held.ok) options.outage.failed({ error: describeApiError(held.error) });
     else if (held.value) leadership.holdUntil(startedMs + ttlMs - renewIntervalMs);
     else leadership.resign();
-    // A standby looks every second, so that it notices an abandoned lease soon after its end.
+    // A standby checks every second, so that it notices an abandoned lease soon after its end.
     const isSettled = held.ok && held.value;
     await sleep(systemClock, isSettled ? renewIntervalMs : Math.min(renewIntervalMs, 1_000), signal);
   }
@@ -70,7 +74,7 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
   await release(options);
 }
 
-/** True when this replica holds the lease after the call. */
+/** Returns whether this replica holds the lease after the call. */
 async function tryHold(
   options: LeaderElectionOptions,
   { signal, leading, observed }: Attempt,

@@ -7,15 +7,15 @@ import type { LeadershipState } from "../discovery/leadership-state.ts";
 
 /** Whether this replica holds the lease, for the work that only a leader does. */
 export type Leadership = LeadershipState & {
-  /** The present term, which aborts when it ends. Undefined while another replica leads. */
+  /** The signal of the present term, which aborts at its end. Undefined while this replica does not lead. */
   term(): AbortSignal | undefined;
 };
 
 /** The interface for the election. */
 export type LeadershipControl = Leadership & {
-  /** The lease is held until this moment of the clock, unless it is renewed before. */
+  /** Sets the time on the clock until which the lease is held, unless it is renewed before. */
   holdUntil(timeMs: number): void;
-  /** The lease is lost or given up: everything that a leader does ends before this returns. */
+  /** Ends leadership because the lease is lost or released: all of the leader's work ends before this returns. */
   resign(): void;
 };
 
@@ -26,8 +26,8 @@ export type LeadershipOptions = {
 };
 
 /**
- * Holds the result of the election. Leadership ends by itself when it was not renewed in time, also in a process that
- * was stopped for a while and does not know yet that another replica has taken over.
+ * Holds the result of the election. Leadership ends automatically if it was not renewed in time, even in a process that
+ * was stopped for a while and does not know yet that another replica leads.
  */
 export function createLeadership({
   metrics,
@@ -65,7 +65,7 @@ export function createLeadership({
     term: () => (hasTerm() ? term?.signal : undefined),
     subscribe: listeners.subscribe,
     holdUntil(timeMs) {
-      // An answer that took longer than the lease is too late.
+      // A response that took longer than the lease is too late.
       if (timeMs <= clock.nowMs()) return;
       untilMs = timeMs;
       cancelTimer();

@@ -6,22 +6,22 @@ import { type ApiClient, describeApiError } from "../sources/kubernetes/api-clie
 import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
 import { runReflector } from "../sources/kubernetes/reflector.ts";
 
-/** The operator as its work sees it. */
+/** The view of the operator for its work. */
 export type OperatorShell = {
   /** Aborts when the operator is stopped. */
   readonly signal: AbortSignal;
-  /** Follows a collection until the operator is stopped. Its objects come as events, one after the other. */
+  /** Follows a collection until the operator is stopped. Its objects are passed as events, sequentially. */
   watch(resource: WatchedResource, onEvent: (event: ResourceEvent) => Promise<void>): Promise<void>;
 };
 
 export type WatchedResource = {
-  /** Empty for the core group. */
+  /** The API group; empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly plural: string;
   readonly namespace?: string;
   readonly labelSelector?: string;
-  /** Called when the events of a list have been handled: from the first time on, all objects are known. */
+  /** Called when the events of a list have been handled; from the first call on, all objects are known. */
   readonly onListed?: () => void;
 };
 
@@ -29,23 +29,21 @@ export type OperatorShellOptions = {
   readonly config: KubeConfig;
   readonly client: ApiClient;
   readonly log: Logger;
-  /** Starts the work; what goes on after it must end with the signal of the shell. */
+  /** Starts the work; anything that continues afterwards must end with the signal of the shell. */
   readonly init: (shell: OperatorShell) => Promise<void>;
 };
 
-/** The life of an operator: `start` runs its `init`, `stop` ends what that has begun. */
+/** The lifecycle of an operator: `start` runs its `init`, `stop` ends the work that has begun. */
 export type RunningOperator = { start(): Promise<void>; stop(): void };
 
-/** See docs/adr/0010-operator-shell.md for what is taken from the base class, and what is not. */
+/** Creates an operator. See docs/adr/0010-operator-shell.md for the parts of the base class that are used. */
 export const createOperatorShell = (options: OperatorShellOptions): RunningOperator =>
   new ReflectingOperator(options);
 
-// The package is CommonJS with a default export of its own: Node hands over the whole module.
+// The package is CommonJS with its own default export: Node returns the whole module.
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
-/**
- * An operator that watches through reflectors: an error of a watch never ends the process, and no deletion is missed.
- */
+/** An operator that watches through reflectors: errors of a watch never end the process, and no deletion is missed. */
 class ReflectingOperator extends Operator {
   readonly #options: OperatorShellOptions;
   readonly #stop = new AbortController();
@@ -91,7 +89,7 @@ class ReflectingOperator extends Operator {
     });
     let tail = Promise.resolve();
     const emit = (type: ResourceEvent["type"], json: KubeObject): void => {
-      // Plain JSON: the client's types would have dates in it.
+      // The object is plain JSON, whereas the client's types have dates.
       const object = json as unknown as ResourceEvent["object"];
       const meta = ResourceMetaImpl.createWithPlural(plural, object);
       tail = tail
@@ -137,7 +135,7 @@ class ReflectingOperator extends Operator {
   }
 }
 
-/** The base class logs formatted texts. */
+/** Adapts the logger to the base class, which logs formatted texts. */
 const operatorLogger = (log: Logger): OperatorLogger => ({
   debug: (message) => log.debug({}, message),
   info: (message) => log.info({}, message),

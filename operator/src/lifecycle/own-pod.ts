@@ -10,8 +10,8 @@ export type OwnPodOptions = {
 };
 
 /**
- * The pod of this process as Events name it. Its uid, by which tools find the Events of an object, is requested on
- * first use; until that succeeds, the pod is named without it.
+ * Returns the reference to the pod of this process for Events. Its uid, by which tools find the Events of an object, is
+ * requested on first use; until that succeeds, the reference has no uid.
  */
 export function createOwnPod({
   client,

@@ -14,17 +14,17 @@ export type WatchHealthOptions = {
 };
 
 export type WatchHealth = {
-  /** Sets the check of a kind that is not watched, if it has one, for good. */
+  /** Permanently sets the check of a kind that is not watched, if it has one. */
   exempt(kind: KindName, state: HealthState): void;
-  /** A watch of a kind has failed, or works. */
+  /** Reports that a watch of a kind has failed or works. */
   onWatch(kind: KindName, watch: string, state: "works" | "failed"): void;
-  /** The first routing table is built and can be delivered. */
+  /** Reports that the first routing table is built and can be delivered. */
   onTable(): void;
-  /** Something is near or at its limit, or no longer: the table may be incomplete. */
+  /** Reports whether something is near or at its limit, in which case the table may be incomplete. */
   onLimit(what: string, isNear: boolean): void;
 };
 
-/** A watch that fails for so long makes its check `Degraded`. */
+/** The time for which a watch must fail to make its check `Degraded`. */
 const toleranceMs = 60_000;
 
 const ownChecks: Partial<Record<KindName, ControllerCheck>> = {
@@ -34,9 +34,9 @@ const ownChecks: Partial<Record<KindName, ControllerCheck>> = {
 };
 
 /**
- * Turns the state of watches into health checks: a kind with a check of its own is `Ready` once it has listed, and
- * `Degraded` from the moment when a watch has failed for a minute until it works again. All other kinds count for
- * `routing_table_built`, since the table is out of date without them, and so do bounds that are nearly reached.
+ * Converts the state of watches into health checks. A kind with its own check is `Ready` once it has been listed. It is
+ * `Degraded` from the time at which a watch has failed for a minute until the watch works again. All other kinds count
+ * for `routing_table_built`, because the table is stale without them, and so do limits that are nearly reached.
  */
 export function createWatchHealth({ health, log, clock = monotonicClock }: WatchHealthOptions): WatchHealth {
   const checks = new Map<ControllerCheck, { isReady: boolean; readonly broken: Set<string> }>(
