@@ -1,4 +1,4 @@
-/** Makes the fallback certificate. See docs/ingress-nginx.md, "Certificates". */
+/** Creates the fallback certificate. See docs/ingress-nginx.md, "Certificates". */
 import type { ObjectOf } from "../api/kinds.ts";
 import {
   alternativeNames,
@@ -10,12 +10,12 @@ import {
 import { createSelfSigned } from "../discovery/self-signed.ts";
 import { fallbackSecret } from "../translate/ingress-nginx/fallback-certificate.ts";
 
-/** Certificates are valid from a little earlier, because clocks of clients differ. */
+/** The time by which the validity of the certificate begins earlier, because clocks of clients differ. */
 const backdateMs = 60 * 60_000;
-/** Clients do not verify it, so it is not renewed. */
+/** The validity of the certificate, which is not renewed because clients do not verify it. */
 const lifetimeMs = 10 * 365.25 * 24 * 60 * 60_000;
 
-/** A Secret with a self-signed certificate for no host, with a key of its own. */
+/** Creates a Secret with a self-signed certificate for no real host, and with a new key. */
 export async function createFallbackSecret(namespace: string, nowMs: number): Promise<ObjectOf<"Secret">> {
   const { certificatePem, privateKeyPem } = await createSelfSigned(
     "svc-gateway fallback certificate",

@@ -9,14 +9,14 @@ import { fieldManager } from "../write/status-writer.ts";
 
 export type KubernetesCaStoreOptions = {
   readonly client: ApiClient;
-  /** Where the controllers are installed. */
+  /** The namespace in which the controllers are installed. */
   readonly namespace: string;
-  /** Name of the Secret of the certificate authority. */
+  /** The name of the Secret of the certificate authority. */
   readonly secret: string;
   readonly log: Logger;
 };
 
-/** The ConfigMap from which proxies take the roots that they trust, under the key `ca.crt`. */
+/** The ConfigMap from which proxies read the roots that they trust, under the key `ca.crt`. */
 export const trustConfigMap = "svc-discovery-trust";
 
 type Secret = {
@@ -32,9 +32,9 @@ const bundleKey = "ca.crt";
 const labels = { "app.kubernetes.io/name": "svc", "app.kubernetes.io/managed-by": "svc" };
 
 /**
- * The certificate authority of the discovery channel in a Secret, and its public half in a ConfigMap, both in the install
- * namespace (docs/discovery.md, "Certificate authority"). The Secret is not of type `kubernetes.io/tls`, so that no
- * Ingress or Gateway can serve it.
+ * Stores the certificate authority of the discovery channel in a Secret, and its public part in a ConfigMap, both in
+ * the install namespace (docs/discovery.md, "Certificate authority"). The Secret is not of type `kubernetes.io/tls`, so
+ * that no Ingress or Gateway can serve it.
  */
 export function createKubernetesCaStore(options: KubernetesCaStoreOptions): CaStore {
   const { client, namespace, secret, log } = options;
@@ -126,7 +126,10 @@ export function createKubernetesCaStore(options: KubernetesCaStoreOptions): CaSt
   };
 }
 
-/** A Secret without certificate and key counts as missing: an administrator has created it to be filled. */
+/**
+ * Reads the content of a Secret. A Secret without certificate and key counts as missing: an administrator has created
+ * it to be filled.
+ */
 function contentOf(secret: Secret | undefined): CaContent | undefined {
   const { [certificateKey]: certificate, [privateKeyKey]: key, [retiredKey]: retired } = secret?.data ?? {};
   if (!certificate && !key) return undefined;
@@ -155,7 +158,7 @@ const manifest = (kind: string, name: string): object => ({
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 const decode = (base64: string = ""): string => Buffer.from(base64, "base64").toString("utf8");
 
-/** What does not exist is no error. */
+/** Converts a response; an object that does not exist is undefined and not an error. */
 function optional<T>(answer: Result<T, ApiError>): Result<T | undefined> {
   if (answer.ok) return answer;
   return answer.error.status === 404 ? ok(undefined) : problem(describeApiError(answer.error));

@@ -20,27 +20,27 @@ import {
 
 export type TicketKeyKeeperOptions = {
   readonly client: ApiClient;
-  /** Where the controllers are installed. */
+  /** The namespace in which the controllers are installed. */
   readonly namespace: string;
   readonly leadership: Pick<Leadership, "term">;
   readonly log: Logger;
-  /** Time of day: the age of a key counts through restarts, and every replica must see the same. */
+  /** The wall clock: the age of a key is counted across restarts, and must be the same on every replica. */
   readonly clock?: Clock;
 };
 
 export type TicketKeyKeeper = {
-  /** The keys of a scope as this world has them: the same on every replica. Nothing while there are none. */
+  /** Returns the keys of a scope in this world, the same on every replica; empty if there are none. */
   resources(world: World, scope: ProxyScope): readonly Resource[];
-  /** Checks whether a new key is due, after a build and at its time. Only the leader writes. */
+  /** Checks whether a new key is due, after a build and at the time when it is due. Only the leader writes. */
   check(world: World): void;
   stop(): void;
 };
 
-/** Not of a type that an Ingress or a Gateway can use. */
+/** The Secret of the ticket keys, of a type that no Ingress or Gateway can use. */
 export const ticketKeySecret = "svc-ticket-keys";
 const dataKey = "keys";
 const retryMs = 5_000;
-/** Longest wait until the next look: timers of many hours drift. */
+/** The longest wait until the next check: timers of many hours drift. */
 const maxWaitMs = 60 * 60_000;
 
 type Stored = {
@@ -49,8 +49,8 @@ type Stored = {
 };
 
 /**
- * Keeps the ticket keys in a Secret of the install namespace: the leader adds one every twelve hours, every replica sends
- * what the Secret holds. Without the Secret, or while it cannot be written, proxies make up keys of their own.
+ * Keeps the ticket keys in a Secret of the install namespace. The leader adds one every twelve hours, and every replica
+ * sends the keys in the Secret. Without the Secret, or while it cannot be written, proxies create their own keys.
  */
 export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKeyKeeper {
   const { client, namespace, leadership, log, clock = systemClock } = options;
@@ -66,7 +66,10 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
   const present = (from: World): readonly TicketSecret[] =>
     read(createLookup(from)("Secret", namespace, ticketKeySecret)?.data?.[dataKey]);
 
-  /** Reads the Secret itself first: the world may be older than what this replica wrote last. */
+  /**
+   * Adds a key if one is due. Reads the Secret itself first, because the world may be older than this replica's last
+   * write.
+   */
   const renew = async (): Promise<Result<void>> => {
     const found = await client.call<Stored>(`${secrets}/${ticketKeySecret}`);
     if (!found.ok && found.error.status !== 404) return problem(describeApiError(found.error));
@@ -95,7 +98,7 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
             query: { fieldManager },
             body: { metadata: { resourceVersion: stored.metadata.resourceVersion }, data },
           });
-    // After a conflict the key of the faster replica counts; the watch brings it.
+    // After a conflict, the key of the faster replica counts; the watch reports it.
     if (!sent.ok) return sent.error.status === 409 ? ok(undefined) : problem(describeApiError(sent.error));
     log.info({ secret: ticketKeySecret, keys: renewed.length }, "session ticket key added");
     return ok(undefined);
@@ -136,7 +139,7 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
   };
 }
 
-/** What the keys of a scope are derived with. */
+/** The name from which the keys of a scope are derived. */
 const nameOf = (scope: ProxyScope): string =>
   scope.kind === "shared" ? "shared_pool" : `gateway ${formatNamespacedName(scope.gateway)}`;
 

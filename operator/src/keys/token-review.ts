@@ -18,7 +18,7 @@ type TokenReview = {
 const podNameKey = "authentication.kubernetes.io/pod-name";
 const podUidKey = "authentication.kubernetes.io/pod-uid";
 
-/** Asks the API server whose token this is (`authentication.k8s.io/v1` TokenReview). */
+/** Identifies the owner of a token by a TokenReview of the API server (`authentication.k8s.io/v1`). */
 export function createTokenReview(client: ApiClient): ReviewToken {
   return async (token, audience, signal) => {
     const answer = await client.call<TokenReview>("/apis/authentication.k8s.io/v1/tokenreviews", {
@@ -43,7 +43,7 @@ function readReview({ status }: TokenReview, audience: string): Result<ReviewedT
     return fail({ reason: "sa_token", message: detail === "" ? "the token is not valid" : detail });
   }
   const username = status.user?.username ?? "";
-  // A server that does not know audiences answers without them: it has not checked ours.
+  // A server without support for audiences omits them in its response: it has not checked ours.
   if (status.audiences?.includes(audience) !== true) {
     return fail({ reason: "sa_token", message: "the token is for another audience", principal: username });
   }

@@ -7,7 +7,7 @@ import type { ReviewedToken, ReviewToken, TokenRejection } from "../discovery/bo
 import { parseServiceAccountUser } from "../discovery/principals.ts";
 import { type ApiClient, describeApiError } from "../sources/kubernetes/api-client.ts";
 
-/** What the API server signs tokens with (Kubernetes, "Service account issuer discovery"). */
+/** The issuer of service account tokens and its public keys (Kubernetes, "Service account issuer discovery"). */
 type Issuer = { readonly issuer: string; readonly keys: ReturnType<typeof createLocalJWKSet> };
 
 type PodList = {
@@ -18,17 +18,21 @@ type PodList = {
   }[];
 };
 
-/** Keys of service accounts are asymmetric: a public key is never taken for a secret. */
+/** The accepted algorithms. All are asymmetric, so that a public key is never used as a shared secret. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"];
-/** The least time between two readings of the keys: tokens of unknown keys must not become requests to the API server. */
+/**
+ * The shortest time between two reads of the keys: tokens of unknown keys must not each cause a request to the API
+ * server.
+ */
 const refreshMs = 10_000;
-/** Keys that have been withdrawn are forgotten after this time. */
+/** The time after which the keys are read again, so that withdrawn keys are dropped. */
 const keepMs = 300_000;
 
 /**
- * Verifies tokens without a TokenReview, which takes a right on the whole cluster: by the keys that the API server publishes
- * to every service account (ClusterRole `system:service-account-issuer-discovery`), and by the pod that the token is bound
- * to. A token that is bound to no pod is rejected, since it could not be withdrawn. See docs/namespaced-installation.md.
+ * Verifies tokens without a TokenReview, which requires a cluster-wide permission. It uses the keys that the API server
+ * publishes to every service account (ClusterRole `system:service-account-issuer-discovery`), and the pod to which the
+ * token is bound. A token that is not bound to a pod is rejected, because it could not be withdrawn. See
+ * docs/namespaced-installation.md.
  */
 export function createTokenVerification(
   client: Pick<ApiClient, "call">,
@@ -39,7 +43,7 @@ export function createTokenVerification(
 
   const issuer = (maxAgeMs: number): Promise<Result<Issuer, TokenRejection>> => {
     if (known === undefined || clock.nowMs() - known.readMs >= maxAgeMs) {
-      // Not bound to one caller: others wait for the same answer.
+      // The request has no signal of a caller, because others wait for the same response.
       known = { issuer: readIssuer(client), readMs: clock.nowMs() };
     }
     return known.issuer;
@@ -59,7 +63,7 @@ export function createTokenVerification(
 async function readIssuer(client: Pick<ApiClient, "call">): Promise<Result<Issuer, TokenRejection>> {
   const [configuration, keys] = await Promise.all([
     client.call<{ readonly issuer?: string }>("/.well-known/openid-configuration"),
-    // No other type is available there: a request for JSON in general is answered 406.
+    // The endpoint offers only this type: a request for JSON in general is answered 406.
     client.call<JSONWebKeySet>("/openid/v1/jwks", { accept: "application/jwk-set+json" }),
   ]);
   const failed = [configuration, keys].find((answer) => !answer.ok);
@@ -102,7 +106,7 @@ async function verifyWith(
   } catch (error) {
     const isOfUnknownKey =
       error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed;
-    // The text of jose names a claim or the signature, never the token.
+    // Messages of jose name a claim or the signature, never the token.
     return fail({ rejection: { reason: "sa_token", message: textOf(error) }, isOfUnknownKey });
   }
 }
@@ -123,7 +127,10 @@ function readClaims({ sub = "", ...claims }: JWTPayload): Result<Bound, TokenRej
   return ok({ ...identity, pod: { name: pod.name, uid: pod.uid } });
 }
 
-/** A token ends with its pod, as for a TokenReview. */
+/**
+ * Checks that the pod of a token exists and has not ended: a token is valid only while its pod is, as with a
+ * TokenReview.
+ */
 async function confirmPod(
   client: Pick<ApiClient, "call">,
   owner: Bound,
@@ -138,7 +145,7 @@ async function confirmPod(
       })
     : fail({ status: 404, reason: "NotFound", message: "no such namespace" });
   if (!listed.ok) {
-    // Another namespace than those of proxies: its pods may not be listed.
+    // The namespace is not one of proxies: its pods may not be listed.
     const reason = listed.error.status === 403 ? "sa_token" : "token_review_error";
     const message = `the pod of the token cannot be read: ${describeApiError(listed.error)}`;
     return fail({ reason, message, principal });
