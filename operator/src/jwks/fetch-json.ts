@@ -9,16 +9,16 @@ import { canonicalIp, isPublicIp } from "@svc-gateway/common/values/ip-address.t
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 export type FetchOptions = {
-  /** Addresses that may be connected to although they are not public. */
+  /** Addresses to which connections are allowed although they are not public. */
   readonly allowCidrs: readonly Cidr[];
-  /** Addresses that are never connected to, even if they are allowed. */
+  /** Whether an address is refused, even if it is otherwise allowed. */
   readonly isRefused?: (ip: string, port: number) => boolean;
-  /** Ends a fetch under way. */
+  /** Aborts the fetch. */
   readonly signal: AbortSignal;
-  /** Certificates to trust instead of those that Node trusts (NODE_EXTRA_CA_CERTS adds to these). */
+  /** Certificates to trust instead of those that Node trusts (to which NODE_EXTRA_CA_CERTS adds). */
   readonly ca?: string;
   readonly timeoutMs?: number;
-  /** The addresses of a name; those that the system finds unless given. */
+  /** Resolves a name; by default with the resolver of the system. */
   readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
 };
 
@@ -26,9 +26,9 @@ const defaultTimeoutMs = 10_000;
 const maxBytes = 1024 * 1024;
 
 /**
- * Gets JSON from an https URL that a tenant wrote. The name is resolved here and one of its addresses is connected to,
- * so the address that was checked is the one that is used: only public addresses, and those that the operator allows.
- * No redirects. The error is one sentence without anything of the answer.
+ * Fetches JSON from an https URL written by a tenant. The name is resolved here, and the connection goes to the address
+ * that was checked: a public address, or one that the operator allows. Redirects are not followed. The error is one
+ * sentence without any content of the response.
  */
 export async function fetchJson(url: string, options: FetchOptions): Promise<Result<unknown>> {
   const { hostname, port, pathname, search, host } = new URL(url);
@@ -70,7 +70,7 @@ async function chooseAddress(
   signal: AbortSignal,
 ): Promise<Result<string>> {
   const none = (): undefined => undefined;
-  // A tenant's name server may take minutes to fail.
+  // A tenant's name server can take minutes to fail.
   const found = await Promise.race([resolved.catch(none), aborted(signal).then(none)]);
   if (found === undefined) return problem("its host name cannot be resolved");
   for (const { address } of found) {

@@ -7,13 +7,13 @@ import { readKeySet } from "../translate/credentials/key-set.ts";
 import type { FetchedKeySet, FetchedKeySets } from "../translate/credentials/remote-key-sets.ts";
 import { describeProblem } from "../translate/diagnostics/define-finding.ts";
 
-/** Keeps the key sets fresh that the routes need (docs/features/auth-jwt.md, "Keys"). */
+/** Refreshes the key sets that the routes need (docs/features/auth-jwt.md, "Keys"). */
 export type KeySetKeeper = {
   /** The present key sets; the same map while nothing changes. */
   readonly fetched: FetchedKeySets;
-  /** Follows these URLs from now on, each at its interval in milliseconds, and drops all others. */
+  /** Refreshes these URLs from now on, each at its interval in milliseconds, and drops all others. */
   want(urls: ReadonlyMap<string, number>): void;
-  /** Fetches nothing more. */
+  /** Stops fetching and drops all key sets. */
   stop(): void;
 };
 
@@ -23,20 +23,23 @@ export type KeySetKeeperOptions = {
   readonly onChange: () => void;
   /** Called after each fetch. */
   readonly onFetched?: (fetch: KeySetFetch) => void;
-  /** Called with how many key sets have failed last, after each fetch and when one is not wanted any more. */
+  /**
+   * Called with the number of key sets whose last fetch failed, after each fetch and when a key set is no longer
+   * needed.
+   */
   readonly onFailing?: (count: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** A fetch of a key set; rejected is a response that is none. */
+/** A fetch of a key set; `rejected` means that the response is not a key set. */
 export type KeySetFetch = {
   readonly result: "ok" | "error" | "rejected";
   readonly durationMs: number;
 };
 
 const firstRetryMs = 5_000;
-/** Fetches under way at a time; more wait for their turn. */
+/** The largest number of concurrent fetches; others wait for their turn. */
 const maxFetching = 8;
 
 type Followed = { refreshMs: number; failures: number; cancel: () => void; readonly ending: AbortController };
@@ -58,7 +61,7 @@ export function createKeySetKeeper({
   const note = (url: string, next: FetchedKeySet | undefined): void => {
     const known = fetched.get(url);
     if (isDeepStrictEqual(known, next)) return;
-    // Equal keys stay the same object, so that nothing is worked out again for them.
+    // Equal keys keep their identity, so that nothing is computed again for them.
     const keys = isDeepStrictEqual(known?.keys, next?.keys) ? known?.keys : next?.keys;
     const changed = new Map(fetched);
     if (next === undefined) changed.delete(url);

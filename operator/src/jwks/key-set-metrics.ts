@@ -6,7 +6,7 @@ type KeySetMetrics = MetricSet<
   Pick<typeof controllerMetrics, "keySetFetches" | "keySetFetchDuration" | "keySetsFailing">
 >;
 
-/** What a keeper of key sets reports, as metrics of a controller or of standalone mode. */
+/** Counts the reports of a keeper of key sets, in the metrics of a controller or of standalone mode. */
 export const countKeySets = (
   metrics: KeySetMetrics,
 ): Required<Pick<KeySetKeeperOptions, "onFetched" | "onFailing">> => ({
