@@ -16,7 +16,7 @@ export type FleetRoutesOptions = {
   readonly translation: () => Translation | undefined;
 };
 
-/** What is known of a proxy from its stream; all null when it has none to this replica. */
+/** The facts about a proxy from its stream; all null if it has no stream to this replica. */
 export type StreamFacts =
   | {
       readonly connected: true;
@@ -24,7 +24,7 @@ export type StreamFacts =
       readonly degraded_checks: readonly string[];
       readonly last_acked_version: string | null;
       readonly in_sync: boolean;
-      /** How many settings of this release it does not know, and the first of them. */
+      /** How many settings of this release the proxy does not know; `unknown_field_names` has the first of them. */
       readonly unknown_fields: number;
       readonly unknown_field_names: readonly string[];
     }
@@ -54,7 +54,7 @@ export type FleetProxy = StreamFacts & {
   readonly created_at: string | null;
 };
 
-/** Names of settings that a page lists for one proxy. */
+/** The largest number of setting names that a page lists for one proxy. */
 const maxFieldNames = 20;
 
 const unknownFacts: StreamFacts = {
@@ -121,7 +121,7 @@ function answerRoutes(podName: string, query: URLSearchParams, options: FleetRou
   return jsonAnswer(buildRoutesDocument(servedBy(pod, translation), podName, selection.value));
 }
 
-/** What the scope of a pod serves; nothing, when its Gateway has no proxies of its own any more. */
+/** The table that the scope of a pod serves; empty if its Gateway no longer has dedicated proxies. */
 function servedBy({ gatewayRef }: ProxyPod, { routing, conflicts, scopes }: Translation): ServedTable {
   if (gatewayRef === null) return { routing, conflicts };
   const scope = scopes.dedicated.find(({ gateway }) => formatNamespacedName(gateway) === gatewayRef);
@@ -137,7 +137,7 @@ const noRouting: ServedTable["routing"] = {
 
 const maxOffset = 10_000_000;
 
-/** Undefined when the query has none of the parameters; others are ignored. */
+/** Reads the parameters of a query; undefined if it has none of them. Other parameters are ignored. */
 function parseRoutesQuery(query: URLSearchParams): Result<RoutesQuery | undefined> {
   const text = (name: "host" | "namespace" | "path"): RoutesQuery => {
     const value = query.getAll(name).at(-1);

@@ -6,9 +6,9 @@ import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 
 /** The addresses and ports of the gateway's pods, updated by watch events. */
 export type GatewayPods = {
-  /** The same map while nothing changes; undefined until every watch has listed. */
+  /** The present addresses and ports, the same value while nothing changes; undefined until every watch has listed. */
   current(): OwnPorts | undefined;
-  /** Announces a watch; the returned function is to be called whenever that watch has listed. */
+  /** Announces a watch; the returned function must be called whenever that watch has listed. */
   listing(): () => void;
   onEvent(event: ResourceEvent): Promise<void>;
   /** Calls back when the pods are known, and whenever their addresses change. */
@@ -36,12 +36,12 @@ type Pod = KubeObject & {
   };
 };
 
-/** Names of the ports that pods of the gateway have for themselves. */
+/** The names of ports that pods of the gateway reserve for themselves. */
 const ownNames: ReadonlySet<string | undefined> = new Set(["admin", "bootstrap", "discovery", "health"]);
 
 /**
- * Follows the pods of controllers and proxies, so that no backend leads to them (docs/security.md, "Ports of the gateway
- * itself"). Of a pod all addresses count, until it has ended: then they may be another pod's.
+ * Follows the pods of controllers and proxies, so that no backend can lead to them (docs/security.md, "Ports of the
+ * gateway itself"). All addresses of a pod count until it has ended: then they can belong to another pod.
  */
 export function createGatewayPods({ installNamespace, ports }: GatewayPodsOptions): GatewayPods {
   const pods = new Map<string, readonly OwnAddress[]>();
@@ -62,7 +62,7 @@ export function createGatewayPods({ installNamespace, ports }: GatewayPodsOption
       };
     },
     onEvent({ type, object }) {
-      // What the API server sent for `pods`, as plain JSON.
+      // The object is plain JSON as sent by the API server for `pods`.
       const pod = object as unknown as Pod;
       const key = nameOf(refOf(pod));
       const isDeleted = type === operatorModule.ResourceEventType.Deleted;
@@ -91,7 +91,7 @@ function addressesOf(
   const isInstalled =
     metadata.namespace === installNamespace && (component === "controller" || component === "shared-proxy");
   const onNode = spec?.hostNetwork === true;
-  // Any user may label a pod like this: with the network of its node it would claim ports of other processes there.
+  // Any user may set these labels on a pod: with the network of its node it would claim ports of other processes there.
   const isDedicated = component === "dedicated-proxy" && !onNode;
   if (!isInstalled && !isDedicated) return [];
   const declared = (spec?.containers ?? []).flatMap((container) =>
@@ -105,7 +105,7 @@ function addressesOf(
 
 const sorted = (ports: readonly number[]): readonly number[] => [...new Set(ports)].sort((a, b) => a - b);
 
-/** Addresses by host, in order; equal entries and an equal whole keep their identity. */
+/** Merges addresses by host, in order; equal entries and an equal whole keep their identity. */
 function merge(before: OwnPorts, all: readonly OwnAddress[]): OwnPorts {
   const known = new Map(before.addresses.map((address) => [address.host, address]));
   const byHost = Map.groupBy(all, ({ host }) => host);

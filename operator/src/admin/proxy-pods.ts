@@ -1,7 +1,7 @@
 import operatorModule, { type ResourceEvent } from "@dot-i/k8s-operator";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 
-/** A proxy pod, as the fleet document shows it. */
+/** A proxy pod as shown in the fleet document. */
 export type ProxyPod = {
   readonly name: string;
   readonly namespace: string;
@@ -11,7 +11,10 @@ export type ProxyPod = {
   /** `namespace/name` of the Gateway of a dedicated proxy. */
   readonly gatewayRef: string | null;
   readonly node: string | null;
-  /** As `kubectl get pods` has it: `Terminating` for a pod that is being deleted, else the phase of its status. */
+  /**
+   * The phase as in `kubectl get pods`: `Terminating` for a pod that is being deleted, otherwise the phase of its
+   * status.
+   */
   readonly phase: string;
   readonly restarts: number;
   /** RFC 3339. */
@@ -20,7 +23,7 @@ export type ProxyPod = {
 
 /** The proxy pods of the cluster, updated by watch events. */
 export type ProxyPods = {
-  /** By namespace, then name. */
+  /** The pods in the order of `namespace/name`. */
   list(): readonly ProxyPod[];
   onEvent(event: ResourceEvent): Promise<void>;
 };
@@ -47,7 +50,7 @@ export function createProxyPods(): ProxyPods {
   return {
     list: () => [...pods].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, pod]) => pod),
     onEvent({ type, object }) {
-      // What the API server sent for `pods`, as plain JSON.
+      // The object is plain JSON as sent by the API server for `pods`.
       const pod = object as unknown as Pod;
       const key = nameOf(refOf(pod));
       const proxy = type === operatorModule.ResourceEventType.Deleted ? undefined : toProxyPod(pod);
@@ -58,7 +61,7 @@ export function createProxyPods(): ProxyPods {
   };
 }
 
-/** Undefined for a pod that is no proxy of ours. */
+/** Converts a pod; undefined if it is not one of our proxies. */
 function toProxyPod({ metadata, spec, status }: Pod): ProxyPod | undefined {
   const labels = metadata.labels ?? {};
   const component = labels["app.kubernetes.io/component"];
@@ -85,7 +88,8 @@ function toProxyPod({ metadata, spec, status }: Pod): ProxyPod | undefined {
 const nameFlag = "--gateway-name=";
 
 /**
- * The name of the Gateway that the proxy was started with: a label holds no more than 63 characters, a name up to 253.
+ * The name of the Gateway with which the proxy was started. It is read from the arguments because a label has at most
+ * 63 characters, and a name up to 253.
  */
 const gatewayArgument = (containers: NonNullable<Pod["spec"]>["containers"] = []): string | undefined =>
   containers

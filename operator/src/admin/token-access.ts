@@ -24,7 +24,7 @@ type AccessReview = { readonly status?: { readonly allowed?: boolean } };
 
 type Asked = Pick<AdminCaller, "path" | "verb">;
 
-/** What the API server says about a token and a path. */
+/** The decision of the API server about a token and a path. */
 type Verdict = "allowed" | "forbidden" | "unauthenticated";
 
 const rememberedForMs = 10_000;
@@ -39,13 +39,13 @@ const forbidden = textAnswer("forbidden\n", 403);
 const unavailable = textAnswer("the token cannot be reviewed now\n", 503);
 
 /**
- * Admits callers whose bearer token the API server authenticates (TokenReview) and that may `get` the path, or
- * `put` and `delete` what can be changed (SubjectAccessReview with a non-resource URL). When the API server cannot be asked, the answer is 503
- * (docs/reference/health.md, "Authentication").
+ * Admits callers whose bearer token the API server authenticates (TokenReview) and that may `get` the path, or `put`
+ * and `delete` what can be changed (SubjectAccessReview with a non-resource URL). If the API server cannot be reached,
+ * the answer is 503 (docs/reference/health.md, "Authentication").
  */
 export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
   const { client, log, signal, clock = monotonicClock } = options;
-  /** By digest of verb, path and token, so that no token is kept; the oldest first. */
+  /** Decisions by digest of verb, path and token, so that no token is kept; the oldest first. */
   const remembered = new Map<string, { readonly verdict: Verdict; readonly endsMs: number }>();
   let reviews = 0;
 
