@@ -1,10 +1,10 @@
 /**
- * Ways to find objects of a list without reading all of it. An index belongs to a list; the index of an edited list
- * is made from the one before by copying only the namespaces that the edits touch.
+ * Indexes to find objects of a list without reading all of it. An index belongs to a list. The index of an edited list
+ * is derived from the previous one by copying only the namespaces of the edits.
  */
 import type { KubeObject } from "./api/object.ts";
 
-/** By namespace, then by a name in it: two steps, so that no key has to be put together for a lookup. */
+/** Entries by namespace, then by a name in it: two steps, so that no key has to be assembled for a lookup. */
 type Index<T> = ReadonlyMap<string, ReadonlyMap<string, T>>;
 
 /** The change of the object of one name: added (no `before`), changed, or removed (no `after`). */
@@ -12,7 +12,7 @@ export type Edit = { readonly before: KubeObject | undefined; readonly after: Ku
 
 type ListIndex<T> = {
   readonly of: (list: readonly KubeObject[]) => Index<T>;
-  /** Records that a list is another one with these edits. */
+  /** Records that the list `to` is the list `from` with these edits. */
   readonly carry: (from: readonly KubeObject[], to: readonly KubeObject[], edits: readonly Edit[]) => void;
 };
 

@@ -18,9 +18,9 @@ export type WorldChange =
 export const emptyWorld: World = Object.fromEntries(kindNames.map((kind) => [kind, []])) as unknown as World;
 
 /**
- * The world that holds exactly these objects. They must have passed validation (operator/src/api/validate.ts, or an
+ * Creates the world with exactly these objects. They must have passed validation (operator/src/api/validate.ts, or an
  * API server). Of two objects with one name the later wins; objects of kinds that this gateway does not read are
- * left out.
+ * omitted.
  */
 export function createWorld(objects: Iterable<KubeObject>): World {
   const changes: WorldChange[] = [];
@@ -29,8 +29,8 @@ export function createWorld(objects: Iterable<KubeObject>): World {
 }
 
 /**
- * The world after these changes, applied in order. The lists of other kinds, and lists that the changes leave as
- * they were, keep their identity. Costs one pass over each changed list, however many changes there are.
+ * Returns the world after these changes, applied in order. The lists of other kinds, and lists that the changes do not
+ * affect, keep their identity. Costs one pass over each changed list, however many changes there are.
  */
 export function updateWorld(world: World, changes: Iterable<WorldChange>): World {
   const changed: Record<string, readonly KubeObject[]> = {};
@@ -42,13 +42,13 @@ export function updateWorld(world: World, changes: Iterable<WorldChange>): World
     objectsByName.carry(before, after, edits);
     objectsByService.carry(before, after, edits);
   }
-  // `groupByKind` files every object under the kind that its apiVersion and kind name.
+  // `groupByKind` assigns every object to the kind that its apiVersion and kind name.
   return Object.keys(changed).length === 0 ? world : ({ ...world, ...changed } as World);
 }
 
 type Key = { readonly namespace: string; readonly name: string };
 
-/** An object to put under a name, or undefined to remove what is there. */
+/** An object to store under a name, or undefined to remove the present one. */
 type Wish = Key & { readonly object: KubeObject | undefined };
 
 function groupByKind(changes: Iterable<WorldChange>): ReadonlyMap<KindName, Wish[]> {
@@ -68,12 +68,12 @@ function groupByKind(changes: Iterable<WorldChange>): ReadonlyMap<KindName, Wish
   return groups;
 }
 
-/** Merges the wishes into the sorted list. What a wish finds as it wants it is no edit. */
+/** Merges the wishes into the sorted list. A wish that is already fulfilled is not an edit. */
 function apply(
   before: readonly KubeObject[],
   wishes: readonly Wish[],
 ): { readonly after: readonly KubeObject[]; readonly edits: readonly Edit[] } {
-  const ordered = [...wishes].sort(compareKeys); // stable: of wishes for one name, the last stays last
+  const ordered = [...wishes].sort(compareKeys); // stable: the last of several wishes for one name stays last
   const after: KubeObject[] = [];
   const edits: Edit[] = [];
   let at = 0;
@@ -102,7 +102,7 @@ const keyOf = ({ metadata }: KubeObject): Key => ({
 const compareKeys = (a: Key, b: Key): number =>
   compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
 
-/** Order of listings: by UTF-16 code units, the same on every machine. */
+/** Compares texts in the order of listings: by UTF-16 code units, the same on every machine. */
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Finds the object of a kind by namespace (empty for cluster-scoped kinds) and name. */
