@@ -12,8 +12,8 @@ type PartSpec = HashSpec["parts"][number];
 type Part = RequestTemplate[number];
 
 /**
- * Reads the hash. One part that cannot be read makes the whole hash invalid, because without it different
- * requests would have one key.
+ * Reads the hash. One part that cannot be read makes the whole hash invalid: without that part, different
+ * requests would share a key.
  */
 export function readHash({ parts, subset }: HashSpec, ignore: IgnoreValue): Balancing | undefined {
   const key: Part[] = [];

@@ -17,7 +17,7 @@ export type HtpasswdSecret = {
 };
 
 export const htpasswdLabel = "ingress.svc-labs.dev/auth-basic";
-/** The label by which a labelled Secret, with the value `all`, may also contain hashes of `crypt` and MD5. */
+/** The label that, with the value `all`, also permits hashes of `crypt` and MD5 in a labelled Secret. */
 const hashesLabel = "ingress.svc-labs.dev/auth-basic-hashes";
 
 /** The labels for a Secret that was made for ingress-nginx, which keep all of its users. */

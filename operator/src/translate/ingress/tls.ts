@@ -74,8 +74,8 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
   // Hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx.
   if (isNginx) claims.push(...claimCovered(claims, ruleHosts));
   if (clients?.byRequest !== undefined) {
-    // If the verdict is returned as an answer to requests, all hosts of the rules request certificates,
-    // whichever Ingress lists them.
+    // If clients are rejected by answers to requests, all hosts of the rules request certificates, whichever
+    // Ingress lists them.
     for (const host of ruleHosts) {
       if (host.kind === "any" || claims.some((claim) => claim.host.host === host.host)) continue;
       claims.push({
