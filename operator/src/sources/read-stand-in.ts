@@ -1,8 +1,8 @@
 /**
- * Reads from an invalid manifest, of a kind with stand-ins, which object it describes and what that was meant to
- * protect. The reading is lenient, because everything that is not recognised here stays unprotected. It accepts names
- * misspelt by a letter or two, single entries instead of lists, text instead of maps, lists at the wrong level, and
- * values that a repeated key has overwritten.
+ * Reads invalid manifests of kinds with stand-ins: the object that a manifest describes, and what the object was meant
+ * to protect. The reading is lenient, because everything that is not recognised here stays unprotected. It accepts
+ * names misspelt by a letter or two, single entries instead of lists, text instead of maps, lists at the wrong level,
+ * and values that a repeated key has overwritten.
  */
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import { definitionOf, kindOfGroup } from "../api/kinds.ts";

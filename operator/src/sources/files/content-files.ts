@@ -28,7 +28,7 @@ export type ContentFiles = {
 
 /** The largest size of a content file; an API server accepts the same size in one object. */
 const maxFileBytes = 1024 * 1024;
-/** The largest number of files, whose metadata is read once a second. */
+/** The largest number of content files; the metadata of each is read once a second. */
 const maxFiles = 1_000;
 
 type ContentObject = ObjectOf<"Secret"> | ObjectOf<"ConfigMap">;

@@ -38,8 +38,8 @@ const noState: FileState = { objects: [], problems: [], ignored: [] };
 export type PlacedDocument = { readonly document: ManifestDocument; readonly line: number };
 
 /**
- * The state of a file that cannot be read. It keeps its objects, and the problems mention that if there are any
- * objects.
+ * The state of a file that cannot be read. It keeps its objects; if it has any, the problems mention that its last
+ * valid state is used.
  */
 export function unreadableFile(
   problems: readonly ManifestProblem[],

@@ -22,7 +22,7 @@ export type YamlFault = Finding & { readonly nodes?: YamlNodes };
 /** Lets other work of the process run now and then; returns undefined if the caller can continue without waiting. */
 export type Pause = () => Promise<void> | undefined;
 
-/** Tags of YAML 1.1 that Kubernetes' parser leaves as text, so that a date or `1:30` stays what was written. */
+/** Tags of YAML 1.1 that the parser of Kubernetes keeps as text, so that a date or `1:30` is unchanged. */
 const omittedTags: ReadonlySet<string> = new Set([
   "tag:yaml.org,2002:timestamp",
   "tag:yaml.org,2002:binary",

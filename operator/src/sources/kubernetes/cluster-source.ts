@@ -185,7 +185,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       release(secretNames.set(key, names));
       return true;
     }
-    // The version of the object that the world still holds may name other Secrets.
+    // The version of the object that the world still holds can name other Secrets.
     secretNames.set(key, new Set([...before, ...names]));
     const entry = { change, names };
     parked.set(key, entry);
@@ -257,7 +257,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       options.onWatch(kind, watch, "works");
     };
 
-    /** The Secrets, of pages that were already read, whose data was not kept. */
+    /** The Secrets of earlier pages whose data was not kept. */
     const stripped = new WeakSet<KubeObject>();
     const reduce = (object: KubeObject): KubeObject => {
       if (!isSecret || secretNames.has(nameOf(refOf(object)))) return one.reduce(object);

@@ -28,7 +28,10 @@ export type ReflectorOptions = {
   readonly client: ApiClient;
   /** The path of the collection, for example `/apis/networking.k8s.io/v1/ingresses`. */
   readonly path: string;
-  /** The version added to each object, because lists of the API server omit it in their items, as they do `kind`. */
+  /**
+   * The `apiVersion` that is added to each object, like `kind`, because lists of the API server omit both in their
+   * items.
+   */
   readonly apiVersion: string;
   readonly kind: string;
   readonly labelSelector?: string;

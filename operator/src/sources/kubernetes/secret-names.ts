@@ -19,7 +19,7 @@ const anyNamespace = "*";
 const maxNameLength = 320;
 /** The largest number of names of one object. Kubernetes objects have room for more, but no use for them. */
 const maxNames = 4096;
-/** Annotations whose values may name Secrets. */
+/** Annotations whose values can name Secrets. */
 const namingAnnotation = /secret|tls|ssl|auth|cert/i;
 /** Fields with the name of an object, which can be a Secret. */
 const namingField = /^name$|secret/i;

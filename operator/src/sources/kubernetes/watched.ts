@@ -23,7 +23,7 @@ export type Watched = {
   /** The index among the watches of its kind. */
   readonly index: number;
   readonly own: HeldObjects;
-  /** Objects that it knows of and does not hold, by `namespace/name`. */
+  /** Known objects that are not held, by `namespace/name`. */
   readonly absent: Map<string, AbsentObject>;
   /** Reduces an object to the part that is held. */
   readonly reduce: (object: KubeObject) => KubeObject;
