@@ -50,7 +50,7 @@ export type CertificateAuthority = {
   issueServerCertificate(request: ServerCertificateRequest): Promise<IssuedCertificate>;
 };
 
-/** The time by which the validity of certificates begins earlier, because clocks of nodes differ. */
+/** How long before its creation a certificate becomes valid, because clocks of nodes differ. */
 const backdateMs = 5 * 60_000;
 const caLifetimeMs = 10 * 365.25 * 24 * 60 * 60_000;
 const maxPemLength = 64 * 1024;
