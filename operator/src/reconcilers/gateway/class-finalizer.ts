@@ -11,7 +11,7 @@ export type ClassFinalizerOptions = {
 };
 
 /**
- * Keeps a finalizer on the classes of this controller that have Gateways, shared or dedicated: without its class a
+ * Keeps a finalizer on the classes of this controller that have Gateways, shared or dedicated: without its class, a
  * Gateway would immediately lose its proxies and its address (docs/gateway-api.md, "Classes").
  */
 export function classFinalizerReconciler({ client, controllerName }: ClassFinalizerOptions): Reconciler {

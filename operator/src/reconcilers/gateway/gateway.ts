@@ -19,10 +19,7 @@ export type GatewayReconcilerOptions = {
   readonly addressesOf: AddressesOf;
   readonly fleet: Pick<Fleet, "isProgrammed">;
   readonly handover: Pick<Handover, "notReady">;
-  /**
-   * Returns a message about an object of the Gateway (`namespace/name`) that has another owner; undefined if there is
-   * none.
-   */
+  /** Returns a message if an object of the Gateway (`namespace/name`) has another owner. */
   readonly takenOf?: (name: string) => string | undefined;
   /** Calls back with a Gateway (`namespace/name`) whose addresses or proxies may have changed. */
   readonly subscribe: (look: (name: string) => void) => () => void;

@@ -20,7 +20,7 @@ export type HandoverOptions = {
   readonly fleet: Pick<Fleet, "isProgrammed">;
   readonly provisioned: Pick<ProvisionedObjects, "get">;
   readonly addressesOf: AddressesOf;
-  /** The reason why the objects of a Gateway (`namespace/name`) could not be created. */
+  /** The reasons why the objects of Gateways could not be created, by Gateway (`namespace/name`). */
   readonly failures: Pick<Notes<string>, "get">;
 };
 

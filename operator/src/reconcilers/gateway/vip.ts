@@ -28,7 +28,7 @@ export type VipReconcilerOptions = {
   readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
   /** The API server's reason for refusing an address that a Gateway (`namespace/name`) requests. */
   readonly refusals: Pick<Notes<string>, "set">;
-  /** Records that the Service of a Gateway has another owner, for its status. */
+  /** Messages about Services that have another owner, by Gateway (`namespace/name`), for its status. */
   readonly taken: Pick<Notes<string>, "set">;
   readonly clock?: Pick<Clock, "schedule">;
 };

@@ -20,7 +20,7 @@ export type ApplierOptions = {
   readonly controllerName: string;
   readonly provisioned: Pick<ProvisionedObjects, "get">;
   readonly refusals: Pick<Notes<string>, "set">;
-  /** A message about an object of a Gateway (`namespace/name`) that has another owner, for its status. */
+  /** Messages about objects that have another owner, by Gateway (`namespace/name`), for its status. */
   readonly taken: Pick<Notes<string>, "set">;
 };
 

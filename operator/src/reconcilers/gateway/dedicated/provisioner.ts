@@ -27,11 +27,11 @@ export type ProvisionerOptions = {
   readonly trust: Pick<TrustCopies, "ensure">;
   readonly handover: Pick<Handover, "isDone">;
   readonly fleet: Pick<Fleet, "subscribe">;
-  /** The reason why the objects of a Gateway (`namespace/name`) could not be created, for its status. */
+  /** The reasons why the objects of Gateways could not be created, by Gateway (`namespace/name`), for its status. */
   readonly failures: Notes<string>;
   /** The API server's reason for refusing an address that a Gateway requests. */
   readonly refusals: Notes<string>;
-  /** A message about an object of a Gateway that has another owner, for its status. */
+  /** Messages about objects that have another owner, by Gateway, for its status. */
   readonly taken: Notes<string>;
 };
 
@@ -87,7 +87,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     return ok(objects.length === 0 ? "unchanged" : "deleted");
   };
 
-  /** Deletes the objects of a Gateway that needs no dedicated ones, except its identity. */
+  /** Deletes the objects of a Gateway that needs no dedicated ones, except its identity, and removes its finalizer. */
   const release = async (
     name: string,
     identity: Manifest | undefined,
