@@ -63,7 +63,7 @@ function validateKind(
   return ok({ object: complete, warnings });
 }
 
-/** The kinds whose names have a form that differs from that of the others. */
+/** The form of names, for kinds that differ from the others. */
 const nameForms: { readonly [K in KindName]?: NameForm } = {
   Service: "label",
   Namespace: "label",

@@ -55,8 +55,8 @@ const walkMetadata = compileWalk({
 });
 
 /**
- * The forms of object names. `signed` is a DNS subdomain, preceded by a signer's and its path, each with a colon
- * (ClusterTrustBundle).
+ * The forms of object names. `signed` is a DNS subdomain after the domain and the path of a signer, which each end with
+ * a colon (ClusterTrustBundle).
  */
 export type NameForm = "label" | "subdomain" | "signed";
 

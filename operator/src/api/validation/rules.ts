@@ -30,7 +30,7 @@ type CheckNode = (value: CelInput, findings: Findings) => void;
 
 const { STRING, BOOL } = CelScalar;
 
-/** The compiled patterns of rules, whose number is small and fixed by the schemas. */
+/** The compiled patterns of rules; the schemas contain a small, fixed number of them. */
 const patterns = new Map<string, RE2JS>();
 
 const environment = celEnv({

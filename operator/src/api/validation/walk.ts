@@ -146,8 +146,8 @@ function compileObject(schema: Schema, constraints: readonly Constraint[]): Walk
 }
 
 /**
- * Reports an unknown field. A name similar to a known one was probably meant for it, so the known field lacks its
- * value.
+ * Reports an unknown field. If its name resembles that of a known field, the known field was probably intended and
+ * lacks its value.
  */
 function reportUnknown(findings: Findings, name: string, known: Iterable<string>): void {
   const meant = mostSimilar(name, known);
