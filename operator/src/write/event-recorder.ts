@@ -59,9 +59,7 @@ type Entry = {
 
 /** The shortest interval between sent repeats. */
 const repeatMs = 60_000;
-/**
- * The shortest interval before an Event that returns after its end is sent again, so that flickering Events are not.
- */
+/** The shortest time between two sends of an Event that ended and returned, which limits flickering. */
 const returnMs = 5_000;
 const defaultMaxEvents = 10_000;
 /**

@@ -10,8 +10,9 @@ import type { Observed } from "../sources/kubernetes/held-objects.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 
 /**
- * Returns the desired change of a status as a JSON merge patch (RFC 7396) of the status in the API server. Parts that
- * belong to other controllers are omitted or carried over. It is called again if the status has changed in between.
+ * Returns the desired change of a status, as a JSON merge patch (RFC 7396) of the status in the API server. Parts that
+ * belong to other controllers are omitted or carried over. The function is called again if the status has changed in
+ * between.
  */
 export type StatusChange = (status: unknown, nowMs: number) => object;
 

@@ -1,4 +1,4 @@
-/** A queue of keys whose parties take turns: a party with many keys does not delay one with few. */
+/** A queue of keys from several parties, which take turns: a party with many keys does not delay one with few. */
 export type Turns = {
   /** Adds a key; a key that is already waiting is not added again. */
   add(key: string): void;
