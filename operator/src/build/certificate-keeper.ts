@@ -73,7 +73,7 @@ export function createCertificateKeeper(): CertificateKeeper {
 
   return {
     keep(world, nowMs) {
-      // The last build has finished and marked the Secrets that any object names.
+      // The last build has read the certificates that any object names; others are no longer needed.
       for (const [name, { withCertificate }] of kept) if (!wasServed(withCertificate)) kept.delete(name);
       follow(world.Secret);
       for (const [name, { certificate }] of kept) if (certificate.notAfterMs < nowMs) kept.delete(name);
