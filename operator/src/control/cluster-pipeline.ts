@@ -74,7 +74,7 @@ export type ClusterPipelineOptions = {
 const sharedProxyService = "svc-shared-proxy";
 /** The Secrets of keys that the leader creates and every replica passes to its proxies. */
 const ownSecrets = [sessionKeySecret, ticketKeySecret, fallbackSecret];
-/** The objects of one namespace may use at most this fraction of the heap: one tenth. */
+/** The divisor of the heap size for the objects of one namespace, which may use one tenth of it. */
 const heapShares = 10;
 /** The interval of builds that find expired certificates, which cause no event. */
 const expiryCheckMs = 60 * 60_000;

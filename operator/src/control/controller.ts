@@ -80,7 +80,7 @@ export type RunningController = {
 export type ControllerView = {
   /** The last build, with its time in milliseconds since the epoch; undefined before the first one. */
   build(): (Build & { readonly builtMs: number }) | undefined;
-  /** The proxy pods of the cluster, with what those that are connected to this replica report. */
+  /** The proxy pods of the cluster, with the reports of those that are connected to this replica. */
   proxies(): readonly { readonly pod: ProxyPod; readonly node: FleetNode | undefined }[];
   isLeading(): boolean;
 };

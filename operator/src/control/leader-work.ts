@@ -27,7 +27,7 @@ export type LeaderWorkOptions = {
   readonly log: Logger;
 };
 
-/** The work of the leader alone: statuses and Events. */
+/** The work of the leader alone: statuses, Events and the objects of Gateways. */
 export type LeaderWork = {
   onBuild(build: Build): void;
   onObserved(kind: KindName, name: string): void;

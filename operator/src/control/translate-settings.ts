@@ -149,7 +149,10 @@ export const ownPortsOf = ({
     ...(adminUi ? [adminUiPort] : []),
   ].filter((port) => port > 0);
 
-/** Returns the public port: by default that of the listener, or without a listener the default port of the scheme. */
+/**
+ * Returns the public port. For `localPublicPort`, that is the port of the listener, or without a listener the default
+ * port of the scheme.
+ */
 const publicPort = (given: number, listenerPort: number, ofScheme: number): number =>
   given === localPublicPort ? listenerPort || ofScheme : given;
 
