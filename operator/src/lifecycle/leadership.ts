@@ -5,7 +5,7 @@ import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { LeadershipState } from "../discovery/leadership-state.ts";
 
-/** Whether this replica holds the lease, for the work that only a leader does. */
+/** Whether this replica holds the lease, for the work of the leader alone. */
 export type Leadership = LeadershipState & {
   /** The signal of the present term, which aborts at its end. Undefined while this replica does not lead. */
   term(): AbortSignal | undefined;

@@ -6,7 +6,7 @@ import { type ApiClient, describeApiError } from "../sources/kubernetes/api-clie
 import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
 import { runReflector } from "../sources/kubernetes/reflector.ts";
 
-/** The view of the operator for its work. */
+/** The interface of the operator for the work that it runs. */
 export type OperatorShell = {
   /** Aborts when the operator is stopped. */
   readonly signal: AbortSignal;
