@@ -10,7 +10,7 @@ import {
 import { createSelfSigned } from "../discovery/self-signed.ts";
 import { fallbackSecret } from "../translate/ingress-nginx/fallback-certificate.ts";
 
-/** The time by which the validity of the certificate begins earlier, because clocks of clients differ. */
+/** How long before its creation the certificate becomes valid, because clocks of clients differ. */
 const backdateMs = 60 * 60_000;
 /** The validity of the certificate, which is not renewed because clients do not verify it. */
 const lifetimeMs = 10 * 365.25 * 24 * 60 * 60_000;
