@@ -39,9 +39,9 @@ const forbidden = textAnswer("forbidden\n", 403);
 const unavailable = textAnswer("the token cannot be reviewed now\n", 503);
 
 /**
- * Admits callers whose bearer token the API server authenticates (TokenReview) and that may `get` the path, or `put`
- * and `delete` what can be changed (SubjectAccessReview with a non-resource URL). If the API server cannot be reached,
- * the answer is 503 (docs/reference/health.md, "Authentication").
+ * Admits callers whose bearer token the API server authenticates (TokenReview) and that have permission to `get` the
+ * path, or to `put` and `delete` it if it can be changed (SubjectAccessReview with a non-resource URL). If the API
+ * server cannot be reached, the answer is 503 (docs/reference/health.md, "Authentication").
  */
 export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
   const { client, log, signal, clock = monotonicClock } = options;
