@@ -7,7 +7,7 @@ import type { KubeObject } from "./api/object.ts";
 import { kindNames, kindOf, type KindName, type ObjectOf } from "./api/kinds.ts";
 import { objectsByName, objectsByService, serviceNameLabel, type Edit } from "./world-index.ts";
 
-/** All objects by kind; each list is sorted by namespace, then name, and holds no name twice. */
+/** All objects by kind; each list is sorted by namespace, then name, and has no name twice. */
 export type World = { readonly [K in KindName]: readonly ObjectOf<K>[] };
 
 /** One object that was added, changed or removed. */
