@@ -1,7 +1,7 @@
 /**
- * Turns YAML nodes into JSON values as the parser of Kubernetes does: aliases and merge keys are resolved, keys are
- * text, and values that JSON cannot hold are rejected. The expansion of aliases is counted, not built, so that
- * a small text cannot become a huge value (the "billion laughs" attack).
+ * Converts YAML nodes into JSON values as the parser of Kubernetes does: aliases and merge keys are resolved, keys are
+ * text, and values that JSON cannot represent are rejected. The size of expanded aliases is counted without expanding
+ * them, so that a small text cannot become a huge value (the "billion laughs" attack).
  */
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from "yaml";
 import { setOwn } from "../../api/validation/problem.ts";
@@ -104,7 +104,10 @@ function convertMap(node: YAMLMap.Parsed, state: State): Expanded {
   return { value: map, size };
 }
 
-/** `<<: *other` or `<<: [*first, *second]`: keys that are written, or merged earlier, win (yaml.org/type/merge). */
+/**
+ * Merges `<<: *other` or `<<: [*first, *second]` into a map. Keys that are written there, or were merged earlier, take
+ * precedence (yaml.org/type/merge).
+ */
 function merge(map: Record<string, unknown>, from: ParsedNode | null, offset: number, state: State): number {
   const { value, size } = convert(from, state);
   for (const source of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {

@@ -14,7 +14,7 @@ import { readPlainText } from "./plain-text.ts";
 import { readStandIn } from "../read-stand-in.ts";
 import { parseYaml, type Pause, type YamlNodes } from "./yaml-text.ts";
 
-/** Names an object across all files: `group/kind/namespace/name`. */
+/** Identifies an object across all files: `group/kind/namespace/name`. */
 export type ObjectKey = string & { readonly __brand: "ObjectKey" };
 
 /** One manifest, at its place in the text of its document. */
@@ -182,7 +182,10 @@ function readManifest(
   return { ...place, ...invalid, type: "invalid", problems: result.error.problems.map(locate) };
 }
 
-/** The content of a Secret must not be logged, even when it is in the wrong field. */
+/**
+ * Removes the value found from a message about a Secret: its content must not be logged, even if it is in the wrong
+ * field.
+ */
 const withoutSecret = (value: unknown, message: string): string =>
   isRecord(value) && value["kind"] === "Secret" ? message.replace(/, found .*/s, "") : message;
 

@@ -1,6 +1,6 @@
 /** The limits of a manifest folder, listed in docs/standalone.md. */
 export type FolderLimits = {
-  /** Manifest files read, in path order. */
+  /** The number of manifest files read, in path order. */
   readonly maxFiles: number;
   /** Directory entries inspected, including hidden ones and files that are not manifests. */
   readonly maxEntries: number;

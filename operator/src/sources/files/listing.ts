@@ -20,7 +20,7 @@ export type ListedFile = {
 };
 
 export type Listing = {
-  /** In path order. */
+  /** The manifest files in path order. */
   readonly files: readonly ListedFile[];
   /** Paths of files and folders that exist but cannot be read; `problems` has the reasons. */
   readonly unreadable: readonly string[];

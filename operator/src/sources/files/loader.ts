@@ -302,6 +302,6 @@ function holdsAllOf({ state }: KnownFile, before: KnownFile | undefined): boolea
   return before?.state.objects.every(({ key }) => keys.has(key)) !== false;
 }
 
-/** True when the path is one of these files or is inside one of these folders; the empty path is the whole folder. */
+/** Whether the path is one of these files or is inside one of these folders; the empty path is the whole folder. */
 const isUnder = (path: string, places: readonly string[]): boolean =>
   places.some((place) => place === "" || path === place || path.startsWith(`${place}/`));

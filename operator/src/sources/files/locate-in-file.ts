@@ -9,7 +9,7 @@ import { parseYaml } from "./yaml-text.ts";
 /** Returns the text of a manifest file; empty if it can no longer be read. */
 export type ReadManifest = (file: string) => Promise<string>;
 
-/** Reads a file of a folder. */
+/** Reads the text of a file. */
 export const readManifest: ReadManifest = (file) => readFile(file, "utf8").catch(() => "");
 
 /**

@@ -41,7 +41,7 @@ export type ManifestProblem = {
   readonly object?: ObjectRef;
   /** The path of the field with which the message begins; absent if the problem is not about one field. */
   readonly field?: string;
-  /** One sentence. */
+  /** The message, one sentence. */
   readonly message: string;
 };
 

@@ -33,7 +33,7 @@ const typed = String.raw`true|false|null|0|-?[1-9]\d{0,14}`;
 const address = String.raw`\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?`;
 const quantity = String.raw`[1-9]\d{0,14}[A-Za-z]{1,2}`;
 
-/** Text without a character that begins or ends something in YAML: a comment, a collection, a key, an alias, a tag. */
+/** Text without characters that begin or end something in YAML: a comment, a collection, a key, an alias, a tag. */
 const word = String.raw`${notOtherType}[A-Za-z/][\w./@+=*%~^$()<>;?!|&-]*`;
 const text = String.raw`${notOtherType}[A-Za-z/](?:[\w./@+=*%~^$()<>;?!|&,"'-]|:(?=[^\s])| (?=[^\s#]))*`;
 

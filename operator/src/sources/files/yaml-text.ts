@@ -78,7 +78,7 @@ export async function parseYaml(
   const documents: Document.Parsed[] = [];
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
-    // Ends a text that nests without end before a tree of that depth is built.
+    // Rejects a text that is nested too deeply before a tree of that depth is built.
     if (parser.stack.length > maxValueDepth) {
       const message = `values must not be nested deeper than ${maxValueDepth} levels`;
       return [fail({ ...positionOf(parser.offset), message })];

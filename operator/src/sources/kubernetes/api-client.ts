@@ -11,7 +11,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
  */
 export type ApiError = {
   readonly status: number;
-  /** `reason` of the Status object, such as `Expired`, `Conflict` or `AlreadyExists`. */
+  /** The `reason` of the Status object, such as `Expired`, `Conflict` or `AlreadyExists`. */
   readonly reason: string;
   readonly message: string;
   readonly retryAfterMs?: number;
@@ -93,7 +93,9 @@ const keepAliveInitialDelayMs = 10_000;
 /** The largest number of connections: one for each watch, of which there are about fifty, and the rest for calls. */
 const maxConnections = 128;
 
-/** `connectTimeoutMs` is the limit of a connection with its TLS handshake, in milliseconds. */
+/**
+ * Creates a client. `connectTimeoutMs` limits the time for a connection including its TLS handshake, in milliseconds.
+ */
 export async function createApiClient(
   config: KubeConfig,
   { connectTimeoutMs = connectTimeoutLimitMs }: { readonly connectTimeoutMs?: number } = {},

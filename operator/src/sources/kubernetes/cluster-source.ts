@@ -23,7 +23,7 @@ export type WatchEventName = "init_done" | "apply" | "delete" | "restart";
 export type ClusterSourceOptions = {
   readonly client: ApiClient;
   readonly kinds: readonly InstalledKind[];
-  /** The namespaces that may be read; undefined: all of them. */
+  /** The namespaces that may be read; undefined for all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
   /** Objects that the world holds in addition to those that are read, for kinds that are not followed. */
   readonly assumed?: readonly KubeObject[];
@@ -61,7 +61,7 @@ export type ClusterSource = {
   isWritten(kind: KindName, name: string): boolean;
   /** The objects that the world does not hold because their namespace exceeds its budget, in no particular order. */
   leftOut(): readonly AbsentObject[];
-  /** Resolves when all watches have ended after the signal. */
+  /** Resolves when, after the signal, all watches have ended. */
   readonly done: Promise<void>;
 };
 

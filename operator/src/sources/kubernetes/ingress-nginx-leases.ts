@@ -44,7 +44,7 @@ const maxLeases = 100;
 
 export type IngressNginxLeasesOptions = {
   readonly client: Pick<ApiClient, "call">;
-  /** The namespaces that may be read; undefined: all of them. */
+  /** The namespaces that may be read; undefined for all namespaces. */
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -10,11 +10,11 @@ export type NodeAddresses = {
   /** One address of each node, sorted by the names of the nodes; the same list while nothing changes. */
   list(): readonly string[];
   subscribe(listener: () => void): () => void;
-  /** Resolves when the watch has ended after the signal. */
+  /** Resolves when, after the signal, the watch has ended. */
   readonly done: Promise<void>;
 };
 
-/** The addresses of nodes that are not read. */
+/** The addresses for a controller that does not read nodes. */
 export const noNodeAddresses: NodeAddresses = {
   list: () => [],
   subscribe: () => () => undefined,

@@ -60,20 +60,20 @@ export type ProvisionedObjects = {
    * objects may have changed.
    */
   subscribe(listener: (gateway: string | undefined) => void): () => void;
-  /** Resolves when the watches have ended after the signal. */
+  /** Resolves when, after the signal, the watches have ended. */
   readonly done: Promise<void>;
 };
 
 export type ProvisionedObjectsOptions = {
   readonly client: ApiClient;
   readonly controllerName: string;
-  /** The namespaces that may be read; undefined: all of them. */
+  /** The namespaces that may be read; undefined for all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
 };
 
-/** The objects of a controller that creates none for Gateways. */
+/** The provisioned objects of a controller that creates none for Gateways. */
 export const nothingProvisioned: ProvisionedObjects = {
   isListed: () => true,
   get: () => undefined,
@@ -182,6 +182,6 @@ export function fingerprintOf(object: KubeObject): string {
   return createHash("sha256").update(JSON.stringify(declared)).digest("base64");
 }
 
-/** An absent map equals an empty one. */
+/** The sorted entries of a map; an absent map equals an empty one. */
 const sorted = (map: object = {}): readonly (readonly [string, unknown])[] =>
   Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));

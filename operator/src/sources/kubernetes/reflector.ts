@@ -42,7 +42,7 @@ export type ReflectorOptions = {
   readonly reduce?: (object: KubeObject) => KubeObject;
   readonly events: ReflectorEvents;
   readonly signal: AbortSignal;
-  /** A number from 0 to 1, 1 excluded; spreads retries of many controllers. */
+  /** Returns a number from 0 to 1, excluding 1; spreads retries of many controllers. */
   readonly random?: () => number;
   readonly clock?: Clock;
 };

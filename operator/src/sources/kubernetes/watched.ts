@@ -51,7 +51,7 @@ const byName = ({ namespace, name }: NamespacedName): Selection => ({
 });
 
 export type WatchedOptions = {
-  /** The namespaces that may be read; undefined: all of them. */
+  /** The namespaces that may be read; undefined for all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
   /** Secrets that are read by name, for any type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
