@@ -24,7 +24,7 @@ export type BootstrapReason =
 
 export type BootstrapRejection = {
   readonly reason: BootstrapReason;
-  /** For the caller and the log. */
+  /** The message for the caller and the log. */
   readonly message: string;
   /** The caller, if it is known. */
   readonly principal?: string;
@@ -36,7 +36,7 @@ export type ReviewedToken = WorkloadIdentity & { readonly pod?: WorkloadPod };
 export type TokenRejection = {
   /** The token is invalid for the audience, does not belong to a service account, or could not be reviewed. */
   readonly reason: "sa_token" | "invalid_principal" | "token_review_error";
-  /** For the log of the controller; the caller does not see it. */
+  /** The message for the log of the controller; it is not shown to the caller. */
   readonly message: string;
   readonly principal?: string;
 };

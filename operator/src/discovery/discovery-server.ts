@@ -53,7 +53,7 @@ export type DiscoveryServer = {
   isReady(): boolean;
   /** The roots that proxies must trust, PEM, to be copied beside dedicated Gateways. */
   trustBundlePem(): string | undefined;
-  /** Calls back after readiness or the trust bundle changed; the returned function ends it. */
+  /** Calls back after readiness or the trust bundle has changed; the returned function ends that. */
   subscribe(listener: () => void): () => void;
   /** Binds both ports and starts to keep the certificate authority. */
   listen(): Promise<Result<{ readonly streamPort: number; readonly bootstrapPort: number }>>;

@@ -18,7 +18,7 @@ export type ReportedCheck = {
 
 /** The present state of a proxy that is connected to this replica. */
 export type FleetNode = {
-  /** Pod name. */
+  /** The name of the pod. */
   readonly nodeId: string;
   readonly identity: WorkloadIdentity;
   readonly scope: ProxyScope;
@@ -58,7 +58,7 @@ export type Fleet = {
   subscribe(listener: (scope: ProxyScope) => void): () => void;
 };
 
-/** The stream of one proxy, seen from the fleet. */
+/** The stream of one proxy, from the perspective of the fleet. */
 export type Membership = {
   setAcknowledged(snapshot: Snapshot): void;
   setBoundPorts(ports: readonly number[]): void;
@@ -75,7 +75,7 @@ export type JoinRequest = {
   readonly onReplaced: () => void;
 };
 
-/** The side of the fleet that streams use. */
+/** The interface of the fleet for streams. */
 export type FleetRegistry = Fleet & {
   /** Replaces the stream of a proxy with the same identity and name. */
   join(request: JoinRequest): Membership;
@@ -139,7 +139,7 @@ export function createFleet(
     },
     subscribe: listeners.subscribe,
     join(request) {
-      // A proxy cannot take the name of a proxy of another identity.
+      // A proxy cannot replace a proxy of another identity by using its name.
       const key = `${formatIdentity(request.identity)} ${request.nodeId}`;
       const previous = entries.get(key);
       const entry: Entry = { ...request, boundPorts: [], checks: [], behindSinceMs: undefined };

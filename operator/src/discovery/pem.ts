@@ -1,6 +1,6 @@
 const block = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\s]+?)-----END \1-----/g;
 
-/** The blocks with one of the labels, decoded, in their order (RFC 7468). Text around the blocks is ignored. */
+/** Returns the blocks with one of the labels, decoded, in their order (RFC 7468). Text around the blocks is ignored. */
 export function pemBlocks(text: string, ...labels: readonly string[]): readonly Buffer[] {
   return Array.from(text.matchAll(block)).flatMap(([, label = "", body = ""]) =>
     labels.includes(label) ? [Buffer.from(body, "base64")] : [],

@@ -21,7 +21,7 @@ export type SnapshotCache = {
    */
   publish(snapshots: Iterable<readonly [ProxyScope, Snapshot]>): void;
   get(scope: ProxyScope): ScopeSnapshot | undefined;
-  /** Calls back after each change of the scope's version; the returned function ends it. */
+  /** Calls back after each change of the scope's version; the returned function ends that. */
   subscribe(scope: ProxyScope, listener: () => void): () => void;
 };
 

@@ -30,7 +30,7 @@ export type PeerCertificate = {
   readonly valid_to: string;
 };
 
-/** A proxy that may have its scope. */
+/** A proxy that is authorized for its scope. */
 export type AdmittedProxy = {
   readonly nodeId: string;
   readonly scope: ProxyScope;

@@ -105,6 +105,6 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
 const contextOptions = {
   minVersion: "TLSv1.3",
   secureOptions: constants.SSL_OP_NO_TICKET,
-  // The root may be an intermediate of a larger hierarchy.
+  // The trusted root can be an intermediate of a larger hierarchy.
   allowPartialTrustChain: true,
 } as const;
