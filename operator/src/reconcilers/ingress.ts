@@ -13,7 +13,7 @@ export type IngressReconcilerOptions = {
   readonly sharedProxyService: NamespacedName;
 };
 
-/** Writes `status.loadBalancer` of the Ingresses that are ours (docs/controller.md, "Statuses"). */
+/** Writes `status.loadBalancer` of our Ingresses (docs/controller.md, "Statuses"). */
 export function ingressReconciler(options: IngressReconcilerOptions): Reconciler {
   const addressesOf = createAddressReader(options);
   const changeOf = rememberLast((addresses: readonly Address[]) => setAddresses(addresses));

@@ -44,7 +44,7 @@ type Reader = (
 export type AddressesOf = {
   /** The addresses at which clients reach the Gateway now. */
   readonly present: Reader;
-  /** The addresses after the handover to the proxies that should serve it. */
+  /** The addresses after the handover to the proxies that are intended to serve the Gateway. */
   readonly target: Reader;
 };
 
