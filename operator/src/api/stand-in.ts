@@ -43,7 +43,7 @@ export const standInKinds = [...closingKinds, ...namedKinds] as const;
 
 export type StandInKind = (typeof standInKinds)[number];
 
-/** The kinds of which an object can be closed as a target. */
+/** The kinds whose objects can be closed as targets. */
 export const closableKinds = [
   "Gateway",
   "ListenerSet",

@@ -5,11 +5,12 @@ const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const labelValue = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /**
- * A DNS label: lower-case letters, digits and `-`, at most 63, beginning and ending with a letter or digit (RFC 1123).
+ * Whether a text is a DNS label: lower-case letters, digits and `-`, at most 63, beginning and ending with a letter or
+ * digit (RFC 1123).
  */
 export const isDnsLabel = (text: string): boolean => text.length <= 63 && dnsLabel.test(text);
 
-/** A DNS subdomain: labels joined by dots, at most 253 characters. */
+/** Whether a text is a DNS subdomain: labels joined by dots, at most 253 characters. */
 export const isDnsSubdomain = (text: string): boolean =>
   text.length <= 253 && text.split(".").every((label) => dnsLabel.test(label));
 
@@ -24,11 +25,14 @@ export function hostProblem(host: string): string | undefined {
   return "must be a lower-case DNS name such as example.com, or *.example.com for one label below it";
 }
 
-/** The value of a label: empty, or at most 63 letters, digits, `-`, `_` and `.`. */
+/** Whether a text can be the value of a label: empty, or at most 63 letters, digits, `-`, `_` and `.`. */
 export const isLabelValue = (text: string): boolean =>
   text === "" || (text.length <= 63 && labelValue.test(text));
 
-/** The key of a label or annotation: a name of at most 63 characters, after an optional DNS prefix and `/`. */
+/**
+ * Whether a text can be the key of a label or annotation: a name of at most 63 characters, after an optional DNS prefix
+ * and `/`.
+ */
 export function isQualifiedName(text: string): boolean {
   if (text.length > 317) return false;
   const slash = text.indexOf("/");
@@ -37,10 +41,13 @@ export function isQualifiedName(text: string): boolean {
   return prefixIsFine && name.length <= 63 && labelValue.test(name);
 }
 
-/** A key of a Secret or ConfigMap: at most 253 letters, digits, `-`, `_` and `.`. */
+/** Whether a text can be a key of a Secret or ConfigMap: at most 253 letters, digits, `-`, `_` and `.`. */
 export const isDataKey = (text: string): boolean =>
   text.length <= 253 && /^[-._a-zA-Z0-9]+$/.test(text) && text !== "." && !text.startsWith("..");
 
-/** The name of a port: at most 15 lower-case letters, digits and single `-`, with at least one letter (RFC 6335). */
+/**
+ * Whether a text can be the name of a port: at most 15 lower-case letters, digits and single `-`, with at least one
+ * letter (RFC 6335).
+ */
 export const isPortName = (text: string): boolean =>
   text.length <= 15 && dnsLabel.test(text) && /[a-z]/.test(text) && !text.includes("--");

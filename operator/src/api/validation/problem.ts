@@ -43,7 +43,7 @@ export const reportMisspelt = (findings: Findings, message: string): void => {
   keep(findings.warnings, findings.path, message, { isMisspelt: true });
 };
 
-/** Reports an error at a place below the current one. */
+/** Reports an error below the current place. */
 export const reportErrorAt = (
   findings: Findings,
   steps: readonly (string | number)[],
