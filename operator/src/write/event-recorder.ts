@@ -24,7 +24,7 @@ export type EventRecorder = {
   sync(events: readonly ObjectEvent[]): void;
   /** Records one occurrence. */
   record(event: ObjectEvent): void;
-  /** Resolves when nothing waits to be sent now. */
+  /** Resolves when no Event is waiting to be sent now. */
   idle(): Promise<void>;
 };
 
