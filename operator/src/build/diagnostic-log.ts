@@ -48,7 +48,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
   const places = createUseCounts();
   /** Cancels the wait of a finding that is not logged yet. Has at most one entry for each finding. */
   const waiting = new Map<string, () => void>();
-  /** Places with a logged finding. */
+  /** The places with a logged finding. */
   const logged = new Set<string>();
   /** The logged findings, and their number in each group (`lines`). */
   const written = new Set<string>();
