@@ -86,7 +86,7 @@ export type ControllerView = {
 };
 
 const leaseName = "svc-leader-lock";
-/** `reportingController` of Events. */
+/** The `reportingController` of Events. */
 const eventController = "svc-labs.dev/gateway-controller";
 
 /**
