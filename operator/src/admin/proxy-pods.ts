@@ -8,7 +8,7 @@ export type ProxyPod = {
   readonly ip: string | null;
   readonly adminPort: number;
   readonly component: "shared-proxy" | "dedicated-proxy";
-  /** `namespace/name` of the Gateway of a dedicated proxy. */
+  /** The Gateway of a dedicated proxy, as `namespace/name`. */
   readonly gatewayRef: string | null;
   readonly node: string | null;
   /**
@@ -17,7 +17,7 @@ export type ProxyPod = {
    */
   readonly phase: string;
   readonly restarts: number;
-  /** RFC 3339. */
+  /** The creation time in RFC 3339. */
   readonly createdAt: string | null;
 };
 
