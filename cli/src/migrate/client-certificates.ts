@@ -19,7 +19,7 @@ export type ClientPlan = {
   readonly rules: ClientRules;
   /** The Secret with the authorities; undefined if nothing must be written, or no Secret can be named. */
   readonly secret: ObjectOf<"Secret"> | undefined;
-  /** Why the rules cannot be written, so that no client is admitted. */
+  /** The reason why the rules cannot be written; if there is one, no client is admitted. */
   readonly problem: string | undefined;
 };
 

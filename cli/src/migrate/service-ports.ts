@@ -156,7 +156,7 @@ export function tlsOfBackend({ endpointsOf, tlsOf }: ServedUnit, endpoints: stri
 type FoundSecret = { readonly name: string; readonly isLabelled: boolean };
 type WrittenTls = {
   readonly tls?: object;
-  /** Why the settings cannot be written. */
+  /** The reason why the settings cannot be written. */
   readonly problem?: string;
   readonly unlabelled?: string;
 };

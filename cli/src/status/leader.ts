@@ -8,7 +8,7 @@ export type LeaderStatus = {
   /** The pod of the leader; absent if there is none, or it is not known. */
   readonly leader?: string;
   readonly renewedAt?: string;
-  /** Why the leader is not known. */
+  /** The reason why the leader is not known. */
   readonly unknown?: string;
   readonly problems: readonly StatusProblem[];
 };

@@ -25,7 +25,7 @@ export type ProxyStatus = {
 export type ProxiesStatus = {
   /** The proxies, those that are not in sync first, then by name; undefined if they are not known. */
   readonly proxies?: readonly ProxyStatus[];
-  /** Why the proxies are not known. */
+  /** The reason why the proxies are not known. */
   readonly unknown?: string;
   readonly problems: readonly StatusProblem[];
 };

@@ -21,7 +21,7 @@ export type ExternalAnswer = {
   readonly trailers: HeaderList | undefined;
 };
 
-/** Why a call has failed; `answer` means that the service sent an answer that cannot be used. */
+/** The reason why a call has failed; `answer` means that the service sent an answer that cannot be used. */
 export type CallFailure = "timeout" | "unreachable" | "answer";
 
 /**

@@ -22,7 +22,7 @@ export type HostAnswer = { readonly status: number; readonly headers: HeaderList
 export type HostCall = {
   /** The answer; undefined if no complete answer arrived in time. */
   readonly answer: Promise<HostAnswer | undefined>;
-  /** Why a Service did not answer; not known for hosts of the gateway. */
+  /** The reason why a Service did not answer; not known for hosts of the gateway. */
   readonly failure?: CallFailure | undefined;
   readonly detail?: string | undefined;
   /** Aborts the call: its answer is no longer wanted. */

@@ -29,7 +29,7 @@ export type FilterStep<Slug extends FeatureSlug = FeatureSlug> = {
     readonly slug: S;
     /** For a feature with several steps: whether a value runs at this one. If absent, every value does. */
     readonly when?: (value: NonNullable<RouteFeatures[S]>) => boolean;
-    /** Why the filter runs after the previous step and before the next one. */
+    /** The reason why the filter runs after the previous step and before the next one. */
     readonly why: string;
     readonly create: (value: NonNullable<RouteFeatures[S]>, environment: FilterEnvironment) => Filter;
   };

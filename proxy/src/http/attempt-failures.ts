@@ -18,7 +18,7 @@ export function countFailure(
   upstreamErrors.with({ ...labels, error_type: type }).inc();
 }
 
-/** Why a request is sent again: a label value of `svc_proxy_upstream_retries_total`. */
+/** The reason for sending a request again, a label value of `svc_proxy_upstream_retries_total`. */
 export type RetryReason =
   | "connect-failure"
   | "timeout"

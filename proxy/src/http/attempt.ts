@@ -239,7 +239,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     return more;
   }
 
-  /** Undefined (unknown) while a filter transforms the body between the upstream and the client. */
+  /** The bytes held for the client; undefined (unknown) while a filter transforms the response body. */
   get pendingBytes(): number | undefined {
     return this.transform === undefined ? this.exchange.client.pendingBytes : undefined;
   }

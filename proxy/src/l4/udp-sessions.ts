@@ -30,7 +30,7 @@ export type DropReason =
   | "no-route"
   | "no-endpoint"
   | "session-limit"
-  /** It came from port 0, to which no reply can be sent (RFC 768). */
+  /** The datagram came from port 0, to which no reply can be sent (RFC 768). */
   | "source-port"
   /** The listener is draining, and the client has no session. */
   | "draining"

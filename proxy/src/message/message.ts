@@ -31,7 +31,7 @@ export type RequestHead = {
   readonly headers: Fields;
 };
 
-/** Why a request body was cut short. */
+/** The reason why a request body was cut short. */
 export type BodyAbortReason = "client-closed" | "timeout" | "malformed" | "too-large";
 
 /** Receives a body. `onData` returns false to pause the source until its `resume()`. */
@@ -77,7 +77,7 @@ export type ResponseHead = {
   undated?: true;
 };
 
-/** Why the client side ended before the response did. */
+/** The reason why the client side ended before the response did. */
 export type ClientCloseReason =
   | "client-closed"
   | "timeout"

@@ -37,7 +37,7 @@ export type ExplainedCandidate = {
 /** The result for one candidate. A failure names the first condition that does not hold. */
 export type Verdict =
   | { readonly kind: "matched" }
-  /** It would match, but an earlier candidate has the route. */
+  /** The candidate would match, but an earlier one is chosen. */
   | { readonly kind: "shadowed" }
   | {
       readonly kind: "failed";

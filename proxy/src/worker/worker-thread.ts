@@ -12,7 +12,7 @@ import type { ProcessorWait } from "./hang-watch.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
 import type { PackedMessages } from "./packed-update.ts";
 
-/** Why a thread has ended: after its shutdown, by an error, by exceeding its heap, or terminated by the supervisor. */
+/** The end of a thread: after its shutdown, by an error, by exceeding its heap, or terminated by the supervisor. */
 export type ThreadEnd = {
   readonly reason: "finished" | "error" | "memory" | "terminated";
   readonly error: Error | undefined;

@@ -2,8 +2,8 @@ import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { RequestHead } from "../../message/message.ts";
 
 /**
- * Why a front closed a connection or refused a request on its own, without the pipeline. The names are the values of
- * the `limit` label of `svc_proxy_limits_reached_total` and the error texts of docs/features/http1.md.
+ * The reason why a front closed a connection or refused a request on its own, without the pipeline. The names are the
+ * values of the `limit` label of `svc_proxy_limits_reached_total` and the error texts of docs/features/http1.md.
  */
 export type FrontEventReason =
   /** The head violates RFC 9112. */

@@ -2,8 +2,8 @@ import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { RequestHead } from "../../message/message.ts";
 
 /**
- * Why the HTTP/2 front closed a connection or refused a request on its own, without the pipeline: values of the `limit`
- * label of `svc_proxy_limits_reached_total`. Names that also exist for HTTP/1 have the same meaning there.
+ * The reason why the HTTP/2 front closed a connection or refused a request on its own, without the pipeline. The names
+ * are values of the `limit` label of `svc_proxy_limits_reached_total`. Names that also exist for HTTP/1 have the same meaning there.
  */
 export type Http2FrontEventReason =
   | "uri-too-long"

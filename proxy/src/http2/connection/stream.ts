@@ -1,7 +1,7 @@
 import type { HeaderList } from "../../message/message.ts";
 import { SendingStream } from "./sending-stream.ts";
 
-/** Who resets a stream: the peer, this end for a fault of the peer, or this end for a reason of its own. */
+/** The origin of a reset: the peer, this end because of a fault of the peer, or this end for another reason. */
 export type ResetCause = "peer" | "fault" | "own";
 
 /** A stream of a connection: both halves, and the callbacks of the connection. */

@@ -5,9 +5,9 @@ import { parseProxyHeader } from "./header.ts";
 
 /** The reason why a connection was closed, a value of the `limit` label of `svc_proxy_limits_reached_total`. */
 export type ProxyHeaderRefusal =
-  /** Its peer is not trusted to send headers. */
+  /** The peer is not trusted to send headers. */
   | "proxy-protocol-peer"
-  /** It began with other data, or with a malformed header. */
+  /** The connection began with other data, or with a malformed header. */
   | "proxy-protocol-header"
   | "proxy-protocol-timeout";
 

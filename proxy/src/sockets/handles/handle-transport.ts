@@ -37,7 +37,10 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
   /** Whether the handle is reading. A second request to read would fail. */
   private isReading = false;
   private isEnded = false;
-  /** Undefined once the connection is closed, so that remaining references to the transport keep no memory of TLS. */
+  /**
+   * The writes to the handle; undefined once the connection is closed, so that remaining references to the transport
+   * keep no memory of TLS.
+   */
   private writes: HandleWrites | undefined;
   private isAsked = false;
 

@@ -5,7 +5,7 @@ export type HandleWrites = {
   /** Whether a write is incomplete, so that our end has to wait. */
   readonly isBusy: boolean;
   readonly holdsBack: boolean;
-  /** These methods are those of `Transport`. */
+  /** `writeText`, `writeBytes` and `lendBytes` are methods of `Transport`. */
   writeText(text: string): void;
   writeBytes(before: string, bytes: Buffer, after: string): void;
   lendBytes(bytes: Buffer, done: () => void): void;

@@ -74,7 +74,7 @@ export class Http1Connection
     return this.phase === "busy" || this.phase === "handed-over" ? 1 : 0;
   }
 
-  /** Undefined (unknown) if the transport reports sent bytes late, so that some always seem to wait. */
+  /** The bytes held by the transport; undefined (unknown) if it reports sent bytes late, so that some always wait. */
   get pendingBytes(): number | undefined {
     const { transport } = this;
     return transport.reportsLate ? undefined : transport.waitingBytes;

@@ -61,7 +61,7 @@ const atHeadEnd = 11;
  * Once the head is complete, one string is created from it, and its parts are slices of that string.
  */
 export class RequestHeadParser {
-  /** Why the head is refused; undefined if it is not. */
+  /** The reason why the head is refused; undefined if it is not. */
   refusal: RefusalReason | undefined = undefined;
   private readonly limits: HeadLimits;
   /** The beginning of a head that arrives in several pieces. */

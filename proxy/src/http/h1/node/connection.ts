@@ -44,7 +44,7 @@ export class Http1Connection {
   private readonly waiting: PipelinedRequests<Http1Stream>;
   /** The last response, while Node still writes it. */
   private unflushed: ServerResponse | null = null;
-  /** Why the bytes after the waiting requests did not parse. */
+  /** The reason why the bytes after the waiting requests did not parse. */
   private refusal: RefusalReason | undefined = undefined;
   private requests = 0;
   private deadlineMs: number;

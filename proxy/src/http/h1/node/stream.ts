@@ -29,7 +29,7 @@ const requestBytes = 1536;
 export class Http1Stream implements ClientStream {
   readonly head: RequestHead;
   readonly body: Http1RequestBody | null;
-  /** Why the request is refused; undefined if it is passed on. */
+  /** The reason why the request is refused; undefined if it is passed on. */
   refusal: RefusalReason | undefined;
   readonly response: ServerResponse;
   headSent = false;
