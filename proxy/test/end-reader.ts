@@ -1,7 +1,7 @@
 import type { Piece } from "../src/sockets/read-buffer.ts";
 import type { Transport, TransportReceiver } from "../src/sockets/transport.ts";
 
-/** What has been read from a connection. */
+/** Records the text that is read from a connection, its end and its close. */
 class EndReader implements TransportReceiver {
   text = "";
   hasEnded = false;

@@ -11,7 +11,7 @@ let codec = codecOfRun;
 /** The codec of HTTP/2 that gateways of tests have now. */
 export const http2Codec = (): Http2Codec => codec;
 
-/** Undefined: that of the run again. */
+/** Sets the codec of HTTP/2 that gateways of tests use; undefined restores that of the run. */
 export function useHttp2Codec(next: Http2Codec | undefined): void {
   codec = next ?? codecOfRun;
 }

@@ -48,7 +48,7 @@ let layer = layerOfRun;
 /** The socket layer that fronts, upstream clients and gateways of tests have now. */
 export const socketLayer = (): SocketLayer => layerNamed(layer);
 
-/** Undefined: that of the run again. */
+/** Sets the socket layer that tests use; undefined restores that of the run. */
 export function useSocketLayer(next: SocketLayerName | undefined): void {
   layer = next ?? layerOfRun;
 }

@@ -7,7 +7,7 @@ import { createVerifiedCache } from "../../src/auth/verified-cache.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What is in use after a collection, in bytes. */
+/** The bytes of the heap that are in use after a garbage collection. */
 const usedBytes = (): number => {
   collect();
   return process.memoryUsage().heapUsed;

@@ -20,7 +20,7 @@ const last =
   (socket) =>
     void socket.end(text);
 
-/** What an HTTP/1 backend does with a request. */
+/** The possible reactions of an HTTP/1 backend to a request. */
 const behaviours: readonly Behaviour[] = [
   answer(head("Content-Length: 2\r\n") + "ok"),
   answer(head("Content-Length: 2\r\nContent-Type: text/plain\r\nSet-Cookie: a=1\r\nX-User: root\r\n") + "ok"),

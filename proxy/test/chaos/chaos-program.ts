@@ -20,12 +20,12 @@ import { generated, hosts, l4Ports } from "./routes.ts";
 
 Error.stackTraceLimit = 30;
 const seed = Number(process.env["SEED"] ?? 9115);
-/** What each client, snapshot and backend does is chosen separately, so that it does not depend on their order. */
+/** Separate choices for each client, snapshot and backend, so that they do not depend on the order of events. */
 const choicesOf = (part: number, index: number): Choices => new Choices(seed + part * 1_000_003 + index);
 const clients = 600;
 const atOnce = 25;
 const clientsPerSnapshot = 20;
-/** Longer than every time limit of a client: what is left behind then stays for ever. */
+/** Longer than every time limit of a client; anything that is still held then is held indefinitely. */
 const patienceMs = 60_000;
 
 const { gc: collect = () => undefined } = globalThis as { gc?: () => void };

@@ -11,7 +11,7 @@ type Report = {
   readonly stuck: readonly object[];
   readonly stillServes: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** Of UDP. */
+  /** The number of UDP sessions. */
   readonly sessions: number;
   readonly failures: number;
   readonly left: readonly string[];

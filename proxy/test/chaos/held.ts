@@ -1,4 +1,4 @@
-/** What a data plane holds for requests: counts that are private to it, and have to be 0 when no request is left. */
+/** Counts of what a data plane holds for requests. They are private to it, and must be 0 when no request is left. */
 import { Socket } from "node:net";
 import { FairPlaces } from "../../src/auth/fair-places.ts";
 import { FairTurns } from "../../src/auth/fair-turns.ts";

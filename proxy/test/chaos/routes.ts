@@ -97,7 +97,7 @@ const features = (choices: Choices): Required<RouteFeatures> => ({
   },
 });
 
-/** What answers the request itself is rare, so that the rest is reached. */
+/** Features that answer the request themselves; they are rare, so that the features after them are reached. */
 const rare = new Set<string>(["ssl-redirect", "redirect", "auth-basic-secret", "auth-jwt"]);
 
 const some = (choices: Choices): RouteFeatures =>

@@ -46,7 +46,7 @@ function readAnswers(text: string): readonly { readonly status: number; readonly
   return answers;
 }
 
-/** What a proxy has to pass on as it is. */
+/** The parts of a request that a proxy must pass on unchanged. */
 const meaning = ({ method, target, fields, body }: ReadRequest): object => ({
   method,
   target: target.replace("http://a.example/", "/"),

@@ -96,7 +96,7 @@ const windowStep: fc.Arbitrary<Step> = fc
   .constantFrom(0, 1, 65_535, 0x7fff_ffff)
   .map((by): Step => ({ kind: "window", by }));
 
-/** What a server answers, mostly wrong. */
+/** The responses of a server, most of them invalid. */
 export const script: fc.Arbitrary<Script> = fc.record({
   method: fc.constantFrom("POST", "POST", "POST", "HEAD"),
   hasBody: fc.boolean(),
@@ -115,7 +115,10 @@ export const script: fc.Arbitrary<Script> = fc.record({
     }),
 });
 
-/** Why the native codec refuses what nghttp2 lets pass, by what is in a block: each is stricter. nghttp2 drops such fields. */
+/**
+ * The reasons why the native codec refuses a block that nghttp2 accepts, each with the fields to which it applies. The
+ * native codec is stricter in all of them; nghttp2 drops such fields.
+ */
 const refused: Readonly<Record<string, (field: Field) => boolean>> = {
   // oxlint-disable-next-line no-control-regex
   "control characters in a value": ([, value]) => /[\0-\x08\x0a-\x1f\x7f]/.test(value),

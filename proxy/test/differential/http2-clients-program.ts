@@ -22,7 +22,7 @@ import { isExplained, mutated, mutations, script, type Script, type Step } from 
 const runs = Number(process.env["RUNS"] ?? 400);
 const seed = Number(process.env["SEED"] ?? 20_250_101);
 
-/** What a client made of a response. */
+/** The outcome of a request, as a client reports it. */
 type Outcome =
   | {
       readonly kind: "response";

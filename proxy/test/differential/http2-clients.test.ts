@@ -9,7 +9,7 @@ const seed = Number(process.env["SEED"] ?? 20_250_101);
 const runsOfProcess = runs > 1000 ? 1000 : 50;
 const attempts = 10;
 
-/** What Node's module says when it ends its process, once in some thousand connections that ended badly. */
+/** The text with which Node's module aborts its process, once in several thousand connections that end badly. */
 const abort = "current_nghttp2_memory_";
 
 type Counts = Record<string, number>;

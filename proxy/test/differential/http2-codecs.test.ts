@@ -32,11 +32,11 @@ type Script = {
   readonly trailers: readonly Representation[] | null;
 };
 
-/** What a codec made of a request. */
+/** The outcome of a request, as a codec reports it. */
 type Outcome =
   | {
       readonly kind: "request";
-      /** Without what only one of them checks. */
+      /** The head without the properties that only one codec checks. */
       readonly head: Listed<RequestHead>;
       readonly body: string;
       readonly trailers: readonly string[];
@@ -155,8 +155,8 @@ const script: fc.Arbitrary<Script> = fc.record({
 });
 
 /**
- * Why the native codec refuses what nghttp2 lets pass: each is stricter, none looser. nghttp2 drops the field, or Node does, where
- * the first three do.
+ * The reasons why the native codec refuses a request that nghttp2 accepts, each with the fields to which it applies.
+ * The native codec is stricter in all of them. For the first three, nghttp2 or Node drops the field.
  */
 const explained: Readonly<Record<string, (field: Field) => boolean>> = {
   // oxlint-disable-next-line no-control-regex

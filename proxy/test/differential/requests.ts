@@ -84,7 +84,7 @@ const otherFields = fc.oneof(
   },
 );
 
-/** What a request says about the length of its body, and the body. */
+/** The fields that declare the length of a body, and the body. */
 type Framing = { readonly fields: readonly string[]; readonly body: string };
 
 const content = fc.oneof(

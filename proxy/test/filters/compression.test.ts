@@ -27,7 +27,7 @@ type Given = {
   readonly hasSlot?: boolean;
 };
 
-/** What becomes of the head, and the coding that was chosen. */
+/** Passes a response head to the filter, and returns the changed head with the coding that was chosen. */
 function compress({ settings: change, accepts = "gzip, br", request = [], head, hasSlot = true }: Given) {
   const slots = { taken: 0, take: () => hasSlot && ++slots.taken > 0, free: () => slots.taken-- };
   const response: ResponseHead = {

@@ -25,7 +25,7 @@ const preflight = (origin: string, cors: Cors, asked = "X-Token") =>
     asked,
   ]);
 
-/** What the filter answers itself, and the fields of the response once it has passed the filter. */
+/** The status if the filter itself answers, and the fields of the response after it has passed the filter. */
 function answer(cors: Cors, method: string, headers: HeaderList, response: readonly string[] = []) {
   const filter = corsFilter(cors);
   const under = exchange({ method, headers });

@@ -13,7 +13,7 @@ import { issueCertificate } from "../tls/certificates.ts";
 const seed = Number(process.env["SEED"] ?? 8446);
 const runs = Number(process.env["RUNS"] ?? 300);
 
-/** What becomes of bytes: some are changed, put in, taken out, or cut off at the end. */
+/** A change of the bytes at one position: some are replaced, inserted, removed, or cut off at the end. */
 type Mutation = { readonly at: number; readonly bytes: Buffer; readonly instead: number };
 
 const mutations = fc.array(

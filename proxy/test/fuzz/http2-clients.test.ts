@@ -219,7 +219,7 @@ const otherFrame = fc
   )
   .map((one): readonly Frame[] => [one]);
 
-/** What clients may send at any time, on streams that may be open, closed or new. */
+/** Frames that clients may send at any time, on streams that can be open, closed or new. */
 const allowedFrame = fc
   .oneof(
     fc.constant<Frame>({ type: ping, flags: 0, streamId: 0, payload: Buffer.alloc(8) }),
@@ -262,7 +262,7 @@ const script = fc.record({
       .map(([frames, flags]) => (flags === undefined ? frames : frames.map((one) => ({ ...one, flags })))),
     { minLength: 1, maxLength: 16 },
   ),
-  /** Where the bytes are cut into pieces that are sent one by one. */
+  /** The offsets at which the bytes are cut into pieces that are sent separately. */
   cuts: fc.array(fc.nat({ max: 1200 }), { maxLength: 4 }),
   /** How the client leaves, and after how many of its bytes. */
   leaves: fc.constantFrom("end", "reset", "goaway"),

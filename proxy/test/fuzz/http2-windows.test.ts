@@ -10,7 +10,7 @@ import { describeHttp2Codecs } from "../http2-codecs.ts";
 const requests = 200;
 const maxContent = 15_000;
 
-/** What a handler does with a request of which some or all has come. */
+/** The reactions of a handler to a request that has arrived in part or completely. */
 const handlings: readonly ((client: ClientStream) => void)[] = [
   (client) => reply(client, "unread"),
   (client) => client.abort(),
@@ -41,7 +41,7 @@ function content(streamId: number, bytes: number, padding: number, end: boolean)
 describeHttp2Codecs("the window of an HTTP/2 connection", (codec) => {
   const on = usePeerOnFront(codec);
 
-  /** What the client may still send, by what it has sent and been given. */
+  /** The bytes that the client may still send, from the bytes that it has sent and the updates that it has received. */
   const windowOf = (peer: RawPeer, sent: number): number =>
     peer.frames
       .filter(({ type, streamId }) => type === frameTypes.windowUpdate && streamId === 0)

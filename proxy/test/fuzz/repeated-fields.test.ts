@@ -27,7 +27,7 @@ const names = [
   "te",
   "authorization",
 ];
-/** Of which Node's client sends one line only. */
+/** Names of which Node's client sends only one line. */
 const single = new Set(["te", "user-agent", "authorization"]);
 const values = ["v", "w", "a-longer-value-for-a-table-1", "a-longer-value-for-a-table-2", "long".repeat(300)];
 

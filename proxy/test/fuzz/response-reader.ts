@@ -11,7 +11,7 @@ export type ReadResponse =
       readonly body: string;
       /** False where only the end of the connection ends it. */
       readonly isDelimited: boolean;
-      /** Where it ends in the bytes, the interim responses before it included. */
+      /** The offset in the bytes, including interim responses, at which the response ends. */
       readonly end: number;
     }
   /** The head is right, what comes after it is broken or missing. */

@@ -118,7 +118,7 @@ const messages: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.flat().join(""));
 
-/** Where a message is cut; none: it arrives as fast as memory takes it. */
+/** The positions at which a message is cut; without any, each piece fills the memory of a read. */
 const cuts = fc.oneof(fc.constant([]), fc.array(fc.nat(), { maxLength: 6 }));
 
 function piecesOf(text: string, at: readonly number[]): readonly Buffer[] {

@@ -2,8 +2,8 @@ import type { OnReadOpts } from "node:net";
 import { ReadBuffer } from "../../src/sockets/read-buffer.ts";
 
 /**
- * What memory holds in these tests where nothing was read into it: the end of a head, fields, and the end of a chunked body at
- * every few bytes, so that a reader that goes beyond what was read takes it for a message.
+ * The content of memory into which these tests have read nothing. Every few bytes it has the end of a head, fields, and
+ * the end of a chunked body, so that a reader that goes beyond the bytes that were read takes it for a message.
  */
 export const stale = "\r\n\r\nX-Stale: stale\r\n0\r\n\r\n";
 
@@ -11,8 +11,9 @@ export const stale = "\r\n\r\nX-Stale: stale\r\n0\r\n\r\n";
 export const isTainted = (text: string): boolean => /stale/i.test(text);
 
 /**
- * Fills the memory of every read right before it, and all memory that is allocated without being cleared, until the
- * function that it answers is called: what earlier reads have left, and what is read into too early, shows.
+ * Fills the memory of every read immediately before it, and all memory that is allocated without being cleared, until
+ * the returned function is called. This exposes readers that use bytes beyond those that were read, or keep views of
+ * memory that is read into again.
  */
 export function staleMemory(): () => void {
   const { allocUnsafe, allocUnsafeSlow } = Buffer;

@@ -7,7 +7,7 @@ import { describeHttp2Codecs } from "../http2-codecs.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { buildH2spec, hasGo, playH2spec, type Outcome } from "./program.ts";
 
-/** What nghttp2 does otherwise; docs/features/http2.md has the reasons. Node's own server fails the same cases. */
+/** The cases that nghttp2 fails; docs/features/http2.md has the reasons. Node's own server fails the same cases. */
 const knownDifferences = [
   "http2/5.1 closed: Sends a DATA frame",
   "http2/5.1 closed: Sends a DATA frame after sending RST_STREAM frame",

@@ -32,7 +32,7 @@ export async function buildH2spec(): Promise<Result<string>> {
   );
 }
 
-/** What became of one case: its section and what it does, such as `http2/5.1 closed: Sends a DATA frame`. */
+/** The outcome of one case. The name is its section and title, such as `http2/5.1 closed: Sends a DATA frame`. */
 export type Outcome = { readonly name: string; readonly verdict: "passed" | "failed" | "skipped" };
 
 const entities: Readonly<Record<string, string>> = {

@@ -90,7 +90,7 @@ describe("requests to hosts with client certificates", () => {
     readonly host: string;
     readonly identity?: Issued;
     readonly headers?: Record<string, string>;
-    /** Absent: a connection of its own. */
+    /** The agent that provides the connection; if absent, the request has its own connection. */
     readonly agent?: Agent;
   };
 

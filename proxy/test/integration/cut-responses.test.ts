@@ -14,7 +14,7 @@ import {
 } from "../http/h2/frames.ts";
 import { eventually, startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
 
-/** What a backend does in answer to a request: writes bytes, or one of `pause`, `end` and `reset` of its connection. */
+/** A step of a backend that answers a request: bytes to write, or `pause`, `end` or `reset` for its connection. */
 type Step = string | Buffer;
 
 const host = "a.test";
@@ -85,7 +85,7 @@ const cutsOf = {
   },
 } as const satisfies Record<string, Record<string, readonly Step[]>>;
 
-/** What a client takes the response for. */
+/** The response as the client perceives it. */
 type Outcome = { readonly status: number; readonly complete: boolean; readonly what: string };
 
 describeCodecs("responses that are not completed, through the whole data plane", () => {

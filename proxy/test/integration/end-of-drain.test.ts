@@ -103,7 +103,7 @@ describeCodecs("clients at the end of a drain", (codec) => {
   const head = "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
   const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
   const closeFrame = Buffer.of(0x88, 2, 1001 >> 8, 1001 & 0xff).toString("latin1");
-  /** What each end has got behind the head of its message, when both connections are closed. */
+  /** The bytes that each end received after the head of its message, once both connections are closed. */
   const drainedBetween = async (
     fromClient: string,
     fromBackend: string,

@@ -19,7 +19,7 @@ const endpoints = (ports: readonly number[]): Resource =>
 
 describe("error pages, through the whole data plane", () => {
   let stop: (() => Promise<void>)[] = [];
-  /** What the Service of the error pages got. */
+  /** The requests that the Service of the error pages received. */
   let asked: ServedRoute["seen"] = [];
 
   afterEach(async () => {

@@ -25,7 +25,7 @@ const policyOf = (policy: Partial<BackendTls> = {}): Resource =>
 const shown = encodeResource<"backendcert">(backendCertificateKey("ns/edge"), { certificate: ofClient });
 
 describe("TLS that ends at a TLS route and begins again towards backends", () => {
-  /** What backends received after their handshakes. */
+  /** The bytes that backends received after their handshakes. */
   let received: string;
   let server: ReturnType<typeof createServer>;
   let gateway: L4Gateway | undefined;

@@ -11,7 +11,7 @@ const requestUri: Url["target"] = [{ variable: "request_uri" }];
 
 describe("mirrors by URL, through the whole data plane", () => {
   let stop: (() => Promise<void>)[] = [];
-  /** What the mirror got. */
+  /** The requests that the mirror received. */
   let copies: ServedRoute["seen"] = [];
 
   afterEach(async () => {

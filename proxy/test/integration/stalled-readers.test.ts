@@ -12,7 +12,7 @@ import { eventually, type Gateway, startGateway, startTcp } from "./gateway.ts";
 import { l4Route, startL4 } from "./l4.ts";
 
 const kibibyte = 1024;
-/** What a stalled reader may hold of its response. */
+/** The largest number of bytes that the proxy may hold for a reader that has stalled. */
 const maxHeldBytes = 64 * kibibyte;
 
 /** One piece of memory, however much is sent of it: what grows meanwhile is the proxy's. */

@@ -1,6 +1,6 @@
 import type { ListenerView } from "../../src/exchange/listener-view.ts";
 
-/** What clients see of a listener that Gateways and Ingresses have alike. */
+/** The public ports of a listener whose port is the same for Gateways and Ingresses. */
 export function samePublicPorts(port: number): ListenerView["publicPorts"] {
   const publicPort = { port, label: String(port) };
   return { gateway: publicPort, ingress: publicPort };

@@ -9,7 +9,7 @@ const nextOf = (memory: ReadBuffer): Buffer => {
   return (typeof buffer === "function" ? buffer() : buffer) as Buffer;
 };
 
-/** What a read of `length` bytes into this memory is handed on as. */
+/** The piece that is delivered for a read of `length` bytes into this memory. */
 function pieceOf(memory: ReadBuffer, buffer: Buffer, length: number): Piece {
   let piece: Piece | undefined;
   memory

@@ -8,7 +8,7 @@ import { socketLayer } from "../socket-layers.ts";
 /** More than the buffers of a loopback connection hold. */
 export const muchBytes = 20_000_000;
 
-/** What a transport has reported. */
+/** Records the events of a transport. */
 export class Record {
   readonly pieces: Buffer[] = [];
   readonly events: string[] = [];

@@ -47,7 +47,7 @@ describe("tunnels over streams", () => {
   });
 });
 
-/** What a peer has received. */
+/** A peer that records the bytes that it receives, the end and the close. */
 class Peer {
   readonly socket: Socket;
   readonly pieces: Buffer[] = [];

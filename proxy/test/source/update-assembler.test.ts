@@ -19,7 +19,7 @@ const part = (pieces: readonly Piece[], more: boolean, name: Uint8Array = nonce)
     removed: [],
   }).serialize();
 
-/** What an assembler says to the last of some messages: whether the update is complete, or a problem. */
+/** The answer of an assembler to the last of some messages: whether the update is complete, or the problem. */
 function answerTo(messages: readonly Uint8Array[], maxBytes?: number): boolean | string | undefined {
   const assembler = createUpdateAssembler(maxBytes);
   return messages.map((message) => answerIn(assembler.take(message))).at(-1);

@@ -29,7 +29,7 @@ const world: fc.Arbitrary<readonly Resource[]> = fc
     return [...sets, ...routed];
   });
 
-/** Where every request of a small set would go. */
+/** The route and the endpoint that each request of a small set gets. */
 function answers(under: Harness): readonly string[] {
   return ["a.x", "b.x", "c.x", "y"].flatMap((name) =>
     ["/", "/p/1", "/q"].map((path) => {

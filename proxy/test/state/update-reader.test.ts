@@ -19,7 +19,7 @@ function partsOf(resources: readonly Resource[]): readonly UpdatePart[] {
   return [...parts, packer.close()];
 }
 
-/** What the parts of a full update change. */
+/** The changes that the parts of a full update make, or the message of the error. */
 function changesOf(
   parts: readonly UpdatePart[],
   present: ReadonlyMap<ResourceKey, string> = new Map(),

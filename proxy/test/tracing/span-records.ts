@@ -29,6 +29,6 @@ export function encodeSpans(identity: TraceIdentity, spans: readonly SpanRecord[
 
 const exportOf = createExportEncoder({ "service.name": "edge" }, "svc-gateway");
 
-/** What a collector reads of the spans of some records. */
+/** The spans that a collector decodes from the export of some records. */
 export const collected = (records: Uint8Array): readonly CollectedSpan[] =>
   decodeExport(exportOf([...decodeRecords(records)]).bytes);

@@ -17,7 +17,7 @@ const endpoints = (name: string, port: number): Resource =>
     addresses: [{ host: "10.0.0.1", port }],
   });
 
-/** Of a kind that this release does not know. */
+/** A resource of a kind that this release does not know. */
 const unknown: Resource = { ...endpoints("a", 1), key: "quic|9000" as ResourceKey };
 
 const snapshot = fc

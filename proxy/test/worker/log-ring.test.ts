@@ -17,7 +17,7 @@ function ringOf(bytes: number) {
     wakes,
     pieces,
     writer: new LogRingWriter(memory, (when) => void wakes.push(when)),
-    /** What is waiting, as pieces of at most so many bytes. */
+    /** Takes the waiting lines, in pieces of at most `pieceBytes`, and returns them joined. */
     take(pieceBytes = bytes): string {
       pieces.length = 0;
       reader.take((lines) => void pieces.push(lines.toString()), pieceBytes);

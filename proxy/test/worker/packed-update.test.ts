@@ -20,7 +20,7 @@ const updateOf = (resources: readonly Resource[]): SnapshotUpdate => ({
   removed: ["x" as ResourceKey],
 });
 
-/** What a worker gets. */
+/** The messages that a worker receives. */
 async function messagesOf(packed: PackedMessages): Promise<readonly UpdatePart[]> {
   const parts: UpdatePart[] = [];
   for (let index = 0; ; index++) {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { FrameReader } from "../../../src/http2/frames/frame-reader.ts";
 import { frame, preface } from "../../http/h2/frames.ts";
 
-/** What a reader has found, as text. */
+/** The frames and faults that a reader reports, as text. */
 function read(bytes: Buffer, cuts: readonly number[], asServer = true): string[] {
   const found: string[] = [];
   let content = "";

@@ -10,15 +10,15 @@ import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { describeSocketLayers } from "../../socket-layers.ts";
 import { clientOptions, getRequest, ManualBody, RawServer, Recorder, until } from "../support.ts";
 
-/** What may be held per stream and direction for a slow peer (docs/features/upstream.md, "Memory"). */
+/** The largest number of bytes held per stream and direction for a slow peer (docs/features/upstream.md, "Memory"). */
 const maxHeldBytes = 262_144;
-/** What a front holds before it asks for a pause. */
+/** The number of bytes that a front holds before it requests a pause. */
 const frontMarkBytes = 65_536;
 
 const pattern = Buffer.from(Array.from({ length: 65_521 }, (_, index) => (index * 7) % 251));
 const bodyOf = (size: number): Buffer => Buffer.alloc(size, pattern);
 
-/** A receiver like a front: holds what its client has not taken, and asks for a pause at its mark. */
+/** A receiver like a front: holds the bytes that its client has not accepted, and requests a pause at its mark. */
 class SlowReceiver extends Recorder {
   readonly taken: Buffer[] = [];
   heldBytes = 0;
@@ -192,7 +192,7 @@ describeSocketLayers("backpressure towards the upstream client", () => {
   });
 });
 
-/** What is written goes to a stream of the test. */
+/** A transport whose writes go to a stream of the test. */
 const transportOf = (socket: Writable): SocketTransport =>
   new SocketTransport(socket as unknown as Socket, { readsIntoMemory: true });
 

@@ -5,7 +5,7 @@ import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { describeSocketLayers } from "../../socket-layers.ts";
 import { clientOptions, getRequest, RawServer, Recorder, until } from "../support.ts";
 
-/** What an upstream sends, and what comes of it. `afterwards` ends the connection after the text has been sent. */
+/** The text that an upstream sends, and the expected error. `afterwards` ends the connection after the text. */
 type InvalidResponse = {
   readonly name: string;
   readonly text: string;

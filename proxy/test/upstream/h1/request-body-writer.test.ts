@@ -10,7 +10,7 @@ class Writes implements RequestTransport {
   readonly takesViews = true;
   readonly written: string[] = [];
   waitingBytes = 0;
-  /** What is lent is not taken at once. */
+  /** True if lent memory is not accepted immediately. */
   isFull = false;
   writeText(text: string): void {
     this.written.push(text);

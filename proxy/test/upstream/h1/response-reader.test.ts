@@ -10,7 +10,7 @@ class EventRecorder implements ResponseEvents {
   readonly events: unknown[] = [];
   body = "";
   takesViews = false;
-  /** What each head said about the message, and whether its end came in the same read. */
+  /** For each head, whether it announced a whole message, and whether the end of the message was reported. */
   readonly wholes: { readonly said: boolean; ended: boolean }[] = [];
 
   onInformational(status: number, headers: HeaderList): void {
