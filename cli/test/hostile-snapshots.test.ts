@@ -17,7 +17,7 @@ import { casesOf, resourceCases, show, withField } from "../../operator/test/api
 import { translateResource } from "../../operator/test/translate/resource-worlds.ts";
 import { harness } from "../../proxy/test/state/support.ts";
 
-/** What a proxy says of what it would be sent. */
+/** Expects that a proxy accepts every snapshot of a translation without problems. */
 function expectTaken({ scopes }: Translation, what: string): void {
   for (const resources of [scopes.shared, ...scopes.dedicated.map((scope) => scope.resources)]) {
     const applied = harness().replace(...resources);

@@ -13,7 +13,7 @@ describe("the console in a browser", () => {
   let served: TestConsole;
   /** A page with a session, for all tests. */
   let page: Page;
-  /** What pages, their policy and the browser complain about. */
+  /** The errors that pages, their content security policy and the browser report. */
   let complaints: string[] = [];
 
   const open = async (cookie: string): Promise<Page> => {

@@ -18,7 +18,7 @@ export const unlimitedMs = 60 * 60_000;
 
 export const token = "a-token-of-the-test";
 
-/** What standalone mode would have built of this text. */
+/** The build that standalone mode makes of the manifests in this text. */
 export async function buildOf(text: string): Promise<ConsoleBuild> {
   const read = readStandaloneSettings({ argv: ["--manifests", "-"], env: {} });
   if (!read.ok) throw new Error(read.error.message);

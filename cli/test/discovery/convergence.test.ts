@@ -15,7 +15,7 @@ const shared = { kind: "shared" } as const;
 
 type World = Readonly<Record<string, number>>;
 
-/** What may happen between a controller and a proxy. */
+/** The events that can happen between a controller and a proxy. */
 type Happening =
   | { readonly kind: "publish"; readonly world: World }
   | { readonly kind: "cut" }

@@ -22,7 +22,7 @@ const resourceOf = (name: string, body: string): Resource => ({
   body,
 });
 
-/** Of some more than `count` MiB, with a resource that is longer than a part. */
+/** A snapshot of slightly more than `count` MiB, with a resource that is longer than a part. */
 const largeSnapshot = (count: number, mark: string): Snapshot =>
   createSnapshot([
     resourceOf("long", `${mark}${"€".repeat(3 * mebibyte)}`),

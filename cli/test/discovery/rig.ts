@@ -18,11 +18,11 @@ import {
 import type { DiscoveryClientMetrics } from "@svc-gateway/proxy/source/discovery-client-metrics.ts";
 import { sharedToken } from "../../../operator/test/discovery/support/controller.ts";
 
-/** What a proxy serves: a map that follows updates and refuses what does not add up, as the real one does. */
+/** The state that a proxy serves: a map that follows updates and refuses inconsistent ones, as a real proxy does. */
 export type ServedState = {
   snapshot(): Snapshot;
   readonly updates: SnapshotUpdate[];
-  /** Refuses so many of the next updates with this reason. */
+  /** Refuses the next `times` updates with this reason; if absent, all of them. */
   refuse(reason: string, times?: number): void;
   /** While set, updates wait. */
   block(): () => void;
@@ -75,7 +75,7 @@ export type TestProxy = {
   readonly history: HealthState[];
   setToken(token: string): Promise<void>;
   setBundle(pem: string): Promise<void>;
-  /** What the name of the controllers resolves to from now on. */
+  /** Sets the addresses to which the name of the controllers resolves from now on. */
   setAddresses(addresses: readonly string[]): void;
   stop(): Promise<void>;
 };

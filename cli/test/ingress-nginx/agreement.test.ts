@@ -41,7 +41,7 @@ type Migrated = {
 type Case = {
   readonly key: string;
   readonly text: string;
-  /** Those with which it is read before it is migrated. */
+  /** The flags with which the text is read before it is migrated. */
   readonly flags: readonly string[];
   readonly requests: readonly CorpusRequest[];
 };

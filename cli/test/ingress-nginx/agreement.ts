@@ -1,4 +1,7 @@
-/** What requests get before and after a migration: which differences are expected, and which settings must be reported for them. */
+/**
+ * Compares the answers to requests before and after a migration. Differences must be expected, and the report must name
+ * a setting that can cause each of them.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -9,10 +12,10 @@ import type { MigrationReport } from "../../src/migrate/migration-report.ts";
 const expectedFile = fileURLToPath(new URL("agreement.yaml", import.meta.url));
 const writes = process.env["GOLDEN"] === "write";
 
-/** What is known of an answer by name, such as its status, the path upstream or one field. */
+/** The properties of an answer by name, such as its status, the path upstream or one field. */
 export type Aspects = Readonly<Record<string, string>>;
 
-/** What differs of the requests of one case, by request: the aspect, with what it was and what it is. */
+/** The aspects that differ in one case, by request, each with its value before and after the migration. */
 export type CaseDifferences = Readonly<Record<string, Aspects>>;
 
 /** Settings of which one must be reported when an aspect differs; the first entry decides whose beginning the aspect has. */
@@ -51,7 +54,7 @@ export function compareAspects(before: Aspects, after: Aspects): Aspects {
   );
 }
 
-/** What the report says of every path, so that it explains little. */
+/** Texts that the report contains for every path, so that they explain little. */
 const ofAllPaths = [/^Paths are compared as clients write them/, /^Bodies are measured after/];
 
 /** The settings that a report names for the Ingresses of a namespace because they are not the same afterwards, and what it asks for. */
@@ -95,7 +98,7 @@ const unexplained = (
       .map((aspect) => `${name}: ${request}: ${aspect}`);
   });
 
-/** What a migration changed of one case, and the settings that its report names for it. */
+/** The differences that a migration made in one case, and the settings that its report names for the case. */
 export type ComparedCase = {
   readonly key: string;
   readonly differences: CaseDifferences;

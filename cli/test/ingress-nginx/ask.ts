@@ -16,9 +16,9 @@ type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 export type Answer = {
   readonly status: number;
   readonly fields: Fields;
-  /** The Service that answered; undefined: the gateway itself. */
+  /** The Service that answered; undefined if the gateway itself did. */
   readonly from: string | undefined;
-  /** What the Service saw. */
+  /** The request as the Service saw it. */
   readonly seen?: { readonly path: string; readonly fields: Fields };
 };
 

@@ -14,7 +14,7 @@ import { pemOf } from "./client-identities.ts";
  */
 type CorpusFolder = "corpus" | "documentation";
 
-/** By name of the field: its value, an expression between slashes, or null where it must be absent. */
+/** By name of the field: its value, a regular expression between slashes, or null if it must be absent. */
 export type ExpectedFields = Readonly<Record<string, string | null>>;
 
 /** One request, and what is expected of its answer: what is not named may be anything. */
@@ -24,7 +24,7 @@ export type CorpusRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   /** `name:password` of Basic authentication. */
   readonly user?: string;
-  /** Who shows a certificate over TLS, see client-identities.ts. */
+  /** The identity of client-identities.ts whose certificate is shown over TLS. */
   readonly certificate?: string;
   /** The length of its body. */
   readonly bytes?: number;
@@ -36,7 +36,7 @@ export type CorpusRequest = {
   readonly status?: number | "refused";
   /** The status of at least one of the answers. */
   readonly some?: number;
-  /** What is expected is done by Lua in ingress-nginx, so that nginx alone cannot show it. */
+  /** Whether ingress-nginx implements the expected behaviour in Lua, so that nginx alone cannot show it. */
   readonly needsLua?: boolean;
   /** The status that ingress-nginx gives, where this gateway does better on purpose. */
   readonly nginxStatus?: number;
@@ -44,16 +44,16 @@ export type CorpusRequest = {
   readonly from?: string;
   /** The path with query that the Service sees. */
   readonly path?: string;
-  /** What the Service sees. */
+  /** The fields that the Service sees. */
   readonly upstream?: ExpectedFields;
-  /** What the client sees. */
+  /** The fields that the client sees. */
   readonly response?: ExpectedFields;
 };
 
 /** An answer of a Service in place of the usual one, for requests with these fields. */
 export type Reply = {
   readonly when?: Readonly<Record<string, string>>;
-  /** How often it is given; absent: always. */
+  /** How often the reply is given; if absent, always. */
   readonly times?: number;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -91,7 +91,7 @@ export type CorpusObject = {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly stringData?: Readonly<Record<string, string>>;
-  /** Of a ConfigMap. */
+  /** The entries of a ConfigMap. */
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: {
     readonly defaultBackend?: ServiceBackend;
@@ -100,7 +100,7 @@ export type CorpusObject = {
       readonly host: string;
       readonly http: {
         readonly paths: readonly {
-          /** Absent: `/`. */
+          /** The path; `/` if absent. */
           readonly path?: string;
           readonly pathType: string;
           readonly backend: ServiceBackend;

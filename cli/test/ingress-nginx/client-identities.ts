@@ -14,7 +14,7 @@ const identities: Readonly<Record<string, Issued>> = {
   stranger: issueCertificate(["stranger"], { issuer: issueCertificate(["nobody"], { ca: true }) }),
 };
 
-/** What a client shows: its certificate with those that lead to the authority, and its key. */
+/** The credentials of a client: its certificate with those that lead to the authority, and its key. */
 export function identityOf(name: string): { readonly cert: string; readonly key: string } {
   const { leafPem, keyPem } = known(name);
   const chain = { one: [between], two: [lower, between] }[name] ?? [];

@@ -1,4 +1,4 @@
-/** What the corpus finds in its cluster besides its own objects. */
+/** The objects of the cluster of the corpus besides the corpus itself. */
 
 const ingressClass = {
   apiVersion: "networking.k8s.io/v1",

@@ -15,7 +15,7 @@ import { aspectsOf, withCorpus } from "./served-corpus.ts";
 
 type Asked = {
   readonly answers: ReadonlyMap<CorpusRequest, Aspects>;
-  /** What is not as the corpus expects. */
+  /** The answers that differ from those that the corpus expects. */
   readonly failures: readonly string[];
 };
 
@@ -38,7 +38,10 @@ async function ask(ports: Ports, corpus: readonly CorpusCase[]): Promise<Asked> 
 
 type Judged = { readonly problem: string | undefined; readonly aspects: Aspects };
 
-/** Which of repeated requests is limited depends on the time that they take, so that only what the corpus expects of them counts. */
+/**
+ * Compares the answers with those that the corpus expects. The aspects of repeated requests contain nothing else,
+ * because the time that the requests take decides which of them is limited.
+ */
 function judge(answers: readonly Answer[], wanted: CorpusRequest): Judged {
   const problem = problemOf(answers, wanted);
   const [first] = answers;

@@ -27,7 +27,10 @@ const asked: string = JSON.stringify(
 const isAsked = (name: string): boolean =>
   asked.includes(`"${key(name)}":`) || new RegExp(`["' ]${name}"?:`).test(programs);
 
-/** What no answer shows, or only after a time: beside the golden case, the file with the test of the data plane. */
+/**
+ * Annotations whose effect no answer shows, or only after a time. They have a golden case, and a test of the data plane
+ * in the file given here.
+ */
 const shownElsewhere: Readonly<Record<string, string>> = {
   "limit-rate": "proxy/test/filters/response-pace.test.ts",
   "limit-rate-after": "proxy/test/filters/response-pace.test.ts",

@@ -9,7 +9,7 @@ import { findingsOf } from "./rule-gateway.ts";
 
 const namespaceOf = ({ name, objects }: CorpusCase): string => objects[0]?.metadata.namespace ?? name;
 
-/** What no two cases of one gateway may both have: hosts, and Services of a namespace. */
+/** The names that no two cases of one gateway may share: hosts, and Services of a namespace. */
 const keysOf = (one: CorpusCase): readonly string[] => [
   ...one.objects.flatMap(({ spec }) => (spec?.rules ?? []).map(({ host }) => host)),
   ...[...servicesOf(one).keys()].map((service) => `${namespaceOf(one)}/${service}`),

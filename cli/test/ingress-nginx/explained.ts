@@ -1,4 +1,4 @@
-/** What the gateway does with requests for Ingresses of ingress-nginx, found by the data plane's own code without sockets. */
+/** Explains requests for Ingresses of ingress-nginx with the code of the data plane, without sockets. */
 import { Readable } from "node:stream";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 import { readFolderFlags, translationFlags } from "../../src/command-flags.ts";
@@ -23,7 +23,7 @@ export type IngressCase = {
   readonly defaultBackend?: string;
 };
 
-/** What a request leads to, in a word or two. */
+/** The result of a request, in a word or two. */
 export type Result = {
   /** The path with query that a backend gets. */
   readonly target?: string;

@@ -101,7 +101,7 @@ export async function serveRules(
   };
 }
 
-/** What `check` finds in manifests. */
+/** The findings that `check` reports about manifests. */
 export async function findingsOf(text: string, flags: readonly string[]): Promise<readonly Diagnostic[]> {
   const argv = [...flags, "--port-map", "80=80,443=443"];
   const read = readFolderFlags(translationFlags, { argv, env: {} });

@@ -50,7 +50,7 @@ const volatile = new Set([
   "echo-backend",
 ]);
 
-/** What is compared of an answer. Texts that are made up for each request are named by their form. */
+/** The aspects of an answer that are compared. Texts that are generated for each request are replaced by their form. */
 export function aspectsOf({ status, from, seen, fields }: Answer): Aspects {
   return {
     answer: String(status),

@@ -7,7 +7,7 @@ import { ingressManifest, listOf, serviceManifests, withGateway } from "./gatewa
 const token = "LoqXcYV8q5ONbJQxbmR7SCTNo3tiAXDfowyjxAjEuX0";
 const path = `/.well-known/acme-challenge/${token}`;
 
-/** What cert-manager 1.21 makes of a challenge (pkg/issuer/acme/http), with an endpoint of this test. */
+/** The objects that cert-manager 1.21 creates for a challenge (pkg/issuer/acme/http), with an endpoint of this test. */
 function challenge(host: string, port: number, pathType: string): readonly object[] {
   const name = `cm-acme-http-solver-${host.split(".")[0]}`;
   const backend = { service: { name, port: { number: 8089 } } };

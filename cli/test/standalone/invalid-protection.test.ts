@@ -1,4 +1,4 @@
-/** What invalid objects were meant to protect, in a process that has never seen a valid version of them. */
+/** Tests that invalid objects close what they should protect, in a process that never saw a valid version of them. */
 import { expect } from "chai";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
@@ -10,7 +10,7 @@ const own = "gateway.svc-labs.dev/v1alpha1";
 const tls = "gateway.networking.k8s.io/v1";
 
 type Case = {
-  /** What is wrong, of which kind, and how it is attached. */
+  /** The kind of the invalid object, its fault, and how it is attached. */
   readonly name: string;
   /** Text, where it is not even YAML. */
   readonly broken: object | string;

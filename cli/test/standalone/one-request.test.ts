@@ -42,7 +42,7 @@ async function ask(port: number): Promise<IncomingMessage> {
   return answer;
 }
 
-/** What the panel of the dashboard for proxies asks: the metric that it reads, and the labels that it shows. */
+/** The query of a panel of the dashboard for proxies, with the metric that it reads and the labels that it shows. */
 function panelOf(title: string): {
   readonly expr: string;
   readonly metric: string;

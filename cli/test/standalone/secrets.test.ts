@@ -32,7 +32,7 @@ const basic = (user: string, password: string): string =>
 
 const hash = `{SHA}${Buffer.from(marked("hash")).toString("base64").slice(0, 27)}=`;
 
-/** What clients send of which nothing may ever be written down. */
+/** Header fields of clients with secrets that must never be logged. */
 const headers: readonly Readonly<Record<string, string>>[] = [
   { authorization: basic("alice", marked("password")) },
   { authorization: basic("nobody", marked("password")) },

@@ -2,11 +2,11 @@
 import type { ServerFiles } from "./server-files.ts";
 import type { Site, SiteIngress } from "./sites.ts";
 
-/** The first Ingress of a host that asks for certificates. */
+/** The first Ingress of a host that requests client certificates. */
 const askingOf = ({ ingresses }: Site): SiteIngress | undefined =>
   ingresses.find(({ annotations }) => annotations["auth-tls-secret"] !== undefined);
 
-/** What the server of the host has; nothing where it asks for none. */
+/** The lines of the server of the host; none if it requests no client certificates. */
 export function clientServerLines(site: Site, files: ServerFiles): readonly string[] {
   const asking = askingOf(site);
   if (asking === undefined) return [];
@@ -25,7 +25,7 @@ export function clientServerLines(site: Site, files: ServerFiles): readonly stri
   ];
 }
 
-/** What each location of the host sends upstream. */
+/** The lines by which each location of the host sends client certificates upstream. */
 export function clientFieldLines(site: Site): readonly string[] {
   const asking = askingOf(site);
   if (asking === undefined) return [];

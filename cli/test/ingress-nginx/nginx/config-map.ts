@@ -10,7 +10,7 @@ export type Settings = {
 
 export const noSettings: Settings = { keys: {}, added: {}, sent: {} };
 
-/** What the `http` block has. */
+/** The lines of the `http` block. */
 export function httpLines({ keys }: Settings): readonly string[] {
   const trusts = keys["use-forwarded-headers"] === "true";
   const trusted = list(keys["proxy-real-ip-cidr"] ?? "0.0.0.0/0");
@@ -49,7 +49,7 @@ export function hstsOf({ keys }: Settings): string {
   return parts.join("; ");
 }
 
-/** What every location has. */
+/** The lines of every location. */
 export const settingLines = ({ keys, added, sent }: Settings): readonly string[] => [
   ...list(keys["hide-headers"]).map((name) => `proxy_hide_header ${name};`),
   // A module that Debian does not have replaces them there.

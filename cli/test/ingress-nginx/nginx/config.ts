@@ -104,7 +104,7 @@ ${
 const serverName = (host: string): string =>
   host.startsWith("*.") ? `~^[A-Za-z0-9_-]+${host.slice(1).replaceAll(".", "\\.")}$` : host;
 
-/** What the template sets as well, and would send twice. */
+/** Lines of snippets for fields that the template also sets, which would therefore be sent twice. */
 const repeated = /proxy_set_header (?:Upgrade|Connection) /;
 
 type Place = {

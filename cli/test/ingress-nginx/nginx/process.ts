@@ -55,7 +55,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-/** Undefined where another process has taken a port meanwhile and the caller `mayRepeat`. */
+/** Starts nginx. Returns undefined if another process has taken a port meanwhile and the caller `mayRepeat`. */
 async function start(folder: string, port: number, mayRepeat: boolean): Promise<ChildProcess | undefined> {
   const child = spawn(
     "nginx",

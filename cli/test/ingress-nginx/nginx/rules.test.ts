@@ -60,7 +60,7 @@ const shownKeys = new Set([
   "global-allowed-response-headers",
 ]);
 
-/** What the controller decides otherwise before it writes a configuration, as docs/ingress-nginx.md says. */
+/** Cases with decisions that the controller makes before it writes a configuration (docs/ingress-nginx.md). */
 const decidedBefore = new Set([
   // An alias serves all hosts of its Ingress.
   ...["alias-hosts", "alias-hosts-others", "alias-hosts-regex"],
@@ -112,7 +112,7 @@ function shownBy(one: RuleCase, { config }: RuleFile): Shown | undefined {
   return { one, objects, sites };
 }
 
-/** What needs Lua is not asked. */
+/** Whether a request is sent. Those that need Lua are not, because nginx alone cannot show their result. */
 const isAsked = ({ needsLua }: CorpusRequest): boolean => needsLua !== true;
 
 async function differences(ports: Ports, shown: readonly Shown[]): Promise<readonly string[]> {

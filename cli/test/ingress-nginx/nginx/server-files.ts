@@ -1,4 +1,4 @@
-/** What the configuration of nginx names outside of itself: ports, files, addresses. */
+/** The ports, files and addresses that the configuration of nginx refers to. */
 export type ServerFiles = {
   readonly httpPort: number;
   readonly httpsPort: number;
@@ -7,11 +7,11 @@ export type ServerFiles = {
   readonly upstreams?: ReadonlyMap<string, readonly string[]>;
   /** The address of a Service of a namespace, or the name of an upstream. */
   readonly addressOf: (namespace: string, service: string) => string;
-  /** The file with the certificate and key of a host; undefined: it has none. */
+  /** The file with the certificate and key of a host; undefined if it has none. */
   readonly certificateOf: (host: string) => string | undefined;
   /** The file with the authorities of client certificates in a Secret. */
   readonly authorityOf: (namespace: string, secret: string) => string;
-  /** What a ConfigMap (`namespace/name`) holds. */
+  /** The fields in a ConfigMap (`namespace/name`). */
   readonly fieldsOf?: (name: string) => Readonly<Record<string, string>>;
   /** Paths with queries that Lua would escape. */
   readonly escaped?: readonly string[];

@@ -24,17 +24,17 @@ export type Location = {
   /** A word that is unique in the configuration. */
   readonly id: string;
   readonly path: string;
-  /** What follows `location`, once or twice. */
+  /** The parameters of the `location` blocks, one or two. */
   readonly matches: readonly string[];
   readonly rewrite: string | undefined;
   readonly namespace: string;
   readonly ingress: string;
-  /** Undefined: the default backend of the controller, which answers 404. */
+  /** The Service of the path; undefined for the default backend of the controller, which answers 404. */
   readonly service: string | undefined;
   readonly annotations: Annotations;
 };
 
-/** What Lua does there, or a module that Debian's nginx does not have: nginx cannot show it. */
+/** Annotations that need Lua, and directives of a module that Debian's nginx lacks: nginx alone cannot show them. */
 const unshowable = new Set(["affinity", "canary", "upstream-hash-by", "load-balance", "limit-connections"]);
 const unshowableSnippet = /more_(?:set|clear)/;
 
@@ -86,7 +86,7 @@ export function sitesOf({ objects }: Pick<CorpusCase, "objects">): readonly Site
   }));
 }
 
-/** One expression, or a rewrite that changes something, makes all paths of a host expressions. */
+/** One regular expression, or a rewrite that changes the path, makes all paths of a host regular expressions. */
 export function locationsOf({ host, ingresses }: Site): readonly Location[] {
   const hasExpressions = ingresses.some(
     ({ annotations, paths }) =>
@@ -126,7 +126,8 @@ export function locationsOf({ host, ingresses }: Site): readonly Location[] {
       },
     );
   });
-  // Of equal texts the path of no rule is the last here; there it hides an exact path `/` beside expressions.
+  // Of equal paths, that of no rule is the last here. In ingress-nginx it hides an exact path `/` beside regular
+  // expressions.
   const isRest = ({ service }: Location): number => Number(service === undefined);
   return all.sort(
     (a, b) =>
