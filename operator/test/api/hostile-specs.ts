@@ -7,7 +7,7 @@ type HostileSpec = { readonly path: string; readonly value: unknown; readonly sp
 
 const nested = (levels: number): unknown => (levels === 0 ? "x" : { a: nested(levels - 1) });
 
-/** Of every type, at the ends of their ranges, absurdly long, with characters that steer terminals and protocols. */
+/** Values of every type, at the ends of ranges, very long, and with characters that control terminals and protocols. */
 const values: readonly unknown[] = [
   null,
   true,

@@ -21,7 +21,7 @@ import {
 
 const issuer = "https://kubernetes.default.svc";
 const gateways = "/apis/gateway.networking.k8s.io/v1/gateways";
-/** What every service account may read: lists of kinds, schemas, and the keys of the issuer. */
+/** The paths that every service account may read: lists of kinds, schemas, and the keys of the issuer. */
 const discovery = /^\/api\/v1$|^\/apis\/[a-z0-9.-]+\/v[a-z0-9]+$|^\/openapi\/|^\/openid\/|^\/\.well-known\//;
 const edge = {
   apiVersion: "gateway.networking.k8s.io/v1",

@@ -25,7 +25,7 @@ export const events = "/apis/events.k8s.io/v1/events";
 export const leases = "/apis/coordination.k8s.io/v1/leases";
 export const lockName = "svc-system/svc-leader-lock";
 
-/** What the API server serves, without some kinds. */
+/** The resources that the API server serves, except those of some groups. */
 export function resourcesWithout(...groups: readonly string[]): Readonly<Record<string, readonly string[]>> {
   const resources: Record<string, string[]> = {};
   for (const kind of kindNames) {
@@ -71,7 +71,7 @@ export const eventsOf = (cluster: FakeCluster): string[] =>
     ({ reason, note }) => `${reason}: ${note}`,
   );
 
-/** What the API server says about a token of the shared proxies. */
+/** The status of a TokenReview for a token of the shared proxies. */
 export const sharedProxyReview = {
   authenticated: true,
   audiences: ["svc-discovery"],

@@ -30,7 +30,7 @@ const policy = (name: string, services: readonly string[], algorithm = "ewma", g
     spec: { targetRefs: services.map((one) => ({ name: one })), loadBalancer: { algorithm } },
   }) as unknown as KubeObject;
 
-/** Of this test alone: what is kept for settings is kept from one translation under them to the next. */
+/** Settings of this test only, because translations keep state for each settings object from one to the next. */
 const settings = { ...defaultTranslateSettings };
 
 const buildOf = (...objects: readonly KubeObject[]): Build => {

@@ -1,7 +1,7 @@
 /** Policies that an API server with another schema may hold, and that are not valid. */
 import type { StandInKind } from "../../src/api/stand-in.ts";
 
-/** What is wrong with a policy of each kind, and what is said of it. */
+/** An invalid spec for each kind, with the problem and the effect that are reported for it. */
 export const invalidPolicies: {
   readonly [K in StandInKind]: readonly [spec: object, problem: string, effect: string];
 } = {

@@ -22,7 +22,7 @@ const endpointSlice: KubeObject & { readonly spec: object } = {
   ...{ addressType: "IPv4", ports: [{ port: 8080 }], endpoints: [{ addresses: ["10.0.0.7"] }] },
 };
 
-/** What one Ingress with these annotations, in a class with these defaults, comes to. */
+/** Translates one Ingress with these annotations, in a class with these defaults. */
 function translateOne(
   own: Annotations,
   defaults: Annotations = {},
@@ -78,7 +78,7 @@ const users: KubeObject & { readonly spec: object; readonly data: Annotations } 
   data: { auth: Buffer.from(`jane:$2y$05$${"a".repeat(53)}`).toString("base64") },
 };
 
-/** What defaults of the class name: something that can be seen to be in force, and a list of users. */
+/** The objects that defaults of the class refer to: policies with a visible effect, and a list of users. */
 const ofClass = [
   users,
   ...(
@@ -156,7 +156,7 @@ const classDefaults: Readonly<Record<string, string>> = {
 const withUsers: Annotations = { "ingress.svc-labs.dev/auth-basic-secret": "shop/users" };
 const corsOn: Annotations = { "ingress.svc-labs.dev/cors-allow-origins": "https://a.example" };
 
-/** What else the Ingress says, without which a default has no effect. */
+/** The annotations of the Ingress without which a default has no effect, by the name of the default. */
 const companions: Readonly<Record<string, Annotations>> = {
   "forwarded-for-header": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
   "forwarded-for-trusted-cidrs": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
@@ -184,7 +184,7 @@ const hostileValues: readonly string[] = [
   "\ud800",
 ];
 
-/** What is served, with the bodies of all resources. */
+/** The resources of the shared proxies, with their bodies. */
 const served = ({ scopes }: Translation): unknown => scopes.shared;
 
 const isRefused = (definition: AnnotationDefinition<unknown>, value: string): boolean =>

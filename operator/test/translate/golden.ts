@@ -138,7 +138,7 @@ export function renderCase({ world, settings, nowMs, ownPorts }: GoldenCase): st
   );
 }
 
-/** What becomes of annotations of ingress-nginx. */
+/** The outcome of each annotation of ingress-nginx. */
 function renderReports({ nginxReports }: Translation): object {
   const annotated = nginxReports.filter(({ verdicts }) => verdicts.length > 0);
   if (annotated.length === 0) return {};
@@ -157,7 +157,7 @@ function renderReports({ nginxReports }: Translation): object {
   };
 }
 
-/** What Gateways have of their own; nothing in a world where all are served alike. */
+/** The dedicated proxies and VIPs of Gateways; empty in a world without any. */
 function renderProvisioned({ scopes, dedicated, vips }: Translation): object {
   const byGateway = dedicated.map(({ gateway, serviceAccount, state, objects, keepsService }) => [
     nameOf(refOf(gateway)),

@@ -7,7 +7,7 @@ import { loadFolder } from "../../src/sources/files/file-source.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 
-/** What is wrong with an object of each kind, and the problem that is reported about it. */
+/** An invalid field for each kind, with the problem that is reported about it. */
 const invalid: { readonly [K in Exclude<StandInKind, "BackendTLSPolicy">]: readonly [string, string] } = {
   BasicAuth: ["secretRef: 2", "spec.secretRef: must be an object, found 2"],
   ClientTrafficPolicy: ["targetRefs: 5", "spec.targetRefs: must be a list, found 5"],
@@ -103,7 +103,7 @@ describe("objects that exist but are invalid", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** What is said about the objects of one kind after translating these manifests: `reason: message`. */
+  /** Translates manifests, and returns the findings about objects of one kind as `reason: message`. */
   const saidAbout = async (kind: string, ...manifests: readonly string[]): Promise<readonly string[]> => {
     await writeFile(join(folder, "all.yaml"), [base, ...manifests].join("---\n"));
     const loaded = await loadFolder(folder);

@@ -16,7 +16,7 @@ const featuresOf = ({ routing }: Translation): readonly object[] =>
 
 const everything = { paths: [{ type: "beginning", value: "/" }], statusCode: 403 };
 
-/** What it is to be turned away. */
+/** Checks that a resource of a kind is closed: its clients are rejected, or a status gives the reason. */
 const closedAs: { readonly [kind in KindName]?: (translation: Translation) => void } = {
   JwtAuth: (translation) => {
     for (const features of featuresOf(translation)) expect(features).to.deep.include({ "auth-jwt": [{}] });

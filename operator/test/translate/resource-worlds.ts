@@ -138,7 +138,7 @@ const passwordHash = "$2y$04$7jehzFjm1aqaNTXehpQTOegNTraQa8ld1mWj1IeZJNOdHvoXf3B
 /** The names of the objects that findings may be about: the resource, and its user. */
 const reportable: ReadonlySet<string> = new Set(["one", "user", "edge"]);
 
-/** What a resource of a kind with this spec comes to. Undefined: a world without it and without anything that uses it. */
+/** Translates a world with a resource of a kind and its users; without a kind, with neither. Checks all findings. */
 export function translateResource(kind: KindName | undefined, spec?: object): Translation {
   const objects = [...surroundings(kind), ...(kind === undefined ? [] : [named(ours(kind, spec), "one")])];
   const valid = objects.map((object): KubeObject => {

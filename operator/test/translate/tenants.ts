@@ -19,7 +19,7 @@ export const oneOf = fc.constantFrom;
 const hosts = ["shared.example.com", "a.example.com", "*.example.com", ""];
 const paths = ["/", "/a", "/a/", "/a/b", "/x(.*)", "/(a+)+$", "/a//b", "relative", "/%zz"];
 
-/** What would lead to the belongings of the other tenant, if it were followed. */
+/** Annotations that would expose objects of the other tenant if they were honoured. */
 const tempting = fc.record(
   {
     "ingress.svc-labs.dev/auth-basic-secret": oneOf("shop/users"),
@@ -122,7 +122,7 @@ const publicKey = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPa
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** What either tenant has in its namespace, under the same names. */
+/** The objects that each tenant has in its namespace, under the same names. */
 export const belongings = (namespace: string): readonly KubeObject[] => {
   const one = (apiVersion: string, kind: string, name: string, rest: object): KubeObject => ({
     apiVersion,
@@ -201,7 +201,7 @@ export function slotsOf({ routing }: Translation): ReadonlyMap<string, Route> {
 export const resourcesOf = (translation: Translation): ReadonlyMap<string, string> =>
   new Map(translation.scopes.shared.map(({ key, body }) => [key, body]));
 
-/** What a handshake proves by, as routes demand it. */
+/** Whether the certificate validation of a handshake satisfies the client rules of a route. */
 export const fulfils = (rules: ClientRules, proof: ClientValidation | undefined): boolean =>
   proof !== undefined &&
   rules.authorities !== undefined &&

@@ -51,7 +51,7 @@ const hashed = [
   { from: "Cookie", name: "Sid" },
 ];
 
-/** Those that are attached to a Service, a Gateway or a class. */
+/** The cases of kinds that are attached to a Service, a Gateway or a class. */
 export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
   SvcBackendPolicy: {
     full: {

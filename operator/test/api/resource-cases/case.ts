@@ -13,7 +13,7 @@ export type FieldVerdict = "taken" | "refused" | "equal" | "ignored" | "off" | "
 export type FieldCase = {
   readonly value: unknown;
   readonly verdict: FieldVerdict;
-  /** What the value comes to; undefined: as if the field were absent. */
+  /** The value that has the same effect; undefined if an absent field has it. */
   readonly instead?: unknown;
 };
 
@@ -78,7 +78,7 @@ export const reservedHeaders = [
 ];
 export const wrongNames = ["", "X User", "X-Ä", "X:Y", "X\r\nY", "\u0000", "x".repeat(257)];
 
-/** What cannot be a target. */
+/** Lists of targets that the schema rejects. */
 export const targets = (kind: string, sectionName?: string): readonly FieldCase[] => [
   ...refused({}, "web", [{}], [{ kind, name: "" }], [{ kind: "Pod", name: "web" }], [{ kind, name: 1 }]),
   ...refused([{ group: "apps", kind, name: "web" }], [{ kind, name: "n".repeat(254) }]),

@@ -22,7 +22,7 @@ import {
 import { externalAuthCases } from "./external-auth.ts";
 
 const option = (name: string): string => annotationKey({ name });
-/** Those that filters and annotations name. */
+/** The cases of kinds that filters and annotations refer to. */
 export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
   RetryPolicy: {
     full: {

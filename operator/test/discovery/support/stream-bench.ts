@@ -39,7 +39,7 @@ export class StreamBench {
     this.identity = await this.identityOf(sharedToken);
   }
 
-  /** What Bootstrap gives for a token. */
+  /** Obtains an identity for a token by Bootstrap; throws if that is refused. */
   async identityOf(token: string): Promise<TestIdentity> {
     const answer = await bootstrap(this.controller.ports.bootstrapPort, this.trust, { token });
     if (answer.error !== undefined) throw answer.error;

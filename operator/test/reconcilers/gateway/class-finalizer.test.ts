@@ -13,7 +13,7 @@ spec: { controllerName: ${controller} }
 `;
 const gateway = gatewayYaml.slice(gatewayYaml.indexOf("---") + 3);
 
-/** What one look at the class sends, where the API server has it with these finalizers. */
+/** Reconciles the class, stored in the API server with these finalizers, and returns the result and the writes sent. */
 async function run(yaml: string, finalizers: readonly string[]) {
   const live = {
     kind: "GatewayClass",

@@ -31,7 +31,7 @@ function reconcilerOf(client: FakeClient, refusals: Notes<string> = createNotes(
   });
 }
 
-/** What the reconciler sends for one name, and what it says about it, where the API server has this Service. */
+/** Reconciles one name while the API server has this Service, if any, and returns the result and the writes sent. */
 async function run(
   build: Build,
   live: KubeObject | undefined,

@@ -98,6 +98,6 @@ export const configMap = (name: string, value = "1"): string =>
 export const valuesOf = ({ world }: FolderState): Record<string, string | undefined> =>
   Object.fromEntries(world.ConfigMap.map(({ metadata, data }) => [metadata.name, data?.["value"]]));
 
-/** What is wrong, without the path of the folder. */
+/** The problems of the manifests as text, without the path of the folder. */
 export const problemsOf = (folder: TestFolder, { problems }: FolderState): readonly string[] =>
   problems.map((problem) => formatManifestProblem(problem).replaceAll(`${folder.path}/`, ""));

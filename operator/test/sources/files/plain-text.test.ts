@@ -4,7 +4,7 @@ import { toJsonValue } from "../../../src/sources/files/convert.ts";
 import { readPlainText } from "../../../src/sources/files/plain-text.ts";
 import { parseYaml } from "../../../src/sources/files/yaml-text.ts";
 
-/** What the package `yaml` reads; undefined where it finds something wrong. */
+/** Reads one document with the package `yaml`; returns undefined if that finds a fault or further documents. */
 async function readByYaml(text: string): Promise<unknown> {
   const [document, ...others] = await parseYaml(text);
   if (document?.ok !== true || others.length > 0) return undefined;

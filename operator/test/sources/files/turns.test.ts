@@ -27,7 +27,7 @@ describe("a large change, which is read in turns", () => {
   });
   afterEach(() => folder.remove());
 
-  /** Of the whole, at the end of as many turns as it takes, each of which reads one document. */
+  /** Reads the whole folder, one document in each turn. Returns the number of turns and the values. */
   const readAll = async (): Promise<{ readonly turns: number; readonly values: unknown }> => {
     for (let turns = 1; ; turns++) {
       const { type, state } = await load(0);

@@ -28,7 +28,7 @@ function setUp(maxBytes: number) {
       held.delete(key);
     },
     settle: () => clock.advance(1000),
-    /** What should be held. */
+    /** The keys that should be held, computed from scratch. */
     expected() {
       const result: string[] = [];
       for (const namespace of new Set([...all.values()].map((one) => one.namespace))) {

@@ -73,7 +73,7 @@ export const hostileValues: Readonly<Record<string, string>> = {
   "1 MiB of line breaks": `a${"\n".repeat(mebibyte)}b`,
 };
 
-/** What an annotation needs beside it to have an effect. */
+/** The other annotations that an annotation requires to have an effect, by a pattern of its name. */
 const partners: readonly (readonly [RegExp, Readonly<Record<string, string>>])[] = [
   [/^auth-tls-(?!secret)/, { "auth-tls-secret": "guest/authorities" }],
   [/^auth-(?:realm|secret)/, { "auth-type": "basic", "auth-secret": "users" }],
@@ -145,7 +145,7 @@ export const guestOf = (name: string, value: string, key = name, tls: readonly s
     tls: [`${key}.guest.example`, ...tls],
   });
 
-/** What the owner has: two hosts, of which the guests name one as well. */
+/** The Ingresses of the owner, with two hosts. The guests also name one of these hosts. */
 export const ownersObjects: readonly KubeObject[] = [
   ingressOf({
     name: "shop",

@@ -11,7 +11,7 @@ type Stored = KubeObject & { readonly metadata: { readonly uid?: string } };
 export type FakeCluster = {
   readonly client: FakeClient;
   readonly provisioned: ProvisionedObjects;
-  /** What the API server has, by path. */
+  /** The objects stored in the API server, by path. */
   readonly objects: Map<string, Stored>;
   /** `METHOD path` of every write, in order. */
   readonly writes: () => readonly string[];

@@ -32,7 +32,7 @@ const route = (kind: string, name: string, day: number, hostnames?: readonly str
 
 const worldOf = (...objects: readonly KubeObject[]): World => createWorld([...basics, ...objects]);
 
-/** What is served, `key host: route`, checked to be what a translation from scratch gives. */
+/** The served routes, as `key host: route`. Also checks that a translation from scratch yields the same. */
 function served(world: World): readonly string[] {
   const { scopes } = translate(world, defaultTranslateSettings);
   expect(scopes).to.deep.equal(translate(world, { ...defaultTranslateSettings }).scopes);
