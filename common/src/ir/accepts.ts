@@ -1,20 +1,24 @@
 /**
- * Tells quickly that a value fits a schema as it is. Almost all of the ten thousands of bodies of a snapshot do, and for them this
- * takes a fraction of the time that zod takes, which copies what it reads (docs/adr/0043-start.md).
+ * A fast test of whether a value fits a schema unchanged. Almost all of the tens of thousands of bodies of a snapshot
+ * do. For them, the test takes a fraction of the time of zod, which copies the values that it reads
+ * (docs/adr/0043-start.md).
  */
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 
 type Schema = z.core.$ZodType;
 
-/** Whether a value, as JSON.parse made it, fits a schema and zod would return an equal one: nothing in it is unknown. */
+/**
+ * Whether a value returned by JSON.parse fits a schema, and zod would return an equal value, which means that it has no
+ * unknown field.
+ */
 export type Accepts = (value: unknown) => boolean;
 
 const known = new WeakMap<Schema, Accepts>();
 
 /**
- * Makes the test for a schema, with parts that are made when a value first needs them. False says nothing: zod decides then, and
- * describes what is wrong.
+ * Returns the test for a schema; parts of the test are created when a value first needs them. A result of false is not
+ * conclusive: zod must then decide, and describe the problem.
  */
 export function acceptsOf(schema: Schema): Accepts {
   let accepts = known.get(schema);
@@ -103,7 +107,10 @@ function oneOf(values: readonly unknown[]): Accepts {
   return (value) => allowed.has(value);
 }
 
-/** Leaves a part to zod: forms that bodies have rarely, and unions, whose first fitting option may drop a field of another one. */
+/**
+ * Delegates a part to zod: forms that are rare in bodies, and unions, whose first fitting option may drop a field of
+ * another one.
+ */
 const byZod =
   (schema: Schema): Accepts =>
   (value) => {

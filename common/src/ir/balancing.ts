@@ -2,16 +2,19 @@ import { z } from "zod";
 import { requestTemplateSchema, type RequestTemplate } from "../features/request-template.ts";
 
 /**
- * How a route chooses among the endpoints of a backend; instead of the algorithm of the Service, for this route only. See
- * docs/features/load-balancing.md, "Balancing of a route".
+ * The algorithm by which a route selects among the endpoints of a backend, instead of that of the Service, for this
+ * route only. See docs/features/load-balancing.md, "Balancing of a route".
  */
 export const balancingSchema = z.discriminatedUnion("algorithm", [
   z.object({ algorithm: z.enum(["round_robin", "least_conn", "ewma"]) }),
   z.object({
     algorithm: z.literal("hash"),
-    /** The text that is hashed. An empty one is a key like any other: all its requests go to one endpoint. */
+    /** The text that is hashed. An empty text is a valid key: all requests with it are sent to one endpoint. */
     key: requestTemplateSchema,
-    /** The key leads to so many endpoints, of which each request gets any one; absent: to one. */
+    /**
+     * The number of endpoints that a key selects; each request is sent to any of them. If absent, a key selects one
+     * endpoint.
+     */
     subset: z.int().min(1).optional(),
   }),
 ]);

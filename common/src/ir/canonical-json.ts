@@ -1,7 +1,7 @@
 /**
- * The JSON text of a value in the form of RFC 8785: names in the order of their UTF-16 code units, no white space. Strings
- * and numbers are written as ECMAScript writes them, which is what the RFC asks for; half a surrogate pair, which it
- * refuses, is written as an escape. Of a name without a value (undefined) nothing is written.
+ * Returns the JSON text of a value in the form of RFC 8785: names in the order of their UTF-16 code units, no white
+ * space. Strings and numbers are written as by ECMAScript, which the RFC requires. Lone surrogates, which it rejects,
+ * are written as escapes. Names without a value (undefined) are omitted.
  */
 export function canonicalJson(value: object): string {
   if (isInOrder(value)) return JSON.stringify(value);
@@ -9,7 +9,7 @@ export function canonicalJson(value: object): string {
   return ordered === undefined ? written(value) : JSON.stringify(ordered);
 }
 
-/** Whether all names are in order already, as most are: found out without making anything. */
+/** Whether all names are already in order, as in most values; checked without allocating. */
 function isInOrder(value: unknown): boolean {
   if (value === null || typeof value !== "object") return true;
   if (Array.isArray(value)) {
@@ -24,7 +24,7 @@ function isInOrder(value: unknown): boolean {
   return true;
 }
 
-/** A copy of the value with all names in order; undefined where an object cannot hold them so. */
+/** A copy of the value with all names in order; undefined where an object cannot have its names in that order. */
 function inOrder(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return listInOrder(value);
@@ -53,7 +53,7 @@ function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
   return result;
 }
 
-/** Objects have few names, mostly in order; sorting them in place makes no garbage, which `sort` does for each list. */
+/** Sorts names in place. Objects have few names, mostly in order already, and `sort` would allocate for each list. */
 function sortNames(names: string[]): void {
   if (names.length > fewNames) return void names.sort();
   for (let index = 1; index < names.length; index++) {
@@ -68,12 +68,15 @@ const fewNames = 16;
 
 type Fields = { readonly [name: string]: unknown };
 
-/** Objects list names that are numbers first, and take `__proto__` for something else. */
+/**
+ * Whether an object cannot keep a name in its place: names that are numbers are listed first, and `__proto__` sets the
+ * prototype.
+ */
 const isMoved = (name: string): boolean => name === "__proto__" || isDigit(name.charCodeAt(0));
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** The same text, put together piece by piece. */
+/** Returns the same text, assembled piece by piece. */
 function written(value: unknown): string {
   if (value === null || value === undefined) return "null";
   if (typeof value !== "object") return JSON.stringify(value);

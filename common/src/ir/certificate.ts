@@ -4,15 +4,18 @@ import { z } from "zod";
 export const certificateSchema = z.object({ chainPem: z.string(), keyPem: z.string() });
 
 /**
- * Which certificates a server name is offered. `exact` is a full name, `wildcard` is `*.x` and matches one
- * left-most label (RFC 6125 6.4.3), `default` (host `*`) answers names that no other entry covers. The ids point
- * into `certificates`, best first; the first one that the client can verify is used.
+ * The certificates that are offered for a server name. `exact` is a full name, `wildcard` is `*.x` and matches one
+ * left-most label (RFC 6125 6.4.3), `default` (host `*`) covers names that no other entry covers. The ids refer to
+ * `certificates`, best first; the first one that the client can verify is used.
  */
 export const tlsHostSchema = z.object({
   bucket: z.enum(["exact", "wildcard", "default"]),
   host: z.string(),
   certificates: z.array(z.string()).min(1),
-  /** `none`: no application protocol (ALPN) is negotiated, since what the connections carry is not known here. */
+  /**
+   * With `none`, no application protocol (ALPN) is negotiated, since the protocol within the connections is not known
+   * here.
+   */
   applicationProtocols: z.literal("none").optional(),
 });
 

@@ -1,13 +1,13 @@
-/** The fields of resources that this release reads: all others are dropped (docs/upgrading.md, "Version skew"). */
+/** The fields of resources that this release reads; all others are dropped (docs/upgrading.md, "Version skew"). */
 import { z } from "zod";
 import { resourceSchemas } from "./resource.ts";
 
 let remembered: readonly string[] | undefined;
 
 /**
- * Every field by its path, such as `route.routes.match` or `features.cors.maxAge`, sorted. Items of lists and entries of maps have the
- * path of the list or map, and features are listed once although hosts, routes and backends have them. It is made when it is asked
- * for first, which takes some milliseconds.
+ * Returns the path of every field, such as `route.routes.match` or `features.cors.maxAge`, sorted. Items of lists and
+ * entries of maps have the path of the list or map. Features are listed once although hosts, routes and backends have
+ * them. The list is computed on first use, which takes some milliseconds.
  */
 export function contractFields(): readonly string[] {
   if (remembered === undefined) {
@@ -38,7 +38,7 @@ function addFields(schema: Schema, path: string, found: Found): void {
   }
 }
 
-/** The schemas of which another one is made that is no object; none for a single value. */
+/** The schemas of which a schema other than that of an object is composed; empty for a single value. */
 function innerSchemas(schema: Schema): readonly Schema[] {
   if (schema instanceof z.ZodArray) return [schema.element];
   if (schema instanceof z.ZodTuple)

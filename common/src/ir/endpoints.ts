@@ -2,12 +2,12 @@ import { z } from "zod";
 import { backendPolicySchema, type BackendPolicy } from "../features/backend-policy.ts";
 import { balancingSchema, type Balancing } from "./balancing.ts";
 
-/** One network endpoint. `host` is an IP address, or a DNS name when the set says `resolve: "dns"`. */
+/** One network endpoint. `host` is an IP address, or a DNS name in a set with `resolve: "dns"`. */
 export const endpointSchema = z.object({ host: z.string(), port: z.int().min(1).max(65535) });
 
 /**
- * The endpoints of one Service port, a resource of its own so that a rollout changes no route.
- * Addresses are sorted by host, then port, without duplicates.
+ * The endpoints of one Service port. It is a separate resource, so that a rollout changes no route. Addresses are
+ * sorted by host, then port, without duplicates.
  */
 export const endpointSetSchema = z.object({
   /** `namespace/name` of the Service. */
@@ -15,22 +15,31 @@ export const endpointSetSchema = z.object({
   /** `static`: addresses are IPs. `dns`: the proxy resolves each host (ExternalName). */
   resolve: z.enum(["static", "dns"]),
   addresses: z.array(endpointSchema),
-  /** How the addresses are chosen and spoken to. Here, not in the routes: a Service has one policy, routes are many. */
+  /**
+   * The policy by which addresses are selected and connected to. It is part of this resource because a Service has one
+   * policy but many routes.
+   */
   policy: backendPolicySchema.optional(),
-  /** Connections use TLS by this BackendTLSPolicy (`namespace/name`) or other settings, a resource `backendtls|`; absent: cleartext. */
+  /**
+   * The name of the resource `backendtls|` by which connections use TLS: a BackendTLSPolicy (`namespace/name`) or other
+   * settings. If absent, connections are cleartext.
+   */
   tls: z.string().optional(),
-  /** With `tls`: requests that came without TLS are sent without it. A proxy that does not know this sends them with it. */
+  /**
+   * With `tls`, whether requests received without TLS are forwarded without it. Proxies of releases without this field
+   * forward them with TLS.
+   */
   tlsFollowsClient: z.literal(true).optional(),
   /**
-   * How its policy chooses among the addresses, where a text of several parts is hashed: before `policy.loadBalancer`, for requests
-   * whose text is not empty, of routes that do not say it themselves.
+   * The balancing of the policy if the hash key is a text of several parts. It takes precedence over
+   * `policy.loadBalancer` for requests with a non-empty text, unless their route has its own balancing.
    */
   balancing: balancingSchema.optional(),
-  /** Every request is sent over this protocol, also where its route names another; absent: the route decides. */
+  /** The protocol of every request, which takes precedence over that of the route; if absent, the route decides. */
   protocol: z.enum(["http2"]).optional(),
   /**
-   * The names are outside the cluster and chosen by a tenant: connections to loopback, unspecified and link-local addresses are
-   * refused (docs/security.md).
+   * Whether the names are outside the cluster and chosen by a tenant. Connections to loopback, unspecified and
+   * link-local addresses are then refused (docs/security.md).
    */
   external: z.literal(true).optional(),
 });

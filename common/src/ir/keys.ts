@@ -4,7 +4,7 @@ export type ResourceKey = string & { readonly __brand: "ResourceKey" };
 export type RouteGroup = "ingress" | "gateway";
 export type HostKind = "exact" | "wildcard" | "any";
 
-/** A host as routing sees it: `exact` a name, `wildcard` `*.x`, `any` every host (`*`). Lower case. */
+/** A host in routing: `exact` is a name, `wildcard` is `*.x`, `any` is every host (`*`). Lower case. */
 export type HostPattern = { readonly kind: HostKind; readonly host: string };
 
 export const routeKey = (group: RouteGroup, port: number, host: HostPattern): ResourceKey =>
@@ -12,37 +12,43 @@ export const routeKey = (group: RouteGroup, port: number, host: HostPattern): Re
 
 export const tlsKey = (port: number): ResourceKey => `tls|${port}` as ResourceKey;
 
-/** What a listener speaks below HTTP. */
+/** The protocol of a listener below HTTP. */
 export type L4Protocol = "tls" | "tcp" | "udp";
 
 export const l4Key = (protocol: L4Protocol, port: number): ResourceKey =>
   `l4|${protocol}|${port}` as ResourceKey;
 
-/** Client certificates that the server names of a port ask for. */
+/** The key of the client certificates that are requested for the server names of a port. */
 export const clientCertKey = (port: number): ResourceKey => `clientcert|${port}` as ResourceKey;
 
 export const ticketKeysKey = "config|ticket-keys" as ResourceKey;
 
-/** `owner` is `namespace/name` of a Gateway, or `ingress`. */
+/** The key of a listener set. `owner` is `namespace/name` of a Gateway, or `ingress`. */
 export const listenerKey = (owner: string): ResourceKey => `listener|${owner}` as ResourceKey;
 
-/** `name` is `namespace/service/port`, as backends refer to it. */
+/** The key of an endpoint set. `name` is `namespace/service/port`, by which backends refer to it. */
 export const endpointsKey = (name: string): ResourceKey => `endpoints|${name}` as ResourceKey;
 
-/** `name` is `namespace/name` of a BackendTLSPolicy, as endpoint sets refer to it. */
+/**
+ * The key of TLS settings for backends. `name` is `namespace/name` of a BackendTLSPolicy, by which endpoint sets refer
+ * to it.
+ */
 export const backendTlsKey = (name: string): ResourceKey => `backendtls|${name}` as ResourceKey;
 
-/** `gateway` is `namespace/name` of a Gateway, as its hosts refer to the certificate that it shows to backends. */
+/**
+ * The key of the certificate that a Gateway presents to backends. `gateway` is its `namespace/name`, by which its hosts
+ * refer to the certificate.
+ */
 export const backendCertificateKey = (gateway: string): ResourceKey =>
   `backendcert|${gateway}` as ResourceKey;
 
 /**
- * `name` is what routes refer to: `namespace/name` of an htpasswd Secret, and behind another `/` how it is read, where that
- * is not the usual way.
+ * The key of a list of users. `name` is the reference of routes: `namespace/name` of an htpasswd Secret, followed by
+ * another `/` and the format in which it is read, unless that is the usual one.
  */
 export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as ResourceKey;
 
-/** `name` is `namespace/name` of a JwtAuth, as routes refer to its keys. */
+/** The key of a key set. `name` is `namespace/name` of a JwtAuth, by which routes refer to its keys. */
 export const jwksKey = (name: string): ResourceKey => `jwks|${name}` as ResourceKey;
 
 export const sessionKeyKey = "config|session-key" as ResourceKey;
@@ -51,7 +57,7 @@ export const ownPortsKey = "config|own-ports" as ResourceKey;
 
 const endpointsPrefix = "endpoints|";
 
-/** What the key of a route was taken apart into last, without its host. */
+/** The parts of the most recently parsed route key, without its host. */
 let lastRoute: {
   readonly beginning: string;
   readonly group: RouteGroup;
@@ -59,7 +65,7 @@ let lastRoute: {
   readonly kind: HostKind;
 } = { beginning: "", group: "ingress", port: 0, kind: "any" };
 
-/** A key taken apart; undefined when it has no known form (a newer controller's resource is then ignored). */
+/** A parsed key; undefined if it has no known form (a newer controller's resource is then ignored). */
 export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
   | { readonly type: "tls"; readonly port: number }
@@ -81,7 +87,7 @@ export function parseKey(key: string): ParsedKey | undefined {
     const name = key.slice(endpointsPrefix.length);
     return name === "" || name.includes("|") ? undefined : { type: "endpoints", name };
   }
-  // The other half: keys are sorted, and most begin like the one before.
+  // The other half: keys are sorted, and most have the same beginning as the previous one.
   const { beginning, group, port, kind } = lastRoute;
   if (beginning !== "" && key.startsWith(beginning)) {
     const host = key.slice(beginning.length);

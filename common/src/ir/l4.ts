@@ -5,11 +5,11 @@ export const l4BackendSchema = z.object({
   weight: z.int().min(0).max(1_000_000),
   /** `namespace/name` of the Service, for metrics. */
   service: z.string(),
-  /** Name of the endpoint set; absent: the backend cannot be used, and its share is refused. */
+  /** Name of the endpoint set; if absent, the backend cannot be used, and its share of connections is refused. */
   endpoints: z.string().optional(),
 });
 
-/** Where connections or sessions go. An empty list, or weights that are all 0, refuse them. */
+/** The targets of connections or sessions, which are refused if the list is empty or all weights are 0. */
 export const l4RouteSchema = z.object({
   /** Route identifier of metrics. */
   id: z.string(),
@@ -19,20 +19,20 @@ export const l4RouteSchema = z.object({
 });
 
 /**
- * How connections with some server names are handled. `exact` is a full name, `wildcard` (`*.x`) matches one or more
- * labels, `any` (`*`) all names and none. TCP and UDP ports have no names, and one entry for `any`.
+ * The handling of connections by server name. `exact` is a full name, `wildcard` (`*.x`) matches one or more labels,
+ * `any` (`*`) matches all names and their absence. TCP and UDP ports have no names, and one entry for `any`.
  */
 export const l4HostSchema = z.object({
   kind: z.enum(["exact", "wildcard", "any"]),
   host: z.string(),
   /**
-   * `passthrough`: the bytes go on as they come. `terminate`: TLS ends here. `http`: the names belong to the HTTPS
-   * listener of the port.
+   * `passthrough`: the bytes are forwarded unchanged. `terminate`: TLS is terminated here. `http`: the names belong to
+   * the HTTPS listener of the port.
    */
   mode: z.enum(["passthrough", "terminate", "http"]),
-  /** As of HostRoutes; where TLS ends here, backends may be connected to over TLS again. */
+  /** As in HostRoutes; where TLS is terminated here, connections to backends can use TLS again. */
   clientCertificate: z.string().optional(),
-  /** Absent: connections are refused. */
+  /** The route; if absent, connections are refused. */
   route: l4RouteSchema.optional(),
 });
 

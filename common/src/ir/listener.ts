@@ -1,33 +1,38 @@
 import { z } from "zod";
 import { observationSchema } from "./observation.ts";
 
-/** How the connections of a socket begin. */
+/** The PROXY protocol settings of a socket. */
 const proxyProtocolSchema = z.object({
-  /** Whether each begins with a PROXY protocol header. */
+  /** Whether each connection begins with a PROXY protocol header. */
   accepted: z.boolean(),
-  /** Ranges of the peers that may send one; connections of others are closed. */
+  /** Address ranges of the peers that may send a header; connections of other peers are closed. */
   trustedPeers: z.array(z.string()).readonly(),
 });
 
 /**
- * A socket that the proxy accepts on. Several Gateway listeners with one (port, protocol) are one entry here;
- * their host names live in the route and certificate resources of that port.
+ * A socket on which the proxy accepts connections. Several Gateway listeners with one (port, protocol) are one entry
+ * here; their host names are part of the route and certificate resources of that port.
  */
 export const listenerSchema = z.object({
-  /** Port the routing, TLS and metrics are keyed by; also the local port unless a port map says otherwise. */
+  /**
+   * The port by which routing, TLS and metrics are keyed; also the local port, unless a port map specifies another one.
+   */
   port: z.int().min(1).max(65535),
-  /** Port that clients see, used for `Location` and `X-Forwarded-Port`. */
+  /** The port to which clients connect, used for `Location` and `X-Forwarded-Port`. */
   publicPort: z.int().min(1).max(65535),
   protocol: z.enum(["http", "https", "tls", "tcp", "udp"]),
-  /** Absent: the flags of the proxy decide (docs/features/proxy-protocol.md). */
+  /** PROXY protocol settings; if absent, the flags of the proxy decide (docs/features/proxy-protocol.md). */
   proxyProtocol: proxyProtocolSchema.optional(),
-  /** Open connections over all workers of a proxy. Absent: the flags of the proxy decide (docs/features/listeners.md). */
+  /**
+   * The maximum number of open connections over all workers of a proxy. If absent, the flags of the proxy decide
+   * (docs/features/listeners.md).
+   */
   maxConnections: z.int().min(1).optional(),
-  /** How requests to it are logged that no Ingress serves. Absent: the flags of the proxy decide. */
+  /** The logging and tracing of requests that no Ingress serves. If absent, the flags of the proxy decide. */
   observation: observationSchema.optional(),
 });
 
-/** What one owner (a Gateway, or all Ingresses together) listens on, sorted by port and protocol. */
+/** The listeners of one owner (a Gateway, or all Ingresses together), sorted by port and protocol. */
 export const listenerSetSchema = z.object({ listeners: z.array(listenerSchema) });
 
 export type ProxyProtocol = Readonly<z.infer<typeof proxyProtocolSchema>>;

@@ -3,12 +3,12 @@ import { ownPortsKey } from "./keys.ts";
 import type { OwnPorts } from "./own-ports.ts";
 import { decodeResource, type Resource } from "./resource.ts";
 
-/** Answers whether a connect to an address, in any of its spellings, would end at a port of the gateway itself. */
+/** Reports whether a connection to an address, in any of its spellings, would end at a port of the gateway itself. */
 export type OwnPortCheck = (ip: string, port: number) => boolean;
 
 /**
- * The check for the addresses of pods, and for the ports of a process that are reached through any address which never
- * leaves its host: a process cannot know what else loopback leads to.
+ * Creates the check for the addresses of pods, and for the local ports of this process at every address that never
+ * leaves its host. Other destinations behind loopback addresses are not known to the process.
  */
 export function createOwnPortCheck(
   { addresses }: OwnPorts,
@@ -30,7 +30,7 @@ export function createOwnPeerCheck({ addresses }: OwnPorts): (ip: string) => boo
   return (text) => reachableIps(text).some((ip) => hosts.has(ip));
 }
 
-/** The own ports that an update brings; undefined when it brings none. */
+/** The own ports in an update; undefined if it has none. */
 export function ownPortsIn(resources: readonly Resource[]): OwnPorts | undefined {
   const found = resources.find(({ key }) => key === ownPortsKey);
   const decoded = found && decodeResource(found);

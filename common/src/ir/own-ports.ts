@@ -1,10 +1,10 @@
 /**
- * The ports at which the pods of the gateway itself answer, and to which no backend may lead. See docs/security.md,
- * "Ports of the gateway itself".
+ * The ports on which the pods of the gateway itself listen. No backend may refer to them. See docs/security.md, "Ports
+ * of the gateway itself".
  */
 import { z } from "zod";
 
-/** One address of a pod; `shared` when it is that of its node as well. */
+/** One address of a pod; `shared` if it is also that of its node. */
 const ownAddressSchema = z.object({
   host: z.string(),
   ports: z.array(z.int().min(1).max(65535)),
@@ -17,7 +17,7 @@ export type OwnAddress = Readonly<Omit<z.infer<typeof ownAddressSchema>, "ports"
   readonly ports: readonly number[];
 };
 
-/** Sorted by host, each once; hosts are canonical addresses. */
+/** The addresses of all pods, sorted by host without duplicates; hosts are canonical addresses. */
 export type OwnPorts = { readonly addresses: readonly OwnAddress[] };
 
 export const noOwnPorts: OwnPorts = { addresses: [] };

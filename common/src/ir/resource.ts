@@ -39,7 +39,7 @@ export type ResourceValues = {
 };
 export type ResourceType = keyof ResourceValues;
 
-/** How each type of resource is read. */
+/** The schema of each type of resource. */
 export const resourceSchemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = {
   route: hostRoutesSchema,
   tls: tlsPortSchema,
@@ -57,8 +57,8 @@ export const resourceSchemas: { readonly [K in ResourceType]: z.ZodType<Resource
 };
 
 /**
- * A resource as it travels: `body` is canonical JSON (RFC 8785), `hash` the lower-case hex SHA-256 of its UTF-8
- * bytes. Equal values give equal bodies on every replica.
+ * A resource in transit: `body` is canonical JSON (RFC 8785), `hash` the lower-case hex SHA-256 of its UTF-8 bytes.
+ * Equal values have equal bodies on every replica.
  */
 export type Resource = {
   readonly key: ResourceKey;
@@ -68,7 +68,7 @@ export type Resource = {
 
 const remembered = new WeakMap<object, Map<ResourceKey, Resource>>();
 
-/** Writes a value out; the result is remembered by the identity of the (immutable) value, for callers that keep nothing. */
+/** Encodes a value. The result is cached by the identity of the (immutable) value, for callers that do not keep it. */
 export function encodeResource<K extends ResourceType>(key: ResourceKey, value: ResourceValues[K]): Resource {
   const known = remembered.get(value);
   const hit = known?.get(key);
@@ -79,7 +79,10 @@ export function encodeResource<K extends ResourceType>(key: ResourceKey, value: 
   return resource;
 }
 
-/** As `encodeResource`, for callers that keep the result: of ten thousands, what remembers them is most of the work. */
+/**
+ * Encodes a value like `encodeResource`, for callers that keep the result: for tens of thousands of resources, the
+ * cache is most of the cost.
+ */
 export function encodeFresh<K extends ResourceType>(key: ResourceKey, value: ResourceValues[K]): Resource {
   const body = canonicalJson(value);
   return { key, hash: sha256Hex(body), body };
@@ -95,7 +98,7 @@ export type Decoded = {
 }[ResourceType];
 
 /**
- * Checks hash and schema. An unknown key form gives `undefined` (the resource is of a newer controller and is
+ * Verifies hash and schema. A key of unknown form yields `undefined` (the resource is of a newer controller and is
  * ignored); unknown fields are dropped.
  */
 export function decodeResource(resource: Resource): Result<Decoded | undefined> {
@@ -103,7 +106,7 @@ export function decodeResource(resource: Resource): Result<Decoded | undefined> 
   return parsed === undefined ? ok(undefined) : decodeAs(parsed.type, resource);
 }
 
-/** The same for a resource whose key is of this type. */
+/** Does the same for a resource whose key is of this type. */
 export function decodeAs(type: ResourceType, { key, hash: claimed, body }: Resource): Result<Decoded> {
   if (sha256Hex(body) !== claimed) return problem(`resource ${key}: hash does not match its body`);
   let json: unknown;

@@ -8,69 +8,71 @@ import { routeMatchSchema, type RouteMatch } from "./match.ts";
 import { sessionAffinitySchema, type SessionAffinity } from "./session-affinity.ts";
 
 /**
- * A share of a route's traffic. `endpoints` names an endpoint set (`namespace/service/port`); `status` instead
- * answers that share with a fixed status, because its backend is invalid (500) or missing (503), or no rule names the path (404).
+ * A share of a route's traffic. `endpoints` names an endpoint set (`namespace/service/port`). With `status` instead,
+ * that share is answered with a fixed status, because its backend is invalid (500) or missing (503), or no rule covers
+ * the path (404).
  */
 export const backendSchema = z.object({
   weight: z.int().min(0).max(1_000_000),
-  /** `namespace/name` of the Service, for logs and metrics; empty when there is none. */
+  /** `namespace/name` of the Service, for logs and metrics; empty without a Service. */
   service: z.string(),
   endpoints: z.string().optional(),
   /** `http1`: cleartext HTTP/1.1. `http2`: HTTP/2 with prior knowledge (RFC 9113 3.3). */
   protocol: z.enum(["http1", "http2"]),
   status: z.int().min(400).max(599).optional(),
-  /** Each request over HTTP/1.1 gets a connection of its own, which the backend is asked to close after it. */
+  /** Whether each request over HTTP/1.1 gets its own connection, which the backend is asked to close afterwards. */
   closes: z.literal(true).optional(),
-  /** The endpoint set of requests that came over TLS, where it differs from `endpoints`. */
+  /** The endpoint set of requests received over TLS, where it differs from `endpoints`. */
   secureEndpoints: z.string().optional(),
-  /** The session affinity of the route does not apply to it. */
+  /** Whether the backend is excluded from the session affinity of the route. */
   unbound: z.literal(true).optional(),
-  /** Absent: the policy of the Service decides. */
+  /** The balancing of this route; if absent, the policy of the Service decides. */
   balancing: balancingSchema.optional(),
   features: routeFeaturesSchema.optional(),
 });
 
-/** Weights of the backends, in their order, for requests that meet a condition. */
+/** Weights of the backends, in their order, for requests that match a condition. */
 export const backendChoiceSchema = z.object({
   when: routeMatchSchema.omit({ path: true }),
   weights: z.array(z.int().min(0).max(1_000_000)),
 });
 
-/** One match of one rule. Everything that happens to a matching request is data here. */
+/** One match of one rule. It contains, as data, everything that is done with a matching request. */
 export const routeSchema = z.object({
   /** Route identifier of metrics and access log, see docs/reference/access-log.md. */
   id: z.string(),
-  /** The object that the route comes from. */
+  /** The object that defines the route. */
   source: z.object({ kind: z.string(), namespace: z.string(), name: z.string() }),
   match: routeMatchSchema,
-  /** An empty list, or weights that are all 0, answer 500. */
+  /** The backends. If the list is empty or all weights are 0, requests are answered 500. */
   backends: z.array(backendSchema),
-  /** The first one whose condition a request meets replaces the weights of the backends. */
+  /** Alternative weights: the first entry whose condition a request matches replaces the weights of the backends. */
   choices: z.array(backendChoiceSchema).optional(),
-  /** Absent: the policies of the Services decide about sessions. */
+  /** The session affinity of the route; if absent, the policies of the Services decide. */
   affinity: sessionAffinitySchema.optional(),
   features: routeFeaturesSchema.optional(),
   /**
-   * A default backend: tried only when no other route of the host matches, regular expressions included, although
-   * its path `/` is a prefix of every path.
+   * Whether the route is a default backend: tried only if no other route of the host matches, including those with
+   * regular expressions, although its path `/` is a prefix of every path.
    */
   fallback: z.literal(true).optional(),
   /**
-   * Every route of a lower tier comes before this one, for any paths; absent: 0. Routes of one host are in several
-   * tiers when their own host names are not equally narrow (Gateway API, "Hostnames" of routes).
+   * The tier of the route, 0 if absent. Every route of a lower tier takes precedence over this one, for all paths.
+   * Routes of one host are in several tiers if their own host names are not equally narrow (Gateway API, "Hostnames" of
+   * routes).
    */
   tier: z.int().min(0).optional(),
-  /** `false` writes no access-log line for this route. */
+  /** With `false`, no access-log line is written for this route. */
   accessLog: z.boolean().optional(),
-  /** How its requests are logged, of routes of Ingresses; absent: as the flags of the proxy say. */
+  /** The logging and tracing of the requests, for routes of Ingresses; if absent, the flags of the proxy decide. */
   observation: observationSchema.optional(),
-  /** What the route asks of connections with TLS besides what its host asks; absent: nothing. */
+  /** The requirements of the route on TLS connections, in addition to those of its host; if absent, there are none. */
   clients: clientRulesSchema.optional(),
 });
 
 /**
- * A filter of a listener. One without features cannot be followed: what it was to keep away is not known, so every request
- * that gets to it is answered 500.
+ * A filter of a listener. A filter without features cannot be applied: its purpose is unknown, so every request that
+ * reaches it is answered 500.
  */
 export const listenerFilterSchema = z.object({ features: routeFeaturesSchema.optional() });
 
@@ -80,25 +82,28 @@ export const listenerFilterSchema = z.object({ features: routeFeaturesSchema.opt
  */
 export const hostRoutesSchema = z.object({
   /**
-   * Listener that owns the host. With `inherit`, a request that no route here matches goes on to the less specific
-   * hosts of the same listener (Gateway API host name precedence); without it the answer is 404.
+   * The listener that owns the host. With `inherit`, a request that no route here matches is tried at the less specific
+   * hosts of the same listener (Gateway API host name precedence); without it, the answer is 404.
    */
   listener: z.string(),
   inherit: z.boolean(),
-  /** The Gateway (`namespace/name`) whose resource `backendcert|` holds what backends with TLS are shown. */
+  /**
+   * The Gateway (`namespace/name`) whose resource `backendcert|` holds the certificate that is presented to backends
+   * with TLS.
+   */
   clientCertificate: z.string().optional(),
-  /** What the host asks of connections with TLS; absent: nothing. */
+  /** The requirements of the host on TLS connections; if absent, there are none. */
   clients: clientRulesSchema.optional(),
-  /** How far the paths of requests for this host are normalised; absent: `base`. Of Ingress hosts only. */
+  /** The level of path normalisation for requests to this host, `base` if absent. Set for Ingress hosts only. */
   pathLevel: pathLevelSchema.optional(),
   /**
-   * `decoded`: paths are compared with all escapes decoded, slashes merged and dot segments removed, while requests are
-   * forwarded in canonical form; absent: the canonical path is compared. See docs/routing.md, "Paths".
+   * With `decoded`, paths are compared with all escapes decoded, slashes merged and dot segments removed, while
+   * requests are forwarded in canonical form. If absent, the canonical path is compared. See docs/routing.md, "Paths".
    */
   matchPaths: z.literal("decoded").optional(),
   /**
-   * The filters of the listener, which run in this order on every request for the host before a route is looked for; absent:
-   * there are none. See docs/features/listener-filters.md.
+   * The filters of the listener, which run in this order on every request for the host before a route is selected; if
+   * absent, there are none. See docs/features/listener-filters.md.
    */
   filters: z.array(listenerFilterSchema).optional(),
   routes: z.array(routeSchema),

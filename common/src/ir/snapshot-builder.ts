@@ -6,9 +6,9 @@ import { changeEntries } from "./sorted-entries.ts";
 import { changeVersionLines, noVersionLines, versionOf } from "./version-lines.ts";
 
 /**
- * Makes the snapshots of one scope, one after the other, each from a list without two resources of one key. Each is
- * what `createSnapshot` gives, but only the difference to the last one is sorted and formatted. The same snapshot is
- * returned when nothing differs.
+ * Creates a builder of the successive snapshots of one scope, each from a list in which every key occurs once. Each
+ * snapshot equals the result of `createSnapshot`, but only the difference to the previous one is sorted and formatted.
+ * If nothing differs, the previous snapshot is returned.
  */
 export function createSnapshotBuilder(): (resources: readonly Resource[]) => Snapshot {
   let last = createSnapshot([]);
@@ -24,7 +24,7 @@ export function createSnapshotBuilder(): (resources: readonly Resource[]) => Sna
     const listed = listChanges(lastList, list);
     lastList = list;
     if (!hasChanges(listed)) return last;
-    // Nothing of the last snapshot is left, so changing it is of no use.
+    // Nothing of the last snapshot remains, so modifying it would save no work.
     if (listed.added.length === list.length) return rebuild(list);
     const changes = new Map<ResourceKey, Resource | undefined>();
     for (const { key } of listed.removed) changes.set(key, undefined);

@@ -11,7 +11,7 @@ export type Snapshot = {
   readonly resources: SortedEntries<Resource>;
 };
 
-/** What a receiver must change to get from one snapshot to another. A full update replaces everything. */
+/** The changes by which a receiver gets from one snapshot to another. A full update replaces everything. */
 export type SnapshotUpdate = {
   readonly version: string;
   readonly full: boolean;
@@ -19,14 +19,14 @@ export type SnapshotUpdate = {
   readonly removed: readonly ResourceKey[];
 };
 
-/** Of two resources with one key the later counts. */
+/** Creates a snapshot. If several resources have the same key, the last one is used. */
 export function createSnapshot(resources: Iterable<Resource>): Snapshot {
   const byKey = new Map<ResourceKey, Resource>();
   for (const resource of resources) byKey.set(resource.key, resource);
   return sortSnapshot([...byKey.values()]).snapshot;
 }
 
-/** The snapshot of resources of different keys, and what its version was computed from. */
+/** Returns the snapshot of resources with distinct keys, and the lines from which its version is computed. */
 export function sortSnapshot(resources: readonly Resource[]): {
   readonly snapshot: Snapshot;
   readonly lines: VersionLines;

@@ -1,6 +1,9 @@
 import type { ResourceKey } from "./keys.ts";
 
-/** Values by key, in two lists in key order. Immutable; cheap to make from another one with few changes, and to compare. */
+/**
+ * Values by key, as two lists in key order. Immutable, cheap to compare, and cheap to derive from another instance with
+ * few changes.
+ */
 export type SortedEntries<T, K extends string = ResourceKey> = {
   readonly keys: readonly K[];
   readonly values: readonly T[];
@@ -8,10 +11,10 @@ export type SortedEntries<T, K extends string = ResourceKey> = {
 
 export const noEntries: SortedEntries<never, never> = { keys: [], values: [] };
 
-/** Order of keys: by UTF-16 code units, the same on every machine. */
+/** Compares keys by UTF-16 code units, with the same result on every machine. */
 export const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The entries of a map in key order; keys without a value (undefined) are left out. */
+/** The entries of a map in key order; keys without a value (undefined) are omitted. */
 export function sortEntries<T, K extends string>(
   entries: ReadonlyMap<K, T | undefined>,
 ): SortedEntries<T, K> {
@@ -25,7 +28,7 @@ export function sortEntries<T, K extends string>(
     values.push(value);
   });
   if (isOrdered) return { keys, values };
-  // Without a function the order is that of `compareKeys`, and is found in two thirds of the time.
+  // Without a function, the order is that of `compareKeys`, and sorting takes two thirds of the time.
   keys.sort();
   // Each of these keys has a value.
   return { keys, values: keys.map((key) => entries.get(key) as T) };
@@ -47,10 +50,10 @@ export function entriesUnder<T, K extends string>(
   return values.slice(start, end);
 }
 
-/** Up to this many changes are inserted one by one: copying a long list is cheaper than merging it. */
+/** The maximum number of changes that are inserted one by one: copying a long list is cheaper than merging it. */
 const fewChanges = 16;
 
-/** Merges changes in: a value sets the entry of a key, undefined removes it. */
+/** Merges changes: a value sets the entry of a key, undefined removes it. */
 export function changeEntries<T, K extends string>(
   current: SortedEntries<T, K>,
   changes: ReadonlyMap<K, T | undefined>,
@@ -60,7 +63,7 @@ export function changeEntries<T, K extends string>(
   return changes.size <= fewChanges ? putIn(current, changes) : mergeIn(current, changes);
 }
 
-/** Where only values differ, the list of keys stays the same one. */
+/** Inserts changes one by one. If only values differ, the list of keys is reused. */
 function putIn<T, K extends string>(
   current: SortedEntries<T, K>,
   changes: ReadonlyMap<K, T | undefined>,
@@ -109,7 +112,7 @@ function mergeIn<T, K extends string>(
   return { keys, values };
 }
 
-/** Where the key is, or would be. */
+/** The index of a key, or the index at which it would be inserted. */
 function positionOf(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;

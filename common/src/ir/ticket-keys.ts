@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** Bytes of one key: 16 that name it in tickets, 16 for the HMAC, 16 for AES. */
+/** Length of one key in bytes: 16 that identify it in tickets, 16 for the HMAC, 16 for AES. */
 export const ticketKeyBytes = 48;
 
-/** Keys of a scope that encrypt TLS session tickets (RFC 5077), base64: the first encrypts, all of them decrypt. */
+/** The keys of a scope for TLS session tickets (RFC 5077), base64. The first one encrypts, all of them decrypt. */
 export const ticketKeysSchema = z.object({
   keys: z
     .array(

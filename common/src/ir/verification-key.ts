@@ -1,25 +1,30 @@
 import type { PublicKey } from "./credentials.ts";
 
-/** Of RSA moduli, in bits: smaller ones can be factored, and the time of a check grows with the square of the size. */
+/**
+ * The size limits of RSA moduli, in bits. Smaller ones can be factored, and the time of a check grows with the square
+ * of the size.
+ */
 const minModulusBits = 2_048;
 const maxModulusBits = 8_192;
-/** Of RSA exponents, in bits; the time of a check grows with it. Usual is 65537, which has 17. */
+/**
+ * The maximum size of RSA exponents, in bits; the time of a check grows with it. The usual one is 65537, which has 17.
+ */
 const maxExponentBits = 32;
 
 /** The coordinates of the largest curve (P-521) take 88 characters. */
 const maxCoordinateLength = 88;
-/** Characters of the largest modulus, with one leading zero byte as some encoders write it. */
+/** The length of the largest modulus in characters, with one leading zero byte, which some encoders add. */
 const maxModulusLength = Math.ceil(((maxModulusBits / 8 + 1) * 4) / 3);
 const maxExponentLength = 8;
 const maxNameLength = 1_024;
 
-/** Keys that a token is tried with: each costs up to some milliseconds of a processor. */
+/** The maximum number of keys with which a token is tried; each takes up to some milliseconds of processor time. */
 export const maxTriedKeys = 8;
 
 /**
- * Why a key is not used to verify signatures, as the end of a sentence that begins with the key; undefined when it may
- * be used. The limits keep one check below some milliseconds (docs/features/auth-jwt.md, "Keys"). Whether the key is a
- * point of its curve is checked by the cryptographic library.
+ * Returns the reason why a key is not used to verify signatures, worded as the end of a sentence that begins with the
+ * key; undefined if the key can be used. The limits keep one check below some milliseconds (docs/features/auth-jwt.md,
+ * "Keys"). The cryptographic library checks whether the key is a point of its curve.
  */
 export function refuseKey({ kty, kid, n = "", e = "", x = "", y = "" }: PublicKey): string | undefined {
   if ((kid?.length ?? 0) > maxNameLength) return `has a kid of more than ${maxNameLength} characters`;
@@ -45,7 +50,7 @@ export function refuseKey({ kty, kid, n = "", e = "", x = "", y = "" }: PublicKe
     : "has an RSA exponent that is even or below 3";
 }
 
-/** Of an unsigned number, most significant byte first. */
+/** The bit length of an unsigned number, most significant byte first. */
 function bitLength(bytes: Uint8Array): number {
   const first = bytes.findIndex((byte) => byte !== 0);
   return first < 0 ? 0 : (bytes.length - first) * 8 - Math.clz32(bytes[first] ?? 0) + 24;

@@ -2,12 +2,12 @@ import { createHash, type Hash } from "node:crypto";
 import type { ResourceKey } from "./keys.ts";
 import { changeEntries, compareKeys, type SortedEntries } from "./sorted-entries.ts";
 
-/** A stretch of the hashes in key order, and the bytes that it contributes to the version. */
+/** A section of the hashes in key order, and the bytes that it contributes to the version. */
 type Page = { readonly hashes: SortedEntries<string>; readonly bytes: Buffer };
 
 /**
- * The input of a snapshot's version, kept from one update to the next: a small update formats only the pages that it
- * touches, and hashes only from the first of them on.
+ * The input of a snapshot's version, kept between updates: a small update formats only the pages that it changes, and
+ * hashes only from the first of these pages on.
  */
 export type VersionLines = {
   readonly pages: readonly Page[];
@@ -17,7 +17,7 @@ export type VersionLines = {
 
 export const noVersionLines: VersionLines = { pages: [], states: [] };
 
-/** Lines in a page that is not split yet, about 30 KiB. */
+/** The maximum number of lines in a page before it is split, about 30 KiB. */
 const maxPageLength = 256;
 
 /** The lines of a whole snapshot. */
@@ -47,7 +47,7 @@ export function changeVersionLines(
   return { pages: next, states: states.slice(0, Math.min(...changesByPage.keys()) + 1) };
 }
 
-/** SHA-256 (hex) of the line of each resource, `key\nhash\n`, in key order. */
+/** Returns the SHA-256 (hex) of the line of each resource, `key\nhash\n`, in key order. */
 export function versionOf({ pages, states }: VersionLines): string {
   let state = states.pop() ?? createHash("sha256");
   for (const { bytes } of pages.slice(states.length)) {
@@ -60,7 +60,7 @@ export function versionOf({ pages, states }: VersionLines): string {
 
 const emptyPage: Page = { hashes: { keys: [], values: [] }, bytes: Buffer.alloc(0) };
 
-/** The last page that begins at or before a key; the first one has what comes before all others. */
+/** The index of the last page that begins at or before a key; 0 for a key before all others. */
 function pageOf(pages: readonly Page[], key: ResourceKey): number {
   let low = 0;
   let high = pages.length;
@@ -72,7 +72,7 @@ function pageOf(pages: readonly Page[], key: ResourceKey): number {
   return Math.max(0, low - 1);
 }
 
-/** Pages of half the greatest length, which leaves room to grow. */
+/** Splits hashes into pages of half the maximum length, which leaves room to grow. */
 function split({ keys, values }: SortedEntries<string>): readonly SortedEntries<string>[] {
   if (keys.length === 0) return [];
   if (keys.length <= maxPageLength) return [{ keys, values }];
