@@ -5,19 +5,21 @@ import { formProblem, type Form } from "../values/form.ts";
 import { ok } from "../values/result.ts";
 
 /**
- * The user lists of a request: its credentials must be those of a user of each. See docs/features/auth-basic-secret.md.
+ * The user lists of a request, whose credentials must be those of a user of each list. See
+ * docs/features/auth-basic-secret.md.
  */
 export const authBasicSecretSchema = z
   .array(
     z.object({
       /**
-       * The htpasswd resource of the snapshot: `namespace/name` of its Secret, and what it was read as. Absent: no password can be
-       * verified, and every request is answered 503, as when the snapshot does not have the resource.
+       * The htpasswd resource of the snapshot: `namespace/name` of its Secret, and the format in which the Secret is
+       * read. If it is absent, or missing from the snapshot, no password can be verified, and every request is answered
+       * 503.
        */
       htpasswd: z.string().optional(),
-      /** The realm of the challenge, without controls, `"` and `\`; absent: `Authentication required`. */
+      /** The realm of the challenge, without control characters, `"` and `\`; `Authentication required` if absent. */
       realm: z.string().optional(),
-      /** Whether upstreams do not get `Authorization`; absent: they do. */
+      /** Whether `Authorization` is withheld from upstreams; if absent, it is forwarded. */
       hidesCredentials: z.literal(true).optional(),
     }),
   )

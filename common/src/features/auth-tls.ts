@@ -10,7 +10,7 @@ import { parseRedirectUrl } from "./redirect.ts";
 
 const depths = { min: 1 };
 
-/** As nginx names them (ssl_verify_client). */
+/** The verification modes, named as in nginx (ssl_verify_client). */
 const verifyWords = ["on", "optional", "optional_no_ca", "off"] as const;
 export type VerifyClient = (typeof verifyWords)[number];
 
@@ -22,11 +22,17 @@ function parseVerifyClient(text: string): Result<VerifyClient> {
 }
 
 const pathForm = /^\/(?:[A-Za-z0-9\-._~:/?[\]!$&'()*+,;=@]|%[0-9A-Fa-f]{2})*$/;
-/** A path is served as it is written, and must not leave the beginning that it is matched by (RFC 3986 5.2.4). */
+/**
+ * Matches dot segments, which are rejected: a path is served as it is written, and must stay below the prefix by which
+ * it is matched (RFC 3986 5.2.4).
+ */
 const dotSegment = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 const maxPageLength = 2048;
 
-/** Reads where clients without a valid certificate are sent: a URL, or a path of the host with its query. */
+/**
+ * Reads the address to which clients without a valid certificate are redirected: a URL, or a path of the host with its
+ * query.
+ */
 export function parseErrorPage(text: string): Result<string> {
   if (!text.startsWith("/")) return parseRedirectUrl(text);
   return text.length <= maxPageLength && pathForm.test(text) && !dotSegment.test(text)
@@ -37,7 +43,10 @@ export function parseErrorPage(text: string): Result<string> {
       );
 }
 
-/** A regular expression for the subjects of clients; without a pattern, one that cannot be read and admits no client. */
+/**
+ * A regular expression for the subjects of clients. A rule without a pattern replaces an unreadable one, and admits no
+ * client.
+ */
 export type SubjectRule = { readonly pattern: string | undefined };
 
 /** Reads a regular expression for subjects, which are written in ASCII (RFC 2253 2.4). */

@@ -3,7 +3,10 @@ import { isToken, parseHeaderName } from "../values/header-name.ts";
 import { ok, problem, type Result } from "../values/result.ts";
 import { sessionCookieSchema } from "./session-cookie.ts";
 
-/** What is hashed: the client's address, the path with its query, or the value of a header (lower case) or cookie. */
+/**
+ * The value that is hashed: the client's address, the path with its query, or the value of a header (lower case) or
+ * cookie.
+ */
 const hashKeySchema = z.discriminatedUnion("from", [
   z.object({ from: z.enum(["source-ip", "uri"]) }),
   z.object({ from: z.enum(["header", "cookie"]), name: z.string() }),
@@ -17,12 +20,15 @@ const loadBalancerSchema = z.discriminatedUnion("algorithm", [
 const milliseconds = z.number().positive();
 
 const circuitBreakerSchema = z.object({
-  /** Percentage of failures from which the breaker opens. */
+  /** Percentage of failures at which the breaker opens. */
   threshold: z.int().min(1).max(100),
   windowMs: milliseconds,
   minRequests: z.int().min(1),
   openMs: milliseconds,
-  /** The open time doubles with each failed probe up to this; equal to `openMs` it is constant. */
+  /**
+   * The maximum open time, up to which it doubles with each failed probe; if equal to `openMs`, the open time is
+   * constant.
+   */
   maxOpenMs: milliseconds,
 });
 
@@ -30,13 +36,13 @@ const circuitBreakerSchema = z.object({
 const sessionPersistenceSchema = z.object({
   type: z.enum(["cookie", "header"]),
   name: z.string(),
-  /** How the cookie is set; absent: with `Path=/`, for the session of the browser. */
+  /** The attributes of the cookie; if absent, it is set with `Path=/`, for the session of the browser. */
   cookie: sessionCookieSchema.optional(),
 });
 
 /**
- * How the endpoints of a Service are selected and connected to; absent fields have their defaults. It is part of the
- * endpoint sets of the Service. See docs/features/backend-policy.md.
+ * The policy by which the endpoints of a Service are selected and connected to; absent fields have their defaults. It
+ * is part of the endpoint sets of the Service. See docs/features/backend-policy.md.
  */
 export const backendPolicySchema = z.object({
   connectTimeoutMs: milliseconds.optional(),
@@ -58,7 +64,7 @@ export type BackendPolicy = {
   readonly sessionPersistence?: SessionPersistence | undefined;
 };
 
-/** Name of the session cookie where the policy gives none. */
+/** Name of the session cookie if the policy specifies none. */
 export const defaultSessionCookie = "__svc_session";
 
 const algorithms =
@@ -97,7 +103,7 @@ function parseNamedKey(text: string): Result<HashKey> {
   return problem(`"${text.slice(0, 64)}" is not an algorithm`, algorithms);
 }
 
-/** Reads the name of a cookie, a token (RFC 6265 4.1.1). Its case matters. */
+/** Reads the name of a cookie, a token (RFC 6265 4.1.1). The name is case-sensitive. */
 export function parseCookieName(text: string): Result<string> {
   const name = text.trim();
   return isToken(name) && name.length <= maxNameLength

@@ -6,17 +6,17 @@ import { ok, type Result } from "../values/result.ts";
 import { parseCookieName } from "./backend-policy.ts";
 import { defineAnnotation, defineOption } from "./definition.ts";
 
-/** The most that weights of backends come to. */
+/** The maximum total of the weights of backends. */
 export const maxCanaryTotal = 1_000_000;
 
 const weights = { min: 0, max: maxCanaryTotal };
 const totals = { min: 1, max: maxCanaryTotal };
 
-/** Which requests go to a canary can only be said on it. */
+/** The common part of annotations that select the requests for a canary, which can be set only on the canary itself. */
 const ofCanary = { classDefault: false, onInvalid: "ignore" } as const;
 const matches = "match `headers` of an HTTPRoute";
 
-/** Values of headers have no control characters, so a pattern with one is a mistake. */
+/** Reads a pattern for header values. Values have no control characters, so a pattern with one is a mistake. */
 function parsePattern(text: string): Result<string> {
   const line = parseHeaderValue(text);
   if (!line.ok) return line;
@@ -24,7 +24,7 @@ function parsePattern(text: string): Result<string> {
   return compiled.ok ? ok(text) : compiled;
 }
 
-/** Ingresses that take a part of the requests of another one. See docs/features/canary.md. */
+/** Ingresses that receive a part of the requests of another Ingress. See docs/features/canary.md. */
 export const canary = defineOption({
   slug: "canary",
   annotations: {

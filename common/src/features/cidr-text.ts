@@ -1,5 +1,5 @@
 import { z } from "zod";
 import { parseCidr } from "../values/cidr.ts";
 
-/** A range as it travels in the snapshot: text that `parseCidr` accepts. */
+/** A range in the snapshot: text that `parseCidr` accepts. */
 export const cidrTextSchema = z.string().refine((text) => parseCidr(text).ok, "is not a CIDR");

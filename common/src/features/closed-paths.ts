@@ -6,12 +6,12 @@ import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 
 /**
- * Paths, compared with the request's path and with its decoded form: the whole text, its beginning, or a regular expression
- * (RE2) that is found anywhere in it.
+ * A closed path, compared with the request's path and with its decoded form: the whole text, its beginning, or a
+ * regular expression (RE2) that matches anywhere in it.
  */
 const closedPathSchema = z.object({ type: z.enum(["exact", "beginning", "regex"]), value: z.string() });
 
-/** Which paths of a route are closed. See docs/features/closed-paths.md. */
+/** The closed paths of a route. See docs/features/closed-paths.md. */
 export const closedPathsSchema = z.object({
   paths: z.array(closedPathSchema).readonly(),
   statusCode: z.union([z.literal(403), z.literal(503)]),
@@ -20,7 +20,7 @@ export const closedPathsSchema = z.object({
 export type ClosedPath = Readonly<z.infer<typeof closedPathSchema>>;
 export type ClosedPaths = Readonly<z.infer<typeof closedPathsSchema>>;
 
-/** So many paths may one annotation close. */
+/** The maximum number of paths in one annotation. */
 const maxPaths = 64;
 
 const expected = 'a path that begins with "/", "= /path" or "~ regex" on each line';
@@ -52,7 +52,7 @@ function parseClosedPath(line: string): Result<ClosedPath> {
   return ok({ type: mark === "=" ? "exact" : "beginning", value });
 }
 
-/** What cannot be read closes all paths: it was meant to close some. */
+/** The value for an unreadable annotation, which closes all paths because it was meant to close some. */
 const everything: ClosedPaths = { paths: [{ type: "beginning", value: "/" }], statusCode: 403 };
 
 export const closedPaths = defineFeature({

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
-/** Which responses are compressed, and how; at least one of the codings is on. See docs/features/compression.md. */
+/** The compression of responses; at least one of the codings is enabled. See docs/features/compression.md. */
 export const compressionSchema = z.object({
   gzip: z.boolean(),
   brotli: z.boolean(),
-  /** 1 (fast) to 9 (small), for both codings. */
+  /** The compression level, 1 (fast) to 9 (small), for both codings. */
   level: z.int().min(1).max(9),
-  /** Smallest declared length in bytes; a response of undeclared length is compressed at any size. */
+  /** The minimum declared length in bytes; a response of undeclared length is compressed at any size. */
   minSize: z.int().min(0),
-  /** Lower-case media types. */
+  /** The media types that are compressed, in lower case. */
   types: z.array(z.string()),
 });
 

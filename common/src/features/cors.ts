@@ -9,8 +9,8 @@ import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineTranslatedFeature, type Warn } from "./definition.ts";
 
 /**
- * Which pages of other origins may read the responses of a route (Fetch, "HTTP-CORS protocol"; GEP-1767). `*` in a list
- * means everything; in the host of an origin it means one or more labels. Equivalent to Gateway API's
+ * The rules by which pages of other origins may read the responses of a route (Fetch, "HTTP-CORS protocol"; GEP-1767).
+ * `*` in a list matches everything; in the host of an origin it matches one or more labels. Equivalent to Gateway API's
  * HTTPCORSFilter. See docs/features/cors.md.
  */
 export const corsSchema = z.object({
@@ -19,24 +19,28 @@ export const corsSchema = z.object({
   allowMethods: z.array(z.string()).readonly(),
   allowHeaders: z.array(z.string()).readonly(),
   exposeHeaders: z.array(z.string()).readonly(),
-  /** How long a browser may remember the answer to a preflight, in seconds. */
+  /** How long a browser may cache the answer to a preflight, in seconds. */
   maxAgeSeconds: z.int().min(0),
   /**
-   * The same fields on every response to an allowed origin, which gets 204 for each OPTIONS request; those of other origins
-   * are forwarded. Origins are compared as texts without case, `*` in a host is one label, `null` may be listed, and lists are
-   * sent as written (docs/features/cors.md, "On every response"). Absent: as browsers need it.
+   * Whether every response to an allowed origin has the same fields, and each of its OPTIONS requests is answered 204;
+   * those of other origins are forwarded. Origins are compared as texts without case, `*` in a host is one label,
+   * `null` may be listed, and lists are sent as written (docs/features/cors.md, "On every response"). If absent, fields
+   * are sent as browsers need them.
    */
   onEveryResponse: z.literal(true).optional(),
-  /** Answers before addresses, limits and credentials are checked; absent: after addresses and rate limits. */
+  /**
+   * Whether requests are answered before addresses, limits and credentials are checked; if absent, after addresses and
+   * rate limits.
+   */
   early: z.literal(true).optional(),
 });
 
 export type Cors = Readonly<z.infer<typeof corsSchema>>;
 
-/** How long browsers remember the answer to a preflight unless a route says (GEP-1767), in seconds. */
+/** How long browsers cache the answer to a preflight by default (GEP-1767), in seconds. */
 export const defaultCorsMaxAgeSeconds = 5;
 
-/** As many entries may a list have, as in the filter of an HTTPRoute. */
+/** The maximum number of entries in a list, as in the filter of an HTTPRoute. */
 const maxEntries = 64;
 
 function parseList(
@@ -57,7 +61,10 @@ function parseList(
 
 const originsExpected = 'origins such as "https://a.example.com" or "https://*.example.com", or "*"';
 
-/** An entry that is no origin is left out with a warning; a list of such entries only is a mistake. */
+/**
+ * Reads a list of origins. Entries that are not origins are omitted with a warning; a list of only such entries is a
+ * mistake.
+ */
 function parseOrigins(text: string, warn: Warn): Result<readonly string[]> {
   const items = parseList(text, originsExpected, ok);
   if (!items.ok) return items;
@@ -74,7 +81,7 @@ function parseOrigins(text: string, warn: Warn): Result<readonly string[]> {
 
 const methodsExpected = 'methods in capital letters such as "GET, PUT", or "*"';
 
-/** Methods are compared with case (RFC 9110 section 9.1), so that one in small letters would allow nothing. */
+/** Reads a method. Methods are case-sensitive (RFC 9110 section 9.1), so one in lower case would allow nothing. */
 const parseMethod = (item: string): Result<string> =>
   isToken(item) && item.length <= 64 && item === item.toUpperCase()
     ? ok(item)
@@ -91,7 +98,7 @@ function parseMaxAge(text: string): Result<number> {
   return duration.ok ? ok(Math.floor(duration.value / 1000)) : duration;
 }
 
-/** The origins turn the feature on; the other annotations are details of it. */
+/** The CORS feature of a route. The list of origins enables it; the other annotations set details. */
 export const cors = defineTranslatedFeature({
   slug: "cors",
   schema: corsSchema,

@@ -10,7 +10,7 @@ import type { Result } from "../values/result.ts";
 /** Prefix of every annotation that this gateway reads. */
 export const annotationPrefix = "ingress.svc-labs.dev/";
 
-/** The form of an annotation's value, as docs/reference/values.md describes it. */
+/** The type of an annotation's value, as described in docs/reference/values.md. */
 type AnnotationType =
   | "boolean"
   | "cidr-list"
@@ -26,28 +26,28 @@ type AnnotationType =
   | "string";
 
 /**
- * Reports a part of a value that is ignored: a sentence without its full stop. With `event`, the Ingress gets an Event
- * about it as well.
+ * Reports a part of a value that is ignored. The message is a sentence without its full stop. With `event`, the Ingress
+ * also gets an Event about it.
  */
 export type Warn = (message: string, notice?: "event") => void;
 
-/** One Ingress annotation. `T` is what its value means. */
+/** One Ingress annotation. `T` is the type of its parsed value. */
 export type AnnotationDefinition<T> = {
   /** The key without the prefix. */
   readonly name: string;
   readonly type: AnnotationType;
   /**
-   * The form that the admission policy of the chart requires of the trimmed value; absent when only the controller can
+   * The form that the admission policy of the chart requires of the trimmed value; absent if only the controller can
    * check it.
    */
   readonly form?: Form;
-  /** What applies when it is not set, for the reference page. */
+  /** The behaviour without the annotation, for the reference page. */
   readonly builtIn: string;
   /** The equivalent in the Gateway API, for the reference page. */
   readonly gatewayApi: string;
   /** The kind of the resource that the value names. */
   readonly resource?: string;
-  /** What besides a value that does not parse is reported in an `InvalidAnnotation` Event. */
+  /** The problems, besides a value that does not parse, that are reported in an `InvalidAnnotation` Event. */
   readonly alsoInEvents?: string;
   /** Whether a SvcIngressClassParameters object may hold a default for it. */
   readonly classDefault: boolean;
@@ -55,53 +55,55 @@ export type AnnotationDefinition<T> = {
   readonly emptyIsAbsent?: true;
   /**
    * Whether a resource that the value names in another namespace needs a ReferenceGrant there, because it protects
-   * something or holds secrets; absent: every namespace may use it (docs/cross-namespace-references.md).
+   * something or holds secrets; if absent, every namespace may refer to it (docs/cross-namespace-references.md).
    */
   readonly needsGrant?: true;
   /**
-   * What a value that does not parse means. `ignore`: it counts as absent. `deny`: it counts as a reference to a
-   * missing resource, so that a protection that was asked for is never silently absent.
+   * The treatment of a value that does not parse. `ignore`: it counts as absent. `deny`: it counts as a reference to a
+   * missing resource, so that a requested protection is never silently absent.
    */
   readonly onInvalid: "ignore" | "deny";
-  /** The value in place of an Ingress's own one that does not parse, where an absent one would mean something else. */
+  /** The replacement for a value of an Ingress that does not parse, if an absent value would have another meaning. */
   readonly ifInvalid?: T;
-  /** Whether it restricts clients or requests: when it cannot be applied, more are admitted than intended. */
+  /** Whether the annotation restricts clients or requests: if it cannot be applied, more are admitted than intended. */
   readonly restricts?: true;
   /** The consequence of a value that does not parse; ends the Event's message. */
   readonly fallback: string;
   /** One sentence for the reference page. */
   readonly doc: string;
   /**
-   * Reads a value, already trimmed and not empty. The result is what is used: it is not parsed again. Parts of the
-   * value that are left out although the rest is used are reported to `warn`. A value that means "absent" reads as
+   * Reads a value that is already trimmed and not empty. The result is used directly and not parsed again. Parts of the
+   * value that are omitted although the rest is used are reported to `warn`. A value that means "absent" yields
    * undefined.
    */
   readonly parse: (text: string, warn: Warn) => Result<T>;
 };
 
-/** The values of annotations, by the names that their feature has for them; undefined: the built-in default applies. */
+/**
+ * The values of annotations, by their names within their feature; for an undefined value, the built-in default applies.
+ */
 export type ValuesOf<Annotations> = {
   readonly [Name in keyof Annotations]:
     (Annotations[Name] extends AnnotationDefinition<infer T> ? T : never) | undefined;
 };
 
-/** A feature: the value that travels in the snapshot, and the annotations that an Ingress sets it with. */
+/** A feature: the value in the snapshot, and the annotations with which an Ingress sets it. */
 type FeatureDefinition<Slug extends string, Schema extends z.ZodType, Annotations> = {
   readonly slug: Slug;
   readonly schema: Schema;
   readonly annotations: Annotations;
 };
 
-/** A feature that follows from the values of its own annotations, so that it needs no translator. */
+/** A feature that is computed from the values of its own annotations, so that it needs no translator. */
 type ValueFeature<Slug extends string, Schema extends z.ZodType, Annotations> = FeatureDefinition<
   Slug,
   Schema,
   Annotations
 > & {
   /**
-   * The value of the feature; undefined: it is off. `values` are the Ingress's own, else those of its class; `ofClass`
-   * gives those of the class alone, for a feature whose annotations count together or not at all. Pure. A method, so
-   * that features of different annotations are of one type.
+   * Returns the value of the feature, or undefined if it is off. `values` are those of the Ingress, or else of its
+   * class; `ofClass` returns those of the class alone, for a feature whose annotations apply only together. A pure
+   * function. It is declared as a method, so that features with different annotations have one type.
    */
   fromAnnotations(
     values: ValuesOf<Annotations>,
@@ -113,20 +115,20 @@ type ValueFeature<Slug extends string, Schema extends z.ZodType, Annotations> = 
 type Option<Slug extends string, Annotations> = {
   readonly slug: Slug;
   readonly annotations: Annotations;
-  /** The modules that implement them instead of a filter; each names the page of the slug. */
+  /** The modules that implement the annotations instead of a filter; each names the page of the slug. */
   readonly handledIn: readonly string[];
 };
 
 export const defineAnnotation = <T>(definition: AnnotationDefinition<T>): AnnotationDefinition<T> =>
   definition;
 
-/** The annotations of a feature or option, by the names that its code has for them. */
+/** The annotations of a feature or option, by their names in its code. */
 export type AnnotationRecord = { readonly [name: string]: AnnotationDefinition<unknown> };
 
-/** A feature that follows from its annotations, whichever those are. */
+/** A feature that is computed from its annotations, of any type. */
 export type AnyValueFeature = ValueFeature<string, z.ZodType, AnnotationRecord>;
 
-/** Declares a feature that follows from its annotations: the operator needs nothing else to know it. */
+/** Declares a feature that is computed from its annotations; the operator needs no further code for it. */
 export const defineFeature = <
   const Slug extends string,
   Schema extends z.ZodType,
@@ -135,7 +137,7 @@ export const defineFeature = <
   definition: ValueFeature<Slug, Schema, Annotations>,
 ): ValueFeature<Slug, Schema, Annotations> => definition;
 
-/** Declares a feature whose annotations refer to other objects: it has a translator in the operator. */
+/** Declares a feature whose annotations refer to other objects, so that it has a translator in the operator. */
 export const defineTranslatedFeature = <
   const Slug extends string,
   Schema extends z.ZodType,
@@ -158,7 +160,7 @@ export function annotationKey({ name }: { readonly name: string }): string {
   return key;
 }
 
-/** The keys of declared names, cached, since building a key on each lookup is slow. */
+/** A cache of the keys of declared names, since building a key on each lookup is slow. */
 const annotationKeys = new Map<string, string>();
 
 /** The common part of annotations that name a resource. */
@@ -176,8 +178,9 @@ type Named = Pick<
   readonly resource: string;
 };
 
-/** Declares an annotation that authenticates clients. It fails closed: an unparsable value is treated as a reference to a
- * missing resource, and every request gets 503.
+/**
+ * Declares an annotation that authenticates clients. It fails closed: an unparsable value is treated as a reference to
+ * a missing resource, and every request gets 503.
  */
 export const defineProtection = (named: Named): AnnotationDefinition<NamespacedName | "invalid"> => ({
   alsoInEvents: "a resource that does not exist, is not permitted or is unusable",

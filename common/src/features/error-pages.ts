@@ -5,27 +5,30 @@ import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineTranslatedFeature } from "./definition.ts";
 import { parseServiceAddress } from "./mirror-target.ts";
 
-/** A Service that answers in place of the backend. */
+/** A Service that answers instead of the backend. */
 const pageServiceSchema = z.object({
   /** `namespace/name`, for logs and metrics. */
   service: z.string(),
   /** Name of the endpoint set, `namespace/service/port`. */
   endpoints: z.string(),
-  /** As for a backend. */
+  /** The protocol, as for a backend. */
   protocol: z.enum(["http1", "http2"]),
 });
 
-/** Which errors are replaced by the answer of a Service, and which requests it answers itself. See docs/features/error-pages.md. */
+/**
+ * The errors that are replaced by the answer of a Service, and the requests that a Service answers instead of the
+ * backend. See docs/features/error-pages.md.
+ */
 export const errorPagesSchema = z.object({
   /** Statuses that are replaced, 400 to 599. */
   codes: z.array(z.int().min(400).max(599)),
-  /** The Service; absent: an error of the backend is replaced by the proxy's own answer with its status. */
+  /** The Service; if absent, an error of the backend is replaced by the proxy's own answer with the same status. */
   page: pageServiceSchema.optional(),
-  /** Only errors of the proxy itself are replaced, not those of backends. */
+  /** Whether only errors of the proxy itself are replaced, and not those of backends. */
   ownOnly: z.literal(true).optional(),
-  /** The Service that gets requests whose backend has no endpoint; absent: they are answered 503. */
+  /** The Service that gets requests whose backend has no endpoint; if absent, they are answered 503. */
   standIn: pageServiceSchema.optional(),
-  /** Fields that the Service gets besides those about the request. */
+  /** Fields that are sent to the Service in addition to those about the request. */
   fields: z.array(z.object({ name: z.string(), value: z.string() })),
 });
 

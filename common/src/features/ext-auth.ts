@@ -2,76 +2,88 @@ import { z } from "zod";
 import { defineTranslatedFeature, defineProtection } from "./definition.ts";
 import { requestTemplateSchema } from "./request-template.ts";
 
-/** The longest body that is sent to such a service, in bytes. */
+/** The maximum size of a body that is sent to an authorization service, in bytes. */
 export const maxCheckedBodyBytes = 65_535;
 
-/** A field of a check request. One whose value comes out empty is not sent. */
+/** A field of a check request; not sent if its value is empty. */
 const checkFieldSchema = z.object({ name: z.string(), value: requestTemplateSchema });
 
-/** Which answers are remembered, and for how long. */
+/** The answers that are cached, and for how long. */
 const answerTimeSchema = z.object({
-  /** Absent: of any status. */
+  /** The statuses of cached answers; any status if absent. */
   statuses: z.array(z.int()).readonly().optional(),
-  /** In milliseconds; 0: they are not. */
+  /** The time in the cache, in milliseconds; 0 disables caching. */
   ms: z.int().min(0),
 });
 
-/** Answers that are remembered by a key. */
+/** The cache of answers, with its key. */
 const answerCacheSchema = z.object({
   key: requestTemplateSchema,
   times: z.array(answerTimeSchema).readonly(),
 });
 
-/** How an `http` service is asked where that differs from the request. */
+/** The parts of a request to an `http` service that differ from the client's request. */
 const httpQuestionSchema = z.object({
-  /** Path and query; absent: those of the request. */
+  /** Path and query; those of the client's request if absent. */
   target: requestTemplateSchema.optional(),
-  /** `host[:port]`; absent: that of the request. */
+  /** `host[:port]`; that of the client's request if absent. */
   authority: requestTemplateSchema.optional(),
-  /** Absent: that of the request. */
+  /** The method; that of the client's request if absent. */
   method: z.string().optional(),
-  /** Fields in place of those of the client and the proxy. */
+  /** Fields that replace those of the client and the proxy. */
   set: z.array(checkFieldSchema).readonly().optional(),
 });
 
 /** A service that authorizes each request. Header names are in lower case. */
 export const externalCheckSchema = z.object({
-  /** The endpoint set of the service (`namespace/service/port`), and how it is spoken to. */
+  /** The endpoint set of the service (`namespace/service/port`). */
   endpoints: z.string(),
   protocol: z.enum(["http1", "http2"]),
-  /** `http`: a copy of the request's head. `grpc`: Envoy's `envoy.service.auth.v3.Authorization/Check`. */
+  /**
+   * The API of the service. `http`: it gets a copy of the request's head. `grpc`: it implements Envoy's
+   * `envoy.service.auth.v3.Authorization/Check`.
+   */
   api: z.enum(["http", "grpc"]),
   timeoutMs: z.number().positive(),
-  /** Whether a service that fails or does not answer in time means 503; else the request passes. */
+  /** Whether requests are answered 503 if the service fails or does not answer in time; otherwise they pass. */
   failClosed: z.boolean(),
-  /** Fields of the client that the service gets; absent: all that go upstream. */
+  /** Fields of the client that are sent to the service; if absent, all fields that are forwarded upstream. */
   allowedHeaders: z.array(z.string()).optional(),
   /**
-   * Fields of an allowing answer that the upstream gets; never from the client. Absent: all but those that frame, route
-   * or describe a message.
+   * Fields of an allowing answer that are forwarded upstream, and never accepted from the client. If absent, all except
+   * those that frame, route or describe a message.
    */
   allowedResponseHeaders: z.array(z.string()).optional(),
-  /** Fields of an allowing answer that are added to the response to the client; absent: none. */
+  /** Fields of an allowing answer that are added to the response to the client; none if absent. */
   clientResponseHeaders: z.array(z.string()).optional(),
-  /** Set in front of the path that an `http` service is asked with. */
+  /** The prefix of the path in requests to an `http` service. */
   pathPrefix: z.string().optional(),
-  /** Absent: method, path, query and Host are those of the request. */
+  /**
+   * The differences between the request to an `http` service and the client's request; if absent, method, path, query
+   * and Host are the same.
+   */
   question: httpQuestionSchema.optional(),
-  /** The URL that a client is redirected to in place of a 401. */
+  /** The URL to which a client is redirected instead of getting a 401. */
   signIn: requestTemplateSchema.optional(),
-  /** Statuses that deny a request; any other one but 2xx is a failure of the service. Absent: every other one denies. */
+  /**
+   * Statuses that deny a request. Any other status except 2xx is a failure of the service. If absent, every status
+   * except 2xx denies.
+   */
   deniedStatuses: z.array(z.int()).readonly().optional(),
-  /** Absent: no answer is remembered. */
+  /** The cache of answers; if absent, no answer is cached. */
   cache: answerCacheSchema.optional(),
-  /** The service gets the body; a longer one, in bytes, is answered 413. Absent: it does not get the body. */
+  /**
+   * The maximum size, in bytes, of a body that is sent to the service; requests with a longer one are answered 413. If
+   * absent, the body is not sent.
+   */
   maxBodyBytes: z.int().min(1).max(maxCheckedBodyBytes).optional(),
 });
 
 export type ExternalCheck = Readonly<z.infer<typeof externalCheckSchema>>;
 
 /**
- * A URL that each request is checked with: 2xx admits it, 401 and 403 refuse it, everything else is 500. Names of headers are
- * in lower case. See docs/features/ext-auth.md, "By URL".
+ * A URL by which each request is checked: 2xx admits it, 401 and 403 reject it, and any other status is answered 500.
+ * Names of headers are in lower case. See docs/features/ext-auth.md, "By URL".
  */
 export const urlCheckSchema = z.object({
   scheme: z.enum(["http", "https"]),
@@ -79,34 +91,37 @@ export const urlCheckSchema = z.object({
   authority: requestTemplateSchema,
   /** Path and query. */
   target: requestTemplateSchema,
-  /** The endpoint set that is asked; absent: only a host that the gateway serves itself is. */
+  /** The endpoint set to which the check is sent; if absent, only hosts that the gateway itself serves can be asked. */
   service: z
     .object({
       endpoints: z.string(),
       protocol: z.enum(["http1", "http2"]),
-      /** Whether a host that the gateway serves itself comes first. */
+      /** Whether a host that the gateway itself serves takes precedence over the endpoint set. */
       unlessServed: z.literal(true).optional(),
     })
     .optional(),
   method: z.string(),
   timeoutMs: z.number().positive(),
-  /** Fields of the check request in place of those of the client. */
+  /** Fields of the check request that replace those of the client. */
   set: z.array(checkFieldSchema).readonly(),
-  /** Fields that upstreams get from an admitting answer, or not at all; never from the client. */
+  /**
+   * Fields of an admitting answer that are forwarded upstream. Fields of these names are never accepted from the
+   * client.
+   */
   responseHeaders: z.array(z.string()).readonly(),
-  /** The URL that a client is redirected to in place of a 401. */
+  /** The URL to which a client is redirected instead of getting a 401. */
   signIn: requestTemplateSchema.optional(),
-  /** Whether the cookie of the service goes to the client with any status; absent: not with most errors. */
+  /** Whether the cookie of the service is added to responses of any status; if absent, most errors are excluded. */
   alwaysSetsCookie: z.literal(true).optional(),
-  /** Absent: no answer is remembered. */
+  /** The cache of answers; if absent, no answer is cached. */
   cache: answerCacheSchema.optional(),
 });
 
 export type UrlCheck = Readonly<z.infer<typeof urlCheckSchema>>;
 
 /**
- * The services that decide whether a request may pass, called one after another; all must agree. An entry with neither
- * `check` nor `url` is a service that cannot be called: every request is answered 503. See docs/features/ext-auth.md.
+ * The services that authorize a request, called sequentially; all must agree. An entry with neither `check` nor `url`
+ * is a service that cannot be called, and every request is answered 503. See docs/features/ext-auth.md.
  */
 export const extAuthSchema = z
   .array(z.object({ check: externalCheckSchema.optional(), url: urlCheckSchema.optional() }))

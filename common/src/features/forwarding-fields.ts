@@ -6,35 +6,42 @@ import { defineAnnotation, defineFeature } from "./definition.ts";
 
 const on = z.literal(true).optional();
 
-/** Which fields backends get besides the usual forwarding fields, and which they do not get. See docs/features/forwarding-fields.md. */
+/**
+ * The fields that backends get in addition to the usual forwarding fields, and those that are withheld from them. See
+ * docs/features/forwarding-fields.md.
+ */
 export const forwardingFieldsSchema = z.object({
-  /** `X-Request-ID`: that of the client, else a new one of 32 hexadecimal digits. */
+  /** Adds `X-Request-ID`: that of the client, or else a new one of 32 hexadecimal digits. */
   requestId: on,
-  /** `X-Scheme` and `X-Forwarded-Scheme`. */
+  /** Adds `X-Scheme` and `X-Forwarded-Scheme`. */
   scheme: on,
   /**
-   * The field, in lower case, whose value of the client goes on as `X-Original-Forwarded-For`, beside its X-Forwarded-Host as
-   * `X-Original-Forwarded-Host`.
+   * The name, in lower case, of the client's field that is forwarded as `X-Original-Forwarded-For`. The client's
+   * `X-Forwarded-Host` is then forwarded as `X-Original-Forwarded-Host`.
    */
   original: z.string().optional(),
-  /** `X-Original-URI`: path and query before they are rewritten. */
+  /** Adds `X-Original-URI`: path and query before they are rewritten. */
   originalUri: on,
-  /** `X-Forwarded-For` is the address of the client alone. */
+  /** Reduces `X-Forwarded-For` to the address of the client. */
   clientOnly: on,
   /**
-   * `ssl-client-verify`, `ssl-client-subject-dn`, `ssl-client-issuer-dn` and `ssl-client-cert`, on hosts that decide about clients by
-   * request (common/src/ir/client-certificate.ts), instead of `X-SSL-Client-Cert`; never those of the client itself.
+   * Adds `ssl-client-verify`, `ssl-client-subject-dn`, `ssl-client-issuer-dn` and `ssl-client-cert` instead of
+   * `X-SSL-Client-Cert`, on hosts that check clients for each request (common/src/ir/client-certificate.ts). Such
+   * fields are never accepted from the client.
    */
   clientCertificate: on,
-  /** No entry of the proxy in `Via`. */
+  /** Omits the entry of the proxy in `Via`. */
   withoutVia: on,
-  /** Drops fields whose names have other characters than letters, digits and `-`; `underscores`: and `_`. */
+  /**
+   * Drops fields whose names have characters other than letters, digits and `-`; with `underscores`, `_` is also
+   * allowed.
+   */
   names: z.enum(["plain", "underscores"]).optional(),
 });
 
 export type ForwardingFields = Readonly<z.infer<typeof forwardingFieldsSchema>>;
 
-/** The words of the annotation. */
+/** The settings by the word of the annotation. */
 const words: Readonly<Record<string, ForwardingFields>> = {
   "request-id": { requestId: true },
   scheme: { scheme: true },

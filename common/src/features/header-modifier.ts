@@ -11,8 +11,8 @@ export const headerFieldSchema = z.object({ name: z.string(), value: z.string() 
 
 /**
  * Changes to the fields of one direction, applied in this order: `set` replaces all fields of the name, `add` appends a
- * field line, `remove` takes away, also what the two before put in. Names are compared without case. Equivalent to
- * Gateway API's HTTPHeaderFilter.
+ * field line, `remove` deletes fields, including those that `set` and `add` inserted. Names are compared without case.
+ * Equivalent to Gateway API's HTTPHeaderFilter.
  */
 export const headerModifierSchema = z.object({
   set: z.array(headerFieldSchema).readonly().optional(),
@@ -23,7 +23,7 @@ export const headerModifierSchema = z.object({
 export type HeaderField = Readonly<z.infer<typeof headerFieldSchema>>;
 export type HeaderModifier = Readonly<z.infer<typeof headerModifierSchema>>;
 
-/** What the three annotations of a direction say. `invalid`: a list of fields that does not parse. */
+/** The values of the three annotations of a direction; `invalid` for a list of fields that does not parse. */
 type HeaderChanges = {
   readonly set: readonly HeaderField[] | "invalid" | undefined;
   readonly add: readonly HeaderField[] | "invalid" | undefined;
@@ -31,8 +31,8 @@ type HeaderChanges = {
 };
 
 /**
- * The changes of one direction. When a list of fields of the Ingress does not parse, none of its three annotations
- * applies, and the defaults of the class do: fields that the class removes are not let through by a mistake.
+ * Returns the changes of one direction. If a list of fields of the Ingress does not parse, the defaults of the class
+ * apply instead of its three annotations: a mistake must not let fields pass that the class removes.
  */
 export function headerModifierOf(
   own: HeaderChanges,
@@ -67,8 +67,8 @@ const untouchable = new Set([
 ]);
 
 /**
- * Reads `Name: Value` lines. One bad line fails the whole value; fields that no modifier may touch are left out with a
- * warning. See docs/features/request-headers.md.
+ * Reads `Name: Value` lines. One invalid line fails the whole value; fields that no modifier may change are omitted
+ * with a warning. See docs/features/request-headers.md.
  */
 export function parseHeaderFields(text: string, warn: Warn): Result<readonly HeaderField[]> {
   const fields: HeaderField[] = [];
@@ -91,7 +91,7 @@ function parseHeaderField(line: string): Result<HeaderField> {
   return value.ok ? ok({ name: name.value, value: value.value }) : value;
 }
 
-/** Reads comma-separated header names; fields that no modifier may touch are left out with a warning. */
+/** Reads comma-separated header names; fields that no modifier may change are omitted with a warning. */
 export function parseHeaderNames(text: string, warn: Warn): Result<readonly string[]> {
   const items = splitCsv(text);
   if (items.length === 0)
@@ -115,7 +115,8 @@ function mayTouch(name: string, warn: Warn): boolean {
 }
 
 /**
- * Header fields that an authentication check may set upstream or remove from a request: none that route or frame it.
+ * Whether an authentication check may set a header field upstream or remove it from a request: fields that route or
+ * frame the request are excluded.
  */
 export const mayBeIdentityHeader = (name: string): boolean =>
   name.length <= 256 &&
@@ -123,16 +124,16 @@ export const mayBeIdentityHeader = (name: string): boolean =>
   !untouchable.has(name.toLowerCase()) &&
   name.toLowerCase() !== "host";
 
-/** Fields that describe the body beside them. */
+/** Fields that describe the accompanying body. */
 const describing = new Set(["content-encoding", "content-range", "content-type"]);
 
-/** Header fields that an authentication check may add to a response that it did not write. */
+/** Whether an authentication check may add a header field to a response that it did not write. */
 export const mayBeClientHeader = (name: string): boolean =>
   mayBeIdentityHeader(name) && !describing.has(name.toLowerCase());
 
 const isHost = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === "host";
 
-/** Like `parseHeaderFields`; a Host has to be a host with an optional port (RFC 9110 7.2). */
+/** Like `parseHeaderFields`, but a Host must be a host with an optional port (RFC 9110 7.2). */
 export function parseHeaderFieldsToSet(text: string, warn: Warn): Result<readonly HeaderField[]> {
   const fields = parseHeaderFields(text, warn);
   if (!fields.ok) return fields;
@@ -143,7 +144,9 @@ export function parseHeaderFieldsToSet(text: string, warn: Warn): Result<readonl
   return fields;
 }
 
-/** Like `parseHeaderFields`, for fields to append: a request has one Host, so another is left out with a warning. */
+/**
+ * Like `parseHeaderFields`, for fields to append: a request has only one Host, so another is omitted with a warning.
+ */
 export function parseHeaderFieldsToAdd(text: string, warn: Warn): Result<readonly HeaderField[]> {
   const fields = parseHeaderFields(text, warn);
   if (!fields.ok || !fields.value.some(isHost)) return fields;
@@ -151,7 +154,7 @@ export function parseHeaderFieldsToAdd(text: string, warn: Warn): Result<readonl
   return ok(fields.value.filter((field) => !isHost(field)));
 }
 
-/** Like `parseHeaderNames`, for a request, which cannot be without Host. */
+/** Like `parseHeaderNames`, for a request, from which Host cannot be removed. */
 export function parseHeaderNamesToRemove(text: string, warn: Warn): Result<readonly string[]> {
   const names = parseHeaderNames(text, warn);
   if (!names.ok || !names.value.some((name) => isHost({ name }))) return names;

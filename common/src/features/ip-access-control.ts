@@ -2,15 +2,15 @@ import { z } from "zod";
 import { cidrTextSchema } from "./cidr-text.ts";
 import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
-/** Which client addresses are admitted. See docs/features/ip-access-control.md. */
+/** The client addresses that are admitted. See docs/features/ip-access-control.md. */
 export const ipAccessControlSchema = z.object({
-  /** The resource with the lists cannot be used: every request is answered 503. */
+  /** Whether the resource with the lists cannot be used; every request is then answered 503. */
   unavailable: z.literal(true).optional(),
-  /** `namespace/name` of the resource with the lists, for the access log; absent: they are of no resource. */
+  /** `namespace/name` of the resource with the lists, for the access log; absent if they are not from a resource. */
   name: z.string().optional(),
-  /** Rejected, even if `allow` has them. */
+  /** The addresses that are rejected, even if `allow` contains them. */
   deny: z.array(cidrTextSchema),
-  /** Only these are admitted; an empty list admits no client. Absent: every client. */
+  /** The only addresses that are admitted; an empty list admits no client. If absent, every client is admitted. */
   allow: z.array(cidrTextSchema).optional(),
 });
 

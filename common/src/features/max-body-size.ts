@@ -12,7 +12,7 @@ export const maxBodySizeSchema = z.object({
 
 export type MaxBodySize = Readonly<z.infer<typeof maxBodySizeSchema>>;
 
-/** Reads a size. `0` is a cap like any other: only requests without a body pass. */
+/** Reads a size. `0` is a limit like any other: only requests without a body pass. */
 export function parseMaxBodySize(text: string): Result<MaxBodySize> {
   const size = parseByteSize(text);
   return size.ok ? ok({ maxBytes: size.value }) : size;

@@ -6,31 +6,36 @@ import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineTranslatedFeature } from "./definition.ts";
 import { requestTemplateSchema } from "./request-template.ts";
 
-/** A URL that copies are sent to in place of that of the request. */
+/** A URL to which copies are sent, instead of that of the request. */
 const mirrorUrlSchema = z.object({
   scheme: z.enum(["http", "https"]),
-  /** `Host` of copies: `host[:port]`. */
+  /** The `Host` of copies: `host[:port]`. */
   authority: requestTemplateSchema,
   /** Path and query. */
   target: requestTemplateSchema,
   withoutBody: z.literal(true).optional(),
-  /** Whether a host that the gateway serves itself gets copies through its own routes, before any endpoint. */
+  /**
+   * Whether a host that the gateway itself serves gets copies through its own routes, in preference to any endpoint.
+   */
   servedHosts: z.literal(true).optional(),
 });
 
-/** Where copies of a route's requests go. See docs/features/mirror-target.md. */
+/** The targets to which a route's requests are copied. See docs/features/mirror-target.md. */
 export const mirrorTargetSchema = z
   .array(
     z.object({
       /** `namespace/name` of the Service, or the host of the URL, for logs and metrics. */
       service: z.string(),
-      /** Name of the endpoint set, `namespace/service/port`; absent: only a host that the gateway serves itself gets copies. */
+      /**
+       * Name of the endpoint set, `namespace/service/port`; if absent, only a host that the gateway itself serves gets
+       * copies.
+       */
       endpoints: z.string().optional(),
-      /** As for a backend. */
+      /** The protocol, as for a backend. */
       protocol: z.enum(["http1", "http2"]),
-      /** The share of the requests that is copied, drawn for each of them; absent: all. */
+      /** The share of requests that is copied, drawn for each request; all if absent. */
       fraction: z.object({ numerator: z.int().min(0), denominator: z.int().min(1) }).optional(),
-      /** The URL of copies; absent: that of the request, with its host. */
+      /** The URL of copies; if absent, that of the request, with its host. */
       url: mirrorUrlSchema.optional(),
     }),
   )
@@ -38,7 +43,7 @@ export const mirrorTargetSchema = z
 
 export type MirrorTarget = z.infer<typeof mirrorTargetSchema>;
 
-/** A Service as a cluster-internal host name; `port` is absent where the value says none. */
+/** A Service, addressed by a cluster-internal host name; `port` is absent if the value has none. */
 export type ServiceAddress = {
   readonly namespace: string;
   readonly name: string;

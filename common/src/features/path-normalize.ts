@@ -3,13 +3,13 @@ import { enumForm, formProblem } from "../values/form.ts";
 import { ok, type Result } from "../values/result.ts";
 import { defineAnnotation, defineOption, type Warn } from "./definition.ts";
 
-/** How far paths are normalised; each level includes the ones before it. See docs/features/path-normalize.md. */
+/** The level of path normalisation; each level includes the previous ones. See docs/features/path-normalize.md. */
 export const pathLevelSchema = z.enum(["base", "merge-slashes", "decode-and-merge-slashes"]);
 
 export type PathLevel = z.infer<typeof pathLevelSchema>;
 
 const levels = pathLevelSchema.options;
-/** The name of older releases for "do not normalise". */
+/** The value by which older releases disabled normalisation. */
 const formerLevel = "none";
 
 const levelForm = enumForm("a level", levels, { former: [formerLevel] });
@@ -27,7 +27,10 @@ function parsePathLevel(text: string, warn: Warn): Result<PathLevel> {
   return level === undefined ? formProblem(levelForm, text) : ok(level);
 }
 
-/** How far the paths of a host's requests are normalised before they are matched. See docs/features/path-normalize.md. */
+/**
+ * The level to which the paths of a host's requests are normalised before they are matched. See
+ * docs/features/path-normalize.md.
+ */
 export const pathNormalize = defineOption({
   slug: "path-normalize",
   annotations: {

@@ -2,44 +2,48 @@ import { z } from "zod";
 import { cidrTextSchema } from "./cidr-text.ts";
 import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
-/** A rate, and how many requests an idle client may send at once. */
+/** A rate, and the number of requests that an idle client may send in a burst. */
 const requestRateSchema = z.object({
   requests: z.number().positive(),
-  /** The time in which as many are admitted in the long run, in milliseconds. */
+  /** The period in which `requests` are admitted in the long run, in milliseconds. */
   periodMs: z.number().positive(),
   capacity: z.int().min(1),
 });
 
 const paceSchema = z.object({
   bytesPerSecond: z.int().min(1),
-  /** The beginning of the body that is not paced, in bytes. */
+  /** The length of the beginning of the body that is not paced, in bytes. */
   afterBytes: z.int().min(0),
 });
 
 const errorStatusSchema = z.int().min(400).max(599);
 
-/** What each client may ask of a route. See docs/features/rate-limit.md. */
+/** The limits on the requests of each client to a route. See docs/features/rate-limit.md. */
 export const rateLimitSchema = z
   .object({
-    /** Sustained requests per second and client; decimals are allowed. Absent: only the other limits apply. */
+    /** Sustained requests per second and client; decimals are allowed. If absent, only the other limits apply. */
     requestsPerSecond: z.number().positive().optional(),
-    /** Requests above that which a client may send at once. */
+    /** The number of requests above that rate which a client may send in a burst. */
     burst: z.int().min(0).optional(),
-    /** Lower-case name of the header whose value identifies clients; absent: their address does. */
+    /** Lower-case name of the header that identifies clients; if absent, clients are identified by their address. */
     byHeader: z.string().optional(),
-    /** Further rates. Only a request that all rates admit is counted. */
+    /** Additional rates. A request is counted only if all rates admit it. */
     rates: z.array(requestRateSchema).optional(),
-    /** The most requests of a client that may be in progress at a time. */
+    /** The maximum number of requests of a client that may be in progress simultaneously. */
     maxConcurrent: z.int().min(1).optional(),
-    /** Clients that none of the above limits. */
+    /** Clients that are exempt from all of these limits. */
     exempt: z.array(cidrTextSchema).optional(),
-    /** Routes of a namespace with the same zone count together; absent: each route counts on its own. */
+    /**
+     * The zone; routes of a namespace in the same zone share their counts. If absent, each route counts independently.
+     */
     zone: z.string().optional(),
-    /** Answers requests above a rate, without Retry-After; absent: 429 with it. */
+    /**
+     * The status for requests above a rate, which are answered without Retry-After; if absent, 429 with Retry-After.
+     */
     status: errorStatusSchema.optional(),
-    /** The same for requests above `maxConcurrent`. */
+    /** The same status for requests above `maxConcurrent`. */
     concurrentStatus: errorStatusSchema.optional(),
-    /** How fast the body of each response is sent. */
+    /** The rate at which the body of each response is sent. */
     pace: paceSchema.optional(),
   })
   .readonly();

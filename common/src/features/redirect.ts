@@ -8,7 +8,9 @@ import { defineAnnotation, defineFeature } from "./definition.ts";
 import { requestTemplateSchema } from "./request-template.ts";
 import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifier.ts";
 
-/** Statuses that send a client elsewhere (RFC 9110 15.4); 303 is for routes that ask for it by other means. */
+/**
+ * The statuses of redirects (RFC 9110 15.4); 303 is for routes that are not configured by annotations of this gateway.
+ */
 export const redirectStatusSchema = z.literal([301, 302, 303, 307, 308]);
 
 /** The target of a redirect; an absent part is taken from the request. See docs/features/redirect.md. */
@@ -17,19 +19,22 @@ export const redirectSchema = z.object({
   hostname: z.string().optional(),
   port: z.int().min(1).max(65_535).optional(),
   path: pathModifierSchema.optional(),
-  /** Whether the URL has the query of the request; absent: it has. */
+  /** With `none`, the URL has no query; if absent, it has that of the request. */
   query: z.literal("none").optional(),
   /**
-   * What comes before the path. `received`: the scheme, and the Host field as the client sent it, with its port. `none`:
-   * nothing, so that scheme and host stay. Absent: scheme, host and port as above.
+   * The part of the URL before the path. `received`: the scheme, and the Host field as the client sent it, with its
+   * port. `none`: nothing, so that the client keeps scheme and host. If absent, scheme, host and port as above.
    */
   origin: z.enum(["received", "none"]).optional(),
-  /** The whole value of Location, for every request or put together of it; no other part but the status counts then. */
+  /**
+   * The whole value of Location, constant or assembled for each request. All other parts except the status are then
+   * ignored.
+   */
   url: z.union([z.string(), requestTemplateSchema]).optional(),
-  /** Leaves out a slash at the end of the URL. */
+  /** Omits a slash at the end of the URL. */
   cutSlash: z.literal(true).optional(),
   statusCode: z.int().min(300).max(308),
-  /** Answers before addresses, limits and credentials are checked; absent: after them. */
+  /** Whether requests are answered before addresses, limits and credentials are checked; if absent, afterwards. */
   early: z.literal(true).optional(),
 });
 
@@ -58,7 +63,7 @@ function parseScheme(text: string): Result<"http" | "https"> {
   return scheme === "http" || scheme === "https" ? ok(scheme) : formProblem(schemeForm, text);
 }
 
-/** Reads an absolute path without query and fragment, as it goes onto the wire (RFC 3986 section 3.3). */
+/** Reads an absolute path without query and fragment, in its form on the wire (RFC 3986 section 3.3). */
 export function parseRedirectPath(text: string): Result<PathModifier> {
   return text.startsWith("/") && isPathText(text)
     ? ok({ type: "full", value: text })
@@ -73,7 +78,7 @@ const urlExpected =
 const urlForm = /^https?:\/\/(?![/?#])(?:[A-Za-z0-9\-._~:/?#[\]!&'()*+,;=@]|%[0-9A-Fa-f]{2})+$/i;
 const maxUrlLength = 2048;
 
-/** Reads the whole value of Location; variables are not filled in, so `$` is refused. */
+/** Reads the whole value of Location. Variables are not replaced, so `$` is rejected. */
 export function parseRedirectUrl(text: string): Result<string> {
   const isUrl = text.length <= maxUrlLength && urlForm.test(text) && URL.canParse(text);
   const parsed = isUrl ? new URL(text) : undefined;

@@ -27,8 +27,8 @@ import { trustForwardedFor } from "./trust-forwarded-for.ts";
 import { useRegex } from "./use-regex.ts";
 
 /**
- * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
- * here, its filter, its page under docs/features/, and its translator where it has one.
+ * Every feature that a route (or one of its backends) can have, by slug. A feature has the same name everywhere: its
+ * file here, its filter, its page under docs/features/, and its translator if it has one.
  */
 export const features = {
   "trust-forwarded-for": trustForwardedFor,
@@ -61,7 +61,7 @@ export const routingOptions = {
   canary: canary,
 } as const;
 
-/** Options of the TLS handshakes of hosts, before there is a request. */
+/** Options of the TLS handshakes of hosts, which precede all requests. */
 export const tlsOptions = {
   "auth-tls": authTls,
 } as const;
@@ -74,12 +74,12 @@ const shape = Object.fromEntries(
   Object.entries(features).map(([slug, { schema }]) => [slug, schema.optional()]),
 ) as FeatureShape;
 
-/** The features of a route as they travel in the snapshot. */
+/** The features of a route in the snapshot. */
 export const routeFeaturesSchema = z.object(shape);
 
 export type RouteFeatures = Readonly<z.infer<typeof routeFeaturesSchema>>;
 
-/** Every annotation that an Ingress may carry, by its full key. */
+/** Every annotation that an Ingress can have, by its full key. */
 export const annotations: ReadonlyMap<string, AnnotationDefinition<unknown>> = new Map(
   [...Object.values(features), ...Object.values(routingOptions), ...Object.values(tlsOptions)]
     .flatMap((owner): AnnotationDefinition<unknown>[] => Object.values(owner.annotations))

@@ -1,15 +1,16 @@
 /**
- * Annotations that earlier releases of this API had, and what has their settings now. They have no effect; their names
- * are kept so that a finding can say what to write instead (docs/reference/annotations.md, "Removed annotations").
+ * Annotations of earlier releases of this API, and the resources that now have their settings. They have no effect;
+ * their names are kept so that a finding can name the replacement (docs/reference/annotations.md, "Removed
+ * annotations").
  */
 import { annotationPrefix } from "./definition.ts";
 
 type RemovedAnnotations = {
-  /** Names without the prefix; `*` at the end covers every name that begins so. */
+  /** Names without the prefix; a `*` at the end covers every name with that beginning. */
   readonly names: readonly string[];
-  /** The resource with these settings. */
+  /** The kind of the resource with these settings. */
   readonly kind: string;
-  /** The name of the annotation that refers to it; undefined: it is attached to Services. */
+  /** The name of the annotation that refers to the resource; undefined if it is attached to Services. */
   readonly annotation: string | undefined;
 };
 
@@ -36,7 +37,7 @@ export const removedAnnotations: readonly RemovedAnnotations[] = [
 const covers = (pattern: string, name: string): boolean =>
   pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 
-/** What to write instead of a removed annotation, by its whole key; undefined for every other key. */
+/** Returns the replacement of a removed annotation, by its full key; undefined for every other key. */
 export function replacementOf(key: string): string | undefined {
   if (!key.startsWith(annotationPrefix)) return undefined;
   const name = key.slice(annotationPrefix.length);

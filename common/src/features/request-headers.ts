@@ -10,11 +10,11 @@ import {
 } from "./header-modifier.ts";
 import { requestTemplateSchema } from "./request-template.ts";
 
-/** Changes of the upstream request: those of a modifier, and fields whose values each request fills in. */
+/** Changes of the upstream request: those of a modifier, and fields with values that are computed for each request. */
 export const requestHeadersSchema = headerModifierSchema.extend({
   /**
-   * Set after the others, in this order; a field that comes out empty is removed. A Host that comes out as none leaves the
-   * present one (docs/request-templates.md).
+   * Fields that are set after the others, in this order. A field with an empty value is removed. A Host whose value is
+   * empty leaves the present one unchanged (docs/request-templates.md).
    */
   templates: z
     .array(z.object({ name: z.string(), value: requestTemplateSchema }))

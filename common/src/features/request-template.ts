@@ -1,7 +1,7 @@
 /**
- * Texts that are put together for each request, such as `https://$host/oauth2/auth`: parsed once by the controller into
- * literal parts and variables, evaluated by the proxy in one pass, so that a value of a request never becomes a variable.
- * See docs/request-templates.md.
+ * Texts that are assembled for each request, such as `https://$host/oauth2/auth`. The controller parses a text once
+ * into literal parts and variables, and the proxy evaluates it in one pass, so that a value of a request never becomes
+ * a variable. See docs/request-templates.md.
  */
 import { z } from "zod";
 import { shown } from "../values/clip.ts";
@@ -32,7 +32,7 @@ const plainVariables = [
   "proxy_add_x_forwarded_for",
 ] as const;
 
-/** Variables whose `name` says which value of the request is meant: a field, cookie or parameter. */
+/** Variables whose `name` selects a value of the request: a field, cookie or parameter. */
 const namedVariables = ["http", "cookie", "arg"] as const;
 
 const partSchema = z.union([
@@ -41,7 +41,7 @@ const partSchema = z.union([
   z.object({ variable: z.enum(namedVariables), name: z.string() }),
 ]);
 
-/** Most parts of a template: what one request can make of a template is bounded by it. */
+/** The maximum number of parts of a template, which bounds the size of the text for one request. */
 const maxParts = 32;
 
 /**
@@ -54,11 +54,11 @@ export type RequestTemplate = z.infer<typeof requestTemplateSchema>;
 type TemplatePart = RequestTemplate[number];
 export type TemplateVariable = Exclude<TemplatePart, string>;
 
-/** Names whose values the controller knows when it reads the text. */
+/** Names with values that the controller knows when it reads the text. */
 type StaticName = "namespace" | "ingress_name" | "service_name" | "service_port";
 
 export type TemplateOptions = {
-  /** The values of `$namespace` and the like; a name that is not given here is unknown. */
+  /** The values of `$namespace` and the like; a name without a value here is unknown. */
   readonly statics?: { readonly [Name in StaticName]?: string };
 };
 
@@ -93,7 +93,9 @@ export function parseRequestTemplate(text: string, options: TemplateOptions = {}
 
 const expected = `text with variables such as $host, $request_uri, $http_<field>, $cookie_<name> or $arg_<name>`;
 
-/** Literals beside each other are one part; characters outside ASCII become the octets of their UTF-8 form. */
+/**
+ * Appends a literal. Adjacent literals become one part; characters outside ASCII become the octets of their UTF-8 form.
+ */
 function appendLiteral(parts: TemplatePart[], text: string): void {
   if (text === "") return;
   const literal = Buffer.from(text, "utf8").toString("latin1");
@@ -123,14 +125,14 @@ function partOf(name: string, { statics }: TemplateOptions): TemplatePart | unde
 export const templateVariables = (template: RequestTemplate): readonly TemplateVariable[] =>
   template.filter((part) => typeof part !== "string");
 
-/** Fields that many clients send alike. */
+/** Fields that have the same value for many clients. */
 const sharedFields: ReadonlySet<string> = new Set([
   ...["host", "user-agent", "referer", "origin", "connection", "upgrade", "via", "forwarded", "range"],
   ...["accept", "accept-encoding", "accept-language", "accept-charset", "cache-control", "content-type"],
   ...["x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-forwarded-scheme", "x-scheme"],
 ]);
 
-/** Whether a variable can tell one client from another: credentials, cookies, its own fields, its address. */
+/** Whether a variable can distinguish one client from another: credentials, cookies, its own fields, its address. */
 export function identifiesClient(part: TemplateVariable): boolean {
   switch (part.variable) {
     case "http":
@@ -145,7 +147,7 @@ export function identifiesClient(part: TemplateVariable): boolean {
   }
 }
 
-/** The text that a template without variables stands for; undefined where it has one. */
+/** The text of a template without variables; undefined for a template with variables. */
 export const literalOf = (template: RequestTemplate): string | undefined =>
   template.every((part) => typeof part === "string") ? template.join("") : undefined;
 
@@ -155,7 +157,7 @@ export const variableText = (part: TemplateVariable): string => {
   return `$${part.variable}_${part.name.replaceAll("-", "_")}`;
 };
 
-/** The template as a text, for messages; what the controller knew is filled in. */
+/** The template as a text, for messages; values that the controller knew are filled in. */
 export const templateText = (template: RequestTemplate): string =>
   template
     .map((part) =>

@@ -12,22 +12,28 @@ import {
   type HeaderField,
 } from "./header-modifier.ts";
 
-/** One text in place of another. */
+/** A text and its replacement. */
 const replacementSchema = z.object({ from: z.string(), to: z.string() });
 
 export type Replacement = Readonly<z.infer<typeof replacementSchema>>;
 
-/** Changes of the response: those of a modifier, and parts of fields that the backend has written. */
+/** Changes of the response: those of a modifier, and those of parts of fields that the backend has written. */
 export const responseHeadersSchema = headerModifierSchema.extend({
-  /** Replaces all fields of these names on responses over TLS, before the other changes. */
+  /** Fields that replace all fields of their names on responses over TLS, before the other changes. */
   setOverTls: z.array(headerFieldSchema).readonly().optional(),
-  /** The name of a field in which the client gets the id of the request, in place of fields of that name, before the other changes. */
+  /**
+   * The name of a field with the id of the request. It replaces fields of that name in the response, before the other
+   * changes.
+   */
   requestId: z.string().optional(),
-  /** Another domain in cookies of the backend: the whole attribute `Domain`, compared without case and leading dot. */
+  /**
+   * A replacement for the domain in cookies of the backend: the whole attribute `Domain`, compared without case and
+   * leading dot.
+   */
   cookieDomain: replacementSchema.optional(),
-  /** Another beginning of the attribute `Path` in cookies of the backend. */
+  /** A replacement for the beginning of the attribute `Path` in cookies of the backend. */
   cookiePath: replacementSchema.optional(),
-  /** Another beginning of the URL in `Location` and `Refresh` of the backend. */
+  /** A replacement for the beginning of the URL in `Location` and `Refresh` of the backend. */
   location: replacementSchema.optional(),
 });
 
@@ -44,7 +50,7 @@ function parseFieldName(text: string): Result<string> {
     : ok(name);
 }
 
-/** An annotation of two words in the characters of `words`: a text, and what replaces it. */
+/** Declares an annotation of two words in the characters of `words`: a text, and its replacement. */
 function defineReplacement(given: {
   readonly name: string;
   readonly words: string;

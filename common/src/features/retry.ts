@@ -2,25 +2,29 @@ import { z } from "zod";
 import { maxDurationMs } from "../values/duration.ts";
 import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
-/** When a request that failed upstream is sent again. See docs/features/retry.md. */
+/** The conditions under which a request that failed upstream is sent again. See docs/features/retry.md. */
 export const retrySchema = z.object({
-  /** Attempts after the first one. */
+  /** The maximum number of attempts after the first one. */
   attempts: z.int().positive(),
-  /** Statuses of responses that are discarded for another attempt. */
+  /** Statuses of responses that are discarded in favour of another attempt. */
   codes: z.array(z.int().min(100).max(599)),
-  /** Shortest wait before each retry in milliseconds; absent: none. */
+  /** The minimum wait before each retry in milliseconds; none if absent. */
   backoffMs: z.number().positive().max(maxDurationMs).optional(),
-  /** gRPC statuses, of responses without messages, that are discarded for another attempt. */
+  /** gRPC statuses of responses without messages that are discarded in favour of another attempt. */
   grpcCodes: z.array(z.int().min(1).max(16)).optional(),
   /**
-   * The only failures without a response that are followed by another attempt: `error` none or a broken connection, `timeout`
-   * one that took too long, `invalid-response` what is not HTTP. Absent: those of the page. With it, POST, LOCK and PATCH
-   * requests that an upstream may have seen are not repeated, whatever has failed.
+   * The only failures without a response that are followed by another attempt: `error` is no connection or a broken
+   * one, `timeout` one that took too long, `invalid-response` a response that is not HTTP. If absent, the failures are
+   * those of the page. If set, POST, LOCK and PATCH requests that an upstream may have seen are not repeated after any
+   * failure.
    */
   conditions: z.array(z.enum(["error", "timeout", "invalid-response"])).optional(),
-  /** With `conditions`, such requests are repeated as well. */
+  /** With `conditions`, POST, LOCK and PATCH requests are repeated too. */
   everyMethod: z.literal(true).optional(),
-  /** No attempt begins later than this after the first one, in milliseconds; absent: at any time. */
+  /**
+   * The time after the beginning of the first attempt in which further attempts can begin, in milliseconds; unlimited
+   * if absent.
+   */
   withinMs: z.number().positive().max(maxDurationMs).optional(),
 });
 

@@ -6,8 +6,8 @@ import { isPathText, pathModifierSchema } from "./path-modifier.ts";
 
 /**
  * A text in which `$1`, `$2` and so on are replaced by the groups of the leftmost match of a regular expression in the
- * request's path. `expand`: it is the new path, with a slash before it where it has none. `replace`: it takes the place
- * of the match, and without a match nothing changes.
+ * request's path. `expand`: the text is the new path; a missing slash is added before it. `replace`: the text replaces
+ * the match, and without a match nothing changes.
  */
 const expandedPathSchema = z.object({
   type: z.enum(["expand", "replace"]),
@@ -15,8 +15,8 @@ const expandedPathSchema = z.object({
   /** RE2 syntax, unanchored. */
   pattern: z.string(),
   /**
-   * The match is that of the decoded path (HostRoutes, `matchPaths`), and what its groups hold is encoded again; absent: the
-   * canonical path is matched, and groups are used as they are.
+   * With `decoded`, the decoded path is matched (HostRoutes, `matchPaths`), and the contents of groups are encoded
+   * again. If absent, the canonical path is matched, and groups are used unchanged.
    */
   matchPath: z.literal("decoded").optional(),
 });
@@ -33,8 +33,7 @@ export type RewriteTarget = Readonly<z.infer<typeof rewriteTargetSchema>>;
 export type ExpandedPath = Readonly<z.infer<typeof expandedPathSchema>>;
 
 /**
- * A reference to a group: a dollar sign and the group's number, which has no leading zero, in braces where a digit follows
- * it.
+ * A reference to a group: a dollar sign and the group's number without leading zeros, in braces if a digit follows it.
  */
 const groupReference = /\$(?:([1-9][0-9]*)|\{([1-9][0-9]*)\})/;
 
@@ -48,7 +47,7 @@ export const splitAtGroups = (text: string): readonly (string | number)[] =>
     return index % 3 === 0 ? part : Number(part);
   });
 
-/** Reads the new path (RFC 3986 section 3.3), which gets a leading slash where it goes onto the wire without one. */
+/** Reads the new path (RFC 3986 section 3.3), to which a missing leading slash is added on the wire. */
 export function parseRewriteTarget(text: string): Result<string> {
   return isPathText(text)
     ? ok(text)
@@ -80,7 +79,7 @@ export const rewriteTarget = defineFeature({
       : { path: { type: "full", value: value.startsWith("/") ? value : `/${value}` } },
 });
 
-/** The highest group that a new path refers to; undefined where it refers to none. */
+/** The highest group to which a new path refers; undefined if it refers to none. */
 export function highestGroup(value: string): number | undefined {
   const numbers = [...value.matchAll(new RegExp(groupReference, "g"))].map(([, digits]) => Number(digits));
   return numbers.length === 0 ? undefined : Math.max(...numbers);

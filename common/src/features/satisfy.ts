@@ -4,8 +4,8 @@ import { ok, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 
 /**
- * `any`: a request passes when one of address rules, password, token and authorization service lets it in; absent: all of them
- * must. See docs/features/satisfy.md.
+ * With `any`, a request passes if one of address rules, password, token and authorization service admits it; if absent,
+ * all of them must. See docs/features/satisfy.md.
  */
 export const satisfySchema = z.literal("any");
 

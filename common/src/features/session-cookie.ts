@@ -4,8 +4,8 @@ import { parseDnsName } from "../values/hostname.ts";
 import { ok, problem, type Result } from "../values/result.ts";
 
 /**
- * How the proxy sets the cookie of a session, and when it sets it again; of a route, or of the policy of a Service. See
- * docs/features/backend-policy.md, "Session persistence".
+ * The attributes of a session cookie of the proxy, and the condition on which it is set again; for a route, or for the
+ * policy of a Service. See docs/features/backend-policy.md, "Session persistence".
  */
 export const sessionCookieSchema = z.object({
   path: z.string(),
@@ -14,23 +14,32 @@ export const sessionCookieSchema = z.object({
   expiresSeconds: z.int().min(0).optional(),
   maxAgeSeconds: z.int().min(0).optional(),
   sameSite: z.enum(["None", "Lax", "Strict"]).optional(),
-  /** `SameSite=None` is left out for browsers that take it for `Strict` or ignore the cookie. */
+  /** Omits `SameSite=None` for browsers that interpret it as `Strict` or ignore the cookie. */
   omitsNoneIfMisread: z.literal(true).optional(),
-  /** `Partitioned` where the cookie is `Secure`, without which browsers refuse it (draft-cutler-httpbis-partitioned-cookies). */
+  /**
+   * Adds `Partitioned` if the cookie is `Secure`; browsers reject the one without the other
+   * (draft-cutler-httpbis-partitioned-cookies).
+   */
   partitioned: z.literal(true).optional(),
-  /** `Secure` also for clients without TLS; absent: for those with TLS. */
+  /** Adds `Secure` also for clients without TLS; if absent, only for those with TLS. */
   alwaysSecure: z.literal(true).optional(),
-  /** Another endpoint takes over the session when its own fails; absent: retries stay with it. */
+  /**
+   * Whether the session moves to another endpoint if its own fails. If absent, it does not, and retries for a session
+   * of a route stay on that endpoint.
+   */
   changesOnFailure: z.literal(true).optional(),
 });
 
 export type SessionCookie = Readonly<z.infer<typeof sessionCookieSchema>>;
 
-// Octets that a browser keeps in an attribute (RFC 6265 4.1.1: av-octet), without blanks.
+// Octets that browsers accept in an attribute (RFC 6265 4.1.1: av-octet), without blanks.
 const pathText = /^\/[!-:<-~]*$/;
 const maxPathLength = 1024;
 
-/** Reads the `Path` of a cookie (RFC 6265 5.2.4): browsers take another one for the path of the request. */
+/**
+ * Reads the `Path` of a cookie (RFC 6265 5.2.4). Browsers replace one without a leading slash by the path of the
+ * request.
+ */
 export const parseCookiePath = (text: string): Result<string> =>
   pathText.test(text) && text.length <= maxPathLength
     ? ok(text)
@@ -39,7 +48,7 @@ export const parseCookiePath = (text: string): Result<string> =>
         `"/", followed by up to ${maxPathLength - 1} visible ASCII characters without semicolons`,
       );
 
-/** Reads the `Domain` of a cookie (RFC 6265 5.2.3): a host name, with or without a dot before it, which means the same. */
+/** Reads the `Domain` of a cookie (RFC 6265 5.2.3): a host name; a dot before it makes no difference. */
 export function parseCookieDomain(text: string): Result<string> {
   const name = parseDnsName(text.startsWith(".") ? text.slice(1) : text);
   return name.ok

@@ -7,9 +7,9 @@ import { parseRedirectStatus, redirectStatusForm, redirectStatusSchema } from ".
 export const sslRedirectSchema = z.object({
   port: z.int().min(1).max(65_535),
   statusCode: redirectStatusSchema,
-  /** Whether a slash at the end of the URL, after the query too, is left out. */
+  /** Whether a slash at the end of the URL, also after a query, is omitted. */
   cutSlash: z.literal(true).optional(),
-  /** Whether it comes before address rules and rate limits. See docs/filter-order.md. */
+  /** Whether the redirect precedes address rules and rate limits. See docs/filter-order.md. */
   early: z.literal(true).optional(),
 });
 

@@ -6,34 +6,37 @@ import { defineAnnotation, defineFeature } from "./definition.ts";
 
 const timeoutSchema = z.number().positive().max(maxDurationMs).optional();
 
-/** Limits on a request and on its upstream's side, in milliseconds; absent: no limit. See docs/features/timeouts.md. */
+/**
+ * Limits on a request and on the upstream side of it, in milliseconds; an absent one is no limit. See
+ * docs/features/timeouts.md.
+ */
 export const timeoutsSchema = z.object({
-  /** From the head of the request to the end of the response, all attempts included. */
+  /** The time from the head of the request to the end of the response, including all attempts. */
   requestTimeoutMs: timeoutSchema,
-  /** From the beginning of one attempt to the end of its response's head. */
+  /** The time from the beginning of one attempt to the end of the head of its response. */
   backendTimeoutMs: timeoutSchema,
-  /** From the end of the request to the beginning of the response. */
+  /** The time from the end of the request to the beginning of the response. */
   readTimeoutMs: timeoutSchema,
-  /** From the connection to the end of the request. */
+  /** The time from the connection to the end of the request. */
   sendTimeoutMs: timeoutSchema,
-  /** Opening a connection, instead of the limit of the Service or the proxy. */
+  /** The time to open a connection, instead of the limit of the Service or the proxy. */
   connectTimeoutMs: timeoutSchema,
-  /** The status when no connection is established in time; absent: 502. */
+  /** The status if no connection is established in time; 502 if absent. */
   connectTimeoutStatus: z.literal(504).optional(),
   /**
-   * Longest gap between two reads of the response, its head included; on an upgraded connection, longest time without a
-   * byte in either direction. It replaces the idle timeouts of the proxy while it runs.
+   * The maximum gap between two reads of the response, including its head; on an upgraded connection, the maximum time
+   * without a byte in either direction. It replaces the idle timeouts of the proxy while it applies.
    */
   readGapMs: timeoutSchema,
-  /** Longest time in which the upstream takes nothing of a request that waits to be sent. */
+  /** The maximum time in which the upstream accepts no byte of a request that waits to be sent. */
   sendGapMs: timeoutSchema,
-  /** The rule sets the first two itself: the proxy's defaults do not apply to it. */
+  /** Whether the rule sets the first two limits itself, so that the defaults of the proxy do not apply to it. */
   replacesDefaults: z.literal(true).optional(),
 });
 
 export type Timeouts = Readonly<z.infer<typeof timeoutsSchema>>;
 
-/** Reads a timeout in milliseconds. Zero is the same as no annotation: undefined. */
+/** Reads a timeout in milliseconds. Zero yields undefined, which is the same as no annotation. */
 export function parseTimeout(text: string): Result<number | undefined> {
   const duration = parseDuration(text);
   return duration.ok && duration.value === 0 ? ok(undefined) : duration;

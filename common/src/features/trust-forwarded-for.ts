@@ -11,26 +11,26 @@ import { defineAnnotation, defineTranslatedFeature, type Warn } from "./definiti
 /** The default header for the address of the client. */
 export const defaultForwardedForHeader = "X-Forwarded-For";
 
-/** Where the client's address is read from. See docs/features/trust-forwarded-for.md. */
+/** The source of the client's address. See docs/features/trust-forwarded-for.md. */
 export const trustForwardedForSchema = z.object({
   header: z.string(),
-  /** The peers whose header is trusted, never an empty list; absent: every peer. */
+  /** The peers whose header is trusted, never an empty list; if absent, every peer is trusted. */
   trustedCidrs: z.array(cidrTextSchema).min(1).optional(),
   /**
-   * Whether the scheme, host and port that a trusted peer forwards count: for redirects, and upstream. Absent: only
-   * `X-Forwarded-Proto`, and only upstream.
+   * Whether the scheme, host and port that a trusted peer forwards are used, for redirects and upstream. If absent,
+   * only `X-Forwarded-Proto` is used, and only upstream.
    */
   trustsUrl: z.boolean().optional(),
   /**
-   * Whether a client may have a private address: of a list without any address that is not trusted, the first one is the client.
-   * Absent: private addresses are those of proxies.
+   * Whether a client can have a private address: if every address of a list is trusted, the first one is that of the
+   * client. If absent, private addresses count as those of proxies.
    */
   privateClients: z.literal(true).optional(),
 });
 
 export type TrustForwardedFor = Readonly<z.infer<typeof trustForwardedForSchema>>;
 
-/** The form checks the characters of an address, not whether each entry is one. */
+/** The form of a list of ranges. It checks the characters, but not whether each entry is an address. */
 const cidrListForm: Form = {
   pattern: "^[0-9a-fA-F:./,\\s]+$",
   noun: "a list of addresses",
@@ -38,7 +38,7 @@ const cidrListForm: Form = {
 };
 
 /**
- * Reads the ranges of the trusted proxies, in canonical form; an entry that is no range is left out and reported to
+ * Reads the ranges of the trusted proxies, in canonical form; an entry that is not a range is omitted and reported to
  * `warn`.
  */
 export function parseTrustedCidrs(text: string, warn: Warn): Result<readonly string[]> {
