@@ -3,8 +3,8 @@ import { ok, problem, type Problem, type Result } from "./result.ts";
 import { accessFields, type AccessFieldName, isAccessField } from "./access-fields.ts";
 
 /**
- * The fields of access-log lines as they are configured: names alone are the whole list; `+name` adds a field to those
- * that hold otherwise and `-name` takes one away. An empty list changes nothing.
+ * The configured fields of access-log lines. Names alone are the complete list; `+name` adds a field to the inherited
+ * list and `-name` removes one. An empty list changes nothing.
  */
 export type FieldChoice = readonly string[];
 
@@ -21,7 +21,7 @@ export function checkFieldWord(word: string): Problem | undefined {
   return { message: `"${name.slice(0, 40)}" is not a field of the access log${hint}`, expected };
 }
 
-/** Checks a choice as a whole: a list is exact or changes another one, never both. */
+/** Checks a choice as a whole: a list either is complete or changes another one, never both. */
 export function readFieldChoice(words: readonly string[]): Result<FieldChoice, Problem> {
   for (const word of words) {
     const wrong = checkFieldWord(word);
@@ -33,7 +33,7 @@ export function readFieldChoice(words: readonly string[]): Result<FieldChoice, P
     : problem("fields with + or - are mixed with fields without", expected);
 }
 
-/** The fields that result, in the order of their declarations. */
+/** The resulting fields, in the order of their declarations. */
 export function chosenFields(
   choice: FieldChoice,
   base: readonly AccessFieldName[],

@@ -1,9 +1,9 @@
-/** The fields of lines of the access log, in the order in which lines have them (docs/reference/access-log.md). */
+/** The fields of access-log lines, in the order in which they are written (docs/reference/access-log.md). */
 
 type Declaration = {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean";
-  /** Whether lines have the field unless something else is chosen. */
+  /** Whether lines have the field by default. */
   readonly isUsual: boolean;
   readonly meaning: string;
 };
@@ -166,7 +166,7 @@ export const accessFields = [
 
 export type AccessFieldName = (typeof accessFields)[number]["name"];
 
-/** The fields that lines have unless others are chosen. */
+/** The fields that lines have by default. */
 export const usualAccessFields: readonly AccessFieldName[] = accessFields
   .filter(({ isUsual }) => isUsual)
   .map(({ name }) => name);

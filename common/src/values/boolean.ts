@@ -3,7 +3,7 @@ import { ok, type Problem, type Result } from "./result.ts";
 
 export const booleanForm = enumForm("a boolean", ["true", "false"]);
 
-/** Reads `true` or `false` in any case; other words ("yes", "1") are refused. See docs/reference/values.md#boolean. */
+/** Reads `true` or `false` in any case; other words ("yes", "1") are rejected. See docs/reference/values.md#boolean. */
 export function parseBoolean(text: string): Result<boolean, Problem> {
   const trimmed = text.trim();
   const word = trimmed.toLowerCase();

@@ -10,8 +10,8 @@ export const byteSizeForm: Form = {
 const bytesPerSuffix: Readonly<Record<string, number>> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 /**
- * Reads a size in bytes: digits and an optional `k`, `m` or `g` in either case, in powers of 1024. A size that a
- * number cannot hold exactly (above 2^53 - 1 bytes) is refused. See docs/reference/values.md#size.
+ * Reads a size in bytes: digits and an optional `k`, `m` or `g` in either case, in powers of 1024. A size that a number
+ * cannot hold exactly (above 2^53 - 1 bytes) is rejected. See docs/reference/values.md#size.
  */
 export function parseByteSize(text: string): Result<number, Problem> {
   const trimmed = text.trim();

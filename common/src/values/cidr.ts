@@ -53,7 +53,7 @@ export type CidrMatcher = {
   readonly isEmpty: boolean;
   /**
    * Whether the address is in one of the ranges. Families never mix: an IPv4-mapped IPv6 address is not in an IPv4
-   * range, so a caller that wants it there canonicalises the address first. Text that is no address is in no range.
+   * range, so callers that need this must canonicalise the address first. Text that is not an address is in no range.
    */
   contains(ip: string): boolean;
 };
@@ -81,8 +81,8 @@ export function compileCidrs(cidrs: readonly Cidr[]): CidrMatcher {
 }
 
 /**
- * Compiles ranges to a search for the narrowest one that has an address, which is that of its rule. One look-up for each prefix
- * length that occurs: slower than `compileCidrs`, for explanations.
+ * Compiles ranges to a search for the narrowest range that contains an address, by which a rule can be identified. It
+ * takes one lookup for each prefix length that occurs, and is slower than `compileCidrs`; it is used for explanations.
  */
 export function compileCidrSearch(cidrs: readonly Cidr[]): (ip: string) => Cidr | undefined {
   const byLength = new Map<string, { readonly hostBits: bigint; readonly ranges: Map<bigint, Cidr> }>();
@@ -112,7 +112,7 @@ export function compileCidrSearch(cidrs: readonly Cidr[]): (ip: string) => Cidr 
 /** The address being looked up, as 32-bit words, most significant first. Shared because lookups never interleave. */
 const probe = new Uint32Array(4);
 
-/** The bits of a dotted IPv4 address, or -1 when the text is anything else. Allocates nothing. */
+/** The bits of a dotted IPv4 address, or -1 for any other text. Allocates nothing. */
 function ipv4Bits(text: string): number {
   const { length } = text;
   if (length < 7 || length > 15) return -1;

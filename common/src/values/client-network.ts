@@ -1,13 +1,13 @@
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The well-known prefix of addresses that embed IPv4 ones (RFC 6052 section 2.1). */
+/** The well-known prefix of IPv6 addresses that embed IPv4 addresses (RFC 6052 section 2.1). */
 const translated = [0x64, 0xff9b, 0, 0, 0, 0] as const;
 
 /**
- * The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address (`2001:db8:0:0::/64`, its groups
- * without leading zeros), because one host has all addresses of its /64 (RFC 4291 2.5.1). IPv4-mapped and NAT64 addresses
- * count as the IPv4 address that they carry. Text that is no address is returned unchanged.
+ * The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address (`2001:db8:0:0::/64`, its
+ * groups without leading zeros), because one host has all addresses of its /64 (RFC 4291 2.5.1). IPv4-mapped and NAT64
+ * addresses count as the IPv4 address that they contain. Text that is not an address is returned unchanged.
  */
 export function networkOf(ip: string): string {
   if (!ip.includes(":") || !isIPv6(ip)) return ip;

@@ -1,13 +1,13 @@
-/** A text for a message: whole, or the part of it that matters between the marks of what is left out. */
+/** A text for a message: complete, or its relevant part with marks in place of omitted text. */
 export type Clipped = { readonly text: string; readonly isWhole: boolean };
 
-/** What is left out of a text. */
+/** The mark for omitted text. */
 const mark = "...";
 
 /**
- * At most about `max` characters of a text: all of it, or what is around the first character that hardly any value may hold (white
- * space, control and non-ASCII characters, brackets and the like), since that is mostly what is wrong; else its beginning and
- * its end.
+ * Returns at most about `max` characters of a text: all of it, or the part around the first character that is unusual
+ * in values (white space, control and non-ASCII characters, brackets and the like), since that is the most likely
+ * mistake. Without such a character, returns the beginning and the end of the text.
  */
 export function clipText(text: string, max: number): Clipped {
   if (text.length <= max) return { text, isWhole: true };

@@ -1,7 +1,7 @@
 import { formProblem, type Form } from "./form.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
-/** The longest duration an annotation or a resource field may hold, in milliseconds. */
+/** The maximum duration in an annotation or a resource field, in milliseconds. */
 export const maxDurationMs = 24 * 60 * 60 * 1000;
 
 export const durationForm: Form = {
@@ -10,7 +10,10 @@ export const durationForm: Form = {
   expected: 'a duration such as "15s", "1.5s" or "1m30s" (units ns, us, ms, s, m, h; at most 24h)',
 };
 
-/** Bounds the work that a hostile value can cause; the longest sensible duration has some 40 characters. */
+/**
+ * The maximum length of a text, which bounds the work that a hostile value can cause; the longest useful duration has
+ * about 40 characters.
+ */
 const maxLength = 200;
 
 const nanosecondsPerUnit: Readonly<Record<string, number>> = {
@@ -27,9 +30,9 @@ const term = /(\d+\.?\d*|\.\d+)(ns|us|ms|s|m|h)/y;
 /**
  * Reads a Go duration string: one or more `<number><unit>` pairs without spaces, or a bare `0`.
  *
- * The result is in milliseconds and may have a fraction (`100us` is 0.1); what is finer than a nanosecond is
- * dropped. `0` and `0s` give 0: whether that means "absent" or "off" is the caller's rule. Signs are refused, and so
- * is anything above `maxMs`. See docs/reference/values.md#duration.
+ * The result is in milliseconds and can have a fraction (`100us` is 0.1); fractions of a nanosecond are dropped. `0`
+ * and `0s` yield 0; the caller decides whether that means "absent" or "off". Signs are rejected, and so is any value
+ * above `maxMs`. See docs/reference/values.md#duration.
  */
 export function parseDuration(text: string, maxMs: number = maxDurationMs): Result<number, Problem> {
   const trimmed = text.trim();
@@ -62,7 +65,7 @@ export function formatDuration(milliseconds: number): string {
   return text === "" ? "0s" : text;
 }
 
-/** Integer and fraction are scaled apart, so that no binary rounding of a decimal can reach the result. */
+/** Scales integer and fraction separately, so that the binary rounding of a decimal cannot affect the result. */
 function wholeNanoseconds(number: string, unit: string): number {
   const size = nanosecondsPerUnit[unit] ?? 1;
   const [whole = "", fraction = ""] = number.split(".");

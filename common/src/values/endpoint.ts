@@ -4,7 +4,7 @@ import { formatIpPort, parseIpAddress } from "./ip-address.ts";
 import { parsePort } from "./port.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
-/** Where to connect to: an IP address or a DNS name, and a port. */
+/** The address of a connection: an IP address or a DNS name, and a port. */
 export type Endpoint = { readonly host: string; readonly port: number };
 
 /** Reads `host[:port]`; an IPv6 address with a port is written in brackets (RFC 3986 section 3.2.2). */

@@ -1,11 +1,11 @@
 import { problem, type Result } from "./result.ts";
 
-/** What was thrown, in words: the message of an Error, anything else as text. */
+/** The text of a thrown value: the message of an Error, or the value as a string. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Runs work at a border that a bug must not cross: what it throws is a failure like any other, whose message `describe`
- * gives.
+ * Runs work at a boundary that a bug must not cross. An exception becomes an expected failure, with the message that
+ * `describe` returns.
  */
 export function withoutThrowing<Value>(
   work: () => Result<Value>,

@@ -2,7 +2,7 @@ import { shown } from "./clip.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// Every octet but the controls; a horizontal tab is the one control that is allowed inside a value.
+// Every octet except control characters; a horizontal tab is the only one that is allowed inside a value.
 const fieldContent = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const expectedName = "a header name of letters, digits and !#$%&'*+-.^_`|~";
@@ -29,9 +29,9 @@ export function isHeaderValue(value: string): boolean {
 }
 
 /**
- * Turns configured text into a header value on the wire. Surrounding whitespace is dropped; characters outside ASCII
- * become the octets of their UTF-8 form, one character per octet, which is how header lists hold values. Text with
- * control characters is refused, so no configuration can split a header. An empty value is valid.
+ * Converts configured text to a header value on the wire. Surrounding whitespace is dropped. Characters outside ASCII
+ * become the octets of their UTF-8 form, one character per octet, the form of values in header lists. Text with control
+ * characters is rejected, so no configuration can split a header. An empty value is valid.
  *
  * Apply it once, to configuration; values that are already in wire form are checked with `isHeaderValue`.
  */

@@ -1,9 +1,9 @@
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
 /**
- * A DNS name as Ingress and Gateway API write hosts. `name` is lower-case and has no trailing dot; a wildcard's
- * `name` leaves the `*.` out, so `*.example.com` is `{ kind: "wildcard", name: "example.com" }`. How many labels a
- * wildcard covers is the routing rule of the API that holds it, not a property of the name.
+ * A DNS name in the notation of Ingress and Gateway API. `name` is lower-case and has no trailing dot; for a wildcard,
+ * it also omits the `*.`, so `*.example.com` is `{ kind: "wildcard", name: "example.com" }`. The number of labels that
+ * a wildcard covers depends on the routing rules of the API, not on the name.
  */
 export type Hostname = { readonly kind: "exact" | "wildcard"; readonly name: string };
 
@@ -11,7 +11,7 @@ const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const expected = 'a DNS name such as "example.com"';
 
-/** Reads an exact or wildcard host name. IP addresses are refused, as Kubernetes refuses them. */
+/** Reads an exact or wildcard host name. IP addresses are rejected, as by Kubernetes. */
 export function parseHostname(text: string): Result<Hostname, Problem> {
   const trimmed = text.trim().toLowerCase();
   const isWildcard = trimmed.startsWith("*.");
@@ -26,8 +26,8 @@ export const formatHostname = ({ kind, name }: Hostname): string =>
 
 /**
  * Reads an exact DNS name (RFC 1123 section 2.1): labels of letters, digits and inner hyphens, at most 63 characters
- * each and 253 in all; one trailing dot is dropped and the result is lower-case. A last label of digits only would
- * read as an IP address and is refused.
+ * each and 253 in all. One trailing dot is dropped, and the result is lower-case. A name whose last label has only
+ * digits could be read as an IP address and is rejected.
  */
 export function parseDnsName(text: string): Result<string, Problem> {
   const lower = text.trim().toLowerCase();

@@ -14,7 +14,7 @@ export const integerForm = ({ min, max = Number.MAX_SAFE_INTEGER }: IntegerRange
       : `a whole number from ${min} to ${max}`,
 });
 
-/** Reads a decimal whole number between `min` and `max`, both included. Signs other than a leading `-` are refused. */
+/** Reads a decimal whole number between `min` and `max`, both included. Signs other than a leading `-` are rejected. */
 export function parseInteger(text: string, range: IntegerRange): Result<number, Problem> {
   const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const trimmed = text.trim();

@@ -4,8 +4,8 @@ import { compileCidrs, type CidrMatcher } from "./cidr.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
 /**
- * Reads an IPv4 or IPv6 address and writes it in its one canonical form (RFC 5952). An IPv4-mapped IPv6 address becomes
- * the IPv4 address in it. Zone identifiers, octal and shortened IPv4 forms are rejected.
+ * Reads an IPv4 or IPv6 address and returns its canonical form (RFC 5952). An IPv4-mapped IPv6 address becomes the IPv4
+ * address in it. Zone identifiers, octal and shortened IPv4 forms are rejected.
  */
 export function parseIpAddress(text: string): Result<string, Problem> {
   const canonical = canonicalIp(text.trim());
@@ -14,7 +14,10 @@ export function parseIpAddress(text: string): Result<string, Problem> {
     : ok(canonical);
 }
 
-/** The canonical form of an address as `parseIpAddress` gives it, or undefined when the text is not an address. */
+/**
+ * The canonical form of an address, equal to the result of `parseIpAddress`, or undefined if the text is not an
+ * address.
+ */
 export function canonicalIp(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text) || text.includes("%")) return undefined;
@@ -23,8 +26,8 @@ export function canonicalIp(text: string): string | undefined {
 }
 
 /**
- * The canonical form of an address that a PROXY protocol header names, or undefined when the text is none. Families stay
- * apart: an IPv4-mapped address that arrives this way is IPv6 (docs/reference/values.md#addresses).
+ * The canonical form of an address in a PROXY protocol header, or undefined if the text is not an address. Families
+ * stay separate: an IPv4-mapped address in such a header is IPv6 (docs/reference/values.md#addresses).
  */
 export function receivedIp(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -48,7 +51,7 @@ const privateOrReserved = [
   ["fe80::", 10],
 ] as const;
 
-/** Compiled when it is first asked, and not by every thread at its start. */
+/** The compiled ranges; compiled on first use, and not by every thread at its start. */
 let privateOrReservedCidrs: CidrMatcher | undefined;
 
 /**
@@ -67,7 +70,7 @@ export function isPrivateOrReserved(ip: string): boolean {
 }
 
 /**
- * Whether a canonical address may be one of the public Internet: it is in none of the ranges for private, local,
+ * Whether a canonical address can be one of the public Internet: it is not in any of the ranges for private, local,
  * shared, translated or otherwise special use (RFC 6890).
  */
 export const isPublicIp = (ip: string): boolean => ipaddr.parse(ip).range() === "unicast";

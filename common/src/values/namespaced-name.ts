@@ -27,7 +27,7 @@ export const namespacedNameForm: Form = {
   expected: '"<namespace>/<name>"',
 };
 
-/** Reads `namespace/name`. Both parts are required; nothing is defaulted. */
+/** Reads `namespace/name`. Both parts are required; there are no defaults. */
 export function parseNamespacedName(text: string): Result<NamespacedName, Problem> {
   const [namespace = "", name = "", ...rest] = text.trim().split("/");
   return rest.length === 0 && isNamespaceName(namespace) && isObjectName(name)

@@ -3,27 +3,30 @@ import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { problem, ok, type Problem, type Result } from "./result.ts";
 
-/** The origin of a page (RFC 6454 section 4), with the port of its scheme where none is written. */
+/** The origin of a page (RFC 6454 section 4); without an explicit port, it has the port of its scheme. */
 export type Origin = {
   /** `http` or `https`. */
   readonly scheme: "http" | "https";
-  /** In lower case; IPv6 addresses in canonical form and brackets. */
+  /** The host in lower case; IPv6 addresses are in canonical form and in brackets. */
   readonly host: string;
   readonly port: number;
 };
 
 const defaultPorts = { http: 80, https: 443 } as const;
-/** Longer than any: a scheme, 253 characters of a host and a port. */
+/** More than the length of any origin: a scheme, 253 characters of a host and a port. */
 const maxLength = 300;
 const maxHostLength = 253;
 
 const originForm = /^(https?):\/\/([^/?#@\\\s]*?)(?::(\d{1,5}))?$/;
-/** Labels with the characters that hosts have in practice; a dot at the end makes another host of it, as browsers see it. */
+/**
+ * Labels with the characters that hosts have in practice. For browsers, a host with a dot at its end is a different
+ * host.
+ */
 const hostForm = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/;
 
 /**
- * Reads a serialised origin (RFC 6454 section 6.2): scheme, host and port, and nothing else. Neither `null` nor a URL with
- * a path, a query or user information is one.
+ * Reads a serialised origin (RFC 6454 section 6.2): only scheme, host and port. `null` and URLs with a path, a query or
+ * user information are not origins.
  */
 export function parseOrigin(text: string): Origin | undefined {
   if (text.length > maxLength) return undefined;
@@ -47,7 +50,9 @@ function readHost(text: string): string | undefined {
 export type OriginPattern = {
   readonly scheme: Origin["scheme"];
   readonly port: number;
-  /** One host; or with `suffix` all hosts that have at least one label in front of it; any host when it is empty. */
+  /**
+   * One host, or with `suffix` all hosts that have at least one label before it; an empty suffix matches every host.
+   */
   readonly host: string | { readonly suffix: string };
 };
 
@@ -57,7 +62,7 @@ const expected =
 /** Reads an origin whose host may begin with `*.`, or be `*` (Gateway API, CORSOrigin). */
 export function parseOriginPattern(text: string): Result<OriginPattern, Problem> {
   const [before, after, ...rest] = text.split("://*");
-  // Any host in place of the wildcard shows whether the rest is an origin.
+  // Replacing the wildcard with a host shows whether the rest is an origin.
   const isWildcard = after !== undefined && rest.length === 0 && !before?.includes("/");
   const origin = parseOrigin(isWildcard ? `${before}://x${after}` : text);
   if (origin === undefined) return problem(`${JSON.stringify(shown(text))} is not an origin`, expected);
@@ -70,7 +75,7 @@ export function parseOriginPattern(text: string): Result<OriginPattern, Problem>
   return ok({ scheme, port, host: { suffix } });
 }
 
-/** Compiles a list for lookups on the request path; entries that are no origins match none. */
+/** Compiles a list for lookups on the request path; entries that are not origins match none. */
 export function compileOrigins(patterns: readonly string[]): (origin: Origin) => boolean {
   const exact = new Set<string>();
   const wildcards: (Omit<OriginPattern, "host"> & { readonly suffix: string })[] = [];
@@ -86,7 +91,9 @@ export function compileOrigins(patterns: readonly string[]): (origin: Origin) =>
 
 const keyOf = ({ scheme, host, port }: Origin): string => `${scheme}://${host}:${port}`;
 
-/** A wildcard matches labels, so an address is matched by `*` alone only. */
+/**
+ * Reports whether a wildcard covers an origin. Wildcards match labels, so an IP address is matched only by a `*` alone.
+ */
 function isCovered(
   { scheme, host, port }: Origin,
   pattern: { readonly scheme: string; readonly port: number; readonly suffix: string },

@@ -1,37 +1,37 @@
-/** Hashes of passwords as htpasswd files hold them: which are used, and why others are not. */
+/** Password hashes in htpasswd files: the kinds that are accepted, and the reasons why others are not. */
 import { ok, problem, type Result } from "./result.ts";
 
 /**
- * `bcrypt`: `$2a$`, `$2b$`, `$2y$`. `md5`: `$1$` and `$apr1$`. `sha256`, `sha512`: `$5$`, `$6$`. `sha1`: `{SHA}`. `ssha1`:
- * `{SSHA}`. `plain`: `{PLAIN}` with the password itself.
+ * The kinds of hashes. `bcrypt`: `$2a$`, `$2b$`, `$2y$`. `md5`: `$1$` and `$apr1$`. `sha256`, `sha512`: `$5$`, `$6$`.
+ * `sha1`: `{SHA}`. `ssha1`: `{SSHA}`. `plain`: `{PLAIN}` with the password itself.
  */
 export type PasswordHashKind = "bcrypt" | "md5" | "sha256" | "sha512" | "sha1" | "ssha1" | "plain";
 
-/** Kinds so fast to compute that a dictionary of passwords can be tried once the hashes are known. */
+/** Whether a kind is so fast to compute that a dictionary of passwords can be tried once the hashes are known. */
 export const isWeakHash = (kind: PasswordHashKind): boolean =>
   kind !== "bcrypt" && kind !== "sha256" && kind !== "sha512";
 
 const minBcryptCost = 4;
-/** About a second of a processor; each step doubles it. */
+/** The maximum cost, about a second of processor time; each step doubles it. */
 const maxBcryptCost = 14;
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
-/** What `crypt` takes as salt: printable ASCII without `$` and `:`. */
+/** The characters of a salt that `crypt` accepts: printable ASCII without `$` and `:`. */
 const salt = "[!-#%-9;-~]";
 const md5 = new RegExp(`^\\$(?:1|apr1)\\$${salt}{0,8}\\$[./A-Za-z0-9]{22}$`);
 const sha2 = new RegExp(`^\\$([56])\\$(?:rounds=(\\d{1,9})\\$)?${salt}{0,16}\\$([./A-Za-z0-9]+)$`);
-/** Characters of the hash behind the salt. */
+/** Number of characters of the hash after the salt. */
 const sha2Lengths = { 5: 43, 6: 86 } as const;
 const minSha2Rounds = 1_000;
-/** About half a second of a processor. */
+/** The maximum number of rounds, about half a second of processor time. */
 const maxSha2Rounds = 100_000;
 
 const sha1 = /^\{SHA\}[A-Za-z0-9+/]{27}=$/;
-/** 20 octets of hash and at most 64 of salt. */
+/** A salted hash: 20 octets of hash and at most 64 of salt. */
 const ssha1 = /^\{SSHA\}(?=[A-Za-z0-9+/]{27})[A-Za-z0-9+/]{27,112}={0,2}$/;
 const des = /^[./A-Za-z0-9]{13}$/;
 
-/** The kind of a hash; the error says why it is not used and never shows it. */
+/** Returns the kind of a hash. The error describes why the hash is not used, and never contains it. */
 export function readPasswordHash(hash: string): Result<PasswordHashKind> {
   if (hash.startsWith("$2")) return readBcrypt(hash);
   if (hash.startsWith("$1$") || hash.startsWith("$apr1$")) {

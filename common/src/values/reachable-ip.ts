@@ -3,9 +3,9 @@ import ipaddr from "ipaddr.js";
 import { canonicalIp } from "./ip-address.ts";
 
 /**
- * The canonical addresses that a connect to this text ends at: IPv4-mapped, IPv4-compatible (RFC 4291 2.5.5) and NAT64
- * (RFC 6052, well-known prefix) addresses count as the IPv4 address in them as well, and a zone is left out. Empty for
- * text that is no address.
+ * The canonical addresses that a connection to this text can reach. IPv4-mapped, IPv4-compatible (RFC 4291 2.5.5) and
+ * NAT64 (RFC 6052, well-known prefix) addresses also count as the IPv4 address in them; zones are ignored. Empty for
+ * text that is not an address.
  */
 export function reachableIps(text: string): readonly string[] {
   const zone = text.indexOf("%");
@@ -25,10 +25,10 @@ function embeddedIpv4(ip: string): string | undefined {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-/** Whether a canonical address never leaves the host or its link: loopback, unspecified, link-local. */
+/** Whether packets to a canonical address never leave the host or its link: loopback, unspecified, link-local. */
 export const isNodeLocal = (ip: string): boolean => nodeLocal.has(ipaddr.parse(ip).range());
 
-/** Whether a canonical address is one of loopback. */
+/** Whether a canonical address is a loopback address. */
 export const isLoopback = (ip: string): boolean => ipaddr.parse(ip).range() === "loopback";
 
 const nodeLocal: ReadonlySet<string> = new Set(["loopback", "unspecified", "linkLocal"]);

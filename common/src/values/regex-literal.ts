@@ -1,31 +1,31 @@
 /**
- * The text that a regular expression requires at the beginning of its match, found without compiling it. RE2 syntax, and Perl
- * syntax that RE2 does not have.
+ * The text that a regular expression requires at the beginning of its match, found without compiling it. Accepts RE2
+ * syntax, and Perl syntax that RE2 does not have.
  */
 export type LiteralBeginning = {
-  /** The characters themselves, without escapes; empty where nothing is certain. */
+  /** The characters, without escapes; empty if nothing is certain. */
   readonly text: string;
-  /** Whether the regular expression is this text and nothing else. */
+  /** Whether the regular expression consists of this text only. */
   readonly isWhole: boolean;
 };
 
-/** Flags that say "in any case, from the beginning of the text"; see `anchoredPattern`. */
+/** Prefix that matches in any case and from the beginning of the text; see `anchoredPattern`. */
 const anchor = "(?i)^";
 
 /**
- * The regular expression that matches from the beginning of a text, in any case, open at its end. The anchor belongs to the
- * first of several alternatives: `/a|/b` begins with /a, or contains /b.
+ * Returns the regular expression that matches from the beginning of a text, in any case, open at its end. The anchor
+ * applies only to the first of several alternatives: `/a|/b` begins with /a, or contains /b.
  */
 export const anchoredPattern = (pattern: string): string => `${anchor}${pattern}`;
 
-/** What follows the anchor of `anchoredPattern`; undefined for a pattern without it. */
+/** The pattern after the anchor of `anchoredPattern`; undefined for a pattern without it. */
 export const withoutAnchor = (pattern: string): string | undefined =>
   pattern.startsWith(anchor) ? pattern.slice(anchor.length) : undefined;
 
-/** A pattern that matches these characters, also those with a meaning in regular expressions. */
+/** A pattern that matches these characters literally, including those with a meaning in regular expressions. */
 export const literalPattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-/** What every match of the pattern begins with. */
+/** Returns the text with which every match of the pattern begins. */
 export function literalBeginning(pattern: string): LiteralBeginning {
   if (hasAlternatives(pattern)) return { text: "", isWhole: false };
   let text = "";
@@ -44,7 +44,7 @@ export function literalBeginning(pattern: string): LiteralBeginning {
       case "*":
       case "?":
       case "{":
-        // The character before need not occur.
+        // The previous character is optional.
         return { text: text.slice(0, -1), isWhole: false };
       case "+":
       case ".":

@@ -1,10 +1,10 @@
 /**
- * Estimates how many steps a pattern in RE2 syntax compiles to, without compiling it: expanded repetitions can turn a
- * thousand characters into millions of steps, and compiling those takes seconds. Takes time in proportion to the
- * pattern; for an invalid pattern the number is arbitrary.
+ * Estimates the number of steps to which a pattern in RE2 syntax compiles, without compiling it: expanded repetitions
+ * can turn a thousand characters into millions of steps, and compiling those takes seconds. The estimate takes time in
+ * proportion to the pattern; for an invalid pattern the number is arbitrary.
  */
 export function estimateSteps(pattern: string): number {
-  // Sizes of the open groups, the innermost last, and that of the last piece of each.
+  // Sizes of the open groups, innermost last, and the size of the last piece of each.
   const groups = [{ size: 0, last: 0 }];
   for (let at = 0; at < pattern.length; at += 1) {
     const group = groups.at(-1) ?? { size: 0, last: 0 };
@@ -31,15 +31,21 @@ export function estimateSteps(pattern: string): number {
   return groups.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** What the table of one Unicode class takes to compile, in steps: as it is, and with the other cases of its letters. */
+/**
+ * The cost of compiling the table of one Unicode class, in steps: `plain` without, and `folded` with the other cases of
+ * its letters.
+ */
 const classSteps = { plain: 60, folded: 160 };
-/** Letters that have other cases are looked for one by one between these code points, so many in the time of one step. */
+/**
+ * The range of code points that is searched for letters with other cases, and the number of code points searched in the
+ * time of one step.
+ */
 const cased = { first: 0x41, last: 0x1e943, perStep: 31 };
 
 /**
- * Estimates the cost of compiling a pattern besides its steps, in steps: Unicode classes are tables of hundreds of
- * ranges, and without regard to case, the other cases of each character of a range are looked up. Found without
- * compiling it.
+ * Estimates the cost of compiling a pattern in addition to its steps, in steps, without compiling it: Unicode classes
+ * are tables of hundreds of ranges, and in case-insensitive patterns, the other cases of each character of a range are
+ * looked up.
  */
 export function estimateTables(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
@@ -56,7 +62,7 @@ function foldedRanges(pattern: string): number {
   for (const [, from = "", to = ""] of pattern.matchAll(range)) {
     const first = codePointOf(from);
     const last = codePointOf(to);
-    // All that have other cases: nothing is looked up.
+    // The range includes all letters with other cases: nothing is looked up.
     if (first <= cased.first && last >= cased.last) continue;
     characters += Math.max(0, Math.min(last, cased.last) - Math.max(first, cased.first));
   }
@@ -76,7 +82,7 @@ function append(group: { size: number; last: number } | undefined, size: number)
 
 const repetition = /\{(\d+)(?:,(\d*))?\}/y;
 
-/** `{n}`, `{n,}` or `{n,m}`: an optional copy is a piece and a branch. */
+/** Reads `{n}`, `{n,}` or `{n,m}`. An optional copy is a piece and a branch. */
 function readRepetition(
   pattern: string,
   at: number,
@@ -92,7 +98,7 @@ function readRepetition(
 const escape = /\\(?:[pPx]\{[^}]*\}|Q(?:[^\\]|\\(?!E))*|.)/sy;
 const characterClass = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]/sy;
 
-/** The index of the last character of what begins at an index: an escape, a class or a character. */
+/** The index of the last character of the piece at an index: an escape, a class or a character. */
 function endOfPiece(pattern: string, at: number): number {
   const form = pattern[at] === "\\" ? escape : pattern[at] === "[" ? characterClass : undefined;
   if (form === undefined) return at;

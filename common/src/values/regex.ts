@@ -4,37 +4,49 @@ import { estimateSteps, estimateTables } from "./regex-size.ts";
 import { withoutAnchor } from "./regex-literal.ts";
 import { ok, problem, type Result } from "./result.ts";
 
-/** A compiled regular expression whose matching time is linear in the input (docs/adr/0007-linear-time-regular-expressions.md). */
+/**
+ * A compiled regular expression that matches in time linear in the input
+ * (docs/adr/0007-linear-time-regular-expressions.md).
+ */
 export type Regex = {
   test(input: string): boolean;
-  /** The leftmost match; undefined without one. Takes several times as long as `test`: in proportion to `steps` per character. */
+  /**
+   * Returns the leftmost match, or undefined. Takes several times as long as `test`: in proportion to `steps` per
+   * character.
+   */
   find(input: string): Match | undefined;
-  /** How many groups it has, for `$1` to `$n`. */
+  /** The number of groups, for `$1` to `$n`. */
   readonly groupCount: number;
-  /** Steps of the compiled pattern, the most that a match visits for each character of its input. */
+  /** Steps of the compiled pattern, the maximum that a match visits for each character of its input. */
   readonly steps: number;
-  /** What compiling it takes, in steps: a step takes some microseconds, and some hundred bytes. */
+  /** The cost of compiling the pattern, in steps: a step takes some microseconds, and about a hundred bytes. */
   readonly cost: number;
 };
 
-/** A match from index `start` to before `end`, with the texts of its groups 1 to n, empty for a group that took no part. */
+/**
+ * A match from index `start` (inclusive) to `end` (exclusive), with the texts of its groups 1 to n; the text is empty
+ * for a group that did not participate.
+ */
 export type Match = { readonly start: number; readonly end: number; readonly groups: readonly string[] };
 
-/** Longest accepted pattern in characters, without the anchor that a controller puts before it (docs/routing.md, "Regular expressions"). */
+/**
+ * Longest accepted pattern in characters, not counting the anchor that a controller adds (docs/routing.md, "Regular
+ * expressions").
+ */
 const maxRegexLength = 1024;
 /** Largest accepted compiled pattern, with repetitions such as `a{1000}` expanded. */
 const maxRegexSteps = 10_000;
 
-/** Patterns compiled so far; the least recently used is evicted first. */
+/** Compiled patterns; the least recently used one is evicted first. */
 const compiled = new Map<string, RE2JS>();
 const maxCompiled = 4096;
 
 const syntax = `RE2 syntax, at most ${maxRegexLength} characters`;
 
 /**
- * Compiles RE2 syntax. `whole` makes the pattern match the whole input instead of any part of it. Equal patterns are
- * compiled once, also across snapshots. Controller and proxy compile with this same code, so that they cannot disagree
- * on what is valid.
+ * Compiles RE2 syntax. With `whole`, the pattern must match the whole input instead of any part of it. Equal patterns
+ * are compiled once, also across snapshots. Controller and proxy compile with this same code, so that they cannot
+ * disagree on the validity of a pattern.
  */
 export function compileRegex(pattern: string, { whole }: { readonly whole: boolean }): Result<Regex> {
   const written = withoutAnchor(pattern) ?? pattern;
@@ -95,16 +107,18 @@ function lookUp(pattern: string): Result<RE2JS> {
 
 /** Several regular expressions that are matched in one pass over the input. */
 export type RegexSet = {
-  /** The places in the list of those that match any part of the input, in order. */
+  /** Returns the indexes of the patterns that match any part of the input, in order. */
   match(input: string): readonly number[];
-  /** As of a single one. */
+  /** The maximum number of steps that a match visits for each character of its input. */
   readonly steps: number;
 };
 
-/** What the tables of a set may take in bytes before it is matched step by step, which is linear as well. */
+/**
+ * The maximum size of the tables of a set in bytes. Larger sets are matched step by step, which also takes linear time.
+ */
 const maxSetBytes = 1024 * 1024;
 
-/** Compiles patterns that `compileRegex` has accepted; undefined where they are too large together. */
+/** Compiles patterns that `compileRegex` has accepted; returns undefined if they are too large together. */
 export function compileRegexSet(patterns: readonly string[]): RegexSet | undefined {
   const set = new RE2Set(RE2Set.UNANCHORED, 0, maxSetBytes);
   try {

@@ -1,13 +1,13 @@
 /**
- * Expected failures are values that the caller must open; exceptions are for bugs only.
+ * The result of an operation. Expected failures are values that the caller must inspect; exceptions are for bugs only.
  * See docs/architecture.md, "Errors are values".
  */
 export type Result<T, E = Problem> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 /**
- * Why a piece of input cannot be used. `message` is one sentence a user can act on; `expected` names the form
- * that would have been accepted.
+ * The reason why a piece of input cannot be used. `message` is one sentence on which a user can act; `expected` names
+ * the form that would have been accepted.
  */
 export type Problem = {
   readonly message: string;

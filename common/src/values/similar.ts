@@ -1,16 +1,17 @@
-/** Longest text that is compared; longer ones are cut, so that a hostile text costs no more. */
+/** The maximum length of a compared text. Longer ones are truncated, so that a hostile text costs no more. */
 const maxCompared = 80;
 
-/** Shorter texts are a prefix of too many names. */
+/** The minimum length of a prefix that counts as similar; shorter texts are a prefix of too many names. */
 const minBeginning = 6;
 
 /**
- * The known name that a wrong one was probably meant for: it differs in at most two characters, or in a quarter of a long
- * name, or ends before the known one does (`ingressClass`); upper and lower case are alike. Undefined where none is that close. Of equally close names the first is taken.
+ * Returns the known name that was probably intended by a wrong one. The wrong name may differ in at most two
+ * characters, or in a quarter of a long name, or be a prefix of the known one (`ingressClass`); case is ignored.
+ * Returns undefined if no name is that close, and the first of equally close names.
  */
 export function mostSimilar(wrong: string, names: Iterable<string>): string | undefined {
   const text = wrong.slice(0, maxCompared).toLowerCase();
-  // Two other characters make another name of a short one.
+  // A short name with two different characters is an unrelated name.
   const maxDistance = text.length < 5 ? 1 : Math.max(2, text.length / 4);
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -26,13 +27,16 @@ export function mostSimilar(wrong: string, names: Iterable<string>): string | un
   return best;
 }
 
-/** ` (did you mean X?)`, or nothing where no name is similar. */
+/** Returns ` (did you mean X?)`, or an empty text if no name is similar. */
 export function didYouMean(wrong: string, names: Iterable<string>): string {
   const meant = mostSimilar(wrong, names);
   return meant === undefined ? "" : ` (did you mean ${meant}?)`;
 }
 
-/** The number of edits between two short texts: a character more, less or other, or two neighbours swapped (Damerau). */
+/**
+ * The number of edits between two short texts: an inserted, deleted or replaced character, or two swapped neighbours
+ * (Damerau).
+ */
 function editDistance(left: string, right: string): number {
   let before: readonly number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
