@@ -1,32 +1,32 @@
 import fs from "node:fs";
 
-/** Bytes that wait, and whom to tell when the system has them. */
+/** Bytes that wait to be written, and the callback for when the system has accepted them. */
 type Waiting = { readonly bytes: Uint8Array; readonly onWritten: (() => void) | undefined };
 
-/** When a descriptor that has no room is tried again, in milliseconds. */
+/** The delay before a descriptor without room is tried again, in milliseconds. */
 const retryMs = 100;
 
-/** Waiting bytes are joined up to this size; what is as large by itself is written from where it is. */
+/** The size up to which waiting bytes are joined; larger pieces are written without a copy. */
 const joinedBytes = 64 * 1024;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Writes to a file descriptor, in order and one write at a time, without blocking: a write is a task of the thread pool, and a
- * descriptor that has no room (`EAGAIN`) is tried again later. Bytes are not copied, but for small ones, into memory that is used again:
- * buffers for every write are what would make the collector of a process run that does nothing else (docs/adr/0022-bunyan.md).
- * Nothing is bounded here.
+ * Writes to a file descriptor, in order and one write at a time, without blocking: a write is a task of the thread
+ * pool, and a descriptor without room (`EAGAIN`) is tried again later. Bytes are not copied, except small pieces, into
+ * memory that is reused: with a buffer for every write, even an otherwise idle process would have to collect garbage
+ * (docs/adr/0022-bunyan.md). The queue has no limit.
  */
 export class DescriptorWriter {
-  /** Bytes that the system has not taken. */
+  /** The number of bytes that the system has not accepted yet. */
   waitingBytes = 0;
   private readonly fd: number;
   /** Whether to try again while there is no room for the waiting bytes. */
   private readonly mayWait: (waitingBytes: number) => boolean;
   private queue: Waiting[] = [];
-  /** How much of the first one has been written. */
+  /** The number of bytes of the first queue entry that have been written. */
   private doneOfFirst = 0;
-  /** What is being written, of the first `flying` in the queue. */
+  /** The remaining bytes of the write in progress, from the first `flying` entries of the queue. */
   private rest: Uint8Array = nothing;
   private flying = 0;
   private joined: Buffer | undefined = undefined;
@@ -39,27 +39,30 @@ export class DescriptorWriter {
     this.mayWait = mayWait;
   }
 
-  /** Takes bytes, which must not change until `onWritten` is called. After an error they have what waits tried again. */
+  /**
+   * Queues bytes, which must not change until `onWritten` is called. After an error, a call also retries the waiting
+   * bytes.
+   */
   write(bytes: Uint8Array, onWritten?: () => void): void {
     this.waitingBytes += bytes.length;
     this.queue.push({ bytes, onWritten });
     this.tryAgain();
   }
 
-  /** Writes what waits, unless that is under way. */
+  /** Writes the waiting bytes, unless a write or a retry is in progress. */
   tryAgain(): void {
     if (!this.isWriting && this.retryTimer === undefined) this.next();
   }
 
-  /** Calls back once when nothing waits, or a write has failed. */
+  /** Calls back once, when no bytes wait or a write has failed. */
   settled(call: () => void): void {
     this.whenSettled.push(call);
     this.tryAgain();
   }
 
   /**
-   * Writes what waits and blocks, but for what a thread is writing at this moment, which may come later. Throws what the system says;
-   * what has not been written then still waits.
+   * Writes the waiting bytes and blocks, except for those that a thread is writing at this moment, which can arrive
+   * later. Throws the error of the system; bytes that have not been written then still wait.
    */
   writeSync(): void {
     const { isWriting, doneOfFirst } = this;
@@ -76,7 +79,7 @@ export class DescriptorWriter {
     }
   }
 
-  /** Forgets what waits, and returns it, that of which a part is written as well. */
+  /** Discards and returns the waiting entries, including one that is partly written. */
   clear(): readonly Uint8Array[] {
     const left = this.queue.map(({ bytes }) => bytes);
     this.stopRetrying();
@@ -118,7 +121,7 @@ export class DescriptorWriter {
 
   private readonly onDone = (error: NodeJS.ErrnoException | null, count: number): void => {
     this.isWriting = false;
-    // What was cleared meanwhile is of no interest.
+    // Entries that were cleared in the meantime are ignored.
     if (this.flying === 0) this.rest = nothing;
     else if (error === null) {
       this.rest = this.rest.subarray(count);
@@ -141,7 +144,7 @@ export class DescriptorWriter {
     if (!this.isWriting) this.rest = nothing;
   }
 
-  /** The system has taken so many bytes. */
+  /** Removes bytes that the system has accepted from the queue. */
   private advance(count: number): void {
     this.waitingBytes -= count;
     let left = this.doneOfFirst + count;
@@ -158,7 +161,7 @@ export class DescriptorWriter {
     this.doneOfFirst = left;
   }
 
-  /** Writes a part of the bytes, or waits for room; answers how many. */
+  /** Writes a part of the bytes, after waiting for room if necessary; returns the number of bytes written. */
   private putSync(bytes: Uint8Array): number {
     for (;;) {
       try {
@@ -170,7 +173,7 @@ export class DescriptorWriter {
     }
   }
 
-  /** Puts what a thread is writing in front again. */
+  /** Returns the entries that a thread is writing to the front of the queue. */
   private putBack(flying: readonly Waiting[], doneOfFirst: number): void {
     const [first] = this.queue;
     if (first !== undefined && this.doneOfFirst > 0)

@@ -3,10 +3,10 @@ import type { Metric } from "prom-client";
 import { labelReader, valuesPerSeries, type Labels, type MetricSnapshot } from "./metric-snapshot.ts";
 import { exportMetrics, type AnyMetricSet, type MetricExport } from "./metric-set.ts";
 
-/** Text of `/metrics` with its media type. */
+/** The text of `/metrics` with its media type. */
 export type Exposition = { readonly contentType: string; readonly body: string };
 
-/** After so many values the event loop turns: some milliseconds. */
+/** The number of values after which the event loop continues: some milliseconds of work. */
 const valuesPerTurn = 4_000;
 
 /** The present values of sets in the Prometheus text format. */
@@ -14,11 +14,11 @@ export const exposeMetrics = (...sets: readonly AnyMetricSet[]): Promise<Exposit
   exposeExport(exportMetrics(...sets));
 
 /**
- * Writes values in the Prometheus text format, version 0.0.4. Works in turns of the event loop, since the text of a proxy
- * with ten thousand routes is twenty megabytes.
+ * Writes values in the Prometheus text format, version 0.0.4. Yields to the event loop regularly, since the text of a
+ * proxy with ten thousand routes has twenty megabytes.
  */
 export async function exposeExport(exported: MetricExport): Promise<Exposition> {
-  // Loaded for the first reader: a start needs nothing of it.
+  // Loaded on first use, because it is not needed for the start.
   const { Registry } = await import("prom-client");
   const pieces: string[] = [];
   for (const snapshot of exported) {
@@ -34,7 +34,10 @@ export async function exposeExport(exported: MetricExport): Promise<Exposition> 
   return { contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: pieces.join("") };
 }
 
-/** A registry asks a metric for its name, help, type and values only; its classes are not needed. */
+/**
+ * Adapts a snapshot for a registry, which reads only name, help, type and values of a metric; the classes of
+ * prom-client are not needed.
+ */
 const asMetric = (snapshot: MetricSnapshot, from: number, to: number): Metric => {
   const { name, help, type } = snapshot.declaration;
   const values = [...valuesOf(snapshot, from, to)];
@@ -51,7 +54,7 @@ type MetricValue = {
 
 const none: Labels = {};
 
-/** The values of the series from one place up to another. */
+/** Yields the values of the series in a range of indexes. */
 function* valuesOf({ declaration, keys, values }: MetricSnapshot, from: number, to: number) {
   const { name, type, buckets = [] } = declaration;
   const labelsOf = labelReader(declaration);
@@ -76,5 +79,5 @@ function* valuesOf({ declaration, keys, values }: MetricSnapshot, from: number, 
   }
 }
 
-/** The lines of the values, without the two that say what the metric is. */
+/** Returns the lines of the values, without the two that describe the metric. */
 const withoutHead = (text: string): string => text.slice(text.indexOf("\n", text.indexOf("\n") + 1) + 1);

@@ -7,13 +7,13 @@ import { timestamp } from "./timestamp.ts";
 /** `json` writes one object per line, `console` one readable line, `terminal` the same with colours and local times. */
 export type LogFormat = "json" | "console" | "terminal";
 
-/** What `--log-format` takes; `auto` depends on where the log goes. */
+/** The values of `--log-format`; with `auto`, the format depends on the destination of the log. */
 export const logFormatChoices = ["auto", "json", "console"] as const;
 
-/** Where the log goes. */
+/** The destination of the log. */
 export type LogDestination = { readonly isTerminal: boolean; readonly hasColours: boolean };
 
-/** The format that a choice means: JSON is for programs, readable lines are for people at a terminal. */
+/** Returns the format for a choice: JSON is for programs, readable lines are for people at a terminal. */
 export function logFormatFor(
   choice: (typeof logFormatChoices)[number],
   { isTerminal, hasColours }: LogDestination,
@@ -31,7 +31,7 @@ export type LogEvent = {
   readonly fields: LogFields;
 };
 
-/** One event as one line, newline included. */
+/** Returns one event as one line, including the newline. */
 export function formatEvent(event: LogEvent, format: LogFormat): string {
   return format === "json" ? jsonLine(event) : consoleLine(event, format === "terminal");
 }
@@ -68,7 +68,7 @@ export function consoleHead(time: number, level: LogLevel, target: string, hasCo
 
 const colours = { error: "red", warn: "yellow", info: "green", debug: "blue", trace: "dim" } as const;
 
-/** Whether there are colours has been decided for where the log goes. */
+/** Always adds colours: the destination of the log has already decided whether there are any. */
 const unconditional = { validateStream: false } as const;
 
 const dim = (text: string): string => styleText("dim", text, unconditional);

@@ -3,29 +3,29 @@ import { formatDuration } from "../values/duration.ts";
 import { formatLogDirectives, type LogDirectives } from "./log-level.ts";
 import type { Logger } from "./logger.ts";
 
-/** What a process logs, as `--log` spells it, and until when. */
+/** The log level of a process in the syntax of `--log`, and the end of a change. */
 export type LogLevelState = {
   readonly log: string;
-  /** The value of `--log`, to which a change returns. */
+  /** The value of `--log`, which applies again after a change. */
   readonly configured: string;
-  /** RFC 3339; null while nothing is changed. */
+  /** The end of the change (RFC 3339); null without a change. */
   readonly until: string | null;
 };
 
 /** Changes the log level of a running process, for a time (docs/operations.md, "Log level"). */
 export type LogLevelControl = {
   readonly state: () => LogLevelState;
-  /** Replaces a change that is in force. */
+  /** Changes the level for a time, replacing a change that is in force. */
   readonly change: (directives: LogDirectives, forMs: number) => void;
-  /** Returns to `--log` at once. */
+  /** Resets the level to `--log` immediately. */
   readonly reset: () => void;
-  /** Ends waiting for the end of a change. */
+  /** Cancels the timer for the end of a change. */
   readonly close: () => void;
 };
 
 export type LogLevelOptions = {
   readonly configured: LogDirectives;
-  /** Puts directives into force, in all threads. */
+  /** Applies directives in all threads. */
   readonly apply: (directives: LogDirectives) => void;
   readonly log: Logger;
   readonly clock?: Clock;
@@ -44,7 +44,7 @@ export function createLogLevelControl(options: LogLevelOptions): LogLevelControl
         { event: "log_level_changed", log: formatLogDirectives(next?.directives ?? configured), ...fields },
         "log level changed",
       );
-    // A level that hides the message comes after it.
+    // A level that hides the message is applied after it.
     const isReported = log.isEnabled("warn");
     if (isReported) report();
     changed = next;

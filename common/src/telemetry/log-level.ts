@@ -10,8 +10,8 @@ export type LogLevel = (typeof logLevels)[number];
 export type LogThreshold = LogLevel | "off";
 
 /**
- * Which events are written: a threshold for everything, and thresholds for targets that begin with a prefix. The
- * longest matching prefix decides. See docs/reference/flags.md, `--log`.
+ * The events that are written: a general threshold, and thresholds for targets that begin with a prefix. The longest
+ * matching prefix decides. See docs/reference/flags.md, `--log`.
  */
 export type LogDirectives = {
   readonly level: LogThreshold;
@@ -21,7 +21,9 @@ export type LogDirectives = {
 const expected =
   'a level (error, warn, info, debug, trace, off) or directives such as "info,svc_proxy::access=off"';
 
-/** Reads `--log`: a level, `target=level` directives, or both, separated by commas. Later ones override earlier ones. */
+/**
+ * Reads `--log`: a level, `target=level` directives, or both, separated by commas. Later parts override earlier ones.
+ */
 export function parseLogDirectives(text: string): Result<LogDirectives, Problem> {
   let level: LogThreshold = "info";
   const targets = new Map<string, LogThreshold>();
@@ -37,7 +39,7 @@ export function parseLogDirectives(text: string): Result<LogDirectives, Problem>
   return ok({ level, targets: [...targets].map(([prefix, threshold]) => ({ prefix, level: threshold })) });
 }
 
-/** Writes directives the way `--log` spells them. */
+/** Writes directives in the syntax of `--log`. */
 export function formatLogDirectives({ level, targets }: LogDirectives): string {
   return [level, ...targets.map((target) => `${target.prefix}=${target.level}`)].join(",");
 }

@@ -1,26 +1,26 @@
 import { logLevels, thresholdOf, type LogDirectives, type LogLevel } from "./log-level.ts";
 
-/** Whether events of one target are written, by their severity. */
+/** Reports whether events of one target are written, by their severity. */
 export type TargetLevel = (level: LogLevel) => boolean;
 
 /** The directives of a process or thread, which can change while it runs. */
 export type LogLevels = {
   readonly directives: () => LogDirectives;
-  /** Applies to every logger at once, and to those that are made later. */
+  /** Changes the level of all loggers immediately, including those that are created later. */
   readonly change: (directives: LogDirectives) => void;
-  /** The answers follow each change. An event that is not written costs two comparisons. */
+  /** Returns the level of a target, which follows each change. An event that is not written costs two comparisons. */
   readonly of: (target: string) => TargetLevel;
 };
 
-/** How many levels a threshold lets pass; all levels before that place are written. */
+/** The number of levels that a threshold lets pass; all levels before that index are written. */
 const passing = (target: string, directives: LogDirectives): number => {
   const threshold = thresholdOf(target, directives);
   return threshold === "off" ? 0 : logLevels.indexOf(threshold) + 1;
 };
 
 /**
- * Creates the levels of a process. Targets look for a new value themselves, so that loggers of connections and requests need
- * not be remembered.
+ * Creates the levels of a process. Targets check for changes themselves, so that loggers of connections and requests
+ * need not be registered.
  */
 export function createLogLevels(initial: LogDirectives): LogLevels {
   let present = initial;
@@ -43,7 +43,7 @@ export function createLogLevels(initial: LogDirectives): LogLevels {
   };
 }
 
-/** A look-up instead of a search: it is made for every event. */
+/** The index of each level: a lookup instead of a search, since it is needed for every event. */
 const places = Object.fromEntries(logLevels.map((level, place) => [level, place])) as Record<
   LogLevel,
   number

@@ -4,45 +4,52 @@ import { DescriptorWriter } from "./descriptor-writer.ts";
 /** One or more whole lines, as text or as UTF-8. */
 export type LogLines = string | Uint8Array;
 
-/** Where finished log lines go. Writing never blocks and never throws. */
+/** The destination of finished log lines. Writing never blocks and never throws. */
 export type LogSink = {
-  /** Takes one or more whole lines. False when they were dropped because too much is waiting already. */
+  /** Accepts one or more whole lines. Returns false if they were dropped because too many bytes are waiting. */
   write(lines: string): boolean;
-  /** How many lines have been dropped since the start. */
+  /** The number of lines dropped since the start. */
   droppedLines(): number;
   /** Whether more than half of the buffer is waiting for the reader. */
   isCongested(): boolean;
   /**
-   * Writes what is waiting, blocking: for the last moment of a process, which calls it by itself. Lines that are being
-   * written at that moment may come after later ones; a process that ends in order awaits `close` instead. Lines that a
-   * reader does not take in time are dropped and counted.
+   * Writes the waiting lines, blocking. It is for the last moment of a process, and is called automatically. Lines that
+   * are being written at that moment can arrive after later ones; a process that ends in order awaits `close` instead.
+   * Lines that a reader does not accept in time are dropped and counted.
    */
   flushSync(): void;
   /**
-   * Resolves when everything taken so far is written, when the output is broken, or when its reader takes nothing for a
-   * while: what it has not taken then is dropped and counted.
+   * Resolves when all accepted lines are written, when the output is broken, or when its reader accepts nothing for a
+   * while. Lines that the reader has not accepted by then are dropped and counted.
    */
   close(): Promise<void>;
 };
 
 /** A sink on an output of the process. */
 export type LogOutput = Omit<LogSink, "write"> & {
-  /** Lines as UTF-8 must not change until `onWritten` is called, which happens at most once, and only if they are taken. */
+  /**
+   * Writes lines. UTF-8 bytes must not change until `onWritten` is called, which happens at most once, and only if the
+   * lines are accepted.
+   */
   write(lines: LogLines, onWritten?: () => void): boolean;
 };
 
-/** How much may wait for a slow reader of the log. */
+/** The maximum number of bytes that wait for a slow reader of the log. */
 export const defaultMaxBufferedBytes = 8 * 1024 * 1024;
 
-/** How long an ending process waits for a reader that takes nothing, and at most for a slow one, in milliseconds. */
+/**
+ * The time that an ending process waits for a reader that accepts nothing, and its maximum for a slow one, in
+ * milliseconds.
+ */
 export type EndLimits = { readonly stallMs: number; readonly totalMs: number };
 
 const defaultEndLimits: EndLimits = { stallMs: 2000, totalMs: 5000 };
 
 /**
- * A sink on a file descriptor (1 is standard output). Lines wait in memory while the descriptor is busy, up to
- * `maxBufferedBytes`; beyond that they are dropped and counted, so that a blocked reader costs log lines, never memory
- * or requests. A write error (a closed pipe, a full disk) keeps the lines for the next attempt under the same bound.
+ * Creates a sink on a file descriptor (1 is standard output). Lines wait in memory while the descriptor is busy, up to
+ * `maxBufferedBytes`; beyond that they are dropped and counted, so that a blocked reader costs log lines, but never
+ * memory or requests. After a write error (a closed pipe, a full disk), the lines are kept for the next attempt within
+ * the same limit.
  */
 export function createLogSink({
   fd,
@@ -53,13 +60,16 @@ export function createLogSink({
   readonly maxBufferedBytes?: number;
   readonly endLimits?: EndLimits;
 }): LogOutput {
-  // Node makes a pipe non-blocking when it makes the stream: a write that blocks would keep the process from its end.
+  // Node makes a pipe non-blocking when it creates the stream: a blocked write would prevent the process from ending.
   if (fd === 1) void process.stdout;
   const patience = new Patience(endLimits);
   const writer = new DescriptorWriter(fd, (waitingBytes) => patience.lasts(waitingBytes));
   let dropped = 0;
   let retriedMs = 0;
-  /** Lines that were refused are tried again with the next ones, of which none are taken while too much is waiting. */
+  /**
+   * Retries the waiting lines, at most every `retryMs`: after an error, accepted lines trigger the retry, but no line
+   * is accepted while too many are waiting.
+   */
   const retry = (): void => {
     if (performance.now() - retriedMs < retryMs) return;
     retriedMs = performance.now();
@@ -72,7 +82,7 @@ export function createLogSink({
     patience.begin();
     try {
       writer.writeSync();
-      // What a thread is writing will be written.
+      // The bytes that a thread is writing will be written.
       writer.clear();
     } catch {
       // The process ends, and its output is closed or not read: the error cannot be reported.
@@ -97,7 +107,7 @@ export function createLogSink({
     async close() {
       process.removeListener("exit", flushSync);
       let isOver = false;
-      // Lines that were refused are tried once more; an error says that they are refused again.
+      // Lines are tried once more after an error; another error settles the writer.
       const over = new Promise<void>((resolve) => writer.settled(resolve)).then(() => (isOver = true));
       const limit = new AbortController();
       patience.begin();
@@ -111,25 +121,25 @@ export function createLogSink({
   };
 }
 
-/** How often refused lines have a write tried again that has failed, in milliseconds. */
+/** The minimum interval of retries after a failed write, in milliseconds. */
 const retryMs = 100;
 
-/** How often an ending process looks at what its reader takes, in milliseconds. */
+/** The interval at which an ending process checks the progress of its reader, in milliseconds. */
 const lookMs = 50;
 
-/** Without end until it begins to be measured, when the process ends. */
+/** The time limits for a reader; unlimited until `begin` is called at the end of the process. */
 class Patience {
   private readonly limits: EndLimits;
   private beginMs: number | undefined = undefined;
   private progressMs = 0;
-  /** What the output had not taken when that was last looked at, if it was. */
+  /** The number of waiting bytes at the previous check, if any. */
   private waitingBytes: number | undefined = undefined;
 
   constructor(limits: EndLimits) {
     this.limits = limits;
   }
 
-  /** Harmless when it has begun: what was given up is not waited for again. */
+  /** Starts the limits. Has no effect if they have started: time that is used up is not granted again. */
   begin(): void {
     if (this.beginMs !== undefined) return;
     this.beginMs = performance.now();

@@ -4,7 +4,7 @@ import { logLevels, type LogFields, type LogLevel } from "./log-level.ts";
 import type { LogLevels } from "./log-levels.ts";
 import type { LogSink } from "./log-sink.ts";
 
-/** Writes events of one target. The message is constant text; what varies goes into the fields. */
+/** Writes events of one target. The message is constant text; variable parts belong in the fields. */
 export type Logger = {
   readonly target: string;
   error(fields: LogFields, message: string): void;
@@ -12,9 +12,15 @@ export type Logger = {
   info(fields: LogFields, message: string): void;
   debug(fields: LogFields, message: string): void;
   trace(fields: LogFields, message: string): void;
-  /** Whether an event of this severity would be written: asks before an expensive field is computed. */
+  /**
+   * Reports whether an event of this severity would be written, for callers that would have to compute an expensive
+   * field.
+   */
   isEnabled(level: LogLevel): boolean;
-  /** A logger of another target. The fields are added to each of its events, besides those of this logger. */
+  /**
+   * Returns a logger of another target. The fields are added to each of its events, in addition to those of this
+   * logger.
+   */
   child(target: string, fields?: LogFields): Logger;
 };
 
@@ -26,8 +32,8 @@ export type LoggingOptions = {
 };
 
 /**
- * Creates the first logger of a process; the loggers of other targets are its children. When the sink had to drop lines
- * because its reader was too slow, the first event after that is preceded by one that says how many.
+ * Creates the first logger of a process; the loggers of other targets are its children. After the sink had to drop
+ * lines because its reader was too slow, the next event is preceded by one with the number of dropped lines.
  */
 export function createLogger(target: string, { levels, format, sink }: LoggingOptions): Logger {
   let reportedDrops = 0;
@@ -57,7 +63,7 @@ export function createLogger(target: string, { levels, format, sink }: LoggingOp
       streams: [
         {
           type: "raw",
-          // What is written is decided before, since it can change.
+          // The level is checked before, since it can change.
           level: "trace",
           stream: {
             write: (record: BunyanRecord) => write(name, record),
@@ -96,7 +102,7 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 };
 
-/** What bunyan hands to a raw stream, as far as it is used here. */
+/** A record that bunyan passes to a raw stream, with the fields that are used here. */
 type BunyanRecord = {
   readonly level: number;
   readonly time: Date;

@@ -3,12 +3,12 @@ import type { MetricMerge } from "./metric-declaration.ts";
 import { valuesPerSeries, type MetricSnapshot } from "./metric-snapshot.ts";
 import type { MetricExport } from "./metric-set.ts";
 
-/** After so many series the event loop turns: some milliseconds. */
+/** The number of series after which the event loop continues: some milliseconds of work. */
 const seriesPerTurn = 2_000;
 
 /**
- * Merges the exports of several workers into one, each metric as its declaration says. Works in turns of the event loop,
- * since a proxy may have hundreds of thousands of series.
+ * Merges the exports of several workers into one, each metric as specified by its declaration. Yields to the event loop
+ * regularly, since a proxy can have hundreds of thousands of series.
  */
 export async function mergeExports(exports: readonly MetricExport[]): Promise<MetricExport> {
   const byName = Map.groupBy(exports.flat(), ({ declaration }) => declaration.name);

@@ -1,9 +1,11 @@
-/** How the values of one series from several workers become one value: `/metrics` shows the pod, not its threads. */
+/**
+ * The function that merges the values of one series from several workers: `/metrics` shows the pod, not its threads.
+ */
 export type MetricMerge = "sum" | "max" | "min";
 
 /**
- * A metric as data: the exposition, the cached series of the hot path and docs/reference/metrics.md all follow from it.
- * `labels` names each label and, where they are known beforehand, its values.
+ * A metric as data, from which the exposition, the cached series of the hot path and docs/reference/metrics.md are
+ * derived. `labels` names each label and its values, if they are known in advance.
  */
 export type MetricDeclaration<Label extends string = string> = {
   readonly name: string;
@@ -36,7 +38,7 @@ export const counter = <Label extends string = never>(
   merge: MetricMerge = "sum",
 ): CounterDeclaration<Label> => ({ name, type: "counter", help, labels, merge });
 
-/** Declares a gauge. A gauge of what each worker holds once more (`merge: "max"`) is not summed. */
+/** Declares a gauge. A gauge of a value that each worker holds separately (`merge: "max"`) is not summed. */
 export const gauge = <Label extends string = never>(
   name: string,
   help: string,

@@ -8,9 +8,9 @@ const listener = { listener: open };
 const listenerRoute = { listener: open, route: open };
 
 const requestBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Few, because every route has them. */
+/** Few bounds, because every route has these buckets. */
 const firstByteBuckets = [0.01, 0.05, 0.25, 1, 5];
-/** Within a host, a network, and too long: few, because every route may have them. */
+/** Within a host, within a network, and too slow; few, because every route can have these buckets. */
 const connectBuckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 const connectionBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const drainBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];

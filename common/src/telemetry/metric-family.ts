@@ -58,11 +58,11 @@ export type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
 /** All series of one metric. */
 export type MetricFamily<Series, Label extends string = string> = {
   readonly declaration: MetricDeclaration<Label>;
-  /** The series with these label values, created on first use and the same object from then on. */
+  /** Returns the series with these label values, which is created on first use and then remains the same object. */
   with(labels: LabelValues<Label>): Series;
   /** Removes the series whose label values match; values that are added to a removed series are lost. */
   remove(matches: (labels: LabelValues<Label>) => boolean): void;
-  /** The present values. */
+  /** Returns the present values. */
   collect(): MetricSnapshot;
 };
 
@@ -84,7 +84,7 @@ export function histogramFamily<Label extends string>(
   return createFamily(declaration, () => new Histogram(bounds), writeHistogram);
 }
 
-/** Writes the values of a series from `at` on. */
+/** Writes the values of a series, beginning at index `at`. */
 type WriteSeries<Series> = (series: Series, values: Float64Array, at: number) => void;
 
 const writeValue: WriteSeries<{ readonly value: number }> = ({ value }, values, at) => {
@@ -137,12 +137,15 @@ function createFamily<Series, Label extends string>(
   return family;
 }
 
-/** Labels together have values that never occur, so that only few combinations are made beforehand. */
+/**
+ * The maximum number of series of several labels that are created in advance. Combinations can include many that never
+ * occur.
+ */
 const maxKnownSets = 8;
 
 /**
- * The series that exist from the start, at zero, so that a rate or an increase can be computed from the first event on: the
- * one of a metric without labels, and those of labels whose values are all declared, where they are few.
+ * Returns the series that exist from the start, at zero, so that a rate or an increase can be computed from the first
+ * event: the series of a metric without labels, and those of labels with declared values, if there are few.
  */
 function knownLabelSets<Label extends string>({
   labels,

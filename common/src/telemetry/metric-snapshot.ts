@@ -1,16 +1,16 @@
 import type { MetricDeclaration } from "./metric-declaration.ts";
 
 /**
- * The values of one metric at one moment as plain data that costs little to make and to send between threads: of ten
- * thousand histograms one string and fourteen numbers each.
+ * The values of one metric at one moment, as plain data that is cheap to create and to send between threads: for ten
+ * thousand histograms, one string and fourteen numbers each.
  */
 export type MetricSnapshot = {
   readonly declaration: MetricDeclaration;
   /** The label values of each series in the order of the declaration, each followed by NUL. */
   readonly keys: readonly string[];
   /**
-   * As many numbers for each series as `valuesPerSeries` says: its value, or how many observations each bucket of a
-   * histogram and those below it hold, the last one being `+Inf`, and their sum.
+   * The values, `valuesPerSeries` numbers for each series: its value, or for a histogram the cumulative number of
+   * observations up to each bucket, the last one being `+Inf`, and their sum.
    */
   readonly values: Float64Array;
 };
@@ -29,7 +29,7 @@ export function labelReader({ labels }: MetricDeclaration): (key: string) => Lab
   };
 }
 
-/** A snapshot without the series whose labels do not pass. */
+/** Returns a snapshot without the series whose labels do not pass. */
 export function keepSeries(snapshot: MetricSnapshot, isKept: (labels: Labels) => boolean): MetricSnapshot {
   const { declaration, keys, values } = snapshot;
   const labelsOf = labelReader(declaration);

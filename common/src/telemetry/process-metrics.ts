@@ -1,10 +1,10 @@
-/** The metrics that every process has: its build, its memory and processor time, and the event loop of each thread. */
+/** The metrics of every process: its build, its memory and processor time, and the event loop of each thread. */
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { counter, gauge, histogram } from "./metric-declaration.ts";
 import { createMetricSet, type AnyMetricSet } from "./metric-set.ts";
 
-/** `main`, or the number of a worker; bounded by the number of workers. */
+/** The label of a thread: `main`, or the number of a worker; bounded by the number of workers. */
 const thread = { thread: [] };
 
 /** Metrics of each thread that runs JavaScript. */
@@ -40,18 +40,18 @@ export const processMetrics = {
   startTime: gauge("process_start_time_seconds", "Start of the process, in seconds since 1970."),
 } as const;
 
-/** Metrics whose values are read when they are asked for. */
+/** Metrics with values that are read on demand. */
 export type Measured = {
   readonly sets: readonly AnyMetricSet[];
-  /** Brings the values up to date; called before each export. */
+  /** Updates the values; called before each export. */
   refresh(): void;
 };
 
 const delayIntervalMs = 100;
 
 /**
- * Starts to measure the thread that calls it, until it ends. The timer of the delays costs some microseconds each
- * time, and keeps no process alive.
+ * Starts to measure the calling thread, until the thread ends. The timer for the delays costs some microseconds each
+ * time, and does not keep the process running.
  */
 export function measureThread(name: string): Measured {
   const set = createMetricSet(threadMetrics);
@@ -77,7 +77,7 @@ export function measureThread(name: string): Measured {
   };
 }
 
-/** Measures this process and its main thread, which calls it once. `release` is that of the program. */
+/** Measures this process and its main thread. Called once, by the main thread. `release` is that of the program. */
 export function measureProcess(release: string): Measured {
   const main = measureThread("main");
   const set = createMetricSet(processMetrics);

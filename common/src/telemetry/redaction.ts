@@ -1,6 +1,6 @@
 import { cutToLimit } from "./log-text.ts";
 
-/** Replaces a secret in a log line. */
+/** The replacement for a secret in a log line. */
 export const redacted = "[redacted]";
 
 /**
@@ -25,9 +25,10 @@ const maxDepth = 6;
 const maxItems = 100;
 
 /**
- * Turns the value of a log field into what may be written: secrets masked by name and by shape, long texts cut,
- * errors as message, code and stack, binary data as its length, cycles and deep nesting cut. Undefined means that the
- * field is left out. This is the last line of defence; code must not hand secrets to the logger in the first place.
+ * Converts the value of a log field to a loggable one: secrets are masked by name and by form, long texts truncated,
+ * errors reduced to message, code and stack, binary data to its length, cycles and deep nesting truncated. Undefined
+ * means that the field is omitted. This is the last line of defence; code must not pass secrets to the logger in the
+ * first place.
  */
 export function loggable(name: string, value: unknown, depth: number = 0): unknown {
   if (value === undefined || typeof value === "function" || typeof value === "symbol") return undefined;
@@ -63,7 +64,7 @@ function loggableError(error: Error, depth: number): unknown {
   };
 }
 
-/** A text as it may be logged: secrets by their shape masked, and cut. */
+/** Returns a loggable text: truncated, and with secrets masked by their form. */
 export function maskText(text: string): string {
   const cut = cutToLimit(text);
   return secretText.reduce((masked, pattern) => masked.replace(pattern, redacted), cut);

@@ -3,7 +3,7 @@ import { controllerMetrics } from "./metric-declarations.ts";
 const { keySetFetches, keySetFetchDuration, keySetsFailing, unprotectedPaths, keptCertificates } =
   controllerMetrics;
 
-/** The metrics of the controller that standalone mode has as well. */
+/** The metrics of the controller that standalone mode also has. */
 export const standaloneMetrics = {
   keySetFetches,
   keySetFetchDuration,

@@ -5,7 +5,7 @@ let cachedText = "";
 
 const milliseconds = Array.from({ length: 1000 }, (_, value) => `${String(value).padStart(3, "0")}Z`);
 
-/** A time in milliseconds since the epoch as RFC 3339 in UTC. Calls within one millisecond share one string. */
+/** Formats a time in milliseconds since the epoch as RFC 3339 in UTC. Calls within one millisecond share one string. */
 export function timestamp(time: number): string {
   if (time === cachedMillisecond) return cachedText;
   const second = Math.floor(time / 1000);

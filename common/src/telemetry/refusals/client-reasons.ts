@@ -1,6 +1,6 @@
 import { reason } from "./reason.ts";
 
-/** Failures of the client: of its message, or because it left or was too slow. */
+/** Failures caused by the client: by its message, or because it disconnected or was too slow. */
 export const clientReasons = {
   malformed: reason(400, "malformed", "The head breaks RFC 9112 or RFC 9113."),
   "malformed-address": reason(
@@ -37,7 +37,7 @@ export const clientReasons = {
   "unknown-version": reason(505, "unknown-version", "A version of HTTP that the connection cannot have."),
 } as const;
 
-/** Failures of the connection to which the request came. */
+/** Failures caused by the connection of the request. */
 export const listenerReasons = {
   "misdirected-host": reason(
     421,

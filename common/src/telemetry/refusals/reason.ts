@@ -1,8 +1,12 @@
-/** Why requests fail: what the access log and the metric of refusals say of one cause (docs/reference/refusals.md). */
+/**
+ * The cause of failed requests, as reported by the access log and the metric of refusals (docs/reference/refusals.md).
+ */
 export type Reason<Text extends string = string> = {
-  /** The status of the answer; `any` where the failure has no status of its own. */
+  /** The status of the answer; `any` if the failure has no particular status. */
   readonly status: number | "any";
-  /** The `error` of the access log, and all others where parts of the proxy word the same cause differently. */
+  /**
+   * The `error` of the access log, followed by alternative texts if parts of the proxy word the same cause differently.
+   */
   readonly errors: readonly [Text, ...Text[]];
   readonly meaning: string;
 };

@@ -4,9 +4,9 @@ import type { Reason } from "./reason.ts";
 import { mirrorReasons, upstreamReasons } from "./upstream-reasons.ts";
 
 /**
- * Every reason for which a request fails in the proxy, by the part that decides, and by its code: the `filter` and `reason`
- * of `svc_proxy_refusals_total` and of the access log. Codes are part of the interface: new ones are added, and none changes
- * its meaning.
+ * Every reason for which a request fails in the proxy, by the deciding part and by code: the `filter` and `reason` of
+ * `svc_proxy_refusals_total` and of the access log. Codes are part of the interface: new ones can be added, but none
+ * changes its meaning.
  */
 export const refusalReasons = {
   client: clientReasons,
@@ -55,5 +55,5 @@ const byError = new Map(
 /** The part that decides for a reason. */
 export const partOf = (code: RefusalCode): RefusingPart => byCode.get(code) ?? "proxy";
 
-/** The reason of a text; the first one of those that share it, undefined for a text of no reason. */
+/** The reason of a text; the first one if several share the text, undefined for an unknown text. */
 export const reasonOfError = (error: string): RefusalCode | undefined => byError.get(error);

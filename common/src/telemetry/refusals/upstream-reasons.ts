@@ -93,7 +93,7 @@ export const upstreamReasons = {
   ),
 } as const;
 
-/** Failures of copies, which their clients do not see. */
+/** Failures of mirrored copies, which clients do not see. */
 export const mirrorReasons = {
   "mirror-timeout": reason(504, "mirror timeout", "The copy was not answered in time."),
   "mirror-body": reason(
