@@ -2,7 +2,7 @@ import { readFieldChoice, type FieldChoice } from "../values/access-field-choice
 import { splitCsv } from "../values/list.ts";
 import type { FlagType } from "./flag.ts";
 
-/** What lines of the access log show. */
+/** The type of flags that select fields of access-log lines. */
 export const accessFieldsType: FlagType<FieldChoice, ""> = {
   name: "field,...",
   unit: "",

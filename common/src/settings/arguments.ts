@@ -3,15 +3,15 @@ import { clipText } from "../values/clip.ts";
 import { mostSimilar } from "../values/similar.ts";
 import type { Flag } from "./flag.ts";
 
-/** What a command line says: the text of each flag, and the words that belong to no flag. */
+/** A parsed command line: the text of each flag, and the words that belong to no flag. */
 export type Arguments = {
   readonly texts: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
 };
 
 /**
- * Splits a command line. A flag is `--flag value` or `--flag=value`; a switch is `--flag`, `--flag=false` or
- * `--flag false`. What follows `--` is positional. Unknown, repeated and incomplete flags are problems.
+ * Splits a command line. A flag is `--flag value` or `--flag=value`; a switch is `--flag`, `--flag=false` or `--flag
+ * false`. Words after `--` are positional. Unknown, repeated and incomplete flags are problems.
  */
 export function splitArguments(known: readonly Flag[], argv: readonly string[]): Result<Arguments, Problem> {
   const byName = new Map(known.map((flag) => [flag.name, flag]));
@@ -56,7 +56,7 @@ export function splitArguments(known: readonly Flag[], argv: readonly string[]):
   return ok({ texts, positionals });
 }
 
-/** Text from outside for an error line: bounded, on one line. */
+/** Prepares external text for an error line: limited in length, on one line. */
 export function clip(text: string): string {
   const json = JSON.stringify(clipText(text, 80).text);
   return json.slice(1, -1);

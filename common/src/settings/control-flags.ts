@@ -26,7 +26,7 @@ const translating = ["controller", "standalone"] as const;
 
 const minuteMs = 60_000;
 
-/** Flags about what is watched, translated and written: the control plane. */
+/** Flags of the control plane: the objects that are watched, translated and written. */
 export const controlFlags = [
   flag({
     name: "controller-name",

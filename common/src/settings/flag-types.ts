@@ -47,7 +47,7 @@ export const headerType = textType("Name: value", '"Name: value"', (text) => tex
 
 export const tokenType = textType("token|@file", "a token or @file", (text) => text !== "");
 
-/** One JSON object, for what other programs hand over. */
+/** One JSON object, for values that other programs provide. */
 export const jsonObjectType: FlagType<Readonly<Record<string, unknown>>, ""> = {
   name: "json",
   unit: "",
@@ -147,7 +147,7 @@ export const portType: FlagType<number, ""> = {
   format: asText,
 };
 
-/** The port that clients see is the one that connections are accepted on: nothing in front of the process changes it. */
+/** The value for a public port that equals the local port: nothing in front of the process changes it. */
 export const localPublicPort = 0;
 
 const localWord = "local";
@@ -183,7 +183,7 @@ export const durationType = ({
   format: formatDuration,
 });
 
-/** A limit in time that 0 switches off. Anything shorter than a millisecond, but not 0, is refused. */
+/** A time limit that 0 disables. Other values below a millisecond are rejected. */
 export const timeoutType: FlagType<number, "Ms"> = {
   name: "duration",
   unit: "Ms",
@@ -207,7 +207,7 @@ export const sizeType = (minBytes: number, maxBytes: number): FlagType<number, "
   format: formatByteSize,
 });
 
-/** One of a few words, in exactly this spelling. */
+/** One of a few words, case-sensitive. */
 export const choiceType = <const Choice extends string>(
   choices: readonly Choice[],
 ): FlagType<Choice, ""> => ({
@@ -246,7 +246,7 @@ export const servicePortType: FlagType<ServicePort, ""> = {
   format: formatServicePort,
 };
 
-/** Items separated by commas; an empty list is valid and is the same as no list. */
+/** Items separated by commas; an empty list is valid and equals no list. */
 const listType = <Item>(
   name: string,
   expected: string,
@@ -265,7 +265,7 @@ const listType = <Item>(
   acceptsEmpty: true,
 });
 
-/** Fields that frame or route a message, authenticate it, or that the proxy itself sets or reads. */
+/** Fields that frame, route or authenticate a message, or that the proxy itself sets or reads. */
 const takenFields =
   /^(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy.*|host|content-.*|expect|via|forwarded|x-forwarded-.*|x-real-ip|x-ssl-client-cert|authorization|cookie|set-cookie|www-authenticate|location|date|traceparent|tracestate|sec-.*|http2-settings)$/i;
 
@@ -293,7 +293,7 @@ export const urlType = textType("url", "a URL such as http://collector:4317, wit
   return url.username === "" && url.password === "" && url.search === "" && url.hash === "";
 });
 
-/** The name of a header that a request may be given, in wire form. */
+/** The name of a header that can be added to a request, in wire form. */
 export const fieldNameType = textType(
   "name",
   "a header name that has no other meaning to HTTP or the proxy, such as X-Request-ID",

@@ -5,33 +5,33 @@ export type Role = "controller" | "proxy" | "standalone";
 
 export const roles: readonly Role[] = ["controller", "proxy", "standalone"];
 
-/** How the text of a flag becomes a value. `Unit` ends the name of the setting: `Ms`, `Bytes` or nothing. */
+/** The conversion of the text of a flag to a value. `Unit` ends the name of the setting: `Ms`, `Bytes` or nothing. */
 export type FlagType<Value = unknown, Unit extends string = string> = {
-  /** Names the form in the help text, as in `--admin-port <port>`. */
+  /** The name of the form in the help text, as in `--admin-port <port>`. */
   readonly name: string;
   readonly unit: Unit;
-  /** Completes "expected ..." in an error. */
+  /** The text after "expected ..." in an error. */
   readonly expected: string;
   parse(text: string): Result<Value, unknown>;
-  /** What is wrong with a text, where `expected` does not say which part of it. */
+  /** Describes the mistake in a text, if `expected` does not show which part of it is wrong. */
   explain?(text: string): string | undefined;
-  /** Writes a value the way the flag takes it. */
+  /** Writes a value in the form that the flag accepts. */
   format(value: Value): string;
-  /** A switch may be given without a value, which means true. */
+  /** Whether the flag is a switch, which can be given without a value to mean true. */
   readonly isSwitch?: true;
-  /** The flag may be given several times: the texts are joined by commas, as a variable holds them. */
+  /** Whether the flag can be given several times; the texts are then joined by commas, as in a variable. */
   readonly isRepeatable?: true;
-  /** An empty text is a value of its own; elsewhere an empty variable counts as unset. */
+  /** Whether an empty text is a value; otherwise an empty variable counts as unset. */
   readonly acceptsEmpty?: true;
-  /** All texts that the flag takes, where they are a few words. */
+  /** All texts that the flag accepts, if they are a few words. */
   readonly choices?: readonly string[];
-  /** The text is the name of a file or folder. */
+  /** Whether the text is the name of a file or folder. */
   readonly isPath?: true;
 };
 
 /**
- * A flag as data. The parser, the types of the settings, the help text and docs/reference/flags.md follow from it.
- * Its environment variable is `SVC_A_B` for `--a-b`, unless `variable` names another one.
+ * A flag as data, from which the parser, the types of the settings, the help text and docs/reference/flags.md are
+ * derived. Its environment variable is `SVC_A_B` for `--a-b`, unless `variable` names another one.
  */
 export type Flag<
   Name extends string = string,
@@ -40,7 +40,7 @@ export type Flag<
   For extends Role = Role,
 > = {
   readonly name: Name;
-  /** One letter: the flag may be given as `-o` as well. */
+  /** One letter for the short form of the flag, such as `o` for `-o`. */
   readonly short?: string;
   readonly type: FlagType<Value, Unit>;
   readonly roles: readonly For[];
@@ -49,11 +49,11 @@ export type Flag<
   readonly variable?: string;
   /** A second variable, read when the first is unset. */
   readonly fallbackVariable?: string;
-  /** The value where nothing is given. */
+  /** The value if the flag is not set. */
   readonly defaultValue?: Value;
-  /** Where the standalone role has a default of its own. */
+  /** The default in the standalone role, if it differs. */
   readonly standaloneDefault?: Value;
-  /** What help and documentation show as default where the plain value would not explain itself. */
+  /** The default as shown by help and documentation, if the plain value is not self-explanatory. */
   readonly shownDefault?: string;
   readonly isRequired?: true;
 };
@@ -77,12 +77,12 @@ export const flag = <const Name extends string, Value, Unit extends string, For 
   },
 ): Flag<Name, Value, Unit, For> => declaration;
 
-/** Declares a flag whose setting is undefined where nothing is given. */
+/** Declares a flag whose setting is undefined if it is not set. */
 export const optionalFlag = <const Name extends string, Value, Unit extends string, For extends Role>(
   declaration: Declaration<Name, Value, Unit, For>,
 ): Flag<Name, Value | undefined, Unit, For> => declaration as Flag<Name, Value | undefined, Unit, For>;
 
-/** Declares a flag that must be given. */
+/** Declares a required flag. */
 export const requiredFlag = <const Name extends string, Value, Unit extends string, For extends Role>(
   declaration: Declaration<Name, Value, Unit, For>,
 ): Flag<Name, Value, Unit, For> => ({ ...declaration, isRequired: true });

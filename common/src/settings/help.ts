@@ -25,7 +25,7 @@ export function serveHelp(role: Role): string {
   ].join("\n");
 }
 
-/** The default of a flag as help and documentation show it. */
+/** The default of a flag as shown by help and documentation. */
 export function defaultText(flag: Flag, role: Role): string {
   if (flag.isRequired === true) return "required";
   const value = defaultIn(flag, role);
@@ -44,7 +44,7 @@ function describe(flag: Flag, role: Role): string {
   return `${flag.meaning.replaceAll("`", "")} (${defaultText(flag, role).replaceAll("`", "")}${variable})`;
 }
 
-/** Terminal width that the text keeps within, unless a single word is longer. */
+/** The maximum width of the text, exceeded only by a single longer word. */
 const maxWidth = 110;
 
 function twoColumns(left: string, right: string, width: number): readonly string[] {

@@ -13,7 +13,7 @@ import {
 
 const serving = ["proxy", "standalone"] as const;
 
-/** Flags about what the logs and traces of requests show. */
+/** Flags for the contents of the logs and traces of requests. */
 export const observationFlags = [
   flag({
     name: "access-log",

@@ -1,7 +1,7 @@
-/** The ports of one process, and flags that give one of them to two servers. */
+/** The ports of one process, and the detection of flags that assign one port to two servers. */
 import type { PortMapping } from "./flag-types.ts";
 
-/** What says which ports a process binds for itself. */
+/** The settings from which the ports of the process itself follow. */
 type OwnPortSettings = {
   readonly managementBindAddress?: string;
   readonly adminPort?: number;
@@ -9,7 +9,7 @@ type OwnPortSettings = {
   readonly adminUi?: boolean;
   readonly adminUiBindAddress?: string;
   readonly adminUiPort?: number;
-  /** Where listeners are bound; undefined: everywhere. */
+  /** The address to which listeners are bound; undefined for every address. */
   readonly proxyBindAddress?: string | undefined;
 };
 
@@ -21,12 +21,13 @@ export type PortSettings = OwnPortSettings & {
   readonly disableIngress?: boolean;
 };
 
-/** A port that the process has for itself, and the flag that sets it. */
+/** A port of the process itself, and the flag that sets it. */
 export type OwnPort = { readonly port: number; readonly flag: string };
 
 /**
- * The problem of flags that give one port to two servers, or undefined. Both Ingress ports at one local port would share
- * its socket, and connections would reach either of them by chance; at a port of the process itself they cannot be bound.
+ * Describes flags that assign one port to two servers; undefined if there are none. Both Ingress ports on one local
+ * port would share its socket, and connections would reach either of them at random. On a port of the process itself,
+ * they cannot be bound.
  */
 export function portConflict(settings: PortSettings): string | undefined {
   const { adminPort, healthPort, adminUi, adminUiPort, ingressHttpPort, ingressHttpsPort } = settings;
@@ -41,7 +42,7 @@ export function portConflict(settings: PortSettings): string | undefined {
     : localConflict(settings.portMap, settings);
 }
 
-/** The problem of the local ports of Ingresses. */
+/** Describes a conflict of the local ports of Ingresses. */
 function localConflict(map: readonly PortMapping[], settings: PortSettings): string | undefined {
   const { ingressHttpPort = 0, ingressHttpsPort = 0 } = settings;
   const http = localPortOf(map, ingressHttpPort);
@@ -60,11 +61,11 @@ function localConflict(map: readonly PortMapping[], settings: PortSettings): str
   return undefined;
 }
 
-/** The local port of a listener port; 0 is a free one. */
+/** The local port of a listener port; 0 means a free one. */
 export const localPortOf = (map: readonly PortMapping[], port: number): number =>
   map.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port;
 
-/** The ports of the process itself, as far as they are on an address that listeners use as well. */
+/** The ports of the process itself on addresses that listeners also use. */
 export function ownPorts(settings: OwnPortSettings): readonly OwnPort[] {
   const { proxyBindAddress: of, managementBindAddress: own, adminPort = 0, healthPort = 0 } = settings;
   const { adminUi = false, adminUiBindAddress, adminUiPort = 0 } = settings;

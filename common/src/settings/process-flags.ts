@@ -18,7 +18,7 @@ const standalone = ["standalone"] as const;
 const withConsole = ["controller", "standalone"] as const;
 const everyRole = ["controller", "proxy", "standalone"] as const;
 
-/** Flags about the process itself. */
+/** Flags for the process itself. */
 export const processFlags = [
   optionalFlag({
     name: "manifests",

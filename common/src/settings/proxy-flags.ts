@@ -21,11 +21,11 @@ const serving = ["proxy", "standalone"] as const;
 const kibibyte = 1024;
 const mebibyte = 1024 * 1024;
 
-/** The ports of the discovery channel where an endpoint names none. */
+/** The default ports of the discovery channel, for endpoints without a port. */
 export const discoveryPort = 50051;
 export const discoveryBootstrapPort = 50052;
 
-/** Flags about serving traffic: the data plane. */
+/** Flags of the data plane, which serves traffic. */
 export const proxyFlags = [
   flag({
     name: "port-map",

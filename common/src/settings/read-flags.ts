@@ -2,7 +2,7 @@ import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import { clip, splitArguments } from "./arguments.ts";
 import { defaultIn, variableOf, type Flag, type Role } from "./flag.ts";
 
-/** What a process was started with. */
+/** The arguments and environment of a process. */
 export type FlagInput = {
   /** The words after the command, such as those after `serve proxy`. */
   readonly argv: readonly string[];
@@ -16,8 +16,8 @@ export type FlagValues = {
 };
 
 /**
- * Reads the flags of a command: a flag on the command line wins over its variable, a variable over the default. The
- * problem is one line that names the flag or variable, what was expected and what was found.
+ * Reads the flags of a command. A flag on the command line takes precedence over its variable, and a variable over the
+ * default. The problem is one line that names the flag or variable, the expected form and the actual text.
  */
 export function readFlags(
   known: readonly Flag[],
@@ -70,8 +70,8 @@ function isSet(flag: Flag, variable: string, text: string | undefined): boolean 
 }
 
 /**
- * The unknown variables with the prefix of this product, most likely misspelt. Variables of flags of other roles are
- * known, so that one environment can serve several processes.
+ * The unknown variables with the prefix of this product, which are probably misspelt. Variables for flags of other
+ * roles are known, so that one environment can serve several processes.
  */
 export function unknownVariables(all: readonly Flag[], env: FlagInput["env"]): readonly string[] {
   const known = new Set(all.flatMap((flag) => [variableOf(flag), flag.fallbackVariable]));
@@ -81,8 +81,8 @@ export function unknownVariables(all: readonly Flag[], env: FlagInput["env"]): r
 }
 
 /**
- * Kubernetes describes each Service of the namespace to its pods in variables made of the Service's name: a Service
- * `svc-admin` gives `SVC_ADMIN_PORT=tcp://10.0.0.1:80`, which is no setting.
+ * Reports whether a variable describes a Service. Kubernetes passes each Service of the namespace to its pods in
+ * variables named after it: a Service `svc-admin` yields `SVC_ADMIN_PORT=tcp://10.0.0.1:80`, which is not a setting.
  */
 function isServiceLink(name: string, value: string): boolean {
   return (

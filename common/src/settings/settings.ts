@@ -22,11 +22,11 @@ type ValueOf<Declared extends DeclaredFlag> = Declared["type"] extends FlagType<
 
 /**
  * The settings of a role: one property per flag, named after it in camel case with its unit, so that
- * `--proxy-connect-timeout` is `proxyConnectTimeoutMs` and `--proxy-max-uri-size` is `proxyMaxUriSizeBytes`.
- * A timeout of 0 is off. See docs/reference/flags.md.
+ * `--proxy-connect-timeout` is `proxyConnectTimeoutMs` and `--proxy-max-uri-size` is `proxyMaxUriSizeBytes`. A timeout
+ * of 0 is disabled. See docs/reference/flags.md.
  */
 type SettingsOf<For extends Role> = Omit<FlagValuesOf<For>, "logFormat"> & {
-  /** What `--log-format` means where the log goes. */
+  /** The log format that follows from `--log-format` and the destination of the log. */
   readonly logFormat: LogFormat;
 };
 
@@ -36,44 +36,44 @@ type FlagValuesOf<For extends Role> = {
   ]: ValueOf<Declared>;
 };
 
-/** What a proxy serves: the shared pool, or one Gateway. */
+/** The scope of a proxy: the shared pool, or one Gateway. */
 export type ProxyScope =
   { readonly kind: "shared" } | { readonly kind: "dedicated"; readonly gateway: NamespacedName };
 
-/** `serve controller`. */
+/** The settings of `serve controller`. */
 export type ControllerSettings = SettingsOf<"controller">;
 
-/** `serve proxy`. */
+/** The settings of `serve proxy`. */
 export type ProxySettings = Omit<
   SettingsOf<"proxy">,
   "shared" | "dedicated" | "gatewayName" | "gatewayNamespace" | "discoveryBootstrapEndpoint"
 > & { readonly scope: ProxyScope; readonly discoveryBootstrapEndpoint: Endpoint };
 
-/** `serve standalone`. */
+/** The settings of `serve standalone`. */
 export type StandaloneSettings = Omit<SettingsOf<"standalone">, "manifests"> & {
-  /** The folder to serve; empty where `proxy` stands for one. */
+  /** The folder to serve; empty if `proxy` replaces it. */
   readonly manifests: string;
 };
 
-/** What every process has: identity, admin ports, log. */
+/** The settings of every process: identity, admin ports, log. */
 export type ProcessSettings = Pick<
   StandaloneSettings,
   Extract<keyof StandaloneSettings, keyof SettingsOf<"controller"> & keyof SettingsOf<"proxy">>
 >;
 
-/** What the data plane needs, wherever it runs. */
+/** The settings of the data plane, in every role that includes it. */
 export type DataPlaneSettings = Pick<
   StandaloneSettings,
   Extract<keyof StandaloneSettings, keyof ProxySettings>
 >;
 
-/** What translation and its sources need, wherever they run. */
+/** The settings of translation and its sources, in every role that includes them. */
 export type ControlPlaneSettings = Pick<
   StandaloneSettings,
   Extract<keyof StandaloneSettings, keyof ControllerSettings>
 >;
 
-/** What a process was started with, and where its log goes; to a program unless given. */
+/** The arguments and environment of a process, and the destination of its log, by default a program. */
 export type SettingsInput = FlagInput & { readonly output?: LogDestination };
 
 /** Settings, and one warning per unknown variable with the prefix of this product. */
@@ -97,7 +97,9 @@ export function readControllerSettings(
   return mistake === undefined ? read : problem(mistake);
 }
 
-/** What is missing, or impossible, where nothing without a namespace is read (docs/namespaced-installation.md). */
+/**
+ * Describes flags that are missing or impossible if only namespaced objects are read (docs/namespaced-installation.md).
+ */
 function mistakeWithoutClusterScope(settings: ControllerSettings): string | undefined {
   const { watchNamespace, ingressClass, ingressNginxClasses, disableIngress } = settings;
   const { gatewayClass, disableGatewayApi, adminAuth } = settings;
@@ -112,7 +114,7 @@ function mistakeWithoutClusterScope(settings: ControllerSettings): string | unde
   return undefined;
 }
 
-/** Flags that name what is read otherwise. */
+/** Describes flags that name objects which the controller otherwise reads itself. */
 function mistakeWithClusterScope({
   gatewayClass,
   ingressClassParameters,
@@ -122,7 +124,9 @@ function mistakeWithClusterScope({
   return alone === undefined ? undefined : `--${alone}: requires --disable-cluster-scope`;
 }
 
-/** Reads the settings of `serve proxy`: exactly one scope, and a bootstrap endpoint beside the stream's. */
+/**
+ * Reads the settings of `serve proxy`: exactly one scope, and a bootstrap endpoint in addition to that of the stream.
+ */
 export function readProxySettings(input: SettingsInput): Result<ReadSettings<ProxySettings>, Problem> {
   const read = readSettings("proxy", input);
   if (!read.ok) return read;
@@ -151,7 +155,7 @@ export function readProxySettings(input: SettingsInput): Result<ReadSettings<Pro
   });
 }
 
-/** Reads the settings of `serve standalone`: a folder, or the rules that stand for one. */
+/** Reads the settings of `serve standalone`: a folder, or the rules that replace it. */
 export function readStandaloneSettings(
   input: SettingsInput,
 ): Result<ReadSettings<StandaloneSettings>, Problem> {
@@ -204,7 +208,7 @@ function readSettings<For extends Role>(
   return ok({ settings, warnings });
 }
 
-/** The problem of a flag of another role, which helps more than "unknown flag". */
+/** Describes a flag of another role, which is more helpful than "unknown flag". */
 function foreignFlag(role: Role, argv: readonly string[]): Result<never, Problem> | undefined {
   for (const word of argv) {
     if (word === "--") return undefined;
