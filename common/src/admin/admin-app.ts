@@ -10,21 +10,21 @@ import type { Logger } from "../telemetry/logger.ts";
 import { isLoopback, reachableIps } from "../values/reachable-ip.ts";
 import { type AdminAnswer, textAnswer } from "./admin-answer.ts";
 
-/** A path that answers GET and HEAD. `path` may hold parameters, as in `/api/v1/fleet/proxies/:pod/routes`. */
+/** A path that answers GET and HEAD. `path` can have parameters, as in `/api/v1/fleet/proxies/:pod/routes`. */
 export type AdminRoute = {
   readonly path: string;
   answer(request: AdminRequest): AdminAnswer | Promise<AdminAnswer>;
-  /** Handles PUT and DELETE of callers within the pod. Without it, nothing can be changed. */
+  /** Handles PUT and DELETE of callers within the pod. If absent, nothing can be changed. */
   change?(request: AdminChange): AdminAnswer | Promise<AdminAnswer>;
 };
 
 export type AdminRequest = {
   readonly params: Readonly<Record<string, string>>;
-  /** Query parameters; of repeated ones the last. */
+  /** Query parameters; the last of repeated ones is used. */
   readonly query: URLSearchParams;
 };
 
-/** A request to change something; the body is text. */
+/** A request for a change; the body is text. */
 export type AdminChange = AdminRequest & {
   readonly method: "PUT" | "DELETE";
   readonly body: string;
@@ -36,21 +36,21 @@ export type AdminCaller = {
   readonly verb: string;
   /** The field `Authorization`. */
   readonly authorization: string | undefined;
-  /** The path as it was sent, without its query. */
+  /** The path as sent by the caller, without its query. */
   readonly path: string;
   /** The address of the peer. */
   readonly peer: string;
 };
 
-/** Decides whether a caller gets a page; the answer is what it gets instead. */
+/** Decides whether a caller gets a page; a returned answer is sent instead of the page. */
 export type AdminAccess = (caller: AdminCaller) => AdminAnswer | undefined | Promise<AdminAnswer | undefined>;
 
 const maxBodyBytes = 4096;
 
 /**
- * The handler of a port: its routes answer GET and HEAD, and PUT and DELETE where they can change something; other methods get 405 with `Allow` (RFC 9110 section 15.5.6),
- * and any other path 404. With `access` every caller is authorized first. Answers are never cached and do not reveal
- * the software.
+ * Creates the handler of a port. Its routes answer GET and HEAD, and those that can be changed also PUT and DELETE;
+ * other methods get 405 with `Allow` (RFC 9110 section 15.5.6), and other paths 404. With `access`, every caller is
+ * authorized first. Answers are never cached and do not reveal the software.
  */
 export function createAdminApp(routes: readonly AdminRoute[], logger: Logger, access?: AdminAccess): Express {
   const app = express();
@@ -93,7 +93,10 @@ export function createAdminApp(routes: readonly AdminRoute[], logger: Logger, ac
   return app;
 }
 
-/** A body that is too long, compressed or cut has a status of its own (package body-parser). */
+/**
+ * Returns the status for an error of a body. Bodies that are too long, compressed or truncated have their own statuses
+ * (package body-parser).
+ */
 const statusOfBody = (error: unknown): number =>
   error instanceof Error && "status" in error && "type" in error && typeof error.status === "number"
     ? error.status
@@ -103,7 +106,10 @@ const verbOf = (method: string): string => (method === "HEAD" ? "get" : method.t
 
 const notWithin = textAnswer("forbidden: changes are accepted from within the pod only\n", 403);
 
-/** Browsers, which send `Origin` with each change, are refused: a page must not use a port that is forwarded to them. */
+/**
+ * Reports whether a request may change something. Browsers, which send `Origin` with each change, are rejected: a web
+ * page must not use a port that is forwarded to the machine of its user.
+ */
 const mayChange = (request: Request): boolean =>
   reachableIps(request.socket.remoteAddress ?? "").some(isLoopback) && request.headers.origin === undefined;
 

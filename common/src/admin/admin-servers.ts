@@ -16,17 +16,17 @@ export type AdminServersOptions = {
   readonly logger: Logger;
   /** Lets callers within the pod change the log level; closed with the servers. */
   readonly logLevel?: LogLevelControl;
-  /** Further paths of the admin port. */
+  /** Additional paths of the admin port. */
   readonly extraRoutes?: readonly AdminRoute[];
-  /** Decides who may read the admin port; every caller may unless given. */
+  /** Decides which callers may read the admin port; by default every caller may. */
   readonly access?: AdminAccess | undefined;
-  /** Peers (addresses) whose connections are closed at once; none unless given. */
+  /** Selects peers (by address) whose connections are closed immediately; none by default. */
   readonly isRefusedPeer?: (ip: string) => boolean;
-  /** The longest that one request, one answer or one idle connection may last; `defaultTimeLimitMs` unless given. */
+  /** The maximum duration of one request, one answer or one idle connection; `defaultTimeLimitMs` by default. */
   readonly timeLimitMs?: number;
 };
 
-/** The running servers and the ports they took. */
+/** The running servers and their ports. */
 export type AdminServers = {
   readonly adminPort: number;
   readonly healthPort: number;
@@ -38,9 +38,8 @@ const defaultTimeLimitMs = 10_000;
 
 /**
  * Starts the health port (`/healthz`, `/readyz`) and the admin port (`/api/v1/health`, `/metrics`, `/api/v1/log-level`,
- * `extraRoutes`). Without
- * `access` they ask for no credentials and therefore serve nothing secret (docs/reference/health.md). A port that cannot be bound is
- * a problem, and then neither server runs.
+ * `extraRoutes`). Without `access`, they require no credentials, and therefore serve nothing secret
+ * (docs/reference/health.md). If a port cannot be bound, a problem is returned and neither server runs.
  */
 export async function startAdminServers({
   settings,

@@ -7,11 +7,11 @@ import { ok, problem, type Problem, type Result } from "../values/result.ts";
 
 export type BoundedServerOptions = {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** The port to bind; 0 selects a free one. */
   readonly port: number;
-  /** The longest that one request, one answer or one idle connection may last. */
+  /** The maximum duration of one request, one answer or one idle connection. */
   readonly timeLimitMs: number;
-  /** Peers (addresses) whose connections are closed at once. */
+  /** Selects peers (by address) whose connections are closed immediately. */
   readonly isRefusedPeer: (ip: string) => boolean;
 };
 
@@ -21,10 +21,12 @@ export type BoundedServer = {
   close(): Promise<void>;
 };
 
-/** Connections of one port at a time. */
+/** The maximum number of simultaneous connections of one port. */
 const maxConnections = 64;
 
-/** Starts a server for a few clients, none of which can hold it up. A port that cannot be bound is a problem. */
+/**
+ * Starts a server for a few clients, none of which can block it. If the port cannot be bound, a problem is returned.
+ */
 export async function startBoundedServer(
   app: RequestListener,
   { host, port, timeLimitMs, isRefusedPeer }: BoundedServerOptions,
@@ -37,13 +39,13 @@ export async function startBoundedServer(
       connectionsCheckingInterval: Math.min(timeLimitMs, 1000),
     },
     (request, response) => {
-      // Covers what the server's own limits do not: a client that does not read its answer.
+      // Covers a case that the server's own limits do not: a client that does not read its answer.
       const limit = setTimeout(() => response.destroy(), timeLimitMs).unref();
       response.once("close", () => clearTimeout(limit));
       app(request, response);
     },
   );
-  // Before anything else: what such a peer forwards is not read.
+  // Runs before anything else, so that data forwarded by such a peer is not read.
   server.on("connection", (socket) => {
     if (isRefusedPeer(socket.remoteAddress ?? "")) socket.destroy();
   });
@@ -61,12 +63,11 @@ export async function startBoundedServer(
 }
 
 /**
- * Admits every connection and closes the one that has been open longest when there are too many. A client that holds
- * connections open to lock out others, such as the kubelet, whose failing probes would end the process, loses only its
- * own.
+ * Admits every connection, and closes the oldest one if there are too many. A client can hold connections open to lock
+ * out others, such as the kubelet, whose failing probes would end the process; that client then loses only its own.
  */
 function boundConnections(server: Server): void {
-  /** In the order in which they came. */
+  /** The open connections, oldest first. */
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     open.add(socket);

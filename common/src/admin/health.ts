@@ -1,7 +1,7 @@
 /** The state of a check, and of a subsystem. */
 export type HealthState = "Pending" | "Ready" | "Degraded";
 
-/** What `/api/v1/health` answers. */
+/** The body of answers of `/api/v1/health`. */
 export type HealthDocument = {
   readonly version: string;
   readonly subsystems: Readonly<
@@ -11,22 +11,22 @@ export type HealthDocument = {
 
 /** A part of the process that reports its checks. Every check is `Pending` until it is set. */
 export type HealthSubsystem<Check extends string> = {
-  /** `why` is what `/readyz` says of a check that is `Pending`. */
+  /** Sets the state of a check. `why` is the text that `/readyz` shows for a check that is `Pending`. */
   set(check: Check, state: HealthState, why?: string): void;
   get(check: Check): HealthState;
 };
 
 /** The health of a process: the checks of its subsystems, and whether it is shutting down. */
 export type HealthRegistry = {
-  /** Adds a subsystem; a process registers those it runs before it starts its admin servers. */
+  /** Adds a subsystem. A process registers its subsystems before it starts its admin servers. */
   register<const Check extends string>(subsystem: string, checks: readonly Check[]): HealthSubsystem<Check>;
   document(): HealthDocument;
   readiness(): Readiness;
-  /** From now on the process is not ready, independent of its checks. */
+  /** Makes the process not ready from now on, independent of its checks. */
   beginShutdown(): void;
 };
 
-/** Whether to send traffic here; if not, `waitingFor` names each reason. */
+/** Whether the process can receive traffic; if not, `waitingFor` names each reason. */
 export type Readiness =
   { readonly isReady: true } | { readonly isReady: false; readonly waitingFor: readonly string[] };
 

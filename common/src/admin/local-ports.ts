@@ -22,11 +22,17 @@ function socketsOf(settings: Bound): readonly Socket[] {
   ].filter(({ port }) => port > 0);
 }
 
-/** The management ports of a process, as far as loopback and its like may lead to them. */
+/**
+ * The management ports of a process that can be reached by loopback and other addresses that never leave the host or
+ * link.
+ */
 export const localPortsOf = (settings: Bound): readonly number[] =>
   socketsOf(settings).flatMap(({ address, port }) => (isAny(address) || isNodeLocal(address) ? port : []));
 
-/** The same ports at the addresses of this host that they are bound to, sorted. `interfaces` are those of the system. */
+/**
+ * The management ports at the addresses of this host to which they are bound, sorted. `interfaces` returns the
+ * addresses of the system.
+ */
 export function hostPortsOf(
   settings: Bound,
   interfaces: () => readonly string[] = interfaceAddresses,

@@ -11,8 +11,8 @@ const usualTime = "15m";
 const minForMs = 1000;
 
 /**
- * The log level of a process: GET shows it; PUT changes it to the directives in the body for the time of the parameter `for`,
- * DELETE returns to `--log`. Only callers within the pod may change it (docs/operations.md, "Log level").
+ * The log level of a process: GET shows it, PUT changes it to the directives in the body for the time in the parameter
+ * `for`, and DELETE resets it to `--log`. Only callers within the pod may change it (docs/operations.md, "Log level").
  */
 export const logLevelRoute = (control: LogLevelControl): AdminRoute => ({
   path: logLevelPath,

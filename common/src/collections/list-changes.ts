@@ -1,13 +1,13 @@
 /** The difference between two lists. */
 export type Changes<T> = { readonly removed: readonly T[]; readonly added: readonly T[] };
 
-/** The first window in which two lists are searched for the place where they continue alike. */
+/** The size of the first window in which two lists are searched for the place where they continue alike. */
 const firstWindow = 16;
 
 /**
- * Compares two lists by the identity of their entries. Lists that follow each other hold mostly the same objects in the
- * same order, which costs one comparison per entry; where they do not, an entry that has only moved may
- * count as removed and added.
+ * Compares two lists by the identity of their entries. Successive lists hold mostly the same objects in the same order,
+ * which costs one comparison per entry. Where the order differs, an entry that has only moved can count as removed and
+ * added.
  */
 export function listChanges<T>(before: readonly T[], after: readonly T[]): Changes<T> {
   if (before === after) return noChanges;
@@ -34,7 +34,7 @@ export function listChanges<T>(before: readonly T[], after: readonly T[]): Chang
   return { removed, added };
 }
 
-/** How many entries both lists begin with. */
+/** The number of entries with which both lists begin. */
 function commonStart(before: readonly unknown[], after: readonly unknown[]): number {
   const limit = Math.min(before.length, after.length);
   let length = 0;
@@ -42,7 +42,7 @@ function commonStart(before: readonly unknown[], after: readonly unknown[]): num
   return length;
 }
 
-/** How many entries both lists end with, those that they begin with not counted. */
+/** The number of entries with which both lists end, not counting those with which they begin. */
 function commonEnd(before: readonly unknown[], after: readonly unknown[], start: number): number {
   const limit = Math.min(before.length, after.length) - start;
   const lastB = before.length - 1;
@@ -52,10 +52,13 @@ function commonEnd(before: readonly unknown[], after: readonly unknown[], start:
   return length;
 }
 
-/** The rest of a list that is still to be compared. */
+/** The part of a list that has yet to be compared. */
 type Stretch<T> = { readonly list: readonly T[]; readonly from: number; readonly end: number };
 
-/** The first place from which both go on with the same entry, searched in windows that grow; else both ends. */
+/**
+ * Finds the first place from which both lists continue with the same entry, searched in windows of growing size;
+ * otherwise returns both ends.
+ */
 function resume<T>(before: Stretch<T>, after: Stretch<T>): readonly [number, number] {
   const rest = Math.max(before.end - before.from, after.end - after.from);
   for (let window = firstWindow; ; window *= 8) {

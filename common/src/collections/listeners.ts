@@ -1,8 +1,11 @@
 /** Callbacks that are called when something changes. */
 export type Listeners<Arguments extends readonly unknown[] = []> = {
-  /** Calls back from now on, once for each function; the returned function ends it, and may be called more than once. */
+  /**
+   * Registers a function, which is called once per notification even if it is registered several times. The returned
+   * function removes it, and can be called repeatedly.
+   */
   subscribe(listener: (...values: Arguments) => void): () => void;
-  /** Calls each that was there when the call began and has not left since. */
+  /** Calls each function that was registered when the notification began and has not been removed since. */
   notify(...values: Arguments): void;
   readonly isEmpty: boolean;
 };

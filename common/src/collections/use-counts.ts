@@ -1,4 +1,4 @@
-/** Counts in how many places names are used. */
+/** Counts the uses of names. */
 export type UseCounts = {
   /** Number of names that are in use. */
   readonly size: number;

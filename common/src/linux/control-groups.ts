@@ -1,7 +1,9 @@
 import { join, dirname } from "node:path";
 import { readOptional, type ReadFile } from "./read-file.ts";
 
-/** Processors that the control groups of this process allow, versions 1 and 2; infinite without a limit. */
+/**
+ * The number of processors that the control groups of this process allow, versions 1 and 2; infinite without a limit.
+ */
 export function processorLimit(read: ReadFile = readOptional): number {
   let limit = Number.POSITIVE_INFINITY;
   for (const line of (read("/proc/self/cgroup") ?? "").split("\n")) {
@@ -32,7 +34,7 @@ function quotaOf(folder: string, isVersion2: boolean, read: ReadFile): number {
   return quota / period;
 }
 
-/** A group and its parents: the limits of all of them apply. */
+/** Returns a group and its parents, since the limits of all of them apply. */
 function withParents(path: string): readonly string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [path, ...withParents(parent)];

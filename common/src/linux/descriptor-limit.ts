@@ -1,11 +1,11 @@
 import { readOptional, type ReadFile } from "./read-file.ts";
 
-/** The limit where no system reports one. */
+/** The limit if the system reports none. */
 const usualDescriptors = 1_024;
 
 /**
- * Descriptors that this process may open: the soft limit, which Node raises to the hard one when it starts. Elsewhere than on
- * Linux it is what Node's diagnostic report says.
+ * The number of descriptors that this process may open: the soft limit, which Node raises to the hard one at its start.
+ * On systems other than Linux, it is read from Node's diagnostic report.
  */
 export function descriptorLimit(
   read: ReadFile = readOptional,
@@ -19,9 +19,9 @@ export function descriptorLimit(
 }
 
 function reportedLimit(): unknown {
-  // Its types do not know all that it has.
+  // The type of the report lacks a property.
   const report = process.report as typeof process.report & { excludeNetwork: boolean };
-  // Interfaces and their names take time and are not wanted.
+  // Collecting the network interfaces and their names takes time, and they are not used.
   const { excludeNetwork } = report;
   report.excludeNetwork = true;
   const { userLimits } = report.getReport() as {

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 
-/** Undefined where the system has no such file. */
+/** Reads a file; undefined if the system has no such file. */
 export type ReadTable = (path: string) => Promise<string | undefined>;
 
-/** A socket of a table of the kernel that no peer is connected to. */
+/** A socket in a table of the kernel that is not connected to a peer. */
 type UdpSocket = { readonly inode: string; readonly port: number; readonly drops: number };
 
 /** `/proc/net/udp` and `/proc/net/udp6` of Linux: a line per socket of the network namespace. */
@@ -15,14 +15,14 @@ const tables = ["/proc/net/udp", "/proc/net/udp6"];
  */
 export class KernelDrops {
   private readonly read: ReadTable;
-  /** By inode. */
+  /** The number of drops at the previous read, by inode. */
   private seen = new Map<string, number>();
 
   constructor(read: ReadTable = readOptional) {
     this.read = read;
   }
 
-  /** How many were dropped since the last call, by local port, of the given ports. */
+  /** Returns the number of datagrams dropped since the previous call, by local port, for the given ports. */
   async since(ports: ReadonlySet<number>): Promise<ReadonlyMap<number, number>> {
     const dropped = new Map<number, number>();
     if (ports.size === 0) return dropped;
@@ -40,7 +40,7 @@ export class KernelDrops {
   }
 }
 
-/** The sockets of such a table without a peer; lines of another form are left out. */
+/** Yields the sockets without a peer in such a table; lines of another form are skipped. */
 function* parseUdpTable(text: string): Generator<UdpSocket> {
   for (const line of text.split("\n")) {
     const columns = line.trim().split(/\s+/);

@@ -1,15 +1,15 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 
-/** The most processes that are examined; a machine with more of them is not searched to the end. */
+/** The maximum number of processes that are examined; on a machine with more processes, the search is incomplete. */
 const maxProcesses = 2_000;
 
-/** State of a socket that listens, in the tables of the kernel. */
+/** The state of a listening socket in the tables of the kernel. */
 const listening = "0A";
 
 type PortHolder = { readonly pid: number; readonly name: string };
 
-/** `Port 8080 is taken by nginx (process 17)`, as far as the system shows it. */
+/** Returns a text such as `Port 8080 is taken by nginx (process 17)`, as precise as the system permits. */
 export async function describePortHolder(
   port: number,
   transport: "tcp" | "udp" = "tcp",
@@ -22,8 +22,8 @@ export async function describePortHolder(
 }
 
 /**
- * The process that has a port, where the system shows it: on Linux, among processes that this user may inspect (all of them
- * as root). Undefined where it is unknown; never fails.
+ * Finds the process that holds a port. On Linux, the processes that this user may inspect are searched (all of them as
+ * root). Returns undefined if the process is unknown; never fails.
  */
 export async function findPortHolder(
   port: number,
@@ -64,8 +64,8 @@ async function hasSocket(process_: string, sockets: ReadonlySet<string>): Promis
 }
 
 /**
- * The name of a process's program. Another user may have chosen it: it is cut to one line of printable characters. The
- * name of the first thread (`comm`) is only used where the program is hidden.
+ * The name of a process's program. It can have been chosen by another user, so it is reduced to one line of printable
+ * characters. The name of the first thread (`comm`) is used only if the program is hidden.
  */
 const nameOf = async (process_: string): Promise<string> => {
   const program = await readlink(`${process_}/exe`).catch(() => "");

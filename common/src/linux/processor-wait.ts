@@ -4,8 +4,9 @@ import { readOptional, type ReadFile } from "./read-file.ts";
 const threadsFolder = "/proc/self/task";
 
 /**
- * How long a thread of this process has been ready to run without a processor since its start, in milliseconds; `name` is that of the
- * thread, of at most 15 characters. Undefined when there is no such thread, or the system does not say (proc(5), schedstat).
+ * The time that a thread of this process has been ready to run without a processor since its start, in milliseconds.
+ * `name` is that of the thread, of at most 15 characters. Undefined if there is no such thread, or the system does not
+ * report the time (proc(5), schedstat).
  */
 export function processorWaitMs(
   name: string,

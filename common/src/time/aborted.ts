@@ -1,4 +1,4 @@
-/** Resolves when the signal aborts, at once if it has. */
+/** Resolves when the signal aborts, immediately if it already has. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -1,20 +1,23 @@
-/** A wait after failures in a row: it doubles with each of them up to a bound. */
+/** The wait after consecutive failures: it doubles with each of them up to a maximum. */
 export type Backoff = {
-  /** After the first failure. */
+  /** The wait after the first failure. */
   readonly firstMs: number;
   readonly maxMs: number;
   /**
-   * From where to the full length the wait is drawn, so that clients that failed together do not return together: `full`
-   * from zero, `half` from half of the length, `above-first` from the length after the first failure. Absent: it is the
-   * full length.
+   * The minimum from which the wait is drawn at random, up to its full length, so that clients that failed together do
+   * not return together: `full` from zero, `half` from half of the length, `above-first` from the wait after the first
+   * failure. If absent, the wait has its full length.
    */
   readonly jitter?: "full" | "half" | "above-first";
 };
 
-/** Doublings beyond any bound; a wait of zero stays one. */
+/** A number of doublings that exceeds every maximum; a wait of zero remains zero. */
 const maxDoublings = 40;
 
-/** The wait in milliseconds after this many failures in a row, 1 or more. `random` gives a number from 0 to 1, 1 excluded. */
+/**
+ * Returns the wait in milliseconds after this number of consecutive failures, 1 or more. `random` returns a number from
+ * 0 (inclusive) to 1 (exclusive).
+ */
 export function backoffMs(backoff: Backoff, failures: number, random: () => number = Math.random): number {
   const { firstMs, maxMs, jitter } = backoff;
   const lengthMs = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, maxDoublings));

@@ -1,27 +1,27 @@
-/** A time and timers, replaceable in tests. */
+/** The time and timers, replaceable in tests. */
 export type Clock = {
-  /** Milliseconds; each clock says since when. */
+  /** The time in milliseconds; its origin depends on the clock. */
   readonly nowMs: () => number;
   /** Runs the callback after the delay; the returned function cancels it. */
   readonly schedule: (delayMs: number, callback: () => void) => () => void;
 };
 
-/** The longest delay that Node's timers take; they fire at once when it is exceeded. */
+/** The maximum delay of Node's timers, which fire immediately if it is exceeded. */
 const maxDelayMs = 2 ** 31 - 1;
 
-/** Delays beyond 24 days end after 24 days. */
+/** Runs the callback after the delay, or after 24 days if the delay is longer. */
 function schedule(delayMs: number, callback: () => void): () => void {
   const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), maxDelayMs));
   return () => clearTimeout(timer);
 }
 
-/** Time of day, since the Unix epoch: as in certificates and on other machines. It may be set back. */
+/** The time of day, since the Unix epoch, as in certificates and on other machines. It can be set back. */
 export const systemClock: Clock = { nowMs: () => Date.now(), schedule };
 
-/** Time since the process began: for intervals. It only ever goes on. */
+/** The time since the process began, for intervals. It never goes back. */
 export const monotonicClock: Clock = { nowMs: () => performance.now(), schedule };
 
-/** Waits on a clock. Resolves true after the delay, false as soon as the signal aborts. */
+/** Waits on a clock. Resolves to true after the delay, or to false as soon as the signal aborts. */
 export function sleep(
   clock: Pick<Clock, "schedule">,
   delayMs: number,

@@ -1,11 +1,12 @@
 import type { Clock } from "./clock.ts";
 
-/** How late a call may come after the clock was set forward, or the machine was suspended. */
+/** The maximum delay of a call after the clock was set forward, or the machine was suspended. */
 const maxStepMs = 60_000;
 
 /**
- * Calls back when a clock of the day shows `atMs`, once; the returned function cancels it. Timers count only the time for which
- * the machine runs and follow no clock that is set, so the clock is read again every minute.
+ * Calls back once, when a clock of the time of day reaches `atMs`; the returned function cancels it. Timers count only
+ * the time during which the machine runs, and do not notice that the clock is set, so the clock is read again every
+ * minute.
  */
 export function scheduleAt(clock: Clock, atMs: number, callback: () => void): () => void {
   let cancel = (): void => {};
@@ -14,7 +15,7 @@ export function scheduleAt(clock: Clock, atMs: number, callback: () => void): ()
     if (leftMs <= maxStepMs) cancel = clock.schedule(Math.max(0, leftMs), onDue);
     else cancel = clock.schedule(maxStepMs, wait);
   };
-  // The clock may have been set back during the last step.
+  // The clock can have been set back during the last step.
   const onDue = (): void => (clock.nowMs() < atMs ? wait() : callback());
   wait();
   return () => cancel();
