@@ -1,13 +1,13 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A TCP relay on loopback that can swallow what passes, as a network does when a cable is pulled. */
+/** A TCP relay on loopback that can discard the data that it receives, like a network after a cable is pulled. */
 export type Relay = {
   readonly port: number;
   /** Cuts the connections that are open now; new ones are relayed. */
   cut(): void;
-  /** Cuts them when so many bytes have passed from now on; new ones are relayed. */
+  /** Cuts the connections after this number of further bytes; new ones are relayed. */
   cutAfter(bytes: number): void;
-  /** Swallows everything from now on, without closing anything. */
+  /** Discards everything from now on, without closing anything. */
   freeze(): void;
   close(): Promise<void>;
 };

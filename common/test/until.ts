@@ -1,6 +1,6 @@
 /**
- * Waits for a condition, looking again and again; says what it waited for when it never comes. Time in which the machine
- * gave this process no turn does not count: it says nothing about the condition.
+ * Waits for a condition by checking it repeatedly; the error after a timeout names it. Time in which the machine did
+ * not run this process is not counted, because it says nothing about the condition.
  */
 export async function until(
   condition: () => boolean,

@@ -204,7 +204,7 @@ describe("admin servers", () => {
         slow.pause();
       });
       await once(slow, "data");
-      // When a connection that was opened later has come to its end, the time of the answer is over too.
+      // Once a connection that was opened later has ended, the time limit of the answer has also passed.
       for (const text of ["", "GET /metrics HTTP/1.1\r\nHost: a\r\n"]) {
         const socket = open(text).resume();
         await once(socket, "close");

@@ -59,7 +59,7 @@ async function withServers(
   }
 }
 
-/** An address of this host that is not one of loopback, where it has one. */
+/** An address of this host other than loopback, if it has one. */
 const outerAddress = (): string | undefined =>
   Object.values(networkInterfaces())
     .flatMap((addresses = []) => addresses)

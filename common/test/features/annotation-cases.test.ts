@@ -21,7 +21,7 @@ describe("the table of annotation values", () => {
       for (const [value, verdict] of annotationCases[name] ?? []) {
         const warnings: string[] = [];
         const text = value.trim();
-        // The reader of annotations keeps empty values from the parsers.
+        // The reader of annotations does not pass empty values to the parsers.
         const isTaken = text !== "" && parse(text, (message) => warnings.push(message)).ok;
         expect(isTaken, JSON.stringify(value)).to.equal(!refusals.has(verdict));
         expect(warnings.length > 0, JSON.stringify(value)).to.equal(verdict.endsWith("in part"));

@@ -1,5 +1,5 @@
 /**
- * Values of annotations and how they are used. The parsers, the CEL rules of the admission policy and a real API server
+ * Values of annotations and their treatment. The parsers, the CEL rules of the admission policy and a real API server
  * are all tested with this table, so that they cannot differ.
  */
 
@@ -15,7 +15,7 @@ import {
 } from "./annotation-values.ts";
 import { clientCases } from "./client-cases.ts";
 
-/** By the name of the annotation; every annotation has a row. */
+/** The cases by the name of the annotation; every annotation has a row. */
 export const annotationCases: Readonly<Record<string, readonly AnnotationCase[]>> = {
   "read-timeout": durations,
   "send-timeout": durations,

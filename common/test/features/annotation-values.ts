@@ -1,7 +1,8 @@
 /**
- * `taken`: it is used as written. `taken in part`: the rest is reported in a warning. `malformed`: it does not have the
- * form, so that the policy rejects it where the annotation has one, and so does the parser. `senseless`: it has the
- * form, but the parser rejects it. `malformed in part`: the policy rejects it, the parser uses the rest of it.
+ * The treatment of a value. `taken`: it is used as written. `taken in part`: the rest is reported in a warning.
+ * `malformed`: it does not have the form, so that the policy rejects it if the annotation has one, and so does the
+ * parser. `senseless`: it has the form, but the parser rejects it. `malformed in part`: the policy rejects it, but the
+ * parser uses the rest of it.
  */
 export type Verdict = "taken" | "taken in part" | "malformed" | "senseless" | "malformed in part";
 

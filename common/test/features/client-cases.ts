@@ -1,4 +1,4 @@
-/** Values of annotations about what clients show and receive, a part of the table in annotation-cases.ts. */
+/** Values of annotations about data that clients send and receive, a part of the table in annotation-cases.ts. */
 import type { AnnotationCase } from "./annotation-values.ts";
 
 export const clientCases: Readonly<Record<string, readonly AnnotationCase[]>> = {

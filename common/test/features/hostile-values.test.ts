@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "chai";
 import { annotations } from "../../src/features/registry.ts";
 
-/** Text that parsers stumble over: separators, controls, digits, halves of surrogate pairs. */
+/** Text that is difficult for parsers: separators, controls, digits, halves of surrogate pairs. */
 const hostileText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 200 }),
   fc.string({

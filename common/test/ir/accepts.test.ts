@@ -4,13 +4,13 @@ import { z } from "zod";
 import { acceptsOf } from "../../src/ir/accepts.ts";
 import { resourceSchemas } from "../../src/ir/resource.ts";
 
-/** What zod makes of a value; undefined when it rejects it. */
+/** The result of zod for a value; undefined if zod rejects it. */
 const byZod = (schema: z.ZodType, value: unknown): unknown => {
   const read = schema.safeParse(value);
   return read.success ? { data: read.data } : undefined;
 };
 
-/** What JSON.parse makes of a number that is too large: Infinity. */
+/** The result of JSON.parse for a number that is too large: Infinity. */
 const beyondRange: unknown = JSON.parse("1e400");
 
 const plainRoute = {
@@ -25,7 +25,7 @@ const plainRoute = {
   accessLog: false,
 };
 
-/** Each part of a route and of an endpoint set that has a form of its own, as bodies have them. */
+/** Each part of a route and of an endpoint set that has its own form, as in bodies. */
 const bodies: readonly { readonly type: keyof typeof resourceSchemas; readonly value: unknown }[] = [
   {
     type: "route",

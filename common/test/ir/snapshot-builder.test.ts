@@ -5,7 +5,7 @@ import { createSnapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { expect } from "chai";
 import fc from "fast-check";
 
-/** Each of them is one object, as the translation returns the same object while nothing changes. */
+/** Resources, each a single object, since the translation returns the same object while nothing changes. */
 const resources = ["a", "b", "c", "d", "e"].flatMap((key) =>
   ["1", "2"].map((hash): Resource => ({ key: key as ResourceKey, hash, body: "" })),
 );

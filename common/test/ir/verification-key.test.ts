@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { refuseKey } from "../../src/ir/verification-key.ts";
 
-/** An odd number of so many bits. */
+/** An odd number with this number of bits. */
 const number = (bits: number, leadingZeros = 0): string => {
   const bytes = Buffer.alloc(leadingZeros + Math.ceil(bits / 8), 0xff);
   bytes.fill(0, 0, leadingZeros);

@@ -13,7 +13,7 @@ class Output {
   readonly fd = 987;
   text = "";
   writes = 0;
-  /** What comes of the next writes; of those after them all bytes are taken. */
+  /** The results of the next writes; later writes accept all bytes. */
   readonly plan: (number | string)[] = [];
   readonly seen: Buffer[] = [];
   private readonly original = { write: fs.write, writeSync: fs.writeSync };
@@ -76,7 +76,7 @@ describe("DescriptorWriter", () => {
             const text = String.fromCharCode(97 + (index % 26)).repeat(size);
             expected += text;
             const bytes = Buffer.from(text);
-            // Its memory is the caller's again.
+            // The caller can reuse its memory now.
             writer.write(bytes, () => written.push(index) && bytes.fill(0));
             if (pause) await new Promise((resolve) => setImmediate(resolve));
           }

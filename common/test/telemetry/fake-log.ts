@@ -6,7 +6,7 @@ export type LogLine = {
   readonly message: string;
 };
 
-/** A logger that keeps what is written, its children's lines included. */
+/** A logger that records all lines, including those of its children. */
 export function fakeLog(): Logger & { readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const write =

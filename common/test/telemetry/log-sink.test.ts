@@ -10,7 +10,7 @@ import { until } from "../until.ts";
 
 const modulePath = fileURLToPath(new URL("../../src/telemetry/log-sink.ts", import.meta.url));
 
-/** Runs a program that writes through a sink on standard output; what it prints on standard error is its report. */
+/** Runs a program that writes through a sink on standard output; its output on standard error is its report. */
 const run = (program: string, output: "pipe" | number = "pipe"): ChildProcessWithoutNullStreams =>
   spawn(
     process.execPath,
@@ -24,7 +24,7 @@ const textOf = async (stream: NodeJS.ReadableStream): Promise<string> => {
   return text;
 };
 
-/** Has writes fail as on a disk with room for so many bytes: the last one is a part, and each further one fails. */
+/** Makes writes fail as on a disk with limited room: the last write is partial, and all later ones fail. */
 class FullDisk {
   room: number;
   refusals = 0;
@@ -79,7 +79,7 @@ describe("log sink", () => {
       };
       for (let index = 0; index < 100; index++) put(index);
       await until(() => disk.refusals > 0, "a write that is refused");
-      // Until there is no place for another one.
+      // Writes until there is no room for another line.
       let next = 100;
       while (taken.at(-1)?.startsWith(`line ${next - 1} `) === true || next === 100) put(next++);
       expect(sink.droppedLines())
@@ -153,7 +153,7 @@ describe("log sink", () => {
     await until(() => reports.includes("\n"), "the report");
     const report = JSON.parse(reports) as { taken: number; dropped: number; congested: boolean };
     expect(report.taken + report.dropped).to.equal(4000);
-    // What fits into the pipe, which is the machine's matter, and 64 KiB in the sink.
+    // The amount that fits into the pipe, which depends on the machine, and 64 KiB in the sink.
     expect(report.taken).to.be.within(60, 3000);
     expect(report.congested).to.equal(true);
     child.kill("SIGUSR2");
@@ -163,7 +163,7 @@ describe("log sink", () => {
     expect(JSON.parse(reports.split("\n")[1] ?? "")).to.deep.equal({ congested: false, accepts: true });
   });
 
-  /** A pipe whose reader takes nothing. */
+  /** A pipe whose reader accepts nothing. */
   const unreadPipe = (): number => {
     const path = join(folder, "pipe");
     execFileSync("sh", ["-c", 'mkfifo "$0"', path]);
@@ -198,7 +198,7 @@ describe("log sink", () => {
       closeSync(pipe);
       expect(full).to.equal(1000 - 512);
       expect(bytes).to.be.greaterThan(0);
-      // A line of which a part is in the pipe counts as dropped, and so may the one that is being written at the end.
+      // A line that is partly in the pipe counts as dropped, and so can the one that is being written at the end.
       const written = Math.floor(bytes / 1024);
       expect(1000 - dropped).to.be.within(written - 1, written);
     });

@@ -1,6 +1,6 @@
 import type { LogSink } from "../../src/telemetry/log-sink.ts";
 
-/** A sink that keeps what it takes, and refuses on demand. */
+/** A sink that records the lines that it accepts, and rejects lines on demand. */
 export type MemorySink = LogSink & { readonly lines: string[]; block(isBlocked: boolean): void };
 
 export function createMemorySink(): MemorySink {

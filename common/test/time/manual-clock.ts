@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
-/** A clock that only the test moves. */
+/** A clock that is controlled by the test alone. */
 export type ManualClock = Clock & {
-  /** Sets the clock forward or back, as a machine that gets the right time. Timers keep what is left of their delays. */
+  /** Sets the clock forward or back, as on a machine whose time is corrected. Timers keep the rest of their delays. */
   step(byMs: number): void;
-  /** Moves time on, timer by timer, and lets what a timer started run before the next one fires. */
+  /** Advances the time, timer by timer; callbacks and the work that they start run before the next timer fires. */
   advance(byMs: number): Promise<void>;
-  /** Timers that wait. */
+  /** The number of waiting timers. */
   pending(): number;
 };
 

@@ -108,7 +108,7 @@ describe("parseOrigin", () => {
           const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
           expect([`${origin.scheme}:`, origin.port]).to.deep.equal([url.protocol, port]);
           expect(url.pathname + url.search + url.hash + url.username + url.password).to.equal("/");
-          // IPv4-mapped addresses have several forms; everything else has the one of the standard.
+          // IPv4-mapped addresses have several forms; every other host has that of the standard.
           if (!origin.host.includes("ffff:")) expect(origin.host).to.equal(url.hostname);
         },
       ),

@@ -69,7 +69,7 @@ describe("compileRegex", () => {
   });
 
   describe("matching time", () => {
-    // Each brings a backtracking engine to a standstill, or to the square of the length of the input.
+    // Each pattern blocks a backtracking engine, or takes time quadratic in the length of the input.
     const patterns = [
       "(a+)+$",
       "(a|aa)+$",
@@ -82,7 +82,7 @@ describe("compileRegex", () => {
       "([^/]+/)*x$",
     ];
 
-    /** Processor time of this thread: what others do on the machine does not count. */
+    /** The processor time of this thread, which is independent of other processes on the machine. */
     function cost(work: () => void, times: number): number {
       const before = process.threadCpuUsage();
       for (let i = 0; i < times; i++) work();
@@ -96,7 +96,7 @@ describe("compileRegex", () => {
         if (!compiled.ok) throw new Error(compiled.error.message);
         const { test, find } = compiled.value;
         for (const work of [test, find] as const) {
-          // As much input in all, in many short pieces and in a few long ones.
+          // The same total amount of input, in many short pieces and in a few long ones.
           const costs = [
             [500, 48],
             [8000, 3],
@@ -106,7 +106,7 @@ describe("compileRegex", () => {
             return Math.min(...[1, 2].map(() => cost(() => work(input), times)));
           });
           const [short = 0, long = 0] = costs;
-          // Linear is as much, quadratic 16 times; the constant is the grain of the clock.
+          // Linear time is the same, quadratic time 16 times as long; the constant is the resolution of the clock.
           expect(long).to.be.lessThan(4 * short + 100_000);
         }
       });
