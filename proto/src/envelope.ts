@@ -1,6 +1,6 @@
 import protobuf from "google-protobuf";
 
-/** A `ServerMessage`: what it says of its replica, and the bytes of its snapshot if there is one. */
+/** A `ServerMessage`: the state of the replica that sent it, and the bytes of its snapshot, if any. */
 export type Envelope = {
   readonly leading: boolean;
   readonly answersPings: boolean;
@@ -8,8 +8,8 @@ export type Envelope = {
 };
 
 /**
- * Reads a `ServerMessage` without its snapshot, which may be large and of no interest to a proxy that only looks for
- * the leader. Undefined when the bytes are no message.
+ * Reads a `ServerMessage` without decoding its snapshot, which can be large and is not needed by a proxy that only
+ * searches for the leader. Returns undefined if the bytes are not a message.
  */
 export function readEnvelope(bytes: Uint8Array): Envelope | undefined {
   try {

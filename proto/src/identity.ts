@@ -6,13 +6,15 @@
 /** A service account: the subject of a certificate of the discovery channel. */
 export type WorkloadIdentity = { readonly namespace: string; readonly serviceAccount: string };
 
-/** The pod that a certificate of a proxy was issued for: name and uid, as the API server gave them with its token. */
+/**
+ * The pod for which the certificate of a proxy was issued: name and uid, as reported by the API server for its token.
+ */
 export type WorkloadPod = { readonly name: string; readonly uid: string };
 
 /** The service account of the controller, in its install namespace. The chart creates it under this name. */
 export const controllerServiceAccount = "svc-controller";
 
-/** `spiffe://<trust-domain>/ns/<namespace>/sa/<service-account>` */
+/** Returns `spiffe://<trust-domain>/ns/<namespace>/sa/<service-account>`. */
 export function spiffeId(trustDomain: string, { namespace, serviceAccount }: WorkloadIdentity): string {
   return `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
 }
@@ -29,9 +31,9 @@ export function parseSpiffeId(trustDomain: string, uri: string): WorkloadIdentit
 }
 
 /**
- * The identity in the subject alternative names of a certificate, in the form in which Node.js writes them. There must
- * be exactly one URI among them; other kinds of names are left out of account. Names that Node.js had to quote are
- * refused, because no name of ours needs it.
+ * The identity in the subject alternative names of a certificate, in the notation of Node.js. There must be exactly one
+ * URI among them; names of other kinds are ignored. Names that Node.js had to quote are rejected, because no name of
+ * this project needs quotes.
  */
 export function identityOfNames(
   trustDomain: string,

@@ -16,9 +16,9 @@ const rawMethod = <Streams extends boolean>(path: string, streams: Streams) => (
 });
 
 /**
- * The methods of the generated service with messages left as bytes. Both ends decode by themselves: the controller
- * answers a malformed message with the code that the contract names and encodes a snapshot once for all proxies; a
- * proxy that looks for the leader reads a flag and skips the snapshot beside it.
+ * The methods of the generated service with messages left as bytes. Both ends do their own decoding. The controller
+ * answers a malformed message with the status code of the contract, and encodes a snapshot once for all proxies. A
+ * proxy that searches for the leader reads a flag and skips the snapshot beside it.
  */
 export const rawDiscoveryService = {
   Bootstrap: rawMethod(definition.Bootstrap.path, false),

@@ -1,6 +1,6 @@
 import protobuf from "google-protobuf";
 
-/** A `Snapshot` message as it is read: texts and views of its bytes. */
+/** A decoded `Snapshot` message: texts and views of its bytes. */
 export type SnapshotMessage = {
   readonly version: string;
   readonly nonce: Uint8Array;
@@ -18,9 +18,9 @@ export type ResourceMessage = {
 };
 
 /**
- * Reads a `Snapshot` without an object of the generated classes for each of its ten thousands of resources, and its texts by the
- * runtime, not by the library: a third of the time. A text that is not UTF-8 gets replacement characters. Undefined when the bytes are
- * no message.
+ * Reads a `Snapshot` without creating an object of the generated classes for each of its tens of thousands of
+ * resources. Texts are decoded by the runtime instead of the library, which takes a third of the time; text that is not
+ * UTF-8 gets replacement characters. Returns undefined if the bytes are not a message.
  */
 export function readSnapshot(bytes: Uint8Array): SnapshotMessage | undefined {
   try {
@@ -83,7 +83,7 @@ function readResource(reader: protobuf.BinaryReader, texts: TextReader): Resourc
   return { key, hash, body, more };
 }
 
-/** The texts of one message, each without an object for its bytes. */
+/** Reads the texts of one message without creating an object for the bytes of each. */
 class TextReader {
   private message: Buffer | undefined;
 
